@@ -54,9 +54,15 @@ def table() -> list[str]:
     for run in runs:
         task = run["config"]["task"].removeprefix("metaworld/")
         cells = [cell(told) for told in run["rounds"]]
-        cells += ["not run"] * (rounds - len(cells))
+        cells += [left_out(run)] * (rounds - len(cells))
         rows.append(f"| {' | '.join([task, str(run['seed']), HELP[run['help']], *cells])} |")
     return rows
+
+
+def left_out(run: dict[str, Any]) -> str:
+    """Return what stands in place of rounds that were not run: a dash after one that had solved enough."""
+    solved: float = run["rounds"][-1]["all_episodes"]["success_rate"]
+    return "–" if solved >= run["config"].get("enough", 1.0) else "not run"
 
 
 def cell(told: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Write the tables of docs/benchmark-missions.md from the results beside it: no figure is typed by hand.
+"""Write the tables of docs/benchmark-missions.md, and what README.md tells of them, from the results beside the page.
 
 python tools/missions_table.py                             # rewrite the page
 python tools/missions_table.py --check                     # exit 1 if it is out of date
@@ -10,19 +10,28 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
 from readme_tables import with_part
 
+from openral_benchmark.harness.result import ALL
 from openral_benchmark.harness.tables import comparison_table, markdown, mission_table, remarks
 from openral_rskill.provenance import write_result
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmark-missions.md"
+README = ROOT / "README.md"
 PARTS = ("missions", "missions_parts", "missions_mt10")
 """Names of the results in docs/, and of their parts of the page: two tasks, these without one part each, ten tasks."""
+TOLD = {
+    "missions": "pick-place and push, in seven variants",
+    "missions_mt10": "the ten tasks of MT10, in four variants",
+}
+"""Results that README.md tells, and what they are of; ROWS are the rows that it tells."""
+ROWS = ("bare", "script", "harness")
 FEW = 30
 """Episodes of a cell below which the page says so."""
 
@@ -42,10 +51,24 @@ def text(content: dict[str, Any]) -> str:
         cell["n_episodes"] for row in rows.values() for name, cell in row["variants"].items() if name != "all"
     }
     few = f"From {min(each)} to {max(each)} episodes a cell: a cell says next to nothing, the column of all little."
-    notes = "\n".join(f"\n{note}" for note in (*remarks(content), *([few] if min(each) < FEW else [])))
+    notes = "".join(f"{note}\n\n" for note in (*remarks(content), *([few] if min(each) < FEW else [])))
     paired = markdown(*comparison_table(content))
     told = "Compared episode by episode (exact McNemar test):"
-    return f"{said}\n\n{markdown(*mission_table(content))}\n{notes}\n\n{told}\n\n{paired}"
+    return f"{said}\n\n{markdown(*mission_table(content))}\n\n{notes}{told}\n\n{paired}"
+
+
+def summary() -> list[str]:
+    """Return a row a result for README.md: solved of all episodes, and what the harness called done wrongly."""
+    lines = []
+    for part, words in TOLD.items():
+        content = json.loads(_result(part).read_text(encoding="utf-8"))
+        rows, names = content["results"]["rows"], content["eval_config"]["rows"]
+        solved = [rows[name]["variants"][ALL] for name in ROWS]
+        cells = [f"{cell['successes']}/{cell['n_episodes']}" for cell in solved]
+        wrong = f"{rows['harness']['claimed_and_never_done']} of {rows['harness']['claimed']}"
+        lines.append([words, *cells, wrong])
+    heads = ["whole missions, solved", *(names[name] for name in ROWS), "harness: called done and never was"]
+    return markdown(heads, lines).splitlines()
 
 
 def _result(part: str) -> Path:
@@ -53,7 +76,7 @@ def _result(part: str) -> Path:
 
 
 def main() -> int:
-    """Rewrite or check the page."""
+    """Rewrite or check the pages."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--take", type=Path)
@@ -62,14 +85,19 @@ def main() -> int:
     if options.take is not None:
         taken = json.loads(options.take.read_text(encoding="utf-8"))
         taken["provenance"].pop("host", None)
+        command = taken["provenance"]["command"]
+        taken["provenance"]["command"] = re.sub(r"(--out )\S+", rf"\1runs/{options.part}", command)
         write_result(_result(options.part), taken)
-    page = wanted = PAGE.read_text(encoding="utf-8")
+    page, readme = (path.read_text(encoding="utf-8") for path in (PAGE, README))
+    wanted = page
     for part in PARTS:
         said = text(json.loads(_result(part).read_text(encoding="utf-8")))
         wanted = with_part(wanted, part, said.splitlines())
+    told = with_part(readme, "missions", summary())
     if options.check:
-        return int(wanted != page)
+        return int((wanted, told) != (page, readme))
     PAGE.write_text(wanted, encoding="utf-8")
+    README.write_text(told, encoding="utf-8")
     return 0
 
 

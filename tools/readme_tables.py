@@ -1,4 +1,4 @@
-"""Write the tables of README.md and of three pages of docs/ from results in the repository: no figure is typed by hand.
+"""Write the tables of README.md and of five pages of docs/ from results in the repository: no figure is typed by hand.
 
 Those of the skills lie beside them; those of speed are what `make perf` wrote last; what the reward monitor is worth
 is what `openral reasoner ablation --out docs/ablation.json` wrote last.
@@ -15,29 +15,27 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from metaworld_difficulty import difficulty_rows
+from skill_tables import REWARDS, counted, full, summary
+from skill_tables import row as _row
 
 from openral_core.statistics import wilson_interval
 from openral_reward_monitor.models.calibration import FILE_NAME, Calibration
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
-SUITES = (
-    ("mini-metaworld", {"metaworld_mini": "plain words", "metaworld_mini_unheard": "unheard words"}),
-    ("mini-metaworld-mt10", {"metaworld_mt10_fast": ""}),
-    ("mini-metaworld-mt50", {"metaworld_mt50_fast": ""}),
-    ("mini-robosuite-panda", {"robosuite_panda_fast": ""}),
-    ("mini-robosuite-sawyer", {"robosuite_sawyer_fast": ""}),
-)
-"""Skills, the suites of the same tasks that judged them, and what a column says of each."""
-FIFTY = "metaworld_mt50_fast"
-"""The suite of all of MetaWorld's tasks, whose rows are gathered by difficulty, too."""
-LONG = 20
-"""Tasks above which a suite's rows are gathered by how often they were solved."""
-REWARDS = (("mini-progress", "mini_progress"), ("mini-progress-mt10", "mini_progress_mt10"))
-"""Reward models, and the recipes whose unseen states judged them."""
 DOCS = ROOT / "docs"
 SPEED = ROOT / "tests" / "perf" / "results.json"
+SPEED_TOLD = (
+    "episodes of metaworld_mt10_fast",
+    "control rate, real time",
+    "start of `openral deploy sim`",
+    "operator's stop",
+    "image 640x480 rgb8 at 30 Hz",
+    "service AddTwoInts",
+    "sidecar call, two images of 224",
+)
+"""Parts of the names of the measurements that README.md tells; docs/speed.md has all."""
+SKILLS_PAGE, SPEED_PAGE = DOCS / "skills.md", DOCS / "speed.md"
 REASONER = ROOT / "docs" / "reasoner.md"
 ABLATION = ROOT / "docs" / "ablation.json"
 REWARD = ROOT / "docs" / "reward.md"
@@ -58,76 +56,6 @@ REWARD_TRIED_MT10 = ROOT / "docs" / "reward_tried_mt10.json"
 """Results on the same films of weights that do not ship: more steps on larger pictures, more films and more words."""
 DOUBT_THRESHOLDS = (0.8, 0.7)
 """Least probabilities of being done that count as a yes: the one that ships, and a lower one."""
-
-
-def rate(entry: dict[str, Any]) -> str:
-    """Return `48/50 (0.87–0.99)`: successes, episodes and the Wilson interval."""
-    low, high = entry["wilson_95"]
-    return f"{entry['successes']}/{entry['n_episodes']} ({low:.2f}–{high:.2f})"
-
-
-def suite_table(skill: str, suites: dict[str, str]) -> list[str]:
-    """Return a row a task and a column a suite, from the results in a skill's folder."""
-    folder = ROOT / "rskills" / skill / "eval"
-    columns = [
-        json.loads((folder / f"{suite}.json").read_text(encoding="utf-8"))["results"] for suite in suites
-    ]
-    tasks = columns[0]["tasks"]
-    rows = [(task.split("/", 1)[-1], *(rate(column["tasks"][task]) for column in columns)) for task in tasks]
-    if len(tasks) > LONG:
-        rows = gathered(tasks)
-    rows.append(("**all**", *(f"**{rate(column['all_episodes'])}**" for column in columns)))
-    if FIFTY in suites:
-        rows += difficulty_rows(columns[list(suites).index(FIFTY)]["episodes"])
-    return [
-        _row(f"`{skill}`, solved on unseen states (95 % interval)", *suites.values()),
-        "|" + "---|" * (1 + len(suites)),
-        *(_row(*row) for row in rows),
-    ]
-
-
-def gathered(tasks: dict[str, Any]) -> list[tuple[str, ...]]:
-    """Return rows `9 of 10 | door-close, reach-wall`: the tasks of a suite by how often each was solved."""
-    by_rate: dict[tuple[int, int], list[str]] = {}
-    for task, entry in tasks.items():
-        name = task.split("/", 1)[-1].removesuffix("-v3")
-        by_rate.setdefault((entry["successes"], entry["n_episodes"]), []).append(name)
-    return [
-        (f"{successes} of {episodes}", f"{len(names)} tasks" if len(names) > LONG else ", ".join(names))
-        for (successes, episodes), names in sorted(by_rate.items(), reverse=True)
-    ]
-
-
-def _row(*cells: str) -> str:
-    return "|" + "".join(f" {cell} |" if cell else " |" for cell in cells)
-
-
-def reward_table(skill: str, recipe: str) -> list[str]:
-    """Return the measures of a reward model."""
-    file = ROOT / "rskills" / skill / "eval" / f"{recipe}.json"
-    results = json.loads(file.read_text(encoding="utf-8"))["results"]
-    said, missed = results["false_success"], results["missed_success"]
-    kinds = results.get("called_done_by_kind", {})
-    rows = [
-        *((f"called done and was not: {kind}", counted(entry)) for kind, entry in kinds.items()),
-        (
-            "VOC, rank correlation of progress with time on successes",
-            f"{results['voc_mean']:.3f} (n = {results['voc_rollouts']})",
-        ),
-        (
-            "AUROC of success against failure",
-            f"{results['auroc']:.3f} ({results['successes']} / {results['failures']})",
-        ),
-        (f"failures called success in the last frame, at {results['threshold']}", percent(said)),
-        (f"successes missed at {results['threshold']}", percent(missed)),
-    ]
-    if "abstained_on_success" in results:
-        rows.append(("successes that it would rather not judge", percent(results["abstained_on_success"])))
-    return [
-        f"| `{skill}`, on unseen rollouts and unheard words | |",
-        "|---|---|",
-        *(f"| {a} | {b} |" for a, b in rows),
-    ]
 
 
 def reward_trials(versions: dict[str, dict[str, Any]]) -> list[str]:
@@ -211,17 +139,6 @@ def reward_second_look(results: list[tuple[str, dict[str, Any]]]) -> list[str]:
                 _row(f"{model}: {words}", *(counted(found[rule][key]) for rule in ("without", "with")))
             )
     return lines
-
-
-def counted(share: dict[str, Any]) -> str:
-    """Return `1 of 300: 0.3 % (0.1–1.9)`."""
-    return f"{share['count']} of {share['of']}: {percent(share)}"
-
-
-def percent(share: dict[str, Any]) -> str:
-    """Return `0.5 % (0.1–2.9)`."""
-    low, high = share["wilson_95"]
-    return f"{100 * share['rate']:.1f} % ({100 * low:.1f}–{100 * high:.1f})"
 
 
 def speed_table(results: dict[str, Any]) -> list[str]:
@@ -342,20 +259,33 @@ def perception_page(text: str) -> str:
 
 
 def readme(text: str) -> str:
-    """Return the README with all tables made anew."""
+    """Return the README with a row a skill, and the measurements of speed that it tells."""
     speed = json.loads(SPEED.read_text(encoding="utf-8"))
-    skills = []
-    for skill, suites in SUITES:
-        skills += [*suite_table(skill, suites), ""]
-    for index, (skill, recipe) in enumerate(REWARDS):
-        skills += [""] * bool(index) + reward_table(skill, recipe)
-    return with_part(with_part(text, "skills", skills), "speed", speed_table(speed))
+    told = [row for part in SPEED_TOLD for row in speed["rows"] if part in row["measured"]]
+    return with_part(with_part(text, "skills", summary()), "speed", speed_table({**speed, "rows": told}))
+
+
+def skills_page(text: str) -> str:
+    """Return docs/skills.md with its tables made anew."""
+    return with_part(text, "skills", full())
+
+
+def speed_page(text: str) -> str:
+    """Return docs/speed.md with its table made anew."""
+    return with_part(text, "speed", speed_table(json.loads(SPEED.read_text(encoding="utf-8"))))
 
 
 def main() -> int:
     """Rewrite or check."""
     stale = False
-    pages = {README: readme, REASONER: reasoner_page, REWARD: reward_page, PERCEPTION: perception_page}
+    pages = {
+        README: readme,
+        SKILLS_PAGE: skills_page,
+        SPEED_PAGE: speed_page,
+        REASONER: reasoner_page,
+        REWARD: reward_page,
+        PERCEPTION: perception_page,
+    }
     for page, rewritten in pages.items():
         text = page.read_text(encoding="utf-8")
         new = rewritten(text)

@@ -186,6 +186,13 @@ class ChunkExecutor:
             self._sent = self._hold_action(self._last) if action is None else action
             return self._sent, self.holding
 
+    def coming(self) -> NDArray[np.float32]:
+        """Return the actions (k, A) planned after the last one that was taken; none while a motion fades in or out."""
+        with self._lock:
+            if self.estopped or self._seam.is_open:
+                return np.empty((0, 0), np.float32)
+            return self._queue.after(self._now)
+
     def stop(self) -> None:
         """Latch the emergency stop: hold from the next step on, until `release`. The active goal ends for good."""
         with self._lock:

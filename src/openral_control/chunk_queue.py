@@ -61,6 +61,13 @@ class ChunkQueue:
         """Forget every planned step."""
         self._actions = None
 
+    def after(self, step: int) -> NDArray[np.float32]:
+        """Return the actions (k, A) planned for the control steps from `step` on."""
+        actions = self._actions
+        if actions is None or step < self._first:
+            return np.empty((0, 0), np.float32)
+        return actions[step - self._first :]
+
     def at(self, step: int) -> NDArray[np.float32] | None:
         """Return the action (A,) planned for a control step, or None."""
         actions = self._actions  # the emergency stop clears it from another thread

@@ -67,6 +67,6 @@ class WeightsError(OpenralError):
 
 
 def nearest(word: str, known: Sequence[str]) -> str | None:
-    """Return the known word most like `word`, for an error that asks whether it was meant; None: none is like it."""
+    """Return the known word most like `word`, which an error may suggest; None: none is like it."""
     found = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
     return found[0] if found else None

@@ -144,6 +144,19 @@ def assess(readings: Sequence[ProgressReading], thresholds: ProgressThresholds) 
     return Assessment(state, dwell, abstentions, rise)
 
 
+def gets_nearer(readings: Sequence[ProgressReading], thresholds: ProgressThresholds) -> bool:
+    """Say whether an attempt has got far and progress still rises, however much of the window its readings span.
+
+    Args:
+        readings: as for `assess`.
+        thresholds: of the reward skill.
+    """
+    window = _window([reading for reading in readings if reading.valid], thresholds)
+    if len(window) < LEAST_READINGS or window[-1].progress < thresholds.check_floor:
+        return False
+    return _trend(window, thresholds) > thresholds.plateau_tolerance
+
+
 def slope_per_second(stamps_s: NDArray[np.float64], values: NDArray[np.floating]) -> float:
     """Return the least-squares slope [1/s] of (T,) values over (T,) stamps; 0 for fewer than two instants.
 
@@ -172,19 +185,26 @@ def _consecutive(
 
 
 def _rise(valid: Sequence[ProgressReading], thresholds: ProgressThresholds) -> float | None:
-    """Return the trend of progress times the window; None while readings that count do not span the window.
+    """Return the trend of progress times the window; None while readings that count do not span the window."""
+    window = _window(valid, thresholds)
+    if len(window) < LEAST_READINGS:
+        return None
+    if window[-1].stamp_s - window[0].stamp_s < COVERED * thresholds.plateau_window_s:
+        return None
+    return _trend(window, thresholds)
 
-    The window holds the readings of its seconds, the one before them, so that it is spanned at any rate, and at least
-    three.
-    """
+
+def _window(valid: Sequence[ProgressReading], thresholds: ProgressThresholds) -> Sequence[ProgressReading]:
+    """Return the newest readings that count: those of the window's seconds, the one before them, so that it is spanned
+    at any rate, and at least three, where there are so many."""
     counting = [reading for reading in valid if not reading.abstained]
-    if len(counting) < LEAST_READINGS:
-        return None
-    window_s = thresholds.plateau_window_s
-    begin_s = counting[-1].stamp_s - window_s
+    begin_s = counting[-1].stamp_s - thresholds.plateau_window_s if counting else 0.0
     inside = sum(reading.stamp_s >= begin_s for reading in counting)
-    window = counting[-max(inside + 1, LEAST_READINGS) :]
-    if window[-1].stamp_s - window[0].stamp_s < COVERED * window_s:
-        return None
+    return counting[-max(inside + 1, LEAST_READINGS) :]
+
+
+def _trend(window: Sequence[ProgressReading], thresholds: ProgressThresholds) -> float:
+    """Return by how much progress would change in a window, by the least-squares slope of readings."""
     stamps = np.array([reading.stamp_s for reading in window])
-    return slope_per_second(stamps, np.array([reading.progress for reading in window])) * window_s
+    slope = slope_per_second(stamps, np.array([reading.progress for reading in window]))
+    return slope * thresholds.plateau_window_s

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,14 @@ from openral_data.record_commands import record
 
 app = typer.Typer(help="Recorded episodes: record, look, check, repair, replay.", no_args_is_help=True)
 app.add_typer(record, name="record")
+
+
+class Target(str, Enum):
+    """What a recording is converted to."""
+
+    bags = "bags"
+    rerun = "rerun"
+
 
 Recording = Annotated[Path, typer.Argument(help="Folder of a recording, or of a LeRobot v3 dataset.")]
 
@@ -121,20 +130,31 @@ def convert(
     scene: Annotated[
         str, typer.Option(help="Name or path of the scene that they were recorded in; a recording says so.")
     ] = "",
+    to: Annotated[Target, typer.Option("--to", help="What a recording becomes.")] = Target.bags,
     whole: Annotated[
         bool, typer.Option("--whole/--by-goal", help="Each bag is one episode, or each goal in it.")
     ] = False,
 ) -> None:
-    """Make a LeRobot v3 dataset of bags with the topics of a deployment, or bags of a recording."""
+    """Make a LeRobot v3 dataset of bags with the topics of a deployment, or bags or Rerun's files of a recording."""
     from openral_data.datasets.listing import dataset_folder, is_dataset
     from openral_data.lerobot_v3 import open_dataset
 
     if len(sources) == 1 and is_dataset(sources[0]):
+        if to is Target.rerun:
+            from openral_data.rerun_export import export_rerun
+
+            count = export_rerun(open_dataset(dataset_folder(sources[0])), out)
+            typer.echo(f"{count} episodes in {out}; look with: rerun {out}/*.rrd")
+            return
         from openral_data.ros.bag_export import export_bags
 
         exported = export_bags(open_dataset(dataset_folder(sources[0])), scene, out)
         typer.echo(f"{exported} bags in {out / 'bags'}")
         return
+    if to is Target.rerun:
+        raise typer.BadParameter(
+            "only one recording becomes Rerun's files; convert bags to a recording first"
+        )
     if not scene:
         raise typer.BadParameter("bags do not say in which scene they were recorded; name it with --scene")
     from openral_data.ros.bag_conversion import convert_bags

@@ -39,10 +39,11 @@ class TruePositions:
             )
         labels = {name.replace("_", " ").lower(): name for name in self.positions}
         try:
-            wanted = read_words(words, list(labels), {}).labels
+            named = read_words(words, list(labels), {})
         except ContractError as error:
             raise NotLocatedError(str(error)) from error
-        if len(wanted) != 1:
-            raise NotLocatedError(f"'{words}' may be {', '.join(sorted(wanted))}; name one of them")
-        name = labels[next(iter(wanted))]
+        meant = {label for label in named.labels if named.colours & {*label.split()}} or named.labels
+        if len(meant) != 1:
+            raise NotLocatedError(f"'{words}' may be {', '.join(sorted(meant))}; name one of them")
+        name = labels[next(iter(meant))]
         return name, self.positions[name]

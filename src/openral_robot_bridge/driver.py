@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from openral_control.safety.arm_limits import ArmLimits, Vector
 from openral_core.errors import OpenralError
@@ -13,6 +13,10 @@ from openral_core.errors import OpenralError
 
 class ArmError(OpenralError):
     """An arm cannot be reached, or refused what was asked; the text has the arm's own words."""
+
+
+class NotLedError(ArmError):
+    """An arm that was told its way ahead came to rest meanwhile, and must be led anew."""
 
 
 class ArmMode(str, Enum):
@@ -40,6 +44,8 @@ class ArmInfo:
     """Of the joints in the order of every vector here; inf where the arm does not say."""
     max_width_m: float
     """[m] between the open fingers; 0 where there are none."""
+    ahead_s: float = 0.0
+    """[s] of its way that the arm is told ahead; 0: it is led from one control step to the next."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Of what speaks to the arm, by name."""
 
@@ -65,14 +71,29 @@ class ArmState:
     """Share of the last commands that reached the arm in time."""
 
 
-class ArmDriver(Protocol):
-    """Speaks to one arm. Calls come from one thread, but `read` also while `stop` waits in another.
+@dataclass(frozen=True)
+class TrajectoryPoint:
+    """A point that the joints pass."""
 
-    Each returns within milliseconds or says otherwise.
+    after_s: float
+    """[s] since the trajectory began."""
+    positions: Vector
+    """(n,) [rad]"""
+    velocities: Vector
+    """(n,) [rad/s]"""
+    accelerations: Vector | None = None
+    """(n,) [rad/s²]; None: not said."""
+
+
+class ArmDriver(Protocol):
+    """Speaks to one arm: a `StreamedDriver` or a `PlannedDriver`.
+
+    Calls come from one thread, but `read` also while `stop` waits in another. Each returns within milliseconds or says
+    otherwise.
     """
 
-    brakes: bool
-    """Whether `stop` may be called at any speed; otherwise the arm is led to rest before."""
+    stops_below_rad_s: float
+    """[rad/s] of the quickest joint up to which `stop` may be called; from above it the arm is led slower before."""
 
     def connect(self) -> ArmInfo:
         """Connect; may take seconds.
@@ -87,14 +108,6 @@ class ArmDriver(Protocol):
 
         Raises:
             ArmError: the connection is lost.
-        """
-        ...
-
-    def follow(self, positions: Vector, velocities: Vector) -> None:
-        """Lead the joints to positions (n,) [rad], passed with velocities (n,) [rad/s]; the first call begins a motion.
-
-        Raises:
-            ArmError: the arm is in no mode in which it can be moved, or ended the motion by itself.
         """
         ...
 
@@ -116,4 +129,29 @@ class ArmDriver(Protocol):
 
     def close(self) -> None:
         """Come to rest and disconnect; called once."""
+        ...
+
+
+class StreamedDriver(ArmDriver, Protocol):
+    """Of an arm that is given one target after the other, `arm.stream_hz` times a second."""
+
+    def follow(self, positions: Vector, velocities: Vector) -> None:
+        """Lead the joints to positions (n,) [rad], passed with velocities (n,) [rad/s]; the first call begins a motion.
+
+        Raises:
+            ArmError: the arm is in no mode in which it can be moved, or ended the motion by itself.
+        """
+        ...
+
+
+@runtime_checkable
+class PlannedDriver(ArmDriver, Protocol):
+    """Of an arm whose controller is told its way ahead."""
+
+    def follow_plan(self, points: Sequence[TrajectoryPoint]) -> None:
+        """Lead the joints through points, the last of which is at rest; what was told before is replaced.
+
+        Raises:
+            ArmError: the arm is in no mode in which it can be moved.
+        """
         ...

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections import OrderedDict
+from dataclasses import dataclass
 from typing import Any
 
 import mujoco
@@ -12,6 +15,21 @@ from openral_sim_bridge.backends.mjcf.world import CompiledScene
 
 APART = 3
 """Bodies that lie between two of the arm's own before their distance is looked at; neighbours overlap at the joints."""
+
+
+REMEMBERED = 16
+"""Postures of which what was found is remembered: the checks of a control step ask for the same few again and again,
+and one step begins where the last one ended."""
+
+
+@dataclass
+class _Posture:
+    """What was found for joints; None: not asked for yet."""
+
+    points: tuple[Vector, Vector] | None = None
+    distance: tuple[float, float] | None = None
+    """[m], and the limit [m] up to which it was looked for."""
+    condition: float | None = None
 
 
 class MujocoGeometry:
@@ -28,37 +46,65 @@ class MujocoGeometry:
         self._chain = scene.robot.chain
         bodies = [int(self._model.dof_bodyid[dof]) for dof in self._chain.dofs]
         self._elbow = bodies[elbow_joint]
-        self._jacobian = np.zeros((6, self._model.nv))
         self._pairs = np.array(self._own_pairs(bodies) + self._scene_pairs(bodies)).reshape(-1, 2)
+        self._first, self._second = self._pairs.T.copy()
         self._reach = self._model.geom_rbound[self._pairs].sum(axis=1)
+        self._known: OrderedDict[bytes, _Posture] = OrderedDict()
+        self._placed = b""
 
     def points(self, joints: Vector) -> tuple[Vector, Vector]:
         """Return where hand and elbow are, (3,) [m] each in the world frame."""
-        self._place(joints)
-        return self._chain.hand(self._data)[0], np.array(self._data.xpos[self._elbow])
+        posture = self._posture(joints)
+        if posture.points is None:
+            self._place(joints)
+            posture.points = self._chain.hand(self._data)[0], np.array(self._data.xpos[self._elbow])
+        return posture.points
 
     def distance(self, joints: Vector, limit_m: float) -> float:
         """Return the least distance [m] of the arm to itself and to what stands around it; at most `limit_m`."""
-        self._place(joints)
-        first, second = self._pairs.T
-        between = np.linalg.norm(self._data.geom_xpos[first] - self._data.geom_xpos[second], axis=1)
-        # Bounding spheres that are further apart than the limit hold geoms that are.
-        near = self._pairs[between - self._reach < limit_m]
-        return min(
-            (mujoco.mj_geomDistance(self._model, self._data, a, b, limit_m, None) for a, b in near),
-            default=limit_m,
-        )
+        posture = self._posture(joints)
+        if posture.distance is None or posture.distance[1] != limit_m:
+            self._place(joints)
+            posture.distance = self._least_distance(limit_m), limit_m
+        return posture.distance[0]
 
     def condition(self, joints: Vector) -> float:
         """Return the condition number of the hand's Jacobian; inf where it is singular."""
-        self._place(joints)
-        mujoco.mj_comPos(self._model, self._data)
-        singular = np.linalg.svd(self._chain.jacobian(self._data), compute_uv=False)
-        return float(singular[0] / singular[-1]) if singular[-1] > 1e-9 else float("inf")
+        posture = self._posture(joints)
+        if posture.condition is None:
+            self._place(joints)
+            mujoco.mj_comPos(self._model, self._data)
+            jacobian = self._chain.jacobian(self._data)
+            squares = np.linalg.eigvalsh(jacobian @ jacobian.T)  # of the singular values, in rising order
+            singular = squares[0] <= 1e-12 * squares[-1]
+            posture.condition = float("inf") if singular else math.sqrt(squares[-1] / squares[0])
+        return posture.condition
+
+    def _posture(self, joints: Vector) -> _Posture:
+        """Return what is known of joints (n,) [rad]."""
+        key = joints.tobytes()
+        posture = self._known.get(key)
+        if posture is None:
+            posture = self._known[key] = _Posture()
+            if len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+        return posture
 
     def _place(self, joints: Vector) -> None:
-        self._data.qpos[self._chain.qpos] = joints
-        mujoco.mj_kinematics(self._model, self._data)
+        key = joints.tobytes()
+        if key != self._placed:
+            self._data.qpos[self._chain.qpos], self._placed = joints, key
+            mujoco.mj_kinematics(self._model, self._data)
+
+    def _least_distance(self, limit_m: float) -> float:
+        """Return the least distance [m] of the placed arm, of the pairs whose bounding spheres are near enough."""
+        places = self._data.geom_xpos
+        apart = places[self._first] - places[self._second]
+        near = np.einsum("ij,ij->i", apart, apart) < np.square(self._reach + limit_m)
+        least = limit_m
+        for first, second in self._pairs[near].tolist():
+            least = min(least, mujoco.mj_geomDistance(self._model, self._data, first, second, least, None))
+        return least
 
     def _geoms(self, bodies: list[int]) -> list[int]:
         """Return the solid geoms of bodies."""

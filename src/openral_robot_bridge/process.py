@@ -60,12 +60,26 @@ class ArmProcess:
         return self._ask("read", ANSWER_S)
 
     def lead(self, positions: Vector, velocities: Vector, duration_s: float) -> ArmState:
-        """Lead the joints to positions (n,) [rad] with velocities (n,) [rad/s], and return the arm's state.
+        """Lead the joints, and return the arm's state.
+
+        Args:
+            positions: (n,) or (k, n) [rad] at the end of the next `duration_s`, and of those after it.
+            velocities: [rad/s] of the same shape, with which they are passed.
+            duration_s: [s]
 
         Raises:
             ArmError: the arm cannot be moved, or it or its process does not answer.
         """
         return self._ask("lead", ANSWER_S, positions, velocities, duration_s)
+
+    def go_on(self) -> ArmState:
+        """Let the arm go on as it was told ahead, and return its state.
+
+        Raises:
+            NotLedError: it comes to rest, since it was not led in time.
+            ArmError: as of `lead`.
+        """
+        return self._ask("go_on", ANSWER_S)
 
     def halt(self) -> None:
         """Bring the arm to rest and end its motion; what is led is ignored until `release`."""

@@ -7,6 +7,7 @@ acceleration and jerk, and is then held by its own controller.
 from __future__ import annotations
 
 import contextlib
+import select
 import signal
 import threading
 import time
@@ -20,8 +21,18 @@ from openral_control.safety.arm_limits import ArmLimits, Vector
 from openral_control.safety.follower import MotionFollower
 from openral_core.arm_section import SceneArm
 from openral_core.errors import OpenralError
-from openral_robot_bridge.driver import ArmDriver, ArmError, ArmMode, ArmState
+from openral_robot_bridge.driver import (
+    ArmDriver,
+    ArmError,
+    ArmMode,
+    ArmState,
+    NotLedError,
+    PlannedDriver,
+    StreamedDriver,
+)
 from openral_robot_bridge.drivers.factory import make_driver
+from openral_robot_bridge.leader import Leader, PlanLeader, StreamLeader
+from openral_robot_bridge.trajectory_plan import FINE_S
 
 
 @dataclass(frozen=True)
@@ -35,22 +46,44 @@ class HostSettings:
     """(n,) [rad] start pose of the scene."""
 
 
+HALT_SHARE = 0.6
+"""Share of the arm's greatest acceleration and jerk that a halt uses at least. On the twin of an FR3, whose impedance
+controller swings about what it is led by, accelerations came to 0.95 of the arm's own limit, at 0.8 to 1.3 of it."""
+
+
 def used_limits(own: ArmLimits, robot: ArmLimits, dynamics_share: float) -> ArmLimits:
     """Return the limits that an arm is moved within: the narrower of both, and a share of the dynamic ones."""
     both = robot.within(own)
     return replace(both, acceleration=both.acceleration * dynamics_share, jerk=both.jerk * dynamics_share)
 
 
+def make_follower(own: ArmLimits, settings: HostSettings, cycle_s: float) -> MotionFollower:
+    """Return what keeps the motion of an arm with limits of its own smooth, in cycles of `cycle_s` [s]."""
+    share = settings.arm.safety.dynamics_share
+    limits, braking = (used_limits(own, settings.limits, used) for used in (share, max(share, HALT_SHARE)))
+    return MotionFollower(limits, cycle_s, braking)
+
+
+def may_stop(driver: ArmDriver, leader: Leader | MotionFollower) -> bool:
+    """Tell whether a driver may be told to bring its arm to rest from its present speed."""
+    return leader.at_rest or bool(np.abs(driver.read().velocities).max() <= driver.stops_below_rad_s)
+
+
 def serve(connection: Connection, settings: HostSettings) -> None:
     """Connect, say so, and lead the arm until told to close, or until the other side is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the bridge decides when it ends
-    driver: ArmDriver | None = None
+    driver: StreamedDriver | PlannedDriver | None = None
     try:
         driver = make_driver(settings.arm, settings.limits, settings.start)
         info = driver.connect()
-        limits = used_limits(info.limits, settings.limits, settings.arm.safety.dynamics_share)
+        leader: Leader
+        cycle_s = 1.0 / settings.arm.stream_hz
+        if isinstance(driver, PlannedDriver):
+            leader = PlanLeader(driver, make_follower(info.limits, settings, FINE_S), cycle_s)
+        else:
+            leader = StreamLeader(driver, make_follower(info.limits, settings, cycle_s))
         connection.send((0, info))
-        _Host(connection, driver, limits, settings.arm).run()
+        _Host(connection, driver, leader, settings.arm).run()
     except OpenralError as error:
         with contextlib.suppress(OSError):
             connection.send((0, error))
@@ -62,12 +95,11 @@ def serve(connection: Connection, settings: HostSettings) -> None:
 class _Host:
     """Serves requests between the cycles of a stream."""
 
-    def __init__(self, connection: Connection, driver: ArmDriver, limits: ArmLimits, arm: SceneArm) -> None:
-        self._connection, self._driver = connection, driver
+    def __init__(self, connection: Connection, driver: ArmDriver, leader: Leader, arm: SceneArm) -> None:
+        self._connection, self._driver, self._leader = connection, driver, leader
         self._cycle_s = 1.0 / arm.stream_hz
         self._timeout_s = arm.safety.command_timeout_s
-        self._follower = MotionFollower(limits, self._cycle_s)
-        self._moving = self._ending = self._halted = False
+        self._moving = self._ending = self._halted = self._silent = False
         self._stopping: threading.Thread | None = None
         self._led_at = 0.0
         self._fault = ""
@@ -77,33 +109,38 @@ class _Host:
         """Cycle until closed and at rest. Cycles that come late are not made up for."""
         due = time.monotonic()
         while not self._closed or self._moving:
+            due = max(due + self._cycle_s, time.monotonic())
             if self._closed:
                 self._halt()
+                time.sleep(max(0.0, due - time.monotonic()))
             else:
-                self._serve()
+                self._serve(due)
             if self._moving:
                 self._cycle()
-            due = max(due + self._cycle_s, time.monotonic())
-            time.sleep(max(0.0, due - time.monotonic()))
         self._finish_stopping()
 
     def _cycle(self) -> None:
-        if time.monotonic() - self._led_at > self._timeout_s:
-            self._follower.stop()
         try:
-            self._driver.follow(*self._follower.cycle())
+            if time.monotonic() - self._led_at > self._timeout_s and not self._ending:
+                self._leader.stop()
+                self._silent = True
+            self._leader.cycle()
+            if self._ending and may_stop(self._driver, self._leader):
+                self._end()
         except OpenralError as error:
             self._fault = str(error)
             self._end()
-            return
-        if self._ending and self._follower.at_rest:
-            self._end()
 
     def _halt(self) -> None:
-        """End the motion now where the driver brakes by itself, else as soon as the arm is led to rest."""
-        self._follower.stop()
-        self._ending = self._moving
-        if self._moving and self._driver.brakes:
+        """Lead the arm slower from now on, and end the motion as soon as the driver can."""
+        if not self._moving or self._ending:
+            return
+        self._ending = True
+        try:
+            self._leader.halt()
+        except OpenralError as error:
+            self._fault = str(error)
+        if self._fault or np.isinf(self._driver.stops_below_rad_s):
             self._end()
 
     def _end(self) -> None:
@@ -117,9 +154,10 @@ class _Host:
             self._stopping.join()
             self._stopping = None
 
-    def _serve(self) -> None:
+    def _serve(self, until_s: float) -> None:
+        """Do what is asked as soon as it is asked, until a monotonic time [s]."""
         try:
-            while self._connection.poll():
+            while self._is_asked(until_s - time.monotonic()) and not self._closed:
                 number, verb, arguments = self._connection.recv()
                 answer = self._do(verb, arguments)
                 if number:
@@ -127,10 +165,16 @@ class _Host:
         except (EOFError, OSError):
             self._closed = True
 
+    def _is_asked(self, patience_s: float) -> bool:
+        """Wait for a request; `Connection.poll` would round the time up to milliseconds."""
+        return bool(select.select([self._connection], [], [], max(patience_s, 0.0))[0])
+
     def _do(self, verb: str, arguments: tuple[Any, ...]) -> Any:
         try:
             if verb == "lead":
                 self._lead(*arguments)
+            elif verb == "go_on":
+                self._go_on()
             elif verb == "halt":
                 self._halted = True
                 self._halt()
@@ -151,16 +195,27 @@ class _Host:
             return error
 
     def _lead(self, positions: Vector, velocities: Vector, duration_s: float) -> None:
-        if self._fault:
-            raise ArmError(self._fault)
-        if self._halted or self._ending or (self._stopping is not None and self._stopping.is_alive()):
+        if self._is_ended():
             return
         if not self._moving:
             self._finish_stopping()
-            self._follower.restart(self._driver.read().positions)
+            self._leader.restart(self._driver.read().positions)
             self._moving = True
-        self._follower.lead(np.asarray(positions), np.asarray(velocities), duration_s)
-        self._led_at = time.monotonic()
+        self._leader.lead(np.atleast_2d(positions), np.atleast_2d(velocities), duration_s)
+        self._led_at, self._silent = time.monotonic(), False
+
+    def _go_on(self) -> None:
+        if self._silent or not self._moving:
+            raise NotLedError("the arm was led to rest, for nobody led it in time")
+        if not self._is_ended():
+            self._leader.go_on()
+            self._led_at = time.monotonic()
+
+    def _is_ended(self) -> bool:
+        """Tell whether the arm is not to be led. Raises ArmError: it cannot be."""
+        if self._fault:
+            raise ArmError(self._fault)
+        return self._halted or self._ending or (self._stopping is not None and self._stopping.is_alive())
 
     def _state(self) -> ArmState:
         state = self._driver.read()

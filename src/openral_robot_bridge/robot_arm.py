@@ -23,7 +23,8 @@ from openral_core.errors import ManifestError
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene
 from openral_core.types import RobotState
-from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
+from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState, NotLedError
+from openral_robot_bridge.foresight import Foresight
 from openral_robot_bridge.geometry import MujocoGeometry
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
@@ -66,6 +67,10 @@ class ArmLink(Protocol):
 
     def lead(self, positions: Vector, velocities: Vector, duration_s: float) -> ArmState:
         """Lead the joints, and return the arm's state."""
+        ...
+
+    def go_on(self) -> ArmState:
+        """Let the arm go on as it was told ahead, and return its state. Raises NotLedError: it came to rest."""
         ...
 
     def halt(self) -> None:
@@ -162,6 +167,9 @@ class RobotArm:
         """How often each check slowed or stopped the arm."""
         self.stopped_by = ""
         """Why the arm does not move now; empty: nothing keeps it from moving."""
+        ahead_s = self.process.info.ahead_s
+        self._foresight = Foresight(self._compiled, round(ahead_s / scene.dt)) if ahead_s else None
+        self._coming: Callable[[], NDArray[Any]] | None = None
         self._behind = 0.0
         self._halted = threading.Event()
         self._gripped: float | None = None
@@ -207,6 +215,14 @@ class RobotArm:
         if self._hold_to_run is not None:
             self._hold_to_run.beat(self._clock())
 
+    def foresee(self, coming: Callable[[], NDArray[Any]]) -> None:
+        """Take what gives the actions (k, A) that are planned after the one that is executed now.
+
+        An arm whose controller is told its way ahead is told where they lead; what becomes of each, its own control
+        step decides.
+        """
+        self._coming = coming
+
     def halt(self) -> None:
         """Bring the arm to rest now, not at the next control step; may be called from any thread."""
         self._halted.set()
@@ -245,7 +261,7 @@ class RobotArm:
         self._control.aim(self._data, numbers[:count])
         if len(numbers) > count:
             self._grip(float(numbers[-1]))
-        return self.step_joints(np.array(self._control.joints))
+        return self._move(np.array(self._control.joints), self._coming)
 
     def step_joints(self, wanted: Vector) -> RobotState:
         """Lead the joints for one control step towards `wanted` (n,) [rad], as far as the safety filter lets them.
@@ -253,6 +269,9 @@ class RobotArm:
         Raises:
             ArmError: the arm or its process does not answer.
         """
+        return self._move(wanted, None)
+
+    def _move(self, wanted: Vector, coming: Callable[[], NDArray[Any]] | None) -> RobotState:
         state, now = self.state, self._clock()
         blocked = self._blocked(state)
         if blocked:
@@ -264,11 +283,7 @@ class RobotArm:
         if self._report is not None:
             self._report(StepReport(now, wanted, target, state, sent))
         try:
-            self.state = (
-                self.process.lead(target.positions, target.velocities, self._scene.dt)
-                if sent
-                else self.process.read()
-            )
+            self.state = self._lead(target, coming, now) if sent else self.process.read()
         except ArmError:
             self.state = self.process.read()  # an arm that ended its motion says so in its state
         self._mirror()
@@ -278,6 +293,8 @@ class RobotArm:
             self._control.restart(self._data)
         if blocked:
             self._filter.restart(self.state.positions)
+            if self._foresight is not None:
+                self._foresight.forget()
         self._steps += 1
         return self.robot_state()
 
@@ -288,6 +305,18 @@ class RobotArm:
     def close(self) -> None:
         """Bring the arm to rest and disconnect."""
         self.process.close()
+
+    def _lead(self, target: SafeTarget, coming: Callable[[], NDArray[Any]] | None, now_s: float) -> ArmState:
+        """Tell the arm its next target, or what follows from there as well, unless it knows already."""
+        dt = self._scene.dt
+        if self._foresight is None:
+            return self.process.lead(target.positions, target.velocities, dt)
+        actions = np.empty((0, 0)) if coming is None else coming()
+        if self._foresight.goes_on(target, actions):
+            with contextlib.suppress(NotLedError):
+                return self.process.go_on()
+        ahead = self._foresight.targets(target, actions, self._control, self._filter, self.state, now_s)
+        return self.process.lead(*ahead, dt)
 
     def _blocked(self, state: ArmState) -> str:
         """Return what keeps the arm from being moved at all; empty: nothing."""
@@ -328,6 +357,8 @@ class RobotArm:
         """Let the next motion begin where the arm is, slowly."""
         self._mirror()
         self._gripped = None
+        if self._foresight is not None:
+            self._foresight.forget()
         self._control.restart(self._data)
         self._filter.restart(self.state.positions)
         self._slow_start.restart()

@@ -71,6 +71,7 @@ FAMILIES = {
         ("backbone.qwen_model.lm_head.weight",),
         *(2_048, 1536, 1152),
         *(700, 4096, 12_288),
+        recorded=True,
         plain_by_upstream=True,
     ),
     # 2 cameras of 224 x 224 px in patches of 14 px, 56 tokens of action.

@@ -28,6 +28,8 @@ NEAR_M = 0.1
 """[m] from the hand to a thing, horizontally, at which `ObjectPushed` strikes."""
 PUSH_M = (0.05, 0.08)
 """[m] least and greatest distance by which it moves the thing."""
+PUSH_WAYS = 4
+"""Directions, at right angles, that it tries one after the other: something may stand where the thing would go."""
 
 
 class Disturbance(Protocol):
@@ -58,7 +60,10 @@ class MovableThings(Protocol):
         ...
 
     def move_object(self, name: str, by: NDArray[np.float64], env: int = 0) -> None:
-        """Move a thing (3,) [m] and leave it at rest. Raises SimulationError: nothing of that name can be moved."""
+        """Move a thing (3,) [m] and leave it at rest.
+
+        Raises SimulationError: nothing of that name can be moved, or there is no room.
+        """
         ...
 
 
@@ -113,7 +118,7 @@ class GraspOpened:
 
 
 class ObjectPushed:
-    """Pushes a thing away when the hand first comes near it, in a direction that depends on the seed alone."""
+    """Pushes a thing away when the hand first comes near it, in the first free one of the seed's directions."""
 
     def __init__(self, world: MovableThings, thing: str, seed: int) -> None:
         """Take the world and the name of one of its things."""
@@ -125,7 +130,8 @@ class ObjectPushed:
         self.done = ""
         rng = np.random.default_rng(self._seed)
         angle, far = rng.uniform(-np.pi, np.pi), rng.uniform(*PUSH_M)
-        self._by = far * np.array([np.cos(angle), np.sin(angle), 0.0])
+        ways = angle + np.pi / 2 * np.arange(PUSH_WAYS)
+        self._ways = [far * np.array([np.cos(way), np.sin(way), 0.0]) for way in ways]
 
     def act(self, state: RobotState, action: NDArray[Any]) -> NDArray[Any]:
         """Move the thing once the hand is within `NEAR_M` of it."""
@@ -135,9 +141,21 @@ class ObjectPushed:
         if there is None:
             raise SimulationError(f"push_away: the world has no {self._thing}; choose another disturbance")
         if float(np.linalg.norm((there - state.ee_position)[:2])) <= NEAR_M:
-            self._world.move_object(self._thing, self._by)
-            self.done = f"the {self._thing} was moved by ({self._by[0]:+.3f}, {self._by[1]:+.3f}) m"
+            by = self._push()
+            self.done = f"the {self._thing} was moved by ({by[0]:+.3f}, {by[1]:+.3f}) m"
         return action
+
+    def _push(self) -> NDArray[Any]:
+        """Move the thing, and return by how much (3,) [m]. Raises SimulationError: it can be moved in no direction."""
+        fault: SimulationError | None = None
+        for by in self._ways:
+            try:
+                self._world.move_object(self._thing, by)
+                return by
+            except SimulationError as error:
+                fault = fault or error
+        assert fault is not None, "there is at least one direction"
+        raise fault
 
 
 def _open_in_lift(scene: DeployScene, robot: RobotDescription, world: Any, seed: int) -> Disturbance:

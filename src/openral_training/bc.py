@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from openral_core.errors import DatasetError
 from openral_core.sentence import SentenceEncoder
@@ -21,7 +21,7 @@ from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork
 from openral_rskill.mini.checkpoint import load_network, save_network
 from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
 from openral_training.cloning_data import FINE, CloningData, Demonstrations
-from openral_training.devices import torch_device
+from openral_training.data_parallel import join
 from openral_training.frames import augment, frame_cache
 from openral_training.mapping.data import mapped_data, write_manifest
 from openral_training.mapping.recipe import SkillRecipe
@@ -164,7 +164,12 @@ def prepare(demos: Demonstrations, model: MiniConfig, warm_start: Path | None) -
 
 
 def losses(
-    network: MiniNetwork, demos: Demonstrations, rows: NDArray[np.int64], images: Tensor, words: Tensor
+    network: MiniNetwork,
+    demos: Demonstrations,
+    rows: NDArray[np.int64],
+    images: Tensor,
+    words: Tensor,
+    forward: nn.Module | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Return the mean absolute error of the actions that belong to the episode, and of the landmarks [std].
 
@@ -176,6 +181,7 @@ def losses(
         rows: (B,) of the dataset.
         images: (B, C, 3, S, S) that are seen with the states of those rows.
         words: (B, 384)
+        forward: what the network is called through, such as DistributedDataParallel; None: itself.
     """
     device = network.state_mean.device
 
@@ -183,7 +189,7 @@ def losses(
         return torch.from_numpy(numbers).to(device)
 
     with torch.autocast(device.type, torch.bfloat16):
-        predicted, where = network(images.to(device), there(demos.state[rows]), words.to(device))
+        predicted, where = (forward or network)(images.to(device), there(demos.state[rows]), words.to(device))
     target = there(demos.chunk[rows])
     mask = (torch.arange(target.shape[1], device=device) < there(demos.ahead[rows])[:, None]).float()[
         ..., None
@@ -211,7 +217,8 @@ def train(
 ) -> MiniNetwork:
     """Clone the demonstrations of `dataset` and write `config.json` and `model.safetensors` into `out`.
 
-    With a SkillRecipe `rskill.yaml` is written beside them, so that `out` is a skill.
+    With a SkillRecipe `rskill.yaml` is written beside them, so that `out` is a skill. Under torchrun each process goes
+    through its share of every batch, and the first one writes.
 
     Args:
         dataset: demonstrations, as `openral train collect` makes them, or of any LeRobot v3 dataset.
@@ -224,19 +231,25 @@ def train(
         progress: called after each step with the number of steps done and the loss of the actions.
 
     Raises:
+        ContractError: the batch has fewer rows than there are processes.
         DatasetError: dataset and recipe do not fit; said before anything is trained.
         InstallationError: torch cannot use the device.
     """
-    device = torch_device(device)
+    process = join(device)
+    share = process.share(config.batch_size)
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
     data = cloning_data(dataset, recipe)
     model, demos = data.model, data.demonstrations
-    frames = [frame_cache(dataset, view, model.image_size, partial(preparing, view)) for view in data.views]
+    with process.first():
+        frames = [
+            frame_cache(dataset, view, model.image_size, partial(preparing, view)) for view in data.views
+        ]
     sentences = SentencePool(data.sentences, SentenceEncoder())
     weights = data.weights[demos.task[demos.frames]]
     chances = weights / weights.sum()
-    network = prepare(demos, model, warm_start).to(device)
+    network = prepare(demos, model, warm_start).to(process.device)
+    parallel = process.parallel(network)
     optimiser = torch.optim.AdamW(
         network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
     )
@@ -250,17 +263,26 @@ def train(
         words = sentences.draw(demos.task[rows], config.sentence_noise, rng)
         for group in optimiser.param_groups:
             group["lr"] = config.learning_rate * schedule(step, config)
-        action, landmark = losses(network, demos, rows, images, words)
+        action, landmark = losses(network, demos, rows[share], images[share], words[share], parallel)
+        # The means of all shares, so weighted, add up to those of the batch.
+        counted = np.minimum(demos.ahead[rows], model.chunk_size)
+        action = action * float(counted[share].sum() / counted.sum())
+        landmark = landmark * (len(rows[share]) / len(rows))
         optimiser.zero_grad()
-        (action + config.landmark_weight * landmark).backward()  # type: ignore[no-untyped-call]
+        loss = process.size * (action + config.landmark_weight * landmark)
+        loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         optimiser.step()
-        progress(step + 1, action.item())
-        if (step + 1) % config.save_every == 0:
+        progress(step + 1, process.total(action))
+        if process.leads and (step + 1) % config.save_every == 0:
             save_run(state_file, network, optimiser, step + 1, run)
             save_network(network, model, out, {"steps": f"{step + 1} of {config.steps}"})
-    save_network(network, model, out, {**origin(dataset, recipe, config.seed), "steps": str(config.steps)})
-    if isinstance(recipe, SkillRecipe):
-        write_manifest(out, dataset, recipe)
-    state_file.unlink(missing_ok=True)
+    if process.leads:
+        save_network(
+            network, model, out, {**origin(dataset, recipe, config.seed), "steps": str(config.steps)}
+        )
+        if isinstance(recipe, SkillRecipe):
+            write_manifest(out, dataset, recipe)
+        state_file.unlink(missing_ok=True)
+    process.leave()
     return network

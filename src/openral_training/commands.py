@@ -94,14 +94,17 @@ def bc(
 ) -> None:
     """Clone the demonstrations of a dataset into a `mini` policy. Goes on where it stopped.
 
-    With a recipe that has a `manifest`, any LeRobot v3 dataset will do, and a whole skill is written.
+    With a recipe that has a `manifest`, any LeRobot v3 dataset will do, and a whole skill is written. Under `torchrun
+    --no-python` each process goes through its share of every batch.
     """
     from openral_data.datasets.listing import dataset_folder
     from openral_data.lerobot_v3 import open_dataset
     from openral_rskill.evidence import keep_weights
     from openral_training import bc as cloning
+    from openral_training.data_parallel import leads
     from openral_training.mapping.recipe import SkillRecipe, load_cloning_recipe
 
+    console.quiet = not leads()
     check_folder(out, "--out")
     keep_weights(out)
     config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)

@@ -104,6 +104,18 @@ def test_what_is_the_simulators_truth_is_flagged_in_every_row(harness) -> None:
     assert ROWS["true_positions"].truth == ("positions",)
 
 
+def test_where_a_scene_names_no_judge_or_detector_the_simulator_answers_and_the_row_says_so(scene) -> None:
+    unjudged = scene.model_copy(update={"reward_skill": None})
+    blind = scene.model_copy(update={"reward_skill": None, "detector_skill": None})
+    truths = {
+        name: [ROWS[name].deployed_in(each).truth for each in (scene, unjudged, blind)] for name in ROWS
+    }
+    assert truths["harness"] == [(), ("judge",), ("judge", "positions")]
+    assert truths["retry"] == [(), ("judge",), ("judge",)]
+    assert truths["bare"] == truths["home"] == [(), (), ()]
+    assert ROWS["harness"].deployed_in(blind).motions == ROWS["harness"].motions
+
+
 def test_a_row_without_a_part_does_not_have_it(harness) -> None:
     told, _ = harness.run("without_grounding", "usual", DESIGN)
     assert told["located"] == []
@@ -149,6 +161,27 @@ def test_the_suite_judges_on_states_that_nothing_was_trained_on() -> None:
         ("metaworld/pick-place-v3", "opened")  # nothing is lifted in push
     }
     assert suite_with_task("metaworld/pick-place-v3").missions is None
+
+
+def test_the_suite_of_robosuite_has_the_variants_that_its_worlds_allow() -> None:
+    suite = load_suite("harness_robosuite")
+    assert suite.missions is not None
+    states = {state for scene in suite.scenes for state in range(scene.seed, scene.seed + scene.n_episodes)}
+    trained = resolve("mini-robosuite-panda").manifest.trained_init_ids["robosuite"]
+    assert not states & {
+        *trained.ids(),
+        *range(1000, 1050),
+        *range(4000, 4100),
+    }  # judged on, and developed on
+    jobs = plan_missions(suite, suite.scenes, suite.missions.rows, suite.missions.variants, 1)
+    left_out = {(scene.task.id, variant) for scene in suite.scenes for variant in suite.missions.variants} - {
+        (job.scene.task.id, job.variant) for job in jobs
+    }
+    assert left_out == {
+        ("robosuite/Lift", "opened"),  # it is done before a grasp is opened
+        ("robosuite/PickPlaceCan", "outside"),  # its can begins anywhere in the bin
+        ("robosuite/PickPlaceCan", "both"),
+    }
 
 
 def test_the_counts_that_ship_begin_each_task_with_what_worked_more_often_on_other_states() -> None:

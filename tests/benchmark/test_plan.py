@@ -13,10 +13,14 @@ SUITE = load_suite("metaworld_mt10_fast")
 @pytest.mark.parametrize(
     ("tasks", "episodes", "blocks"),
     [
-        (1, 32, 4),  # eight worlds a block are filled once, and four workers have something to do
+        (1, 32, 8),  # half of eight worlds are filled, and eight workers have something to do
+        (1, 64, 8),
+        (1, 16, 4),
         (1, 200, 16),
         (1, 7, 1),
         (5, 50, 20),
+        (2, 32, 8),
+        (4, 10, 8),
         (10, 10, 10),  # ten tasks keep ten workers busy; shorter blocks would only empty the batches
         (10, 50, 20),
         (10, 1000, 320),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from openral_core.errors import ContractError
 from openral_perception.colours import COLOURS, colour_name
+from openral_perception.geometry import NotLocatedError
+from openral_perception.truth import TruePositions
 from openral_perception.words import read_words
 
 LABELS = ("cube", "door handle", "drawer handle", "tray")
@@ -68,3 +71,13 @@ def test_colours_have_their_usual_names(rgb, name):
 @given(st.tuples(*[st.floats(-0.5, 1.5)] * 3))
 def test_every_colour_has_a_name(rgb):
     assert colour_name(rgb) in COLOURS
+
+
+def test_the_simulators_things_of_one_noun_are_told_apart_by_their_colours():
+    red, green, can = np.eye(3)
+    truth = TruePositions(0.0, 0.0, {"red cube": red, "green_cube": green, "can": can})
+    assert truth.find("the green cube", 1.0)[0] == "green_cube"
+    assert truth.find("red cube", 1.0)[1] is red
+    assert truth.find("the red can", 1.0)[0] == "can", "it has no colour in its name"
+    with pytest.raises(NotLocatedError, match="may be green cube, red cube; name one"):
+        truth.find("the cube", 1.0)

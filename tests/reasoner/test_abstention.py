@@ -48,3 +48,16 @@ def test_a_monitor_that_sees_again_decides_again() -> None:
     watch(desk, 3, 0.95, abstained=True)
     watch(desk, 1.4, 0.95, abstained=False)
     assert desk.mission.state.value == "done"
+
+
+def test_an_attempt_that_got_nearer_until_it_was_in_doubt_is_given_more_time_once() -> None:
+    desk = Desk()
+    desk.say("open the drawer")
+    for step in range(18):
+        watch(desk, 0.5, 0.3 + step / 40, abstained=False)
+    watch(desk, 2, 0.76, abstained=True)
+    assert [kind for kind in desk.kinds() if kind in ("go on", "abandoned")] == ["go on"]
+    assert len(desk.sent) == 2
+    watch(desk, 11, 0.76, abstained=True)
+    assert len(desk.sent) == 2
+    assert any("could not be verified" in entry.reason and REMARK in entry.reason for entry in desk.log)

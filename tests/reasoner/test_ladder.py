@@ -220,6 +220,37 @@ def test_after_a_failure_home_then_above_the_object_then_another_skill_and_nothi
     assert "abandoned after 6 attempts" in desk.mission.message
 
 
+def rising(desk: Desk, begin: float, end: float, seconds: float = 10.0) -> None:
+    """Let progress rise from one value to another."""
+    steps = int(2 * seconds)
+    for step in range(steps + 1):
+        desk.run(0.5, begin + (end - begin) * step / steps)
+
+
+def test_an_attempt_that_gets_nearer_when_its_time_is_up_goes_on_from_where_the_arm_stands_once() -> None:
+    desk = Desk(palette=Palette((started(HERE), HOME)))
+    desk.say("open the drawer")
+    driven = len(desk.driven)
+    rising(desk, 0.3, 0.7)
+    assert (len(desk.sent), len(desk.driven)) == (2, driven), "no drive home"
+    assert "it was still getting nearer" in next(e.reason for e in desk.log if e.kind == "go on")
+    rising(desk, 0.5, 0.78)
+    assert (len(desk.sent), len(desk.driven)) == (3, driven + 1), "the second time from its start pose"
+    assert [kind for kind in desk.kinds() if kind in ("go on", "home", "retry")] == ["go on", "home"]
+
+
+@pytest.mark.parametrize(("begin", "end"), [(0.62, 0.62), (0.1, 0.45), (0.7, 0.5)])
+def test_one_that_stands_or_has_not_got_far_does_not_go_on(begin: float, end: float) -> None:
+    patient = GATE.model_copy(update={"default_patience_s": 30.0})
+    desk = Desk(palette=Palette((started(HERE), HOME)))
+    desk.director = Director(desk.log.append, gate=patient, config=desk.config)
+    desk.director.palette(desk.palette, desk.now)
+    desk.say("open the drawer")
+    rising(desk, begin, end)
+    assert "the deadline of 10.0 s passed" in next(e.reason for e in desk.log if e.kind == "home")
+    assert "go on" not in desk.kinds()
+
+
 def test_an_object_that_is_not_found_costs_no_attempt() -> None:
     desk = locating(Palette((started(HERE), HOME, MOVE_TO)), where=lambda words: None)
     desk.say("open the drawer")

@@ -389,6 +389,26 @@ def test_what_words_mean_as_motions(words: str, verb: Verb | None, thing: str, p
     assert (meaning.verb, meaning.thing, meaning.place) == (verb, thing, place)
 
 
+@pytest.mark.parametrize(
+    ("words", "verb", "thing", "place"),
+    [
+        ("stack the red cube on the green cube", Verb.PUT, "red cube", "green cube"),
+        ("put the green cube on the red cube", Verb.PUT, "green cube", "red cube"),
+        ("lift the cube", Verb.TAKE, "cube", ""),
+        ("raise the red cube", Verb.TAKE, "red cube", ""),
+        ("put the can into its bin", Verb.PUT, "can", "bin"),
+        ("take the handle", Verb.TAKE, "door handle", ""),
+        ("take the drawer handle", Verb.TAKE, "drawer handle", ""),
+    ],
+)
+def test_two_things_of_one_noun_are_told_apart_by_the_words_before_it(
+    words: str, verb: Verb, thing: str, place: str
+) -> None:
+    things = ("cube", "red cube", "green cube", "can", "bin", "door handle", "drawer handle")
+    meaning = meaning_of(PlannedTask(words, replace(MOVER, objects=things), "", words, 1.0))
+    assert (meaning.verb, meaning.thing, meaning.place) == (verb, thing, place)
+
+
 # -- what the fingers say against it ------------------------------------------------------------------------------
 
 

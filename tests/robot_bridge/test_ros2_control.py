@@ -18,10 +18,11 @@ from openral_core.arm_section import SceneArm
 from openral_core.robot import load_robot
 from openral_robot_bridge.arm_scene import load_arm_scene
 from openral_robot_bridge.commands import app
-from openral_robot_bridge.driver import ArmError, ArmMode
+from openral_robot_bridge.driver import ArmError, ArmMode, TrajectoryPoint
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
-from openral_robot_bridge.twins.trajectory import FollowedTrajectory, TrajectoryPoint
+from openral_robot_bridge.robot_arm import RobotArm
+from openral_robot_bridge.twins.trajectory import FollowedTrajectory
 
 DOMAIN = str(100 + os.getpid() % 130)
 LIMITS = limits_of(load_robot("fr3"))
@@ -33,6 +34,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Path of the scene, with a driver that outwaits a busy machine: joint states may be two seconds late."""
     content = read_arm_scene("fr3_ros2_control")
     content["arm"]["ros2_control"]["states_timeout_s"] = 2.0
+    content["arm"]["safety"] |= {"command_timeout_s": 2.0, "slow_start_s": 0.0}
     return str(write_arm_scene(tmp_path_factory.mktemp("scene"), content))
 
 
@@ -100,6 +102,32 @@ def test_an_arm_that_nobody_leads_comes_to_rest_even_when_its_driver_hangs(
     wait_for(arm, lambda s: np.abs(s.velocities).max() < 0.01)
     arm.release()
     lead(arm, STILL)
+
+
+def test_a_chunk_is_told_ahead_and_an_emergency_stop_ends_it(
+    twin: TwinProcess, connected: ArmProcess, scene: str
+) -> None:
+    connected.recover()
+    connected.release()
+    arm = RobotArm(load_arm_scene(scene, DOMAIN), begin_anywhere=True, connect=lambda settings: connected)
+    planned = [np.array([0.3, 0.2, 0.1, 0.0, 0.0, 0.0, -1.0])] * 40
+    arm.foresee(lambda: np.array(planned[arm_steps + 1 :]))
+    before, began = number(twin.tell("status"), "accepted"), connected.read().positions
+    for arm_steps in range(24):
+        arm.beat()
+        due = time.monotonic() + 0.05
+        arm.step(planned[arm_steps])
+        time.sleep(max(0.0, due - time.monotonic()))
+    said = twin.tell("status")
+    assert number(said, "accepted") - before <= 14, "each step was told by itself"
+    assert number(said, "rejected") == 0
+    assert np.abs(connected.read().positions - began).max() > 0.1
+    arm.halt()
+    wait_until(twin, "still")
+    rests = connected.read().positions
+    time.sleep(0.6)  # longer than what was told ahead
+    assert np.abs(connected.read().positions - rests).max() < 1e-3
+    arm.release()
 
 
 def test_a_controller_that_dies_is_a_fault_until_it_is_recovered(twin: TwinProcess, arm: ArmProcess) -> None:
@@ -185,3 +213,15 @@ def test_a_trajectory_is_followed_from_where_the_joints_are_led() -> None:
     assert "ends with a velocity" in followed.replace(11.0, [TrajectoryPoint(0.5, there, speed)])
     assert "do not rise" in followed.replace(11.0, [TrajectoryPoint(0.0, there, 0 * speed)])
     assert "no points" in followed.replace(11.0, [])
+
+
+def test_points_with_accelerations_are_passed_with_them() -> None:
+    followed, still = FollowedTrajectory(np.zeros(1)), np.zeros(1)
+    passed = TrajectoryPoint(0.5, np.array([0.1]), np.array([0.3]), np.array([-0.7]))
+    assert followed.replace(1.0, [passed, TrajectoryPoint(1.0, np.array([0.2]), still, still)]) == ""
+    for led, wanted in zip(followed.at(1.5), (0.1, 0.3, -0.7), strict=True):
+        assert np.isclose(led[0], wanted)
+    for moment in (1.2, 1.7):  # what is said of velocity and acceleration is the change of the positions
+        before, here, after = (followed.at(moment + off) for off in (-1e-4, 0.0, 1e-4))
+        assert np.isclose(here[1], (after[0] - before[0]) / 2e-4, atol=1e-5)
+        assert np.isclose(here[2], (after[1] - before[1]) / 2e-4, atol=1e-4)

@@ -48,7 +48,7 @@ def test_emergency_stop_outlives_every_lifecycle_state(start, observer, tmp_path
         transition(observer, number)
     observer.until(lambda: not observer.status().estopped and not observer.seen["estop"][-1].data)
     observer.seen["image"].clear()
-    assert moved(observer)
+    assert any(moved(observer) for _ in range(5)), "a busy machine may answer a chunk late"
 
 
 @pytest.mark.parametrize("in_a_run", [True, False])
@@ -66,7 +66,7 @@ def test_emergency_stop_outlives_the_process(start, observer, tmp_path, in_a_run
     assert observer.seen["estop"][-1].data
     assert not moved(observer)
     assert observer.call(Trigger, "/openral/estop_reset").success
-    assert moved(observer)
+    assert any(moved(observer) for _ in range(5)), "a busy machine may answer a chunk late"
     second.send_signal(signal.SIGINT)
     _, errors = second.communicate(timeout=90)
     assert errors.count("the emergency stop is still latched") == 1

@@ -27,11 +27,21 @@ class Thinking:
     def begin(self) -> str:
         """Let the model think and the arm move, by a goal that is not the reasoner's; return the goal."""
         asked, operator = self.endpoint.requests, self.operator
-        operator.say("open the drawer")
-        operator.until(lambda: self.endpoint.requests > asked, "the language model to be asked")
+        while self.endpoint.requests == asked:
+            heard = operator.missions[-1].id if operator.missions else ""
+            operator.say("open the drawer")
+            operator.until(
+                lambda heard=heard: self.endpoint.requests > asked or self._latched(heard),
+                "the language model to be asked",
+            )
         while not (goal := self._moving()):
             pass  # a machine at its limits sends chunks so late that the bridge refuses them and the goal fails
         return goal
+
+    def _latched(self, before: str) -> bool:
+        """Whether a later mission was refused: news of an E-stop's reset may come after the service's answer."""
+        newest = self.operator.missions[-1] if self.operator.missions else None
+        return newest is not None and newest.id != before and "estop_reset" in newest.message
 
     def _moving(self) -> str:
         """Send a goal; return it once it moves the arm, or nothing if it ended before."""

@@ -17,7 +17,9 @@ def test_during_start_up(tmp_path, seconds):
         wait_for(lambda: len(stack.processes()) > 1, "the launch")
         time.sleep(seconds)
         stack.interrupt()
-        assert stack.wait() == INTERRUPTED, stack.output
+        code = stack.wait()
+        begun = list(tmp_path.glob("runs/*/summary.json"))  # the reasoner had the order already
+        assert code == (1 if begun else INTERRUPTED), stack.output
     assert "Traceback" not in stack.output
 
 

@@ -18,11 +18,11 @@ __all__ = [
 ]
 
 
-def main(argv: list[str] | None = None) -> int | str | None:
+def main(argv: list[str] | None = None) -> str | None:
     """Print the types of resources, the resources of a type, or the content of one.
 
     Returns:
-        The exit code, or a text that says what is wrong.
+        None, or a text that says what is wrong.
     """
     parser = argparse.ArgumentParser(
         prog="ament_index",
@@ -34,29 +34,29 @@ def main(argv: list[str] | None = None) -> int | str | None:
     if args.resource_type is None:
         sys.stdout.write("".join(f"{name}\n" for name in sorted(get_resource_types())))
         return None
-    found = get_resources(args.resource_type)
     if args.resource_name is None:
-        if not found:
-            return f"No resources of type '{args.resource_type}' found"
+        found = get_resources(args.resource_type)
         sys.stdout.write("".join(f"{name}\t{prefix}\n" for name, prefix in sorted(found.items())))
         return None
-    if args.resource_name not in found:
-        return f"Could not find the resource '{args.resource_name}' of type '{args.resource_type}'"
-    content, prefix = get_resource(args.resource_type, args.resource_name)
-    sys.stdout.write(f"{prefix}\n" + (f"{content}\n" if content else ""))
+    try:
+        content, prefix = get_resource(args.resource_type, args.resource_name)
+    except (LookupError, OSError) as error:
+        return str(error)
+    sys.stdout.write(f"{prefix}\n" + (f"<<<\n{content}\n>>>\n" if content else ""))
     return None
 
 
-def resource_type_completer(prefix: str, parsed_args: Any, **_: Any) -> list[str]:
-    """Return all types of resources."""
-    return sorted(get_resource_types())
+def resource_type_completer(prefix: str, parsed_args: Any = None, **_: Any) -> list[str]:
+    """Return the types of resources that begin with a text."""
+    return sorted(name for name in get_resource_types() if name.startswith(prefix))
 
 
 def resource_name_completer(prefix: str, parsed_args: Any, **_: Any) -> list[str]:
-    """Return the resources of the type that the arguments name."""
-    if not getattr(parsed_args, "resource_type", None):
+    """Return the resources that begin with a text, of the type that the arguments name."""
+    resource_type = getattr(parsed_args, "resource_type", None)
+    if not resource_type:
         return []
-    return sorted(get_resources(parsed_args.resource_type))
+    return sorted(name for name in get_resources(resource_type) if name.startswith(prefix))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ros2_embedded.packages import index_directory, prefixes
+from pathlib import Path
+from typing import Literal
+
+from ros2_embedded.packages import index_directory
 
 from .constants import RESOURCE_INDEX_SUBFOLDER
 from .search_paths import get_search_paths
@@ -20,11 +23,11 @@ __all__ = [
 ]
 
 
-class InvalidResourceTypeNameError(Exception):
+class InvalidResourceTypeNameError(ValueError):
     """The name of a resource type holds a separator of paths."""
 
 
-class InvalidResourceNameError(Exception):
+class InvalidResourceNameError(ValueError):
     """The name of a resource holds a separator of paths."""
 
 
@@ -50,41 +53,43 @@ def get_resource(resource_type: str, resource_name: str) -> tuple[str, str]:
     """Return the content of a resource and the prefix it was found in; raise LookupError when there is
     none, and as `has_resource` does."""
     _check(resource_type, resource_name)
-    for prefix in prefixes():
-        path = index_directory(prefix, resource_type) / resource_name
-        if path.is_file():
-            return path.read_text(encoding="utf-8"), str(prefix)
-    raise LookupError(f"no resource '{resource_name}' of type '{resource_type}' in the ament index")
+    prefix = has_resource(resource_type, resource_name)
+    if not prefix:
+        raise LookupError(f"Could not find the resource '{resource_name}' of type '{resource_type}'")
+    path = index_directory(Path(prefix), resource_type) / resource_name
+    return path.read_text(encoding="utf-8"), prefix
 
 
-def has_resource(resource_type: str, resource_name: str) -> str | None:
-    """Return the prefix that holds the resource, or None.
+def has_resource(resource_type: str, resource_name: str) -> str | Literal[False]:
+    """Return the first prefix that holds the resource, or False.
 
     Raises:
+        OSError: as `get_search_paths` does.
         AssertionError: a name is empty.
         InvalidResourceTypeNameError, InvalidResourceNameError: a name holds a separator of paths.
     """
     _check(resource_type, resource_name)
-    for prefix in prefixes():
-        if (index_directory(prefix, resource_type) / resource_name).is_file():
-            return str(prefix)
-    return None
+    for prefix in get_search_paths():
+        if (index_directory(Path(prefix), resource_type) / resource_name).is_file():
+            return prefix
+    return False
 
 
 def get_resources(resource_type: str) -> dict[str, str]:
     """Return the prefix of each resource of a type, by name; the first prefix that has it counts."""
     _check(resource_type)
     found: dict[str, str] = {}
-    for prefix in prefixes():
-        folder = index_directory(prefix, resource_type)
+    for prefix in get_search_paths():
+        folder = index_directory(Path(prefix), resource_type)
         if folder.is_dir():
             for path in folder.iterdir():
                 if path.is_file() and not path.name.startswith("."):
-                    found.setdefault(path.name, str(prefix))
+                    found.setdefault(path.name, prefix)
     return found
 
 
 def get_resource_types() -> set[str]:
     """Return the names of all types that have resources."""
-    roots = (index_directory(prefix, "") for prefix in prefixes())
-    return {path.name for root in roots if root.is_dir() for path in root.iterdir() if path.is_dir()}
+    roots = [index_directory(Path(prefix), "") for prefix in get_search_paths()]
+    paths = (path for root in roots if root.is_dir() for path in root.iterdir() if path.is_dir())
+    return {path.name for path in paths if not path.name.startswith(".")}

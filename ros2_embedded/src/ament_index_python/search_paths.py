@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
-from ros2_embedded.packages import prefixes
+import os
+import sys
+
+from ros2_embedded.environment import announce
 
 from .constants import AMENT_PREFIX_PATH_ENV_VAR
 
-__all__ = ["AMENT_PREFIX_PATH_ENV_VAR", "get_search_paths"]
+__all__ = ["AMENT_PREFIX_PATH_ENV_VAR", "get_search_paths", "names_the_interpreter"]
+
+announce()  # the interpreter's own prefix stands in the variable, as if its setup file had been sourced
 
 
 def get_search_paths() -> list[str]:
-    """Return the prefixes in order of precedence: those of AMENT_PREFIX_PATH, then the interpreter's own."""
-    return [str(prefix) for prefix in prefixes()]
+    """Return the prefixes that AMENT_PREFIX_PATH lists and that exist, most important first.
+
+    The interpreter's own prefix was added at its end when this module was imported.
+
+    Raises:
+        OSError: a program has emptied the variable since.
+    """
+    listed = os.environ.get(AMENT_PREFIX_PATH_ENV_VAR, "")
+    if not listed:
+        raise OSError(f"Environment variable '{AMENT_PREFIX_PATH_ENV_VAR}' is not set or empty")
+    return [path for path in listed.split(os.pathsep) if path and os.path.exists(path)]
+
+
+def names_the_interpreter() -> bool:
+    """Return whether the interpreter's own prefix, with what pip installed, is among the search paths."""
+    return sys.prefix in get_search_paths()

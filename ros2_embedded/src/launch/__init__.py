@@ -6,7 +6,17 @@ included, and leaves nothing
 behind.
 """
 
-from . import actions, conditions, event_handlers, events, launch_description_sources, logging, substitutions
+from . import (
+    actions,
+    conditions,
+    descriptions,
+    event_handlers,
+    events,
+    frontend,
+    launch_description_sources,
+    logging,
+    substitutions,
+)
 from .action import Action
 from .condition import Condition
 from .event import Event
@@ -19,8 +29,8 @@ from .launch_description_source import LaunchDescriptionSource
 from .launch_introspector import LaunchIntrospector
 from .launch_service import LaunchService
 from .some_actions_type import SomeActionsType
-from .some_entities_type import SomeEntitiesType
-from .some_substitutions_type import SomeSubstitutionsType
+from .some_entities_type import SomeEntitiesType, SomeEntitiesType_types_tuple
+from .some_substitutions_type import SomeSubstitutionsType, SomeSubstitutionsType_types_tuple
 from .substitution import Substitution
 
 __all__ = [
@@ -37,12 +47,16 @@ __all__ = [
     "LaunchService",
     "SomeActionsType",
     "SomeEntitiesType",
+    "SomeEntitiesType_types_tuple",
     "SomeSubstitutionsType",
+    "SomeSubstitutionsType_types_tuple",
     "Substitution",
     "actions",
     "conditions",
+    "descriptions",
     "event_handlers",
     "events",
+    "frontend",
     "launch_description_sources",
     "logging",
     "substitutions",

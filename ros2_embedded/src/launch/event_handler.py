@@ -77,7 +77,10 @@ class EventHandler(BaseEventHandler):
         handle_once: bool = False,
     ) -> None:
         super().__init__(matcher=matcher, handle_once=handle_once)
-        self.__entities = as_entity_list(entities)
+        # What they are shows when they are visited.
+        self.__entities = (
+            [entities] if isinstance(entities, LaunchDescriptionEntity) else list(entities or ())
+        )
 
     @property
     def entities(self) -> Iterable[LaunchDescriptionEntity]:

@@ -52,8 +52,8 @@ class LaunchContext:
         self.__globals: dict[str, Any] = {}
         self.__locals: dict[str, Any] = {}
         self.__locals_stack: list[dict[str, Any]] = []
-        self.__event_handlers: list[BaseEventHandler] = []
-        self.__event_queue: asyncio.Queue[Event] = asyncio.Queue()
+        self._event_handlers: list[BaseEventHandler] = []
+        self._event_queue: asyncio.Queue[Event] = asyncio.Queue()
         self.__completion_futures: list[asyncio.Future[Any]] = []
         self.__loop: asyncio.AbstractEventLoop | None = None
         self.__is_shutdown = False
@@ -91,9 +91,9 @@ class LaunchContext:
     def _set_asyncio_loop(self, loop: asyncio.AbstractEventLoop | None) -> None:
         self.__loop = loop
         if loop is not None:  # a queue belongs to the loop it was first waited on with
-            waiting, self.__event_queue = self.__event_queue, asyncio.Queue()
+            waiting, self._event_queue = self._event_queue, asyncio.Queue()
             while not waiting.empty():
-                self.__event_queue.put_nowait(waiting.get_nowait())
+                self._event_queue.put_nowait(waiting.get_nowait())
 
     def running_loop(self) -> asyncio.AbstractEventLoop:
         """Return the loop; raise RuntimeError when the launch does not run."""
@@ -158,35 +158,35 @@ class LaunchContext:
 
     def register_event_handler(self, event_handler: BaseEventHandler, append: bool = False) -> None:
         """Add a handler: in front of the others, as the newest wins, or behind them."""
-        self.__event_handlers.insert(len(self.__event_handlers) if append else 0, event_handler)
+        self._event_handlers.insert(len(self._event_handlers) if append else 0, event_handler)
 
     def unregister_event_handler(self, event_handler: BaseEventHandler) -> None:
         """Remove a handler; raise ValueError when it is not registered."""
-        if event_handler not in self.__event_handlers:
+        if event_handler not in self._event_handlers:
             raise ValueError(f"event handler {event_handler!r} is not registered")
-        self.__event_handlers.remove(event_handler)
+        self._event_handlers.remove(event_handler)
 
     @property
     def event_handlers(self) -> tuple[BaseEventHandler, ...]:
         """The registered handlers, newest first."""
-        return tuple(self.__event_handlers)
+        return tuple(self._event_handlers)
 
     def would_handle_event(self, event: Event) -> bool:
         """Return whether a handler matches `event`."""
-        return any(handler.matches(event) for handler in self.__event_handlers)
+        return any(handler.matches(event) for handler in self._event_handlers)
 
     def emit_event_sync(self, event: Event) -> None:
         """Queue an event; only from the thread of the loop."""
-        self.__event_queue.put_nowait(event)
+        self._event_queue.put_nowait(event)
 
     async def emit_event(self, event: Event) -> None:
         """Queue an event."""
-        await self.__event_queue.put(event)
+        await self._event_queue.put(event)
 
     @property
     def event_queue(self) -> asyncio.Queue[Event]:
         """The events that wait for their handlers."""
-        return self.__event_queue
+        return self._event_queue
 
     def add_completion_future(self, future: asyncio.Future[Any]) -> None:
         """Make the launch wait for `future` before it counts as idle."""

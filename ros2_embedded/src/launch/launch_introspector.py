@@ -14,16 +14,20 @@ if TYPE_CHECKING:
 
 
 def walk(
-    entity: LaunchDescriptionEntity, conditional: bool = False
+    entity: LaunchDescriptionEntity, conditional: bool = False, *, until_reset: bool = False
 ) -> Iterator[tuple[LaunchDescriptionEntity, bool]]:
     """Yield each entity that can be known without a context, depth first, and whether it hangs on a
-    condition."""
+    condition; with `until_reset` nothing that stands behind a `ResetLaunchConfigurations` beside it."""
+    from .actions.reset_launch_configurations import ResetLaunchConfigurations
+
     yield entity, conditional
-    for child in entity.describe_sub_entities():
-        yield from walk(child, conditional)
-    for _, children in entity.describe_conditional_sub_entities():
+    groups = [(conditional, entity.describe_sub_entities())]
+    groups += [(True, list(children)) for _, children in entity.describe_conditional_sub_entities()]
+    for hangs, children in groups:
         for child in children:
-            yield from walk(child, True)
+            yield from walk(child, hangs, until_reset=until_reset)
+            if until_reset and isinstance(child, ResetLaunchConfigurations):
+                break
 
 
 def declared_arguments(
@@ -35,7 +39,7 @@ def declared_arguments(
 
     found: dict[str, DeclareLaunchArgument] = {}
     preset = {name for name, _ in _included_settings(description)}
-    for entity, hangs in walk(description, conditional):
+    for entity, hangs in walk(description, conditional, until_reset=True):
         if isinstance(entity, DeclareLaunchArgument) and entity.name not in found:
             entity._conditionally_included = hangs or entity.condition is not None or entity.name in preset
             found[entity.name] = entity

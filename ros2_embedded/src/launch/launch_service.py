@@ -17,6 +17,7 @@ from .launch_description import LaunchDescription
 from .launch_description_entity import LaunchDescriptionEntity
 from .logging import get_logger, launch_config
 from .utilities.done import Done
+from .utilities.visit import thread_event_loop
 
 
 class LaunchService:
@@ -49,6 +50,7 @@ class LaunchService:
         self.__context.register_event_handler(OnIncludeLaunchDescription())
         self.__context.register_event_handler(OnShutdown(on_shutdown=self.__on_shutdown))
         self.__loop: asyncio.AbstractEventLoop | None = None
+        self.__thread: int | None = None
         self.__task: asyncio.Task[Any] | None = None
         self.__futures: set[asyncio.Future[Any]] = set()
         self.__return_code = 0
@@ -83,17 +85,16 @@ class LaunchService:
     def shutdown(self, force_sync: bool = False) -> Coroutine[Any, Any, None] | None:
         """Ask the launch to stop what it started and end, from any thread.
 
-        `force_sync` is accepted for ROS 2's sake: nothing here runs twice at a time.
+        Args:
+            force_sync: return None in any case.
 
         Returns:
-            In the loop of the launch, something that may be awaited or made a task of, and need not be; else
-            None.
+            While the launch runs, and in its thread, something that may be awaited or made a task of, and
+            need not be; else None.
         """
         self.emit_event(Shutdown(reason="LaunchService.shutdown() called"))
-        try:
-            return Done() if asyncio.get_running_loop() is self.__loop else None
-        except RuntimeError:  # no loop runs in this thread
-            return None
+        in_its_thread = self.__loop is not None and threading.get_ident() == self.__thread
+        return Done() if in_its_thread and not force_sync else None
 
     def run(self, *, shutdown_when_idle: bool = True) -> int:
         """Run until shut down, or until nothing is left to do, and return an exit code.
@@ -105,14 +106,18 @@ class LaunchService:
             0, or 1 after an error in the launch itself, or the code of the required process whose failure
             ended the launch.
         """
-        return asyncio.run(self.run_async(shutdown_when_idle=shutdown_when_idle))
+        before = thread_event_loop()
+        try:
+            return asyncio.run(self.run_async(shutdown_when_idle=shutdown_when_idle))
+        finally:
+            asyncio.set_event_loop(before)  # asyncio.run() leaves the thread without one
 
     async def run_async(self, *, shutdown_when_idle: bool = True) -> int:
         """Do what `run` does, inside a running loop. Cancelling it shuts the launch down, and it still
         returns in good order."""
         if self.__loop is not None:
             raise RuntimeError("this LaunchService runs already; make another one")
-        self.__loop = asyncio.get_running_loop()
+        self.__loop, self.__thread = asyncio.get_running_loop(), threading.get_ident()
         self.__task = asyncio.current_task()
         self.__context._set_asyncio_loop(self.__loop)
         self.__context._set_is_shutdown(False)
@@ -203,6 +208,8 @@ class LaunchService:
                 self.__context._pop_locals()
 
     def __visit(self, entity: LaunchDescriptionEntity) -> None:
+        if not isinstance(entity, LaunchDescriptionEntity):
+            raise TypeError(f"expected launch description entities, found {entity!r}: return actions")
         self.__logger.debug(f"visiting {entity.describe()}")
         children = entity.visit(self.__context)
         future = entity.get_asyncio_future()

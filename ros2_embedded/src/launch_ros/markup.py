@@ -51,12 +51,19 @@ def parse_remappings(entity: Entity, parser: Parser) -> list[tuple[Any, Any]]:
     )
 
 
-def parse_parameters(entity: Entity, parser: Parser, tag: str = "param") -> list[Any]:
-    """Return the parameters in the elements `tag`: files, and dicts that nest as the elements do."""
+def parse_parameters(entity: Entity, parser: Parser) -> list[Any]:
+    """Return the parameters in the elements `param`: files, and dicts that nest as the elements do."""
     return [
         _parse_parameter(element, parser)
-        for element in entity.get_attr(tag, data_type=list[Entity], optional=True) or ()
+        for element in entity.get_attr("param", data_type=list[Entity], optional=True) or ()
     ]
+
+
+def parse_extra_arguments(entity: Entity, parser: Parser) -> list[dict[Any, Any]]:
+    """Return a dict for each element `extra_arg`, whose value is read as YAML."""
+    elements = entity.get_attr("extra_arg", data_type=list[Entity], optional=True)
+    pairs = parse_pairs(elements, parser)
+    return [{tuple(name): value} for name, value in pairs]
 
 
 def _parse_parameter(entity: Entity, parser: Parser) -> Any:
@@ -77,7 +84,11 @@ def _parse_value(entity: Entity, parser: Parser) -> tuple[Any, Any]:
     """Return the name of a parameter and its value, or the parameters nested in it as a dict."""
     name = tuple(parser.parse_substitution(entity.get_attr("name")))
     nested = entity.get_attr("param", data_type=list[Entity], optional=True)
-    value = entity.get_attr("value", data_type=None, optional=True)
+    type_name = entity.get_attr("type", optional=True)
+    if type_name is not None and type_name not in _TYPES:
+        raise ValueError(f"type '{type_name}' of a parameter is unknown; use one of {', '.join(_TYPES)}")
+    kind = None if type_name is None else _TYPES[type_name]
+    value = entity.get_attr("value", data_type=kind, optional=True)
     if (nested is None) == (value is None):
         raise RuntimeError(
             f"'{entity.type_name}' needs either 'value', or nested elements 'param', or 'from'"
@@ -87,11 +98,7 @@ def _parse_value(entity: Entity, parser: Parser) -> tuple[Any, Any]:
         for element in nested:
             element.assert_entity_completely_parsed()
         return name, dict(pairs)
-    type_name = entity.get_attr("type", optional=True)
-    if type_name is None:
-        return name, parser.parse_if_substitutions(value)
-    if type_name not in _TYPES:
-        raise ValueError(f"type '{type_name}' of a parameter is unknown; use one of {', '.join(_TYPES)}")
     read = parser.parse_if_substitutions(value)
-    typed = TextSubstitution(text=read) if isinstance(read, str) else read
-    return name, ParameterValue(typed, value_type=_TYPES[type_name])
+    if kind not in (None, str) and isinstance(read, str):
+        read = TextSubstitution(text=read)  # text that is read as a value of the type
+    return name, ParameterValue(read, value_type=kind)

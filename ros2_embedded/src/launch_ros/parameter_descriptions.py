@@ -12,7 +12,7 @@ from launch.frontend import Parser
 from launch.logging import launch_config
 from launch.substitutions import SubstitutionFailure
 from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
-from launch.utilities.type_utils import is_substitution
+from launch.utilities.type_utils import coerce_to_type, is_substitution
 from launch.utilities.values import parse_bool, parse_yaml_value
 
 
@@ -47,7 +47,7 @@ class ParameterValue:
             if self.__value_type not in (None, str):
                 raise ValueError(f"parameter value {self.__value!r} is text, not {self.__value_type}")
             return self.__value
-        value = evaluate_value(context, self.__value, guess=False)
+        value = evaluate_value(context, self.__value, guess=self.__value_type is None)
         return _convert(value, self.__value_type)
 
 
@@ -173,15 +173,17 @@ def _guessed(text: str, guess: bool) -> Any:
     if not guess:
         return text
     value = parse_yaml_value(text)
+    if isinstance(value, (bool, int, float, list)) or (isinstance(value, str) and text[:1] in ("'", '"')):
+        return value
     # No parameter is a mapping, and a robot description may parse as anything: keep what was written.
-    return value if isinstance(value, (bool, int, float, list)) else text
+    return text
 
 
 def _convert(value: Any, value_type: Any) -> Any:
     if value_type is str:
         return value if isinstance(value, str) else str(value)
-    if isinstance(value, str):
-        value = parse_yaml_value(value)
+    if value_type is not None and isinstance(value, str):
+        value = coerce_to_type(value, bool) if value_type is bool else parse_yaml_value(value)
     if value_type is None:
         if isinstance(value, list) and len({type(item) for item in value}) > 1:
             raise ValueError(f"the items of the parameter value {value!r} are of several types")

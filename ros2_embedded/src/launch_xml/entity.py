@@ -7,6 +7,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from launch.frontend.entity import Entity as BaseEntity
+from launch.frontend.entity import quoted
 from launch.utilities.type_utils import get_typed_value
 
 _SEPARATOR_SUFFIX = "-sep"
@@ -44,11 +45,11 @@ class Entity(BaseEntity):
         """Raise ValueError for attributes or children nobody asked for."""
         unknown = sorted(set(self.__element.attrib) - self.__asked)
         if unknown:
-            raise ValueError(f"unexpected attribute(s) of <{self.type_name}>: {', '.join(unknown)}")
+            raise ValueError(f"unexpected attribute(s) of `{self.type_name}`: {quoted(unknown)}")
         if not self.__children_asked:
             tags = sorted({child.tag for child in self.__element} - self.__asked)
             if tags:
-                raise ValueError(f"unexpected element(s) in <{self.type_name}>: {', '.join(tags)}")
+                raise ValueError(f"unexpected element(s) in `{self.type_name}`: {quoted(tags)}")
 
     def get_attr(
         self, name: str, *, data_type: Any = str, optional: bool = False, can_be_str: bool = True
@@ -72,7 +73,7 @@ class Entity(BaseEntity):
         try:
             return get_typed_value(value, data_type, can_be_str=can_be_str)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"attribute '{name}' of <{self.type_name}>: {error}") from None
+            raise TypeError(f"Attribute '{name}' of <{self.type_name}>: {error}") from None
 
 
 def _is_entity_list(data_type: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import IO
 
 from launch.frontend.errors import InvalidFrontendLaunchFileError
 from launch.frontend.parser import Parser as BaseParser
+from launch.utilities.typing_file_path import FilePath
 
 from .entity import Entity
 
@@ -15,12 +16,12 @@ class Parser(BaseParser):
     """Reads XML with a root `<launch>`."""
 
     @classmethod
-    def load(cls, file: str | IO[str]) -> tuple[Entity, Parser]:
+    def load(cls, file: FilePath | IO[str]) -> tuple[Entity, Parser]:
         """Return the root element and a parser; raise InvalidFrontendLaunchFileError if that is no XML."""
         try:
             return Entity(ElementTree.parse(file).getroot()), cls()
         except ElementTree.ParseError as error:
-            name = file if isinstance(file, str) else getattr(file, "name", "the text")
+            name = getattr(file, "name", "the text") if hasattr(file, "read") else file
             raise InvalidFrontendLaunchFileError(f"{name} is no XML: {error}") from error
 
     @classmethod

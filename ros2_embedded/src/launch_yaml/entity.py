@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from launch.frontend.entity import Entity as BaseEntity
+from launch.frontend.entity import quoted
 from launch.utilities.type_utils import is_instance_of
 
 
@@ -67,7 +68,7 @@ class Entity(BaseEntity):
         if isinstance(self.__element, Mapping):
             unknown = sorted(set(self.__element) - self.__asked)
             if unknown:
-                raise ValueError(f"unexpected key(s) of '{self.type_name}': {', '.join(unknown)}")
+                raise ValueError(f"unexpected key(s) of `{self.type_name}`: {quoted(unknown)}")
         elif self.__element and not self.__children_asked:
             raise ValueError(f"'{self.type_name}' must be a mapping, not a list")
 
@@ -90,7 +91,7 @@ class Entity(BaseEntity):
             value = float(value)
         if not is_instance_of(value, data_type, can_be_str):
             expected = getattr(data_type, "__name__", data_type)
-            raise TypeError(f"'{name}' of '{self.type_name}' is {value!r}; expected {expected}")
+            raise TypeError(f"Attribute '{name}' of '{self.type_name}' is {value!r}; expected {expected}")
         return value
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import IO
 
 import yaml
 
 from launch.frontend.errors import InvalidFrontendLaunchFileError
 from launch.frontend.parser import Parser as BaseParser
+from launch.utilities.typing_file_path import FilePath
 
 from .entity import Entity
 
@@ -16,11 +18,12 @@ class Parser(BaseParser):
     """Reads YAML with the one key `launch` at its root."""
 
     @classmethod
-    def load(cls, file: str | IO[str]) -> tuple[Entity, Parser]:
+    def load(cls, file: FilePath | IO[str]) -> tuple[Entity, Parser]:
         """Return the root element and a parser; raise InvalidFrontendLaunchFileError if that is no YAML."""
-        name = file if isinstance(file, str) else getattr(file, "name", "the text")
+        is_path = isinstance(file, (str, os.PathLike))
+        name = file if is_path else getattr(file, "name", "the text")
         try:
-            if isinstance(file, str):
+            if isinstance(file, (str, os.PathLike)):
                 with open(file, encoding="utf-8") as opened:
                     tree = yaml.safe_load(opened)
             else:

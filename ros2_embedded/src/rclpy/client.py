@@ -15,6 +15,7 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.endpoint import Endpoint
 from rclpy.entity import Entity
 from rclpy.impl.errors import RCLError
+from rclpy.impl.handles import ClientHandle
 from rclpy.passed_on import pass_on
 from rclpy.qos import QoSProfile
 from rclpy.service_introspection import ServiceEvents, ServiceIntrospectionState
@@ -37,13 +38,16 @@ UNLIMITED_TIMEOUT_S = 10 * 365 * 86400.0
 class Client(Entity):
     """Calls a service; make it with `Node.create_client`."""
 
+    _handle_type = ClientHandle
+    _turn = 3
+
     def __init__(
         self,
         node: Node,
         srv_type: Any,
         srv_name: str,
         qos_profile: QoSProfile,
-        callback_group: CallbackGroup,
+        callback_group: CallbackGroup | None,
         type_name: str,
         query_timeout: float = QUERY_TIMEOUT_S,
     ) -> None:
@@ -110,6 +114,10 @@ class Client(Entity):
             TypeError: another type than the service's request.
             RCLError: the context was shut down.
         """
+        return self._send(request)[1]
+
+    def _send(self, request: Any) -> tuple[int, Future[Any]]:
+        """As `call_async`, with the number of the call before its future."""
         self._check_alive()
         if not isinstance(request, self.srv_type.Request):
             raise TypeError(f"Expected {self.srv_type.Request}, got {type(request)}")
@@ -135,7 +143,7 @@ class Client(Entity):
             self._check_alive()  # another thread may have destroyed it meanwhile
             raise RCLError(f"cannot call {self.srv_name}: {error}") from error
         self._events.tell(ServiceEventInfo.REQUEST_SENT, request, sequence, self._endpoint.gid)
-        return future
+        return sequence, future
 
     def is_pending(self) -> bool:
         """True when answers wait."""
@@ -151,6 +159,14 @@ class Client(Entity):
         if future is None:  # a second server answered too, or nobody waits any more
             return None
         return lambda: self._finish(future, sequence, data)
+
+    def _take_response(self) -> tuple[int, Any] | None:
+        """The oldest answer that waits, with the number of its call, for those who have no future."""
+        while self._replies:
+            sequence, data = self._replies.popleft()
+            if self._take_pending(sequence) is not None:
+                return sequence, deserialize(data, self.srv_type.Response)
+        return None
 
     def _take_pending(self, sequence: int) -> Future[Any] | None:
         """The call of a number, which is pending no more; None when it was not."""

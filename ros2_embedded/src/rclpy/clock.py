@@ -120,6 +120,7 @@ class Clock:
     def __init__(self, *, clock_type: ClockType = ClockType.SYSTEM_TIME) -> None:
         """Make a clock."""
         self._clock_type = clock_type
+        self._handle = Handle(lambda: True, self)
         self._jump_handles: list[JumpHandle] = []
 
     @property
@@ -130,7 +131,7 @@ class Clock:
     @property
     def handle(self) -> Handle:
         """Return a handle to use in a `with` statement; a clock is always there."""
-        return Handle(lambda: True)
+        return self._handle
 
     @property
     def follows_wall(self) -> bool:

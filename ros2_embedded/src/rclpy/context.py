@@ -31,6 +31,7 @@ class Context:
         self._lock = RLock()
         self._close_lock = RLock()
         self._valid = False
+        self._handle = Handle(lambda: self._valid, self)
         self._used = False
         self._session: RosSession | None = None
         self._callbacks: list[Callable[[], None] | weakref.WeakMethod[Callable[[], None]]] = []
@@ -54,7 +55,7 @@ class Context:
     @property
     def handle(self) -> Handle:
         """Return a handle to use in a `with` statement, which fails once this was destroyed."""
-        return Handle(lambda: self._valid)
+        return self._handle
 
     def init(
         self,

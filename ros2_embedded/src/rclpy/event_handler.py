@@ -121,8 +121,36 @@ class QoSSubscriptionEventType(IntEnum):
     RCL_SUBSCRIPTION_MATCHED = 5
 
 
+_INFO_OF_NONE: dict[IntEnum, Any] = {
+    QoSPublisherEventType.RCL_PUBLISHER_OFFERED_DEADLINE_MISSED: DeadlineMissedInfo(),
+    QoSPublisherEventType.RCL_PUBLISHER_LIVELINESS_LOST: DeadlineMissedInfo(),
+    QoSPublisherEventType.RCL_PUBLISHER_OFFERED_INCOMPATIBLE_QOS: IncompatibleQoSInfo(),
+    QoSPublisherEventType.RCL_PUBLISHER_MATCHED: MatchedInfo(0, 0, 0, 0),
+}
+_INFO_OF_NO_MESSAGES: dict[IntEnum, Any] = {
+    QoSSubscriptionEventType.RCL_SUBSCRIPTION_REQUESTED_DEADLINE_MISSED: DeadlineMissedInfo(),
+    QoSSubscriptionEventType.RCL_SUBSCRIPTION_LIVELINESS_CHANGED: LivelinessChangedInfo(),
+    QoSSubscriptionEventType.RCL_SUBSCRIPTION_REQUESTED_INCOMPATIBLE_QOS: IncompatibleQoSInfo(),
+    QoSSubscriptionEventType.RCL_SUBSCRIPTION_MESSAGE_LOST: MessageLostInfo(0, 0),
+    QoSSubscriptionEventType.RCL_SUBSCRIPTION_MATCHED: MatchedInfo(0, 0, 0, 0),
+}
+
+
+def no_event(event_type: IntEnum) -> Any:
+    """Return what the info of a kind of event is before there was one.
+
+    Raises:
+        UnsupportedEventTypeError: a kind that there is not here.
+    """
+    is_publisher = isinstance(event_type, QoSPublisherEventType)
+    try:
+        return (_INFO_OF_NONE if is_publisher else _INFO_OF_NO_MESSAGES)[event_type]
+    except KeyError:
+        raise UnsupportedEventTypeError(f"there are no events of the kind {event_type!r}") from None
+
+
 class EventHandler(Waitable):
-    """What handles one kind of event in rclpy; here for annotations only."""
+    """Stands for a kind of event that never comes."""
 
     def __init__(
         self,
@@ -249,6 +277,23 @@ class SubscriptionEventCallbacks:
     message_lost: _Callback = None
     use_default_callbacks: bool = True
 
+    def create_event_handlers(
+        self, callback_group: CallbackGroup, subscription: Any, topic_name: str
+    ) -> list[EventHandler]:
+        """Return handlers for the kinds that never come; the others are watched by the node."""
+        kinds = QoSSubscriptionEventType
+        return _handlers(
+            callback_group,
+            subscription,
+            {
+                kinds.RCL_SUBSCRIPTION_REQUESTED_DEADLINE_MISSED: self.deadline,
+                kinds.RCL_SUBSCRIPTION_LIVELINESS_CHANGED: self.liveliness,
+                kinds.RCL_SUBSCRIPTION_REQUESTED_INCOMPATIBLE_QOS: self.incompatible_qos
+                or (_no_callback if self.use_default_callbacks else None),
+                kinds.RCL_SUBSCRIPTION_INCOMPATIBLE_TYPE: self.incompatible_type,
+            },
+        )
+
 
 @dataclass
 class PublisherEventCallbacks:
@@ -260,6 +305,35 @@ class PublisherEventCallbacks:
     liveliness: _Callback = None
     matched: _Callback = None
     use_default_callbacks: bool = True
+
+    def create_event_handlers(
+        self, callback_group: CallbackGroup, publisher: Any, topic_name: str
+    ) -> list[EventHandler]:
+        """Return handlers for the kinds that never come; the others are watched by the node."""
+        kinds = QoSPublisherEventType
+        return _handlers(
+            callback_group,
+            publisher,
+            {
+                kinds.RCL_PUBLISHER_OFFERED_DEADLINE_MISSED: self.deadline,
+                kinds.RCL_PUBLISHER_LIVELINESS_LOST: self.liveliness,
+                kinds.RCL_PUBLISHER_OFFERED_INCOMPATIBLE_QOS: self.incompatible_qos
+                or (_no_callback if self.use_default_callbacks else None),
+                kinds.RCL_PUBLISHER_INCOMPATIBLE_TYPE: self.incompatible_type,
+            },
+        )
+
+
+def _handlers(group: CallbackGroup, parent: Any, callbacks: dict[Any, _Callback]) -> list[EventHandler]:
+    return [
+        EventHandler(callback_group=group, callback=callback, event_type=kind, parent_impl=parent)
+        for kind, callback in callbacks.items()
+        if callback is not None
+    ]
+
+
+def _no_callback(info: Any) -> None:
+    """What rclpy would log here does not happen: every profile matches."""
 
 
 pass_on(__name__)

@@ -148,11 +148,12 @@ class Executor:
         """Work until a future is done, for at most `timeout_sec` [s] (None or negative: no limit)."""
         future._add_waker(self._wake_for)
         end = None if timeout_sec is None or timeout_sec < 0 else time.monotonic() + timeout_sec
+        left = None if end is None else timeout_sec
         while self._context.ok() and future._pending() and not self._is_shutdown:
-            left = None if end is None else end - time.monotonic()
-            if left is not None and left < 0:
-                return
             self.spin_once_until_future_complete(future, left)
+            left = None if end is None else end - time.monotonic()
+            if left is not None and left <= 0:
+                return
 
     def spin_once(self, timeout_sec: float | None = None) -> None:
         """Wait for one piece of work, for at most `timeout_sec` [s], and do it."""
@@ -181,6 +182,13 @@ class Executor:
         """
         work = self._next_work(timeout_sec, condition)
         return Task(work, executor=self), *self._source
+
+    def _wait_for_ready_callbacks(
+        self, timeout_sec: float | None = None, condition: Callable[[], bool] = lambda: False
+    ) -> Generator[tuple[Task[Any], Entity | None, Node | None], None, None]:
+        """As `wait_for_ready_callbacks`, again and again; executors of programs iterate over this one."""
+        while True:
+            yield self.wait_for_ready_callbacks(timeout_sec, condition)
 
     def _next_work(self, timeout_sec: float | None, condition: Callable[[], bool]) -> Work:
         """Wait for a piece of work; its callback group is taken already.
@@ -250,7 +258,7 @@ class Executor:
         """Time to the next timer that a wall clock drives; None without one."""
         shortest: int | None = None
         for node in self.get_nodes():
-            for timer in node.timers:
+            for timer in node._rclpy_wall_timers():
                 if timer.clock.follows_wall and self._can_start(timer):
                     left = timer.nanoseconds_left()
                     if left is not None and (shortest is None or left < shortest):
@@ -258,14 +266,11 @@ class Executor:
         return None if shortest is None else shortest / 1e9
 
     def _ready_work(self) -> Generator[Work, None, None]:
-        """One round: a step of each ready task, and one callback of each ready entity."""
-        for _ in range(len(self._tasks)):
-            try:
-                task = self._tasks.popleft()
-            except IndexError:
-                break
-            self._source = (None, None)
-            yield task
+        """One round: one callback of each ready entity, and before each a step of each ready task.
+
+        So what a callback left to tasks is done before the callbacks of others that wait for it.
+        """
+        yield from self._ready_tasks()
         for node in self.get_nodes():
             for entity in node._rclpy_pollable():
                 if node._rclpy_executor() is not self:  # removed while the callback before ran
@@ -278,6 +283,17 @@ class Executor:
                     else:
                         self._source = (entity, node)
                         yield self._make_work(entity, call)
+                        if self._tasks:
+                            yield from self._ready_tasks()
+
+    def _ready_tasks(self) -> Generator[Work, None, None]:
+        for _ in range(len(self._tasks)):
+            try:
+                task = self._tasks.popleft()
+            except IndexError:
+                return
+            self._source = (None, None)
+            yield task
 
     def _make_work(self, entity: Entity, call: Callable[[], Any]) -> Work:
         """The callback of an entity; a coroutine keeps the callback group until it ends."""

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import inspect
 import os
-import queue
-import threading
 import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any
 
 from rclpy.context import Context
-from rclpy.executor_base import Executor, Work
+from rclpy.executor_base import Executor
 from rclpy.executor_errors import (
     ConditionReachedException,
     ExternalShutdownException,
     ShutdownException,
     TimeoutException,
 )
+from rclpy.impl.daemon_pool import DaemonPool
 from rclpy.passed_on import pass_on
 from rclpy.task import Future
 from rclpy.utilities import get_default_context
@@ -108,14 +107,12 @@ class MultiThreadedExecutor(Executor):
         count = num_threads if num_threads is not None else max(_usable_cpus(), 2)
         if count == 1:
             warnings.warn("MultiThreadedExecutor with one thread: use SingleThreadedExecutor", stacklevel=2)
-        self._submitted: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
-        # Daemons: an interrupted program must be able to end while a callback still runs.
-        self._threads = [
-            threading.Thread(target=self._run, name=f"executor-{index}", daemon=True)
-            for index in range(count)
-        ]
-        for thread in self._threads:
-            thread.start()
+        self._executor = DaemonPool(count, self._fail)
+
+    def _fail(self, error: BaseException) -> None:
+        """Have an exception of a callback raised where this spins."""
+        self._failures.append(error)
+        self.wake()
 
     def spin_once(self, timeout_sec: float | None = None) -> None:
         """Hand one callback that is ready to a thread; its exception comes out of a later call."""
@@ -131,19 +128,7 @@ class MultiThreadedExecutor(Executor):
             work = self._next_work(timeout_sec, condition)
         except (TimeoutException, ShutdownException, ConditionReachedException):
             return
-        self._submitted.put(work)
-
-    def _run(self) -> None:
-        """What each thread does: work until there is None."""
-        while True:
-            work = self._submitted.get()
-            if work is None:
-                return
-            try:
-                work()
-            except BaseException as error:  # noqa: BLE001 - raised again where the executor spins
-                self._failures.append(error)
-                self.wake()
+        self._executor.submit(work)
 
     def shutdown(self, timeout_sec: float | None = None) -> bool:
         """Stop; waits at most `timeout_sec` [s] (None: no limit) for each running callback.
@@ -152,12 +137,7 @@ class MultiThreadedExecutor(Executor):
             Whether all threads have ended.
         """
         super().shutdown(timeout_sec)
-        for _ in self._threads:
-            self._submitted.put(None)
-        others = [thread for thread in self._threads if thread is not threading.current_thread()]
-        for thread in others:
-            thread.join(timeout_sec)
-        return not any(thread.is_alive() for thread in others)
+        return self._executor.shutdown(timeout_sec)
 
 
 _global: weakref.WeakKeyDictionary[Context, SingleThreadedExecutor] = weakref.WeakKeyDictionary()

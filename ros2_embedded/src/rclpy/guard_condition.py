@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.entity import Entity
+from rclpy.impl.handles import GuardConditionHandle
 from rclpy.passed_on import pass_on
 
 if TYPE_CHECKING:
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 class GuardCondition(Entity):
     """Runs its callback in the executor after `trigger`, which any thread may call."""
+
+    _handle_type = GuardConditionHandle
+    _turn = 2
 
     def __init__(self, callback: Callable[[], Any] | None, callback_group: CallbackGroup | None) -> None:
         """Make a guard condition; use `Node.create_guard_condition`."""

@@ -80,6 +80,7 @@ class Node(EntityMixin, ParameterMixin, GraphMixin):
             raise NotInitializedException("cannot create node")
         self._rclpy_executor: Callable[[], Executor | None] = lambda: None
         self._rclpy_destroyed = False
+        self._rclpy_handle = Handle(lambda: not self._rclpy_destroyed, self)
         self._rclpy_init_entities()
         parsed = [refuse_unknown(parse_arguments(cli_args))] if cli_args else []
         if use_global_arguments:
@@ -148,7 +149,7 @@ class Node(EntityMixin, ParameterMixin, GraphMixin):
     @property
     def handle(self) -> Handle:
         """Return a handle to use in a `with` statement, which fails once this was destroyed."""
-        return Handle(lambda: not self._rclpy_destroyed)
+        return self._rclpy_handle
 
     @property
     def executor(self) -> Executor | None:

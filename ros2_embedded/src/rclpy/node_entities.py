@@ -81,12 +81,14 @@ class EntityMixin:
     def _rclpy_add(self, entity: Entity) -> None:
         self._rclpy_as_node()._rclpy_check_alive()
         entity._notify = self._rclpy_wake
-        self._rclpy_entities = (*self._rclpy_entities, entity)
+        entities = [*self._rclpy_entities, entity]
+        self._rclpy_entities = tuple(sorted(entities, key=lambda known: known._turn))
         self._rclpy_wake()
 
     def _rclpy_attach(self, owner: Entity, events: Entity) -> None:
         """Add the events of a publisher or a subscription, which go when it goes."""
         owner.event_handlers.append(events)
+        owner._own_events.append(events)
         self._rclpy_add(events)
 
     def _rclpy_remove(self, entity: Any) -> bool:
@@ -99,7 +101,7 @@ class EntityMixin:
             self._rclpy_entities = tuple(known for known in self._rclpy_entities if known is not entity)
         else:
             return False
-        for events in entity.event_handlers:
+        for events in entity._own_events:
             self._rclpy_remove(events)
         entity.destroy()
         return True
@@ -133,6 +135,15 @@ class EntityMixin:
     def timers(self) -> Iterator[Timer]:
         """The node's timers."""
         return self._rclpy_of_kind(Timer)
+
+    def _rclpy_wall_timers(self) -> Iterator[Timer]:
+        """The timers that an executor of this node waits for: its own, and those of its waitables."""
+        for entity in self._rclpy_entities:
+            if isinstance(entity, Timer):
+                if not entity._destroyed:
+                    yield entity
+            elif isinstance(entity, WaitableEntity):
+                yield from entity.timers
 
     @property
     def guards(self) -> Iterator[GuardCondition]:
@@ -198,8 +209,10 @@ class EntityMixin:
         profile = self._rclpy_profile(Publisher, full, qos_profile, qos_overriding_options)
         publisher = publisher_class(self._rclpy_as_node(), msg_type, full, profile, type_name)
         self._rclpy_publishers.append(publisher)
+        group = callback_group or self._default_callback_group
+        callbacks = event_callbacks or PublisherEventCallbacks()
+        publisher.event_handlers += callbacks.create_event_handlers(group, publisher.handle, full)
         if event_callbacks is not None and event_callbacks.matched is not None:
-            group = callback_group or self._default_callback_group
             place = (SUBSCRIPTION, full, type_name)
             graph = self._context.session.graph
             self._rclpy_attach(publisher, MatchedEvents(event_callbacks.matched, group, graph, place))
@@ -241,6 +254,8 @@ class EntityMixin:
             self._rclpy_as_node(), msg_type, full, callback, group, profile, raw, type_name
         )
         self._rclpy_add(subscription)
+        callbacks = event_callbacks or SubscriptionEventCallbacks()
+        subscription.event_handlers += callbacks.create_event_handlers(group, subscription.handle, full)
         if event_callbacks is not None and event_callbacks.matched is not None:
             place = (PUBLISHER, full, type_name)
             graph = self._context.session.graph

@@ -16,6 +16,7 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.dropped import DropCounter
 from rclpy.endpoint import Endpoint
 from rclpy.entity import Entity
+from rclpy.impl.handles import ServiceHandle
 from rclpy.passed_on import pass_on
 from rclpy.qos import QoSProfile
 from rclpy.service_introspection import ServiceEvents, ServiceIntrospectionState
@@ -36,9 +37,17 @@ class RequestHeader:
     query: zenoh.Query
     attachment: Attachment
 
+    @property
+    def source_timestamp(self) -> int:
+        """When the request was sent [ns since the epoch]."""
+        return self.attachment.stamp
+
 
 class Service(Entity):
     """Answers requests; make it with `Node.create_service`."""
+
+    _handle_type = ServiceHandle
+    _turn = 4
 
     def __init__(
         self,
@@ -46,7 +55,7 @@ class Service(Entity):
         srv_type: Any,
         srv_name: str,
         callback: Callable[[Any, Any], Any],
-        callback_group: CallbackGroup,
+        callback_group: CallbackGroup | None,
         qos_profile: QoSProfile,
         type_name: str,
     ) -> None:
@@ -63,6 +72,7 @@ class Service(Entity):
         self._notify = node._rclpy_wake
         self._dropped = DropCounter(node.get_logger(), f"request to {srv_name}")
         self._events = ServiceEvents(node, srv_type, srv_name)
+        self.on_response_sent: Callable[[Any], None] | None = None
         self._endpoint = Endpoint(node, SERVICE, srv_name, type_name, qos_profile.to_wire())
         self._queryable = node.context.session.zenoh.declare_queryable(
             self._endpoint.key, direct(self._on_query), complete=True
@@ -158,6 +168,8 @@ class Service(Entity):
             raise
         header.query.drop()
         self._events.tell(ServiceEventInfo.RESPONSE_SENT, response, sequence, gid)
+        if self.on_response_sent is not None:
+            self.on_response_sent(response)
 
     def configure_introspection(
         self,

@@ -17,6 +17,7 @@ from rclpy.dropped import DropCounter
 from rclpy.endpoint import Endpoint
 from rclpy.entity import Entity
 from rclpy.event_handler import LostEvents
+from rclpy.impl.handles import SubscriptionHandle
 from rclpy.passed_on import pass_on
 from rclpy.qos import QoSProfile
 from ros2_embedded.rosidl.classes import deserialize, serialize
@@ -67,6 +68,9 @@ def _declare(session: zenoh.Session, key: str, qos: WireQoS, callback: Callable[
 class Subscription(Entity, Generic[MsgT]):
     """Receives messages of one type from one topic; make it with `Node.create_subscription`."""
 
+    _handle_type = SubscriptionHandle
+    _turn = 1
+
     class CallbackType(Enum):
         """Whether the callback wants the message alone or with its info."""
 
@@ -79,7 +83,7 @@ class Subscription(Entity, Generic[MsgT]):
         msg_type: type[MsgT],
         topic: str,
         callback: Callable[..., Any],
-        callback_group: CallbackGroup,
+        callback_group: CallbackGroup | None,
         qos_profile: QoSProfile,
         raw: bool,
         type_name: str,

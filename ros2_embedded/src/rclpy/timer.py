@@ -13,6 +13,7 @@ from rclpy.clock_type import ClockType
 from rclpy.duration import Duration
 from rclpy.entity import Entity
 from rclpy.exceptions import ROSInterruptException
+from rclpy.impl.handles import TimerHandle
 from rclpy.passed_on import pass_on
 from rclpy.time import Time
 
@@ -39,9 +40,12 @@ class Timer(Entity):
 
     The function takes nothing, or a `TimerInfo`.
 
-    A timer that is late calls once and stays in phase. When its clock jumps back, or simulated time
-    starts, it waits for one period from the new time.
+    A timer that is late calls once and stays in phase. When its clock jumps back, it waits for one period
+    from the new time. Simulated time is zero until its first message comes: one that is late by then calls.
     """
+
+    _handle_type = TimerHandle
+    _turn = 0
 
     def __init__(
         self,
@@ -98,8 +102,7 @@ class Timer(Entity):
     def _on_jump(self, jump: TimeJump) -> None:
         """The clock was set, which for simulated time is how it advances."""
         now = self._clock.nanoseconds()
-        started = now - jump.delta.nanoseconds == 0
-        if now < self._last or started or jump.clock_change in (2, 3):
+        if now < self._last or jump.clock_change in (2, 3):
             with self._lock:
                 self._last, self._next = now, now + self._period
         if now >= self._next:

@@ -7,6 +7,7 @@ from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.entity import Entity
+from rclpy.impl.wait_set import WaitSet
 from rclpy.task import Future
 
 
@@ -105,43 +106,6 @@ class Waitable:
         raise NotImplementedError
 
 
-class WaitSet:
-    """What a waitable adds its entities to, and then asks; entities are those of `Node.create_...`."""
-
-    def __init__(self) -> None:
-        """Start empty."""
-        self._entities: dict[str, list[Entity]] = {}
-
-    def _add(self, kind: str, entity: Entity) -> int:
-        known = self._entities.setdefault(kind, [])
-        known.append(entity)
-        return len(known) - 1
-
-    def add_subscription(self, entity: Entity) -> int:
-        """Add a subscription; returns its index, for `is_ready`. So for the other kinds."""
-        return self._add("subscription", entity)
-
-    def add_client(self, entity: Entity) -> int:
-        """Add a client."""
-        return self._add("client", entity)
-
-    def add_service(self, entity: Entity) -> int:
-        """Add a service."""
-        return self._add("service", entity)
-
-    def add_timer(self, entity: Entity) -> int:
-        """Add a timer."""
-        return self._add("timer", entity)
-
-    def add_guard_condition(self, entity: Entity) -> int:
-        """Add a guard condition."""
-        return self._add("guard_condition", entity)
-
-    def is_ready(self, entity_type: str, index: int) -> bool:
-        """True when an entity that was added has something to do."""
-        return self._entities[entity_type][index].is_pending()
-
-
 class WaitableEntity(Entity):
     """How an executor sees a waitable."""
 
@@ -149,11 +113,20 @@ class WaitableEntity(Entity):
         """Wrap it."""
         super().__init__(waitable.callback_group)
         self.waitable = waitable
+        self._timers: list[Any] = []
+
+    @property
+    def timers(self) -> list[Any]:
+        """The timers that the waitable waits for."""
+        return self._timers
 
     def is_pending(self) -> bool:
         """Ask the waitable, with a fresh wait set."""
         wait_set = WaitSet()
         self.waitable.add_to_wait_set(wait_set)
+        self._timers = wait_set.entities("timer")
+        for entity in wait_set.entities():
+            entity._be_heard_by(self.notify)
         return self.waitable.is_ready(wait_set)
 
     def take(self) -> Callable[[], Any]:

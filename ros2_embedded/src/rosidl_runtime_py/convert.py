@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,16 +22,7 @@ from rosidl_parser.definition import (
 
 DEFAULT_TRUNCATE_LENGTH = 128
 """How many elements of an array, or characters of a text, the command line shows unless told otherwise."""
-
-
-@dataclass(frozen=True)
-class _Style:
-    """How values are shown; see `message_to_ordereddict`. `octet` makes something of one byte."""
-
-    truncate: int | None = None
-    no_arr: bool = False
-    no_str: bool = False
-    octet: Callable[[bytes], Any] = ord
+_SEQUENCES = (list, tuple, array, np.ndarray)
 
 
 def message_to_ordereddict(
@@ -41,12 +31,26 @@ def message_to_ordereddict(
     """Return a message as nested dicts of plain values, in the order of its fields.
 
     Args:
-        msg: the message.
+        msg: the message; a serialised one becomes a dict with the one key `bytes`.
         truncate_length: the longest text or sequence to keep; '...' marks what is left out.
         no_arr: replace sequences by their type and length.
         no_str: replace texts by their type and length.
     """
-    return _fields(msg, _Style(truncate_length, no_arr, no_str))
+    if isinstance(msg, bytes):
+        return OrderedDict(bytes=msg)
+    return OrderedDict(
+        (
+            name,
+            _convert_value(
+                getattr(msg, name),
+                field_type=kind,
+                truncate_length=truncate_length,
+                no_arr=no_arr,
+                no_str=no_str,
+            ),
+        )
+        for name, kind in get_message_slot_types(msg).items()
+    )
 
 
 def message_to_yaml(
@@ -73,9 +77,29 @@ def as_yaml(plain: Mapping[str, Any], *, flow_style: bool = False) -> str:
 def message_to_csv(
     msg: Any, *, truncate_length: int | None = None, no_arr: bool = False, no_str: bool = False
 ) -> str:
-    """Return the values of a message, depth first, separated by commas; a byte is written as `b'2'`."""
-    plain = _fields(msg, _Style(truncate_length, no_arr, no_str, octet=bytes))
-    return ",".join(str(value) for value in _leaves(plain))
+    """Return the values of a message, depth first, separated by commas; a byte is written as `b'2'`.
+
+    A serialised message is written as Python writes bytes.
+    """
+    if isinstance(msg, bytes):
+        return str(msg)
+
+    def text(value: Any, kind: Any = None) -> str:
+        if no_arr and isinstance(kind, AbstractNestedType):
+            return _describe(kind, len(value))
+        if isinstance(value, _SEQUENCES) or isinstance(kind, AbstractNestedType):
+            more = ["..."] if truncate_length is not None and len(value) > truncate_length else []
+            return _joined([*(text(item) for item in value[:truncate_length]), *more])
+        if no_str and isinstance(value, str):
+            return f"<string length: <{len(value)}>>"
+        if isinstance(value, (str, bytes)) and truncate_length is not None and len(value) > truncate_length:
+            dots: Any = "..." if isinstance(value, str) else b"..."
+            value = value[:truncate_length] + dots
+        if hasattr(value, "get_fields_and_field_types"):
+            return message_to_csv(value, truncate_length=truncate_length, no_arr=no_arr, no_str=no_str)
+        return str(value)
+
+    return _joined(text(getattr(msg, name), kind) for name, kind in get_message_slot_types(msg).items())
 
 
 def get_message_slot_types(msg: Any) -> OrderedDict[str, Any]:
@@ -83,38 +107,59 @@ def get_message_slot_types(msg: Any) -> OrderedDict[str, Any]:
     return OrderedDict(zip(msg.get_fields_and_field_types(), msg.SLOT_TYPES, strict=True))
 
 
-def _fields(msg: Any, style: _Style) -> OrderedDict[str, Any]:
-    types = msg.get_fields_and_field_types()
-    return OrderedDict(
-        (name, _plain(getattr(msg, name), text, style, kind))
-        for (name, text), kind in zip(types.items(), msg.SLOT_TYPES, strict=True)
-    )
+def _joined(texts: Iterable[str]) -> str:
+    """Join texts by commas; those before the first that is not empty leave no comma."""
+    result = ""
+    for text in texts:
+        result += f",{text}" if result else text
+    return result
 
 
-def _plain(value: Any, type_text: str, style: _Style, kind: Any = None) -> Any:
-    if isinstance(value, str):
-        if style.no_str:
-            return f"<string length: <{len(value)}>>"
-        limit = style.truncate
-        return value[:limit] + "..." if limit is not None and len(value) > limit else value
-    if isinstance(value, bytes) and len(value) == 1 and type_text == "octet":
-        return style.octet(value)
-    if isinstance(value, (list, tuple, array, np.ndarray, bytes, bytearray, memoryview)):
-        return _plain_sequence(value, type_text, style, kind)
+def _convert_value(
+    value: Any,
+    *,
+    field_type: Any = None,
+    truncate_length: int | None = None,
+    no_arr: bool = False,
+    no_str: bool = False,
+) -> Any:
+    """Return a value of a field without messages, arrays and bytes: a byte becomes a character.
+
+    Args:
+        value: anything that a field can hold; tuples stay tuples, and dicts dicts.
+        field_type: its type, as `SLOT_TYPES` has it; without it sequences are always written out.
+        truncate_length: as in `message_to_ordereddict`, as are the others.
+        no_arr: see there.
+        no_str: see there.
+    """
+
+    def inner(item: Any) -> Any:
+        return _convert_value(item, truncate_length=truncate_length, no_arr=no_arr, no_str=no_str)
+
+    is_sequence = isinstance(field_type, AbstractNestedType)
+    if is_sequence and no_arr:
+        return _describe(field_type, len(value))
+    if isinstance(value, _SEQUENCES) or is_sequence:
+        more = ["..."] if truncate_length is not None and len(value) > truncate_length else []
+        kept = value[:truncate_length]
+        if isinstance(kept, (array, np.ndarray)):
+            return kept.tolist() + more  # numbers need no look at each
+        items = [*(inner(item) for item in kept), *more]
+        return tuple(items) if isinstance(value, tuple) else items
+    if isinstance(value, str) and no_str:
+        return f"<string length: <{len(value)}>>"
+    if isinstance(value, (str, bytes)):
+        text = value if isinstance(value, str) else value.decode("latin-1")
+        return (
+            text[:truncate_length] + "..."
+            if truncate_length is not None and len(text) > truncate_length
+            else text
+        )
+    if isinstance(value, Mapping):
+        return type(value)((_convert_value(key), inner(item)) for key, item in value.items())  # type: ignore[call-arg]
     if hasattr(value, "get_fields_and_field_types"):
-        return _fields(value, style)
+        return message_to_ordereddict(value, truncate_length=truncate_length, no_arr=no_arr, no_str=no_str)
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _plain_sequence(values: Any, type_text: str, style: _Style, kind: Any) -> Any:
-    if style.no_arr and isinstance(kind, AbstractNestedType):
-        return _describe(kind, len(values))
-    shortened = style.truncate is not None and len(values) > style.truncate
-    kept = values[: style.truncate] if shortened else values
-    listed = kept.tolist() if isinstance(kept, (array, np.ndarray, memoryview)) else list(kept)
-    element = "octet" if "octet" in type_text else ""
-    plain = [_plain(item, element, style) for item in listed]
-    return [*plain, "..."] if shortened else plain
 
 
 def _describe(kind: AbstractNestedType, length: int) -> str:
@@ -123,7 +168,7 @@ def _describe(kind: AbstractNestedType, length: int) -> str:
     if isinstance(kind, Array):
         return f"<array type: {element}[{kind.size}]>"
     if isinstance(kind, BoundedSequence):
-        return f"<bounded sequence type: {element}[{kind.maximum_size}], length: {length}>"
+        return f"<sequence type: {element}[{kind.maximum_size}], length: {length}>"
     return f"<sequence type: {element}, length: {length}>"
 
 
@@ -133,17 +178,6 @@ def _element_name(kind: AbstractNestableType) -> str:
     if isinstance(kind, NamespacedType):
         return "/".join(kind.namespaced_name())
     return "wstring" if isinstance(kind, AbstractWString) else "string"
-
-
-def _leaves(value: Any) -> Iterator[Any]:
-    if isinstance(value, dict):
-        for item in value.values():
-            yield from _leaves(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _leaves(item)
-    else:
-        yield value
 
 
 class _Dumper(yaml.SafeDumper):

@@ -31,7 +31,7 @@ def _interfaces(wanted_names: Iterable[str], kinds: tuple[str, ...]) -> dict[str
     for package in wanted or _packages(kinds):
         interfaces = interfaces_of(package)
         found[package] = sorted(f"{kind}/{name}" for kind in kinds for name in interfaces[kind])
-    return {package: names for package, names in found.items() if names or package in wanted}
+    return {package: names for package, names in found.items() if names}
 
 
 def get_interface_packages() -> dict[str, str]:
@@ -56,6 +56,8 @@ def get_action_interface_packages() -> list[str]:
 
 def get_interfaces(package_names: Iterable[str] = ()) -> dict[str, list[str]]:
     """Return the interfaces of packages (all, when none is named) as `msg/Name`, `srv/Name`, `action/Name`.
+
+    Packages without any are left out.
 
     Raises:
         LookupError: a package cannot be found.

@@ -20,7 +20,7 @@ class NoMappingError(TypeError):
 def set_message_fields(
     msg: Any, values: Mapping[str, Any], expand_header_auto: bool = False, expand_time_now: bool = False
 ) -> list[StampSetter]:
-    """Set fields of a message from (nested) plain values, such as YAML text yields.
+    """Set fields of a message from (nested) plain values, such as YAML text yields, or from messages.
 
     Args:
         msg: the message; fields not named keep their values.
@@ -54,6 +54,8 @@ def set_message_fields(
                 stamps.append(partial(setattr, current, "stamp"))
             elif expand_time_now and types[name] == "builtin_interfaces/Time" and value == "now":
                 stamps.append(partial(setattr, msg, name))
+            elif hasattr(current, "get_fields_and_field_types") and type(value) is type(current):
+                setattr(msg, name, value)
             elif hasattr(current, "get_fields_and_field_types"):
                 stamps += set_message_fields(
                     current, {} if value is None else value, expand_header_auto, expand_time_now
@@ -69,6 +71,8 @@ def set_message_fields(
 
 def _convert(current: Any, type_text: str, value: Any) -> Any:
     if hasattr(current, "get_fields_and_field_types"):
+        if type(value) is type(current):
+            return value
         set_message_fields(current, {} if value is None else value)
         return current
     if isinstance(current, (list, array, np.ndarray)) or (
@@ -82,6 +86,8 @@ def _convert(current: Any, type_text: str, value: Any) -> Any:
     if isinstance(current, str):
         return value if isinstance(value, str) else str(value)
     if isinstance(current, bytes):
+        if isinstance(value, str):
+            return value.encode("latin-1")
         return bytes([value]) if isinstance(value, int) else value
     if isinstance(current, int) and isinstance(value, float) and not value.is_integer():
         raise ValueError(f"{value!r} is no whole number")

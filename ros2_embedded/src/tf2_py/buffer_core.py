@@ -21,8 +21,9 @@ from tf2_py.exceptions import (
     LookupException,
     TransformException,
 )
-from tf2_py.rigid import IDENTITY, Rigid, compose, invert, normalise
-from tf2_py.times import AnyClockTime, SomeTime, as_nanoseconds
+from tf2_py.rigid import IDENTITY, Rigid, Vector, compose, invert, normalise
+from tf2_py.times import AnyClockTime, SomeDuration, SomeTime, as_nanoseconds
+from tf2_py.velocity import Twist, velocity
 
 DEFAULT_CACHE_TIME_S = 10.0
 # How far the length of a quaternion may be from one.
@@ -225,6 +226,53 @@ class BufferCore:
                 target_frame, target_time, source_frame, source_time, fixed_frame
             )
         )
+
+    def lookupVelocityCore(
+        self, tracking_frame: str, observation_frame: str, time: SomeTime, averaging_interval: SomeDuration
+    ) -> Twist:
+        """The velocity of a frame's origin as another sees it, with that one's axes; see `velocity`."""
+        return self.lookupVelocityFullCore(
+            tracking_frame,
+            observation_frame,
+            observation_frame,
+            (0.0, 0.0, 0.0),
+            tracking_frame,
+            time,
+            averaging_interval,
+        )
+
+    def lookupVelocityFullCore(
+        self,
+        tracking_frame: str,
+        observation_frame: str,
+        reference_frame: str,
+        reference_point: Vector,
+        reference_point_frame: str,
+        time: SomeTime,
+        averaging_interval: SomeDuration,
+    ) -> Twist:
+        """The velocity of a point of a moving frame, linear [m/s] and angular [rad/s]; see `velocity`."""
+        with self._changed:
+            return velocity(
+                self,
+                tracking_frame,
+                observation_frame,
+                reference_frame,
+                reference_point,
+                reference_point_frame,
+                time,
+                averaging_interval,
+            )
+
+    def _frameExists(self, frame_id: str) -> bool:
+        """Whether a frame is known; programs ask under this name."""
+        with self._changed:
+            return frame_id in self._frames or frame_id in self._parents
+
+    def _getFrameStrings(self) -> list[str]:
+        """The names of all frames, sorted; programs ask under this name."""
+        with self._changed:
+            return sorted({*self._frames, *self._parents})
 
     def all_frames_as_yaml(self) -> str:
         """The frames with parent, authority, rate and times, as YAML; `[]` when there are none."""

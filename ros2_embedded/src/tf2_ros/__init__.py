@@ -25,6 +25,7 @@ from tf2_ros.buffer_interface import (
 )
 from tf2_ros.buffer_server import BufferServer
 from tf2_ros.static_transform_broadcaster import StaticTransformBroadcaster
+from tf2_ros.static_transform_listener import StaticTransformListener
 from tf2_ros.transform_broadcaster import TransformBroadcaster
 from tf2_ros.transform_listener import TransformListener
 
@@ -42,6 +43,7 @@ __all__ = [
     "NotImplementedException",
     "Stamped",
     "StaticTransformBroadcaster",
+    "StaticTransformListener",
     "TimeoutException",
     "TransformBroadcaster",
     "TransformException",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from tf2_msgs.srv import FrameGraph
@@ -10,7 +11,7 @@ from tf2_msgs.srv import FrameGraph
 from rclpy.clock import JumpThreshold, TimeJump
 from rclpy.duration import Duration
 from rclpy.task import Future
-from tf2_py import BufferCore
+from tf2_py import BufferCore, TransformException
 from tf2_py.times import SomeDuration, SomeTime, as_nanoseconds
 from tf2_ros.buffer_interface import BufferInterface
 
@@ -81,8 +82,7 @@ class Buffer(BufferCore, BufferInterface):
 
     async def lookup_transform_async(self, target_frame: str, source_frame: str, time: SomeTime) -> Any:
         """As `lookup_transform`; waits, without blocking, until it can be answered."""
-        await self.wait_for_transform_async(target_frame, source_frame, time)
-        return self.lookup_transform_core(target_frame, source_frame, time)
+        return await self.wait_for_transform_async(target_frame, source_frame, time)
 
     def lookup_transform_full(
         self,
@@ -110,9 +110,9 @@ class Buffer(BufferCore, BufferInterface):
         fixed_frame: str,
     ) -> Any:
         """As `lookup_transform_full`; waits, without blocking, until it can be answered."""
-        places = (target_frame, target_time, source_frame, source_time, fixed_frame)
-        await self.wait_for_transform_full_async(*places)
-        return self.lookup_transform_full_core(*places)
+        return await self.wait_for_transform_full_async(
+            target_frame, target_time, source_frame, source_time, fixed_frame
+        )
 
     def can_transform(  # type: ignore[override]
         self,
@@ -141,9 +141,9 @@ class Buffer(BufferCore, BufferInterface):
         answer = self._wait(lambda: self.can_transform_full_core(*places), timeout)
         return answer if return_debug_tuple else answer[0]
 
-    def wait_for_transform_async(self, target_frame: str, source_frame: str, time: SomeTime) -> Future[bool]:
-        """A future that is done, with True, as soon as the transform is available."""
-        return self._future(lambda: self.can_transform_core(target_frame, source_frame, time)[0])
+    def wait_for_transform_async(self, target_frame: str, source_frame: str, time: SomeTime) -> Future[Any]:
+        """A future that is done, with the transform, as soon as that is available."""
+        return self._future(lambda: self.lookup_transform_core(target_frame, source_frame, time))
 
     def wait_for_transform_full_async(
         self,
@@ -152,20 +152,21 @@ class Buffer(BufferCore, BufferInterface):
         source_frame: str,
         source_time: SomeTime,
         fixed_frame: str,
-    ) -> Future[bool]:
-        """A future that is done, with True, as soon as the transform is available."""
+    ) -> Future[Any]:
+        """A future that is done, with the transform, as soon as that is available."""
         places = (target_frame, target_time, source_frame, source_time, fixed_frame)
-        return self._future(lambda: self.can_transform_full_core(*places)[0])
+        return self._future(lambda: self.lookup_transform_full_core(*places))
 
-    def _future(self, ready: Callable[[], bool]) -> Future[bool]:
-        """A future that finishes when a question is answered with yes; it is asked after each change."""
-        future: Future[bool] = Future()
+    def _future(self, look_up: Callable[[], Any]) -> Future[Any]:
+        """A future that finishes when a lookup succeeds; it is tried after each change."""
+        future: Future[Any] = Future()
 
         def ask() -> None:
-            if not future.done() and ready():
-                future.set_result(True)
+            if not future.done():
+                with suppress(TransformException):
+                    future.set_result(look_up())
 
-        def forget(_: Future[bool]) -> None:
+        def forget(_: Future[Any]) -> None:
             with self._changed:
                 if ask in self._listeners:
                     self._listeners.remove(ask)

@@ -48,7 +48,7 @@ class BufferClient(BufferInterface):
         node: Node,
         ns: str,
         check_frequency: float = 10.0,
-        timeout_padding: Duration = Duration(seconds=2.0),  # noqa: B008 - it cannot be changed
+        timeout_padding: Duration | float = Duration(seconds=2.0),  # noqa: B008 - it cannot be changed
     ) -> None:
         """Make a client.
 
@@ -56,13 +56,16 @@ class BufferClient(BufferInterface):
             node: a node that another thread spins.
             ns: name of the server's action.
             check_frequency: accepted for rclpy's sake; nothing is polled here.
-            timeout_padding: how much longer than a question's own timeout to wait for its answer.
+            timeout_padding: how much longer than a question's own timeout to wait for its answer;
+                a number is one of seconds.
         """
         super().__init__()
         self.node = node
         self.action_client = ActionClient(node, LookupTransform, ns)
         self.check_frequency = check_frequency
-        self.timeout_padding = timeout_padding
+        if isinstance(timeout_padding, (int, float)):
+            timeout_padding = Duration(seconds=timeout_padding)
+        self.timeout_padding: Duration = timeout_padding
 
     def destroy(self) -> None:
         """Take the client out of the graph."""

@@ -9,12 +9,15 @@ from tf2_msgs.msg import TFMessage
 
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from tf2_py import InvalidArgumentException
 
 if TYPE_CHECKING:
-    from rclpy.node import Node
     from tf2_ros.buffer import Buffer
+
+DEFAULT_TF_TOPIC = "/tf"
+DEFAULT_STATIC_TF_TOPIC = "/tf_static"
 
 
 class TransformListener:
@@ -23,25 +26,29 @@ class TransformListener:
     def __init__(
         self,
         buffer: Buffer,
-        node: Node,
+        node: Node | None,
         *,
         spin_thread: bool = False,
         qos: QoSProfile | int | None = None,
         static_qos: QoSProfile | int | None = None,
-        tf_topic: str = "/tf",
-        tf_static_topic: str = "/tf_static",
+        tf_topic: str = DEFAULT_TF_TOPIC,
+        tf_static_topic: str = DEFAULT_STATIC_TF_TOPIC,
         static_only: bool = False,
     ) -> None:
         """Subscribe.
 
         Args:
             buffer: gets the transforms.
-            node: makes the subscriptions.
+            node: makes the subscriptions; None makes a node of the listener's own, in the default context.
             spin_thread: spin the node in a thread of the listener's own; nobody else may spin it then.
             qos, static_qos: profiles; None is reliable with depth 100, the static one transient local.
             tf_topic, tf_static_topic: topics.
             static_only: leave `tf_topic` alone.
         """
+        if node is None:
+            node = Node(
+                f"transform_listener_impl_{id(self):x}", enable_rosout=False, start_parameter_services=False
+            )
         self.buffer, self.node = buffer, node
         latched = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self.group = ReentrantCallbackGroup()

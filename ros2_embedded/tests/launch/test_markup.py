@@ -14,7 +14,7 @@ from launch import LaunchContext, LaunchDescription, LaunchService
 from launch.actions import IncludeLaunchDescription
 from launch.frontend import Parser, parse_substitution
 from launch.frontend.errors import InvalidFrontendLaunchFileError
-from launch.frontend.parser import description_from_markup, load_extensions
+from launch.frontend.parser import description_from_markup
 from launch.logging import launch_config
 from launch.utilities import perform_substitutions
 
@@ -139,10 +139,10 @@ def test_formats_include_each_other(tmp_path, capsys):
     [
         ("<launch><nod/></launch>", "unknown tag 'nod'"),
         ("<launch><log/></launch>", "<log> needs the attribute 'message'"),
-        ("<launch><log message='x' mesage='y'/></launch>", "unexpected attribute(s) of <log>: mesage"),
+        ("<launch><log message='x' mesage='y'/></launch>", "unexpected attribute(s) of `log`: `mesage`"),
         (
             "<launch><let name='a' value='b'><log message='x'/></let></launch>",
-            "unexpected element(s) in <let>: log",
+            "unexpected element(s) in `let`: `log`",
         ),
         ("<launch><log message='x' if='1' unless='1'/></launch>", "both 'if' and 'unless'"),
         ("<launch><log message='$(nope x)'/></launch>", "unknown substitution 'nope'"),
@@ -150,14 +150,14 @@ def test_formats_include_each_other(tmp_path, capsys):
         ("<launch><log message='$(not)'/></launch>", "wrong arguments"),
         (
             "<launch><group scoped='maybe'/></launch>",
-            "attribute 'scoped' of <group>: cannot convert 'maybe' to bool",
+            "Attribute 'scoped' of <group>: cannot convert 'maybe' to bool",
         ),
         ("<launch><node pkg='p'/></launch>", "<node> needs the attribute 'exec'"),
         ("<launch><node exec='e'><param name='a'/></node></launch>", "needs either 'value'"),
         ("<lunch/>", "must be 'launch'"),
         ("<launch>", "is no XML"),
         ("launch:\n- log: {mesage: x}", "'log' needs the key 'message'"),
-        ("launch:\n- log: {message: x, mesage: y}", "unexpected key(s) of 'log': mesage"),
+        ("launch:\n- log: {message: x, mesage: y}", "unexpected key(s) of `log`: `mesage`"),
         ("launch:\n- log: {message: 5}", "'message' of 'log' is 5; expected str"),
         ("launch:\n- log", "an element is a mapping with one key"),
     ],
@@ -176,7 +176,7 @@ def test_errors_name_the_place(text, problem, tmp_path):
     [
         ("plain 'quotes' stay", "plain 'quotes' stay"),
         ("a$b and $ (c)", "a$b and $ (c)"),
-        (r"C:\path and \$(var a)", r"C:\path and $(var a)"),
+        (r"C:\\path and \$(var a)\.", r"C:\path and $(var a)."),
         ("$(var a)$(var a)-$(var b)", "11-two"),
         ("$(var missing 'two words')", "two words"),
         ("$(var missing '')", ""),
@@ -198,7 +198,7 @@ def test_errors_name_the_place(text, problem, tmp_path):
     ],
 )
 def test_substitutions_in_text(text, expected):
-    load_extensions()
+    Parser.load_launch_extensions()
     context = LaunchContext()
     context.launch_configurations.update(a="1", b="two")
     if expected is None:

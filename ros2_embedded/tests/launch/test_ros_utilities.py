@@ -134,7 +134,7 @@ class TestNamespaces:
     )
     def test_prefix(self, base, own, expected):
         assert prefix_namespace(base, own, return_absolute_ns=False) == expected
-        absolute = expected if own is None else make_namespace_absolute(expected)
+        absolute = None if expected is None else make_namespace_absolute(expected)
         assert prefix_namespace(base, own) == absolute
 
 

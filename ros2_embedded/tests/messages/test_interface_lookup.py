@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import copy
+import os
+import sys
 from pathlib import Path
 
 import pytest
+import test_msgs.msg
 from std_msgs.msg import Byte, String
 from std_srvs.srv import Trigger
 from test_msgs.action import Fibonacci
-from test_msgs.msg import Arrays, BoundedSequences, UnboundedSequences
+from test_msgs.message_fixtures import get_test_msg
+from test_msgs.msg import Arrays, BasicTypes, BoundedSequences, Nested, UnboundedSequences
 
 import ament_index_python
 import rosidl_runtime_py
@@ -22,7 +27,7 @@ from rosidl_adapter.parser import (
     parse_message_string,
     parse_service_string,
 )
-from rosidl_parser.definition import NamespacedType
+from rosidl_parser.definition import NamespacedType, UnboundedSequence
 from rosidl_runtime_py import (
     get_interface_path,
     import_message_from_namespaced_type,
@@ -30,6 +35,7 @@ from rosidl_runtime_py import (
     set_message_fields,
     utilities,
 )
+from rosidl_runtime_py.convert import _convert_value
 
 
 def test_interfaces_of_packages() -> None:
@@ -37,7 +43,7 @@ def test_interfaces_of_packages() -> None:
         "std_srvs": ["srv/Empty", "srv/SetBool", "srv/Trigger"]
     }
     assert "msg/String" in rosidl_runtime_py.get_message_interfaces()["std_msgs"]
-    assert rosidl_runtime_py.get_service_interfaces(["std_msgs"]) == {"std_msgs": []}
+    assert rosidl_runtime_py.get_service_interfaces(["std_msgs", "std_srvs"]).keys() == {"std_srvs"}
     assert "test_msgs" in rosidl_runtime_py.get_action_interfaces()
     assert {"std_msgs", "std_srvs"} <= set(rosidl_runtime_py.get_interface_packages())
     assert "std_srvs" not in rosidl_runtime_py.get_message_interface_packages()
@@ -79,6 +85,49 @@ def test_classes_by_name() -> None:
         utilities.get_message("std_srvs/srv/Trigger")
 
 
+def test_class_of_the_elements_of_a_sequence() -> None:
+    with pytest.warns(DeprecationWarning, match="value_type"):
+        kind = import_message_from_namespaced_type(
+            UnboundedSequence(NamespacedType(["std_msgs", "msg"], "String"))
+        )
+    assert kind is String
+
+
+def test_values_without_messages_and_bytes() -> None:
+    plain = rosidl_runtime_py.message_to_ordereddict
+    assert plain(Byte(data=b"\xe9")) == {"data": "é"}
+    assert plain(UnboundedSequences(uint8_values=b"12345"), truncate_length=3)["uint8_values"] == [
+        49,
+        50,
+        51,
+        "...",
+    ]
+    assert _convert_value({"a": ("long", 1)}, truncate_length=1) == {"a": ("l...", "...")}
+    assert plain(b"\xce\xbb") == {"bytes": b"\xce\xbb"}
+    assert "zrs=" in rosidl_runtime_py.message_to_yaml(b"\xce\xbb")
+    assert message_to_csv(b"\xce\xbb") == "b'\\xce\\xbb'"
+
+
+@pytest.mark.parametrize("name", sorted(test_msgs.msg.__all__))
+def test_fixtures_become_text_and_stay_as_they_are(name: str) -> None:
+    for message in get_test_msg(name):
+        before = copy.deepcopy(message)
+        set_message_fields(message, {})
+        for function in (message_to_csv, rosidl_runtime_py.message_to_yaml):
+            function(message, truncate_length=2)
+        assert message == before
+
+
+def test_fields_from_messages_and_bytes_from_text() -> None:
+    outer, inner = Nested(), BasicTypes(int32_value=7)
+    set_message_fields(outer, {"basic_types_value": inner})
+    assert outer.basic_types_value == inner
+    many = UnboundedSequences()
+    set_message_fields(many, {"basic_types_values": [inner, {"int8_value": 3}], "byte_values": ["é"]})
+    assert [item.int32_value for item in many.basic_types_values] == [7, 0]
+    assert many.byte_values == [b"\xe9"]
+
+
 def test_wrong_fields() -> None:
     with pytest.raises(AttributeError, match="'String' object has no attribute 'dta'"):
         set_message_fields(String(), {"dta": "x"})
@@ -89,7 +138,7 @@ def test_wrong_fields() -> None:
 def test_descriptions_in_place_of_arrays() -> None:
     assert message_to_csv(Arrays(), no_arr=True).startswith("<array type: boolean[3]>,")
     assert message_to_csv(BoundedSequences(), no_arr=True).startswith(
-        "<bounded sequence type: boolean[3], length: 0>,"
+        "<sequence type: boolean[3], length: 0>,"
     )
     assert "<sequence type: uint8, length: 2>" in message_to_csv(
         UnboundedSequences(uint8_values=[1, 2]), no_arr=True
@@ -134,6 +183,32 @@ def test_a_service_needs_its_separator() -> None:
         parse_service_string("pkg", "Ask", "int32 a\n")
 
 
+def test_packages_of_pip_are_listed_beside_those_of_the_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "share/ament_index/resource_index/packages"
+    folder.mkdir(parents=True)
+    (folder / "bare").touch()
+    assert sys.prefix in ament_index_python.get_search_paths()
+    monkeypatch.setenv("AMENT_PREFIX_PATH", os.pathsep.join([str(tmp_path), "/nowhere", sys.prefix]))
+    assert ament_index_python.get_search_paths() == [str(tmp_path), sys.prefix]
+    assert {"bare", "std_msgs", "rclpy"} <= ament_index_python.get_packages_with_prefixes().keys()
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+    assert ament_index_python.get_packages_with_prefixes() == {"bare": str(tmp_path)}
+    assert ament_index_python.get_package_share_path("std_msgs").is_dir()
+    with pytest.warns(UserWarning, match="share directory .* of bare does not exist"):
+        ament_index_python.get_package_share_directory("bare")
+    monkeypatch.delenv("AMENT_PREFIX_PATH")
+    with pytest.raises(OSError, match="not set or empty"):
+        ament_index_python.get_search_paths()
+
+
+@pytest.mark.parametrize("name", ["_a", "a b", "a/b", "a.b", "a"])
+def test_names_that_no_package_has(name: str) -> None:
+    with pytest.raises(ValueError, match="is not a valid package name"):
+        ament_index_python.get_package_prefix(name)
+
+
 def test_resource_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -142,9 +217,11 @@ def test_resource_index(
     (folder / "red").write_text("#ff0000")
     monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
     assert cli.main(["colours", "red"]) is None
-    assert capsys.readouterr().out == f"{tmp_path}\n#ff0000\n"
+    assert capsys.readouterr().out == f"{tmp_path}\n<<<\n#ff0000\n>>>\n"
     assert cli.main(["colours", "blue"]) == "Could not find the resource 'blue' of type 'colours'"
     assert "colours" in ament_index_python.get_resource_types()
+    assert cli.resource_type_completer("col") == ["colours"]
+    assert ament_index_python.has_resource("colours", "blue") is False
     with pytest.raises(ament_index_python.InvalidResourceTypeNameError):
         ament_index_python.has_resource("a/b", "c")
     with pytest.raises(ament_index_python.InvalidResourceNameError):

@@ -59,7 +59,8 @@ class MissionHarness:
         """Check everything against the scene, and load the policy.
 
         Args:
-            scene: with `motions`, a `reward_skill` and a `detector_skill`.
+            scene: with `motions`; for a `reward_skill` or a `detector_skill` that it does not name the simulator
+                answers, and rows say so (`HarnessRow.deployed_in`).
             package: the policy.
             attempt_steps: control steps of an attempt, in rows that do not give it all there are.
             shared: models and worlds, which other harnesses may use in turn; their owner closes them.
@@ -69,17 +70,16 @@ class MissionHarness:
         Raises:
             OpenralError: something is missing, does not fit or cannot be loaded.
         """
-        if not (scene.motions and scene.reward_skill and scene.detector_skill):
-            raise ContractError(
-                f"scene of {scene.task.id}: motions, reward_skill and detector_skill are needed; add them"
-            )
+        if not scene.motions:
+            raise ContractError(f"scene of {scene.task.id}: missions need motions; add those that it has")
         self._scene, self._robot = scene, load_robot(scene.robot_id)
         self._task = simulator_task(scene)
         self._attempt_s, self._counts = attempt_steps * scene.dt, counts
         self.packages = [package, *(resolve(reference) for reference in scene.motions)]
         self._policy = announced_skill(package)
-        self.reward, self.detector = resolve(scene.reward_skill), resolve(scene.detector_skill)
-        for each in (*self.packages, self.reward, self.detector):
+        self._reward = resolve(scene.reward_skill) if scene.reward_skill else None
+        detector = resolve(scene.detector_skill) if scene.detector_skill else None
+        for each in (*self.packages, *(beside for beside in (self._reward, detector) if beside)):
             require(
                 match(
                     each.manifest,
@@ -94,8 +94,8 @@ class MissionHarness:
             )
         self._shared = shared
         self._skills = self._hosted(package)
-        self._model = shared.reward_model(self.reward)
-        self._locator = Locator(shared.detector(self.detector))
+        self._model = shared.reward_model(self._reward) if self._reward else None
+        self._locator = Locator(shared.detector(detector)) if detector else None
         self._gate = progress_thresholds(scene)
 
     def run(self, row: str, variant: str, init_id: int) -> tuple[dict[str, Any], list[LogEntry]]:
@@ -120,6 +120,7 @@ class MissionHarness:
             OpenralError: the simulator refused, or a model failed.
         """
         begun, varied = time.perf_counter(), VARIANTS[variant]
+        parts = parts.deployed_in(self._scene)
         scene = varied.scene(self._scene)
         backend = self._shared.world(scene)
         arm, state = begin_world(backend, scene, self._robot, varied, self._task, init_id)
@@ -170,11 +171,14 @@ class MissionHarness:
         scene, palette = self._scene, self._palette(row)
         judge: Judge = NoJudge()
         if row.judge == "own":
-            judge = RewardModelJudge(self._model, self.reward, scene.cameras[0].name)
+            assert self._model is not None, "deployed_in looked"
+            assert self._reward is not None, "it has a model"
+            judge = RewardModelJudge(self._model, self._reward, scene.cameras[0].name)
         elif row.judge == "true":
             judge = TrueJudge(lambda: bool(arm.success[0]))
         grounding: Grounding | None = None
         if row.grounding == "own":
+            assert self._locator is not None, "deployed_in looked"
             camera = next(camera.name for camera in scene.cameras if camera.depth)
             grounding = LocatorGrounding(backend, camera, self._locator)
         elif row.grounding == "true":

@@ -72,7 +72,10 @@ def mission_result(
             "counts_sha256": counts_sha256(setting.counts),
             "rows": {name: ROWS[name].title for name in _in_order(ROWS, rows, "row")},
             "variants": {name: VARIANTS[name].title for name in _in_order(VARIANTS, rows, "variant")},
-            "truth": {name: list(ROWS[name].truth) for name in _in_order(ROWS, rows, "row")},
+            "truth": {
+                name: next(row["truth"] for row in rows if row["row"] == name)
+                for name in _in_order(ROWS, rows, "row")
+            },
         },
         "results": {
             "rows": {name: _row(rows, name) for name in _in_order(ROWS, rows, "row")},

@@ -6,11 +6,13 @@ A part that is not there is not in the palette, or answers nothing: no row has c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from openral_core.scene import BenchmarkScene
+
 Source = Literal["none", "own", "true"]
-"""Nobody answers; openral's own model does; the simulator does."""
+"""Nobody answers; the model that the scene names does; the simulator does."""
 
 HOME = ("home",)
 CARRY = ("move_to", "pick_at", "place_at", "nudge")
@@ -45,6 +47,13 @@ class HarnessRow:
         told = {"judge": self.judge, "positions": self.grounding}
         return tuple(name for name, source in told.items() if source == "true")
 
+    def deployed_in(self, scene: BenchmarkScene) -> HarnessRow:
+        """Return the row as a scene can have it: where it names no judge or no detector, the simulator answers for its
+        own one, and `truth` says so."""
+        judge: Source = "true" if self.judge == "own" and not scene.reward_skill else self.judge
+        grounding: Source = "true" if self.grounding == "own" and not scene.detector_skill else self.grounding
+        return replace(self, judge=judge, grounding=grounding)
+
 
 ROWS: Mapping[str, HarnessRow] = {
     "bare": HarnessRow("policy alone", short=False),
@@ -65,6 +74,9 @@ ROWS: Mapping[str, HarnessRow] = {
     ),
     "without_restage": HarnessRow(
         "harness without restaging", HOME + CARRY, "own", "own", left_out=("restage",), ablation=True
+    ),
+    "without_go_on": HarnessRow(
+        "harness without going on", HOME + CARRY, "own", "own", left_out=("go on",), ablation=True
     ),
     "without_grounding": HarnessRow("harness without grounding", HOME + CARRY, "own", ablation=True),
     "without_judge": HarnessRow("harness without a judge", HOME + CARRY, "none", "own", ablation=True),

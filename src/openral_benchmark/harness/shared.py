@@ -14,9 +14,10 @@ from openral_rskill.registry import RSkillPackage
 from openral_sim_bridge.backend import Backend
 from openral_sim_bridge.backends.factory import make_backend
 
-MOST_WORLDS = 3
-"""Worlds that are open at once: those of one task, which are as many as there are kinds of backend options among the
-variants. A world of MetaWorld and its renderer take about 100 MB, and half a second to open."""
+MOST_WORLDS = 6
+"""Worlds that are open at once: those of two tasks, of which each has as many as there are kinds of backend options
+among the variants. A world of MetaWorld and its renderer take about 100 MB, and half a second to open; one of robosuite
+is a process, and takes several seconds."""
 
 
 class SharedParts:

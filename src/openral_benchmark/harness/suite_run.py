@@ -175,7 +175,7 @@ def _lost(job: MissionJob, row: str, error: str) -> dict[str, Any]:
         "task": job.scene.task.id,
         "init_id": job.init_id,
         "instruction": job.scene.task.instruction,
-        "truth": list(ROWS[row].truth),
+        "truth": list(ROWS[row].deployed_in(job.scene).truth),
         "success": False,
         "steps": 0,
         "used_steps": 0,

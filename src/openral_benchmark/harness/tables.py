@@ -16,9 +16,12 @@ Content = Mapping[str, Any]
 
 
 def print_missions(content: Content, console: Console) -> None:
-    """Print one line a row, with a column a variant."""
+    """Print rows by variants; the longer of the two goes down the page, so that a narrow terminal shows it whole."""
     heads, lines = mission_table(content)
-    table = Table(*heads, box=None, header_style="bold")
+    if len(heads) > len(lines) + 1:
+        heads, *lines = (list(line) for line in zip(heads, *lines, strict=True))
+        heads[0] = "variant"
+    table = Table(*heads, box=None, header_style="bold", padding=(0, 2, 0, 0))
     table.columns[0].overflow = "fold"
     for line in lines:
         table.add_row(*line)

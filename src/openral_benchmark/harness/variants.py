@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 
 from openral_core.scene import BenchmarkScene
 
-LIFTING = ("pick-place", "peg-insert")
-"""Beginnings of the names of tasks in which something is lifted."""
+LIFTING = ("pick-place", "peg-insert", "Stack", "PickPlaceCan")
+"""Beginnings of the names of tasks in which something is carried on once it is lifted; robosuite's Lift is done 4 cm
+up, before a grasp is opened."""
+FILLED = ("PickPlaceCan",)
+"""The same of tasks whose object may begin anywhere that it can: none of it is outside."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +29,15 @@ class HarnessVariant:
     lifts: bool = False
     """It is for tasks in which something is lifted, and says nothing about others."""
 
+    @property
+    def outside(self) -> bool:
+        """The object begins outside the range of training."""
+        return bool(self.options.get("object_outside"))
+
     def is_for(self, task: str) -> bool:
         """Whether a task, as its simulator knows it, can be begun so."""
+        if self.outside and task.startswith(FILLED):
+            return False
         return not self.lifts or task.startswith(LIFTING)
 
     def scene(self, scene: BenchmarkScene) -> BenchmarkScene:

@@ -21,8 +21,11 @@ from openral_sim_bridge.simulated_arm import SimulatedArm
 
 DISPLACED_M = (0.10, 0.20)
 """[m] least and greatest distance of a displaced hand from where it usually begins."""
-ROOM = ((-0.3, 0.45, 0.12), (0.3, 0.85, 0.40))
-"""[m] corners of the box in which a displaced hand begins, above what lies on the table."""
+ROOMS = {
+    "metaworld": ((-0.3, 0.45, 0.12), (0.3, 0.85, 0.40)),
+    "robosuite": ((-0.25, -0.25, 0.96), (0.10, 0.25, 1.20)),
+}
+"""Simulator -> [m] corners of the box in which a displaced hand begins, above what lies on the table or in a bin."""
 REPLAN_STEPS = 4
 """Control steps from one answer of the motion that displaces the hand to the next."""
 MOST_STEPS = 400
@@ -107,16 +110,18 @@ def begin_world(
     arm = LookedAtArm(backend)
     state = arm.reset(task, init_id)
     if variant.displaced:
-        state = _displace(arm, state, MotionArm.of(scene, robot), init_id)
+        state = _displace(arm, state, MotionArm.of(scene, robot), init_id, _room(scene))
     if variant.disturbance:
         arm.disturbance = make_disturbance(variant.disturbance, scene, robot, backend, init_id)
     return arm, state
 
 
-def displaced_starts(usual: NDArray[np.float64], init_id: int) -> Iterator[NDArray[np.float64]]:
-    """Yield where a hand may begin (3,) [m] that usually begins at `usual` (3,) [m]."""
+def displaced_starts(
+    usual: NDArray[np.float64], init_id: int, room: NDArray[np.float64]
+) -> Iterator[NDArray[np.float64]]:
+    """Yield where a hand may begin (3,) [m] that usually begins at `usual` (3,) [m], in a room (2, 3) [m]."""
     rng = np.random.default_rng([init_id, 3])
-    low, high = np.array(ROOM)
+    low, high = room
     while True:
         way = rng.normal(size=3)
         start = usual + rng.uniform(*DISPLACED_M) * way / np.linalg.norm(way)
@@ -124,9 +129,21 @@ def displaced_starts(usual: NDArray[np.float64], init_id: int) -> Iterator[NDArr
             yield start
 
 
-def _displace(arm: SimulatedArm, state: RobotState, motions: MotionArm, init_id: int) -> RobotState:
+def _room(scene: BenchmarkScene) -> NDArray[np.float64]:
+    """Return the box (2, 3) [m] of `ROOMS`. Raises SimulationError: the scene's simulator has none."""
+    family = str(scene.scene.backend_options.get("family"))
+    if family not in ROOMS:
+        raise SimulationError(
+            f"{family}: where a displaced hand may begin is known of {', '.join(ROOMS)} only"
+        )
+    return np.array(ROOMS[family])
+
+
+def _displace(
+    arm: SimulatedArm, state: RobotState, motions: MotionArm, init_id: int, room: NDArray[np.float64]
+) -> RobotState:
     """Bring the hand to a displaced start, the first of a few that nothing in the world stands before."""
-    starts = displaced_starts(state.ee_position, init_id)
+    starts = displaced_starts(state.ee_position, init_id, room)
     for start in islice(starts, MOST_STARTS):
         state, arrived = _drive(arm, state, motions, start)
         if arrived:

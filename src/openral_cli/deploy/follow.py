@@ -33,7 +33,8 @@ def follow(
     """
 
     def on_line(line: str) -> None:
-        trouble = is_trouble(line)
+        # A process that Ctrl-C meets while Python still starts says so by a traceback.
+        trouble = is_trouble(line) and not (interrupted and "Traceback" in line)
         if verbose or trouble or CONSOLE_AT in line:
             style = "yellow" if trouble and not verbose else ""
             console.print(line, style=style, markup=False, soft_wrap=True)

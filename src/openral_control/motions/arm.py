@@ -42,7 +42,7 @@ class MotionArm:
     high: NDArray[np.float64]
     """(A,) greatest value."""
     step_m: float
-    """[m] displacement of the hand by a command of 1."""
+    """[m] displacement of the hand within a control step by a command of 1, the part of it that a spring draws it."""
     step_rad: float
     """[rad] rotation of the hand by a command of 1."""
     from_hand: bool
@@ -94,13 +94,14 @@ class MotionArm:
             raise MotionRefused(
                 "action", "action.low and action.high allow no displacement both ways; widen them"
             )
-        reach = float(min(high[:3].min(), -low[:3].max())) * action.step_m / scene.dt
+        step_m = action.step_m * action.share(scene.dt)
+        reach = float(min(high[:3].min(), -low[:3].max())) * step_m / scene.dt
         return cls(
             dim=action.dim,
             hand_numbers=numbers,
             low=low,
             high=high,
-            step_m=action.step_m,
+            step_m=step_m,
             step_rad=action.step_rad or STEP_RAD,
             from_hand=action.counts_from == "hand",
             dt=scene.dt,

@@ -34,7 +34,7 @@ class ArmLimits:
     """[rad/s²] see `speeds_at`; inf: the speed does not depend on where the joint is."""
 
     def speeds_at(self, positions: Vector) -> tuple[Vector, Vector]:
-        """Return the least and the greatest velocity (n,) [rad/s] that joints at `positions` (n,) [rad] may have.
+        """Return the least and the greatest velocity [rad/s] that joints at `positions` (n,) or (k, n) [rad] may have.
 
         The nearer to the end of its range, the slower a joint may go there:
         min(v, max(0, sqrt(2 a d) - v0)) at the distance d, as libfranka 0.21 has it (joint_velocity_limits.cpp).

@@ -35,13 +35,20 @@ LEAST_RAD_S = 0.02
 class MotionFollower:
     """The commanded motion of n joints, cycle by cycle. Used from one thread."""
 
-    def __init__(self, limits: ArmLimits, cycle_s: float) -> None:
-        """Take the limits, and the time [s] from one call of `cycle` to the next."""
+    def __init__(self, limits: ArmLimits, cycle_s: float, braking: ArmLimits | None = None) -> None:
+        """Begin at rest at 0.
+
+        Args:
+            limits: that the joints are moved within.
+            cycle_s: [s] from one call of `cycle` to the next.
+            braking: whose acceleration and jerk are used when the joints are halted; None: those of `limits`.
+        """
         count = len(limits.names)
-        self._limits = limits
+        self.limits = self._used = limits
+        """That the joints are moved within."""
+        self._braking = limits if braking is None else braking
         self._ruckig, self._input = Ruckig(count, cycle_s), InputParameter(count)
         self._output = OutputParameter(count)
-        self._input.max_acceleration, self._input.max_jerk = limits.acceleration, limits.jerk
         self._input.max_velocity = limits.velocity
         self.restart(np.zeros(count))
 
@@ -51,12 +58,20 @@ class MotionFollower:
         moving = np.abs(self._input.current_velocity).max() + np.abs(self._input.current_acceleration).max()
         return bool(moving < 1e-9) and self._stopping
 
-    def restart(self, positions: Vector) -> None:
-        """Begin at rest at positions (n,) [rad]."""
-        count = len(positions)
+    @property
+    def accelerations(self) -> Vector:
+        """(n,) [rad/s²] of the last cycle."""
+        return np.array(self._input.current_acceleration)
+
+    def restart(
+        self, positions: Vector, velocities: Vector | None = None, accelerations: Vector | None = None
+    ) -> None:
+        """Begin at positions (n,) [rad] with velocities (n,) [rad/s] and accelerations (n,) [rad/s²], or at rest."""
+        still = np.zeros(len(positions))
         self._input.current_position = self._input.target_position = np.array(positions)
-        self._input.current_velocity = self._input.target_velocity = np.zeros(count)
-        self._input.current_acceleration = self._input.target_acceleration = np.zeros(count)
+        self._input.current_velocity = still if velocities is None else velocities
+        self._input.current_acceleration = still if accelerations is None else accelerations
+        self._input.target_velocity = self._input.target_acceleration = still
         self.stop()
 
     def lead(self, positions: Vector, velocities: Vector, duration_s: float) -> None:
@@ -64,6 +79,7 @@ class MotionFollower:
 
         Where nothing follows until they are reached, the joints come to rest beyond them.
         """
+        self._used = self.limits
         self._input.control_interface = ControlInterface.Position
         self._input.synchronization = Synchronization.Time
         self._input.target_position = positions
@@ -79,17 +95,23 @@ class MotionFollower:
         ways = np.where(positions >= here, 1.0, -1.0)
         speeds = []
         for place in (here, positions):
-            least, greatest = self._limits.speeds_at(place)
+            least, greatest = self.limits.speeds_at(place)
             speeds.append(np.where(ways > 0, greatest, -least))
         return np.maximum(
-            np.minimum(*speeds), np.minimum(np.abs(velocities) + LEAST_RAD_S, self._limits.velocity)
+            np.minimum(*speeds), np.minimum(np.abs(velocities) + LEAST_RAD_S, self.limits.velocity)
         )
+
+    def halt(self) -> None:
+        """Come to rest as quickly as the limits of braking allow."""
+        self.stop()
+        self._used = self._braking
 
     def stop(self) -> None:
         """Come to rest as quickly as the limits allow."""
+        self._used = self.limits
         self._input.control_interface = ControlInterface.Velocity
         self._input.synchronization = Synchronization.No
-        self._input.target_velocity = np.zeros(len(self._limits.names))
+        self._input.target_velocity = np.zeros(len(self.limits.names))
         self._input.minimum_duration = None
         self._stopping = True
 
@@ -112,8 +134,9 @@ class MotionFollower:
 
     def _update(self) -> Result | None:
         """Find the next cycle; None: there is no way within the limits."""
+        self._input.max_acceleration = self._used.acceleration
         for share in JERK_SHARES:
-            self._input.max_jerk = share * self._limits.jerk
+            self._input.max_jerk = share * self._used.jerk
             try:
                 result = self._ruckig.update(self._input, self._output)
             except RuckigError:

@@ -7,6 +7,7 @@ before. So what is asked for next can never force a violation, however it jumps.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -53,6 +54,12 @@ class SafetyFilter:
         self.led: Vector = np.array(positions, dtype=np.float64)
         self._velocities = np.zeros_like(self.led)
         self._wanted = self.led
+
+    def fork(self) -> SafetyFilter:
+        """Return one that goes on from where the joints are led by itself."""
+        other = copy.copy(self)  # what changes is replaced, never written into
+        other._paces = tuple(copy.copy(check) for check in self._paces)
+        return other
 
     def next(self, wanted: Vector, measured: Vector, external: Vector, now_s: float) -> SafeTarget:
         """Return where the joints are led in this control step.

@@ -26,12 +26,12 @@ class VelocityCheck:
     def share(self, step: JointStep) -> float:
         """Return the share by which all joints are slowed alike, so that the hand keeps its direction."""
         velocities = step.velocities
-        allowed = np.minimum(self.allowed(step.start, velocities), self.allowed(step.end, velocities))
+        allowed = self.allowed(np.array([step.start, step.end]), velocities).min(axis=0)
         moving = np.abs(velocities) > 1e-9
         return float(np.clip((allowed[moving] / np.abs(velocities[moving])).min(initial=1.0), 0.0, 1.0))
 
     def allowed(self, positions: Vector, direction: Vector) -> Vector:
-        """Return the greatest speeds (n,) [rad/s] of joints at `positions` in the sense of `direction` (n,)."""
+        """Return the greatest speeds [rad/s] of joints at `positions`, (n,) or (k, n), the way of `direction` (n,)."""
         least, greatest = self._limits.speeds_at(positions)
         bound = np.where(direction > 0, greatest, -least)
         room = np.where(direction > 0, self._high - positions, positions - self._low)

@@ -33,6 +33,6 @@ class WorkspaceCheck:
 
     def _outside(self, joints: Vector) -> Vector:
         """Return (2, 3) [m] by how much hand and elbow are beyond their boxes along each axis; negative: inside."""
-        points = np.stack(self._geometry.points(joints))
+        points = np.array(self._geometry.points(joints))
         farther: Vector = np.maximum(self._low - points, points - self._high)
         return farther

@@ -38,6 +38,8 @@ class TrajectoryArm(Schema):
     """What the joint_state_broadcaster publishes at the controller manager's rate, not a slower copy of it."""
     states_timeout_s: Positive = 0.25
     """[s] without joint states from which on they count as lost, and the arm as one that cannot be led."""
+    ahead_s: Positive = 0.5
+    """[s] of its way that the controller is told ahead at most: for so long the arm goes on when this computer dies."""
     external_torques: Topic | None = None
     """Of sensor_msgs/JointState, whose efforts [Nm] are what touches the arm; absent: nothing feels contact."""
     gripper: GripperAction | None = None

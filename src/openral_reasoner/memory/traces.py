@@ -22,7 +22,7 @@ MAX_TIMES = 1000
 MAX_FAILED = 8
 """Failures of one trace; of longer stories nothing is kept."""
 
-Way = Literal["first", "retry", "home", "restage", "other skill", "grasp", "motions"]
+Way = Literal["first", "retry", "go on", "home", "restage", "other skill", "grasp", "motions"]
 """first: the attempt that was planned; the others are rungs of the ladder."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -168,10 +168,8 @@ class Attempt:
 
     def _at_its_stop(self, judgement: Judgement, report: GoalReport) -> Judgement:
         if judgement.verdict is GateVerdict.DEADLINE:
-            return Judgement(
-                judgement.verdict, f"{report.stop}, at progress {self.readings[-1].progress:.2f}"
-            )
-        return Judgement(judgement.verdict, f"{report.stop}; {judgement.reason}")
+            return replace(judgement, reason=f"{report.stop}, at progress {self.readings[-1].progress:.2f}")
+        return replace(judgement, reason=f"{report.stop}; {judgement.reason}")
 
     def _judge(self, now_s: float, deadline_s: float, gate: ProgressThresholds) -> Judgement:
         return judge(

@@ -10,7 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from openral_core.progress import Assessment, Progress, ProgressReading, ProgressThresholds, assess
+from openral_core.progress import (
+    Assessment,
+    Progress,
+    ProgressReading,
+    ProgressThresholds,
+    assess,
+    gets_nearer,
+)
 
 
 class GateVerdict(Enum):
@@ -34,6 +41,8 @@ class Judgement:
     reason: str
     broken_off: bool = False
     """Something else than the attempt's own course ended it: a node died, a goal was refused, a restart."""
+    rising: bool = False
+    """The attempt had got far, and progress was still rising, when its time was up."""
 
 
 def judge(
@@ -62,10 +71,11 @@ def judge(
     if stands.progress is Progress.SUCCEEDED:
         return Judgement(GateVerdict.SUCCEEDED, _success(newest, stands.dwell, thresholds))
     if elapsed >= deadline_s:
+        rising = gets_nearer(valid, thresholds)
         if stands.progress is Progress.ABSTAINED:
-            return Judgement(GateVerdict.UNVERIFIED, _doubt(newest))
+            return Judgement(GateVerdict.UNVERIFIED, _doubt(newest), rising=rising)
         reason = f"the deadline of {deadline_s:.1f} s passed at progress {newest.progress:.2f}"
-        return Judgement(GateVerdict.DEADLINE, reason)
+        return Judgement(GateVerdict.DEADLINE, reason, rising=rising)
     if stands.abstentions >= thresholds.dwell:
         return Judgement(GateVerdict.ABSTAINED, _doubt(newest))
     patience_s = thresholds.default_patience_s * (2 if newest.progress >= thresholds.check_floor else 1)

@@ -11,7 +11,7 @@ from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.planner import Plan, PlannedTask
 
 MAX_ATTEMPTS = 3
-PER_SKILL = ("home", "restage", "grasp")
+PER_SKILL = ("go on", "home", "restage", "grasp")
 """Rungs of the ladder that another skill may climb once more."""
 
 

@@ -79,12 +79,10 @@ class Chooser:
         """Tasks of a text without conditions, in their order of execution; NoPlan says why not."""
         self.check(text)
         pieces = [piece for part in grammar.ordered(text) for piece in grammar.segments(part)]
-        if not 0 < len(pieces) <= MAX_SEGMENTS:
-            raise NoPlan(
-                "it has too many parts; give me a few tasks at a time"
-                if pieces
-                else "there are no words in it"
-            )
+        if not pieces:
+            raise NoPlan("there are no words in it")
+        if len(pieces) > MAX_SEGMENTS:
+            raise NoPlan("it has too many parts; give me a few tasks at a time")
         clauses = self._resolved([segment for _, segment in pieces])
         return [
             replace(self._step(clause), added=grammar.adds(joint))

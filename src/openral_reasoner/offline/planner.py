@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from textwrap import shorten
 
 from openral_core.errors import InstallationError
@@ -31,6 +31,7 @@ _PAIRS = (
     "left right|insert extract|attach detach|fill empty|fold unfold|cover uncover|put take|"
     "lift lower|push pull|plug unplug|fasten loosen|hang unhook"
 )
+_short = partial(shorten, width=200, placeholder=" …")
 _OPPOSITES = {one: other for pair in _PAIRS.split("|") for one, other in (pair.split()[::-1], pair.split())}
 """Words that turn a task into the one that undoes it."""
 
@@ -52,17 +53,16 @@ class OfflinePlanner:
         if known := _word_for_word(sentence, palette):
             return Plan(known)
         # A motion is ordered by its very words alone; the matcher was never shown any.
-        policies = tuple(skill for skill in palette.skills if not skill.judges_itself)
-        palette = replace(palette, skills=policies)
+        palette = replace(palette, skills=tuple(skill for skill in palette.skills if not skill.judges_itself))
         try:
             return self._read(sentence, palette)
         except InstallationError as missing:
             return CannotDo(str(missing), offers(palette))
         except NoPlan as refusal:
             why = str(refusal)
-            whole = why.startswith(("it ", "there ", "I cannot tell"))
-            shown = shorten(sentence, 200, placeholder=" …")
-            return CannotDo(f'I do not follow "{shown}": {why}' if whole else why, offers(palette))
+            if why.startswith(("it ", "there ", "I cannot tell")):
+                why = f'I do not follow "{_short(sentence)}": {why}'
+            return CannotDo(why, offers(palette))
 
     def _read(self, sentence: str, palette: Palette) -> Proposal:
         if len(sentence) > MAX_CHARACTERS:
@@ -71,9 +71,8 @@ class OfflinePlanner:
             raise NoPlan("there are no words in it")
         matcher = self._given or _shared_matcher()
         if is_foreign(sentence, palette, matcher.encoder.vocabulary):
-            shown = shorten(sentence, 200, placeholder=" …")
             others = "with a language model (`reasoner.model` in the scene) I understand others"
-            raise NoPlan(f'I understand English only, and "{shown}" seems to be none; {others}')
+            raise NoPlan(f'I understand English only, and "{_short(sentence)}" seems to be none; {others}')
         text = corrected(sentence.replace("’", "'"), palette, matcher.encoder.vocabulary, matcher.words)
         return _Assembly(Chooser(matcher, entries_of(palette))).plan(spelled_out(text))
 

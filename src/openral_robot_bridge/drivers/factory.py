@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from openral_control.safety.arm_limits import ArmLimits, Vector
 from openral_core.arm_section import SceneArm
-from openral_robot_bridge.driver import ArmDriver
+from openral_robot_bridge.driver import PlannedDriver, StreamedDriver
 
 
-def make_driver(arm: SceneArm, limits: ArmLimits, start: Vector) -> ArmDriver:
+def make_driver(arm: SceneArm, limits: ArmLimits, start: Vector) -> StreamedDriver | PlannedDriver:
     """Return the driver of a scene's arm, not yet connected.
 
     Args:
@@ -29,7 +29,7 @@ def make_driver(arm: SceneArm, limits: ArmLimits, start: Vector) -> ArmDriver:
     if arm.driver == "ros2_control":
         from openral_robot_bridge.drivers.ros.trajectory_driver import TrajectoryDriver
 
-        return TrajectoryDriver(int(arm.address), arm.ros2_control, limits, 1.0 / arm.stream_hz)
+        return TrajectoryDriver(int(arm.address), arm.ros2_control, limits)
     from openral_robot_bridge.drivers.franka import FrankaDriver
 
     return FrankaDriver(arm.address, limits.names)

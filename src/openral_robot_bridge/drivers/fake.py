@@ -13,7 +13,7 @@ from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
 class FakeDriver:
     """Its joints are at once where they are led; what befalls it is set from outside."""
 
-    brakes = False
+    stops_below_rad_s = 0.0
 
     def __init__(self, limits: ArmLimits, start: Vector, max_width_m: float = 0.08) -> None:
         """Begin idle with the joints at `start` (n,) [rad] and the fingers open."""
@@ -29,7 +29,7 @@ class FakeDriver:
 
     def connect(self) -> ArmInfo:
         """Return its limits."""
-        return ArmInfo(self._limits, self._max_width, {"fake": "1"})
+        return ArmInfo(self._limits, self._max_width, versions={"fake": "1"})
 
     def read(self) -> ArmState:
         """Return where it is."""

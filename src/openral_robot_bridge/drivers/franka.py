@@ -24,6 +24,9 @@ STIFFNESS = (600.0, 600.0, 600.0, 600.0, 250.0, 150.0, 50.0)
 DAMPING = (76.0, 79.0, 62.0, 52.0, 12.0, 9.0, 5.0)
 """[Nm s/rad] critical, 2 sqrt(k m), for the greatest inertia m that the model of the FR3 with its hand has about each
 joint within 0.5 rad of where the tabletop scene begins."""
+DAMPED_RAD_S = 0.1
+"""[rad/s] of the quickest joint up to which damping alone ends a motion. Its deceleration grows with the speed: for the
+joint of which the model has the least inertia, by 83 rad/s² for each rad/s (DAMPING over the inertia)."""
 BRAKE_RAMP_S = 0.05
 """[s] in which a stop goes over from the last torque to mere damping, so that no joint jerks."""
 STILL_RAD_S = 0.01
@@ -38,8 +41,7 @@ RECOVERY_S = 2.0
 class FrankaDriver:
     """One FR3 of system image 5.9 or newer, with the Franka Hand if there is one."""
 
-    brakes = True
-    """`stop` brakes by damping alone, from any speed."""
+    stops_below_rad_s = DAMPED_RAD_S
 
     def __init__(self, address: str, joint_names: tuple[str, ...]) -> None:
         """Take the address of the controller and the names that the joints have in robot.yaml.
@@ -80,7 +82,7 @@ class FrankaDriver:
             self._hand = None
         width = self._hand.max_width_m if self._hand is not None else 0.0
         limits = read_limits(self._robot.model_urdf, self._names)
-        return ArmInfo(limits, width, {"franky-control": version("franky-control"), "FCI": "10"})
+        return ArmInfo(limits, width, versions={"franky-control": version("franky-control"), "FCI": "10"})
 
     def read(self) -> ArmState:
         """Return the newest state of libfranka's loop, or ask the arm where none runs.

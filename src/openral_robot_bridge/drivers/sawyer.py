@@ -47,7 +47,7 @@ ASK_S = 0.1
 class SawyerDriver:
     """One Sawyer, with its electric gripper if it has one."""
 
-    brakes = True
+    stops_below_rad_s = np.inf
     """`stop` brakes with the arm's greatest acceleration, from any speed."""
 
     def __init__(self, address: str, joint_names: tuple[str, ...]) -> None:
@@ -84,7 +84,9 @@ class SawyerDriver:
         self._await_listeners()
         width = intera.GRIPPER_STROKE_M if self._gripper.is_there() else 0.0
         intera_version = str(node.parameter(intera.VERSION_PARAMETER, "unknown"))
-        return ArmInfo(self._limits, width, {"Intera": intera_version, "rosbags": version("rosbags")})
+        return ArmInfo(
+            self._limits, width, versions={"Intera": intera_version, "rosbags": version("rosbags")}
+        )
 
     def read(self) -> ArmState:
         """Return the newest state; one that is old is a fault."""

@@ -19,6 +19,7 @@ from std_msgs.msg import Empty
 from std_srvs.srv import Trigger
 
 from openral_core.errors import OpenralError
+from openral_core.graph.names import DEFAULT_NAMESPACE
 
 BEAT_S = 0.05
 """[s] between two signs of life."""
@@ -63,15 +64,14 @@ class TrialOperator:
         """Whether the bridge's emergency stop is latched, by its last word."""
         self._context = rclpy.Context()
         self._context.init()
-        self._node = rclpy.create_node("trial_operator", namespace="/openral", context=self._context)
-        self._goals = ActionClient(self._node, ExecuteSkill, f"/openral/skills/{slug}/execute")
+        self._node = rclpy.create_node("trial_operator", namespace=DEFAULT_NAMESPACE, context=self._context)
+        self._goals = ActionClient(self._node, ExecuteSkill, f"skills/{slug}/execute")
         self._triggers = {
-            name: self._node.create_client(Trigger, f"/openral/{name}")
-            for name in ("estop", "recover", "estop_reset")
+            name: self._node.create_client(Trigger, name) for name in ("estop", "recover", "estop_reset")
         }
-        self._beats = self._node.create_publisher(Empty, "/openral/hold_to_run", 1)
-        self._node.create_subscription(SkillInfo, "/openral/skills", self._on_skill, LATCHED)
-        self._node.create_subscription(ControlStatus, "/openral/control_status", self._on_status, 10)
+        self._beats = self._node.create_publisher(Empty, "hold_to_run", 1)
+        self._node.create_subscription(SkillInfo, "skills", self._on_skill, LATCHED)
+        self._node.create_subscription(ControlStatus, "control_status", self._on_status, 10)
         self._node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
@@ -185,6 +185,6 @@ class TrialOperator:
 
     def _on_diagnostics(self, message: Any) -> None:
         for status in message.status:
-            if status.name == "openral/robot_bridge: control":
+            if status.name == f"{DEFAULT_NAMESPACE.strip('/')}/robot_bridge: control":
                 values = {pair.key: pair.value for pair in status.values}
                 self._behind = max(self._behind, float(values.get("behind_rad", 0.0)))

@@ -6,11 +6,12 @@ arm no time.
 
 from __future__ import annotations
 
+import contextlib
+
 from openral_control.safety.arm_limits import ArmLimits, Vector
-from openral_control.safety.follower import MotionFollower
-from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
+from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState, PlannedDriver
 from openral_robot_bridge.drivers.factory import make_driver
-from openral_robot_bridge.process_main import HostSettings, used_limits
+from openral_robot_bridge.process_main import HostSettings, make_follower, may_stop
 from openral_robot_bridge.trials.told_twin import ToldTwin
 from openral_robot_bridge.twins.fci.wire import CYCLE_S
 
@@ -21,13 +22,13 @@ class LockstepLink:
     def __init__(self, twin: ToldTwin, settings: HostSettings) -> None:
         """Connect. Raises OpenralError: the arm cannot be reached, or its client is not installed."""
         self._twin = twin
-        self._driver = make_driver(settings.arm, settings.limits, settings.start)
+        driver = make_driver(settings.arm, settings.limits, settings.start)
+        assert not isinstance(driver, PlannedDriver)  # a twin that waits is a Franka's
+        self._driver = driver
         self.info: ArmInfo = self._driver.connect()
-        self.limits: ArmLimits = used_limits(
-            self.info.limits, settings.limits, settings.arm.safety.dynamics_share
-        )
         self._cycle_s = 1.0 / settings.arm.stream_hz
-        self._follower = MotionFollower(self.limits, self._cycle_s)
+        self._follower = make_follower(self.info.limits, settings, self._cycle_s)
+        self.limits: ArmLimits = self._follower.limits
         self._moving = False
         self._owed_s = 0.0
         self.now_s = 0.0
@@ -52,20 +53,31 @@ class LockstepLink:
                 if not self._moving:
                     self._twin.tell("wait on")
                     self._moving = True
-                self._driver.follow(*self._follower.cycle())
-                self._twin.tell(f"run {round(self._cycle_s / CYCLE_S)}")
-                self.now_s += self._cycle_s
+                self._cycle()
                 self._owed_s -= self._cycle_s
         except ArmError:
             self.halt()
             raise
         return self.read()
 
+    def go_on(self) -> ArmState:
+        """Never asked: nothing is told ahead."""
+        return self.read()
+
     def halt(self) -> None:
         """Bring the arm to rest and end its motion."""
+        with contextlib.suppress(ArmError):  # it ended the motion by itself
+            self._follower.halt()
+            while self._moving and not may_stop(self._driver, self._follower):
+                self._cycle()
         self._moving, self._owed_s = False, 0.0
         self._twin.tell("wait off")
         self._driver.stop()
+
+    def _cycle(self) -> None:
+        self._driver.follow(*self._follower.cycle())
+        self._twin.tell(f"run {round(self._cycle_s / CYCLE_S)}")
+        self.now_s += self._cycle_s
 
     def release(self) -> None:
         """Let the arm be led again."""

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from openral_control.safety.arm_limits import Vector
+from openral_robot_bridge.driver import TrajectoryPoint
 
-
-@dataclass(frozen=True)
-class TrajectoryPoint:
-    """A point that the joints pass."""
-
-    after_s: float
-    """[s] since the trajectory began."""
-    positions: Vector
-    """(n,) [rad]"""
-    velocities: Vector
-    """(n,) [rad/s]"""
+Led = tuple[Vector, Vector, Vector]
+"""Positions (n,) [rad], velocities (n,) [rad/s] and accelerations (n,) [rad/s²]."""
 
 
 class FollowedTrajectory:
-    """Cubic splines through points with velocities, as ros2_controllers' joint_trajectory_controller interpolates them
-    with `interpolate_from_desired_state`; the last position is held."""
+    """Interpolates as ros2_controllers' joint_trajectory_controller does with `interpolate_from_desired_state`
+    (Trajectory::interpolate_between_points in its trajectory.cpp): between two points with velocities by a cubic, where
+    both have accelerations by a quintic. The last position is held."""
 
     def __init__(self, positions: Vector) -> None:
         """Hold positions (n,) [rad]."""
@@ -31,7 +22,8 @@ class FollowedTrajectory:
 
     def hold(self, positions: Vector) -> None:
         """Forget the trajectory, and stay at positions (n,) [rad]."""
-        self._points = [TrajectoryPoint(0.0, np.array(positions), np.zeros(len(positions)))]
+        still = np.zeros(len(positions))
+        self._points = [TrajectoryPoint(0.0, np.array(positions), still, still)]
         self._began_s = 0.0
 
     def replace(self, now_s: float, points: list[TrajectoryPoint]) -> str:
@@ -48,39 +40,46 @@ class FollowedTrajectory:
             return "its times do not rise"
         if np.abs(points[-1].velocities).max() > 1e-6:
             return "it ends with a velocity, and allow_nonzero_velocity_at_trajectory_end is false"
-        if not all(
-            np.isfinite(point.positions).all() and np.isfinite(point.velocities).all() for point in points
-        ):
+        if not all(_is_finite(point) for point in points):
             return "it is not finite"
-        positions, velocities = self.at(now_s)
-        self._points = [TrajectoryPoint(0.0, positions, velocities), *points]
+        self._points = [TrajectoryPoint(0.0, *self.at(now_s)), *points]
         self._began_s = now_s
         return ""
 
-    def at(self, now_s: float) -> tuple[Vector, Vector]:
-        """Return where the joints are led, (n,) [rad], and how fast, (n,) [rad/s]."""
+    def at(self, now_s: float) -> Led:
+        """Return where the joints are led at a time [s], and how fast."""
         gone_s = now_s - self._began_s
         last = self._points[-1]
         if gone_s >= last.after_s:
-            return last.positions.copy(), np.zeros_like(last.velocities)
+            return last.positions.copy(), np.zeros_like(last.velocities), np.zeros_like(last.velocities)
         index = next(place for place, point in enumerate(self._points) if point.after_s > gone_s)
         begin, end = self._points[index - 1], self._points[index]
         span = end.after_s - begin.after_s
-        share = max(0.0, gone_s - begin.after_s) / span
-        return _hermite(begin, end, span, share)
+        return _interpolated(begin, end, span, min(max(0.0, gone_s - begin.after_s), span))
 
 
-def _hermite(
-    begin: TrajectoryPoint, end: TrajectoryPoint, span: float, share: float
-) -> tuple[Vector, Vector]:
-    """Return position and velocity on the cubic between two points `span` [s] apart, at a share of it."""
-    s, way = share, end.positions - begin.positions
-    first, second = span * begin.velocities, span * end.velocities
-    position = (
-        begin.positions
-        + first * s
-        + (3 * way - 2 * first - second) * s**2
-        + (first + second - 2 * way) * s**3
-    )
-    velocity = (first + 2 * (3 * way - 2 * first - second) * s + 3 * (first + second - 2 * way) * s**2) / span
-    return position, velocity
+def _is_finite(point: TrajectoryPoint) -> bool:
+    fields = (point.positions, point.velocities, point.accelerations)
+    return all(field is None or bool(np.isfinite(field).all()) for field in fields)
+
+
+def _interpolated(begin: TrajectoryPoint, end: TrajectoryPoint, span: float, time: float) -> Led:
+    """Return what lies at a time [s] on the polynomial between two points that are `span` [s] apart."""
+    way, first, last = end.positions - begin.positions, span * begin.velocities, span * end.velocities
+    if begin.accelerations is None or end.accelerations is None:
+        factors = [begin.positions, first, 3 * way - 2 * first - last, first + last - 2 * way]
+    else:
+        bend, bend_then = span**2 * begin.accelerations, span**2 * end.accelerations
+        factors = [
+            begin.positions,
+            first,
+            0.5 * bend,
+            10 * way - 6 * first - 4 * last - 1.5 * bend + 0.5 * bend_then,
+            -15 * way + 8 * first + 7 * last + 1.5 * bend - bend_then,
+            6 * way - 3 * first - 3 * last - 0.5 * bend + 0.5 * bend_then,
+        ]
+    share, powers = time / span, range(len(factors))
+    position = sum(factors[n] * share**n for n in powers)
+    velocity = sum(n * factors[n] * share ** (n - 1) for n in powers[1:])
+    acceleration = sum(n * (n - 1) * factors[n] * share ** (n - 2) for n in powers[2:])
+    return np.asarray(position), np.asarray(velocity) / span, np.asarray(acceleration) / span**2

@@ -51,7 +51,8 @@ def make_backend(scene: DeployScene, *, num_envs: int = 1, horizon: int | None =
     if family == "robosuite":
         from openral_sim_bridge.backends.robosuite.backend import open_robosuite
 
-        return open_robosuite(tasks, robot=scene.robot_id, **arms)
+        outside = bool(settings.get("object_outside", False))
+        return open_robosuite(tasks, robot=scene.robot_id, object_outside=outside, **arms)
     if family == "fake":
         from openral_sim_bridge.backends.fake import FakeBackend
 

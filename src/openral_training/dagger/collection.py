@@ -106,10 +106,10 @@ class CorrectionWorld:
         recorder = self._recorder(recording)
         with closing(recorder), closing(inference):
             for init_id in init_ids:
-                if sum(row.taken_over is not None for row in rows) >= interventions:
-                    break
                 rows.append(self._run(recorder, GoalSkill(package, inference), init_id))
                 progress(rows[-1])
+                if sum(row.taken_over is not None for row in rows) >= interventions:
+                    break
         return rows
 
     def close(self) -> None:

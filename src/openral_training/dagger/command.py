@@ -22,6 +22,7 @@ def dagger(
     plain: Annotated[
         bool, typer.Option("--plain", help="As many demonstrations in place of corrections, to compare.")
     ] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run that is there.")] = False,
     threads: Annotated[int, numbers.workers("Torch threads, and processes that judge.")] = 1,
 ) -> None:
     """Let an operator correct a policy in simulation, and retrain it; print each round on unseen states."""
@@ -38,7 +39,8 @@ def dagger(
         seed=seed,
         plain=plain,
         command=shlex.join(["openral", *sys.argv[1:]]),
+        resume=resume,
         threads=threads,
         say=lambda line: console.print(line, soft_wrap=True),
     ).go()
-    console.print(f"{out}: recording, a skill a round, result.json", soft_wrap=True)
+    console.print(f"{out}: recordings, dataset, a skill a round, result.json", soft_wrap=True)

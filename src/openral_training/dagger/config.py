@@ -39,6 +39,9 @@ class DaggerConfig(Schema):
     demonstrations: Count
     """Undisturbed demonstrations that the first policy is cloned from."""
     rounds: Count = 3
+    """At most."""
+    enough: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Share of the unseen states; a round that solves as many is the last."""
     interventions: Count = 20
     """Of each round."""
     most_attempts: Count = 60

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +19,17 @@ from openral_benchmark.execute import execute
 from openral_benchmark.execution import ExecutionConfig
 from openral_benchmark.manifest_record import record_result
 from openral_benchmark.plan import Settings, chosen_scenes, simulator_task
-from openral_core.errors import ContractError, ManifestError
+from openral_core.errors import ContractError
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import Suite, load_suite
-from openral_data.lerobot_v3 import Dataset, open_dataset
-from openral_data.recording_folder import RecordingFolder
+from openral_data.lerobot_v3 import Dataset
 from openral_rskill.provenance import commit
 from openral_rskill.registry import resolve
 from openral_training import bc
 from openral_training.dagger.collection import CorrectionWorld, summary
 from openral_training.dagger.config import DaggerConfig
+from openral_training.dagger.run_folder import RunFolder
 
-RECORDING, RESULT = "recording", "result.json"
 WORLDS = 8
 """Worlds under one batch while a policy is judged."""
 
@@ -47,6 +45,7 @@ class DaggerRun:
         seed: int,
         plain: bool,
         command: str,
+        resume: bool = False,
         threads: int = 1,
         say: Callable[[str], None] = lambda line: None,
     ) -> None:
@@ -54,82 +53,80 @@ class DaggerRun:
 
         Args:
             config: see `DaggerConfig`.
-            folder: of the run, empty or not there.
+            folder: of the run.
             seed: of the initial states and of cloning.
             plain: demonstrations in place of corrections, as many, for comparison.
             command: the command line, for the record.
+            resume: go on with the run that is in the folder; begin one if there is none.
             threads: of torch, and processes that judge.
             say: is told a line at each step.
 
         Raises:
-            ManifestError: there is a run in the folder.
+            ManifestError: there is a run in the folder, and it is not to be gone on with.
+            ContractError: the run in the folder has other settings.
             OpenralError: scene, suite or task are not there, or the suite leaves no states to training.
         """
-        if (folder / RECORDING).exists():
-            raise ManifestError(f"{folder}: there is a run already; name another --out")
-        self._config, self._folder, self._seed, self._plain = config, folder, seed, plain
+        self._config, self._files, self._seed, self._plain = config, RunFolder(folder), seed, plain
         self._command, self._threads, self._say = command, threads, say
         self._suite: Suite = load_suite(config.suite)
         (self._judged,) = chosen_scenes(self._suite, [config.task])
         if self._suite.train_init_ids is None:
             raise ContractError(f"{self._suite.id}: leaves no train_init_ids; name a suite that does")
         order = np.random.default_rng(seed).permutation(self._suite.train_init_ids.ids())
-        self._states = iter(order.tolist())
-        self._rounds: list[dict[str, Any]] = []
+        self._states: list[int] = order.tolist()
+        # A run may be gone on with for more rounds than it was begun with.
+        fixed = config.model_dump(mode="json", exclude={"rounds", "enough"})
+        settings = {"config": fixed, **self._kind()}
+        self._files.claim(settings, resume=resume)
+        self._rounds = self._files.rounds()
 
     def go(self) -> dict[str, Any]:
-        """Run it, and return what `result.json` says."""
-        config = self._config
-        world = CorrectionWorld(
-            load_scene(config.scene),
-            config.scene,
-            simulator_task(self._judged),
-            self._judged.task.instruction,
-            int(self._judged.task.max_steps or 0),
-        )
-        with closing(world):
-            shown = world.demonstrate(self._recording.root, islice(self._states, config.demonstrations))
-            self._learn(0, summary(shown))
-            for number in range(1, config.rounds + 1):
-                self._learn(number, self._help(world, number))
+        """Run what is left of it, and return what `result.json` says."""
+        if self._goes_on():
+            world = CorrectionWorld(
+                load_scene(self._config.scene),
+                self._config.scene,
+                simulator_task(self._judged),
+                self._judged.task.instruction,
+                int(self._judged.task.max_steps or 0),
+            )
+            with closing(world):
+                while self._goes_on():
+                    number = len(self._rounds)
+                    self._learn(number, self._files.collected(number) or self._collect(world, number))
         return self._result()
 
-    @property
-    def _recording(self) -> RecordingFolder:
-        return RecordingFolder(self._folder / RECORDING)
+    def _goes_on(self) -> bool:
+        """Whether another round is to be run."""
+        if not self._rounds:
+            return True
+        solved = self._rounds[-1]["all_episodes"]["success_rate"]
+        return len(self._rounds) <= self._config.rounds and solved < self._config.enough
 
-    def _skill(self, number: int) -> Path:
-        return self._folder / f"round-{number}"
+    def _kind(self) -> dict[str, Any]:
+        return {"seed": self._seed, "help": "demonstrations" if self._plain else "corrections"}
 
-    def _help(self, world: CorrectionWorld, number: int) -> dict[str, Any]:
-        """Let the newest policy be corrected, or demonstrate as often."""
-        config = self._config
-        if self._plain:
-            return summary(
-                world.demonstrate(self._recording.root, islice(self._states, config.interventions))
-            )
-        package = resolve(str(self._skill(number - 1).resolve()))
-        tried = world.correct(
-            self._recording.root, package, islice(self._states, config.most_attempts), config.interventions
-        )
-        return summary(tried)
+    def _collect(self, world: CorrectionWorld, number: int) -> dict[str, Any]:
+        """Let the operator demonstrate, or correct the newest policy, in states that nobody has tried."""
+        config, recording = self._config, self._files.fresh_recording(number)
+        states = self._states[sum(told["attempts"] for told in self._rounds) :]
+        if number and not self._plain:
+            package = resolve(str(self._files.skill(number - 1).resolve()))
+            rows = world.correct(recording, package, states[: config.most_attempts], config.interventions)
+        else:
+            count = config.interventions if number else config.demonstrations
+            rows = world.demonstrate(recording, states[:count])
+        collected = summary(rows)
+        self._files.note_collected(number, collected)
+        return collected
 
     def _learn(self, number: int, collected: dict[str, Any]) -> None:
         """Clone all that was recorded, judge the result, and note the round."""
-        cloning, folder = self._config.cloning, self._skill(number)
-        dataset = open_dataset(self._recording.dataset)
+        dataset = self._files.dataset(number)
         self._say(f"round {number}: {_told(collected)}; cloning {len(dataset.episodes['length'])} episodes")
-        settings = bc.BcConfig(
-            steps=cloning.round_steps if number else cloning.steps,
-            batch_size=cloning.batch_size,
-            learning_rate=cloning.learning_rate,
-            warmup_steps=min(50, cloning.steps // 4),
-            seed=self._seed,
-            threads=self._threads,
-        )
-        before = self._skill(number - 1) if number else None
-        bc.train(dataset, self._config.skill, folder, settings, warm_start=before)
-        judged = self._judge(folder)
+        if not self._files.is_cloned(number):
+            self._clone(number, dataset)
+        judged = self._judge(self._files.skill(number))
         self._rounds.append(
             {
                 "round": number,
@@ -142,6 +139,20 @@ class DaggerRun:
         )
         self._result()
         self._say(f"round {number}: {_line(judged['results']['all_episodes'])} of unseen states")
+
+    def _clone(self, number: int, dataset: Dataset) -> None:
+        """Make a round's skill, beginning with the one before."""
+        cloning = self._config.cloning
+        settings = bc.BcConfig(
+            steps=cloning.round_steps if number else cloning.steps,
+            batch_size=cloning.batch_size,
+            learning_rate=cloning.learning_rate,
+            warmup_steps=min(50, cloning.steps // 4),
+            seed=self._seed,
+            threads=self._threads,
+        )
+        before = self._files.skill(number - 1) if number else None
+        bc.train(dataset, self._config.skill, self._files.skill(number), settings, warm_start=before)
 
     def _judge(self, folder: Path) -> dict[str, Any]:
         """Try a round's skill on the states that the suite holds out, each once; its `eval/` keeps every episode."""
@@ -165,14 +176,12 @@ class DaggerRun:
         """Write what is known so far, and return it."""
         result = {
             "config": json.loads(self._config.model_dump_json(exclude={"skill"})),
-            "seed": self._seed,
-            "help": "demonstrations" if self._plain else "corrections",
+            **self._kind(),
             "commit": commit() or "unknown",
             "command": self._command,
             "rounds": self._rounds,
         }
-        text = json.dumps(result, indent=1) + "\n"
-        (self._folder / RESULT).write_text(text, encoding="utf-8")
+        self._files.note_result(result)
         return result
 
 

@@ -34,6 +34,8 @@ def launch() -> Iterator[Launch]:
             "openral_policy_nodes.families.rldx.server",
             "--model",
             MODEL,
+            "--device",
+            "cpu",
             *words,
         ]
         process = subprocess.Popen(
@@ -62,7 +64,7 @@ def announced(process: subprocess.Popen[str]) -> ServerIdentity:
 
 @pytest.mark.parametrize("end", ["kill", "SIGTERM"])
 def test_upstream_is_started_loose_and_wrapped_and_announced(launch: Launch, package, end: str) -> None:
-    process = launch("--device", "cpu", "--embodiment-tag", "GENERAL_EMBODIMENT")
+    process = launch("--embodiment-tag", "GENERAL_EMBODIMENT")
     server = announced(process)
     assert server.identity == Identity(MODEL, "GENERAL_EMBODIMENT", "none")
     client = SidecarClient(server.endpoint, dialect="rldx")

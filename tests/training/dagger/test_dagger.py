@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from openral_core.errors import ManifestError
+from openral_core.errors import ContractError, ManifestError
 from openral_core.manifest import MANIFEST_NAME
 from openral_data.datasets.check import dataset_faults
 from openral_data.lerobot_v3 import Dataset, open_dataset
@@ -51,7 +52,7 @@ def run(tmp_path_factory: pytest.TempPathFactory, config: DaggerConfig) -> tuple
 
 @pytest.fixture(scope="module")
 def recording(run: tuple[Path, dict[str, Any]]) -> Dataset:
-    return open_dataset(run[0] / "recording" / "dataset")
+    return open_dataset(run[0] / "dataset")
 
 
 def test_the_operator_takes_over_where_the_policy_stands_still_and_does_the_task(
@@ -106,12 +107,48 @@ def test_each_round_leaves_a_skill_that_was_judged_on_states_it_never_saw(
     assert (folder / "round-1" / MANIFEST_NAME).read_text().count("3 episodes")
 
 
-def test_a_run_is_not_written_over(run: tuple[Path, dict[str, Any]], config: DaggerConfig) -> None:
-    with pytest.raises(ManifestError, match="there is a run already; name another --out"):
+def test_a_run_that_was_killed_in_a_round_goes_on_and_ends_as_if_it_had_not_been(
+    run: tuple[Path, dict[str, Any]], config: DaggerConfig, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(run[0], folder)
+    # The round's episodes are recorded, but neither what became of them nor its skill is there.
+    shutil.rmtree(folder / "round-1")
+    (folder / "recordings" / "round-1" / "attempts.json").unlink()
+    finished = {**run[1], "rounds": run[1]["rounds"][:1]}
+    (folder / "result.json").write_text(json.dumps(finished))
+    resumed = DaggerRun(config, folder, seed=3, plain=False, command="openral train dagger", resume=True).go()
+    for before, after in zip(run[1]["rounds"], resumed["rounds"], strict=True):
+        assert {**before, "provenance": ""} == {**after, "provenance": ""}
+        made = (told["provenance"]["weights_sha256"] for told in (before, after))
+        assert len(set(made)) == 1, "the same weights, byte for byte"
+
+
+def test_no_round_is_begun_after_one_that_solved_enough(
+    run: tuple[Path, dict[str, Any]], config: DaggerConfig, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(run[0], folder)
+    solved = json.loads((folder / "result.json").read_text())
+    solved["rounds"][-1]["all_episodes"] |= {"success_rate": 0.95, "successes": 19, "n_episodes": 20}
+    (folder / "result.json").write_text(json.dumps(solved))
+    further = config.model_copy(update={"rounds": 3, "enough": 0.9})
+    result = DaggerRun(further, folder, seed=3, plain=False, command="", resume=True).go()
+    assert result["rounds"] == solved["rounds"]
+    assert not (folder / "round-2").exists()
+
+
+def test_a_run_is_gone_on_with_only_when_it_is_asked_for_and_has_the_same_settings(
+    run: tuple[Path, dict[str, Any]], config: DaggerConfig
+) -> None:
+    with pytest.raises(ManifestError, match="there is a run already; add --resume, or name another --out"):
         DaggerRun(config, run[0], seed=3, plain=False, command="")
+    for seed, plain in ((4, False), (3, True)):
+        with pytest.raises(ContractError, match="that run has other settings"):
+            DaggerRun(config, run[0], seed=seed, plain=plain, command="", resume=True)
 
 
-@pytest.mark.parametrize("name", ["drawer_open", "button_press"])
+@pytest.mark.parametrize("name", ["drawer_open", "button_press", "window_open"])
 def test_shipped_configs_judge_on_states_that_they_do_not_learn_from(name: str) -> None:
     from openral_benchmark.plan import chosen_scenes
     from openral_core.suite import load_suite

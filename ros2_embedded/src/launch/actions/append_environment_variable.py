@@ -63,9 +63,9 @@ class AppendEnvironmentVariable(Action):
         return self.__value
 
     @property
-    def prepend(self) -> list[Substitution]:
+    def prepend(self) -> bool | list[Substitution]:
         """Whether the value goes in front, before substitution."""
-        return as_substitutions(self.__prepend)
+        return self.__prepend if isinstance(self.__prepend, bool) else as_substitutions(self.__prepend)
 
     @property
     def separator(self) -> list[Substitution]:

@@ -57,7 +57,14 @@ class DeclareLaunchArgument(Action):
             end = "" if self.__description.endswith(".") else "."
             self.__description += f"{end} Valid choices are: {self.__choices}"
         self._conditionally_included = False
-        self.__check_plain_default()
+        if (
+            isinstance(default_value, str)
+            and self.__choices is not None
+            and default_value not in self.__choices
+        ):
+            raise ValueError(
+                f"launch argument '{name}': default '{default_value}' is not among {self.__choices}"
+            )
 
     @classmethod
     def parse(cls, entity: Entity, parser: Parser) -> tuple[Any, dict[str, Any]]:
@@ -74,22 +81,6 @@ class DeclareLaunchArgument(Action):
         if choices is not None:
             kwargs["choices"] = [parser.escape_characters(choice.get_attr("value")) for choice in choices]
         return cls, kwargs
-
-    def __check_plain_default(self) -> None:
-        from ..substitutions.text_substitution import TextSubstitution
-
-        parts = self.__default_value
-        if (
-            self.__choices is None
-            or not parts
-            or not all(isinstance(part, TextSubstitution) for part in parts)
-        ):
-            return
-        default = "".join(part.text for part in parts if isinstance(part, TextSubstitution))
-        if default not in self.__choices:
-            raise ValueError(
-                f"launch argument '{self.__name}': default '{default}' is not among {self.__choices}"
-            )
 
     @property
     def name(self) -> str:
@@ -128,6 +119,8 @@ class DeclareLaunchArgument(Action):
             context.launch_configurations[self.__name] = value
         value = context.launch_configurations[self.__name]
         if self.__choices is not None and value not in self.__choices:
-            known = ", ".join(map(repr, self.__choices))
-            raise RuntimeError(f"launch argument '{self.__name}' is '{value}'; choose from {known}")
+            raise RuntimeError(
+                f"launch argument '{self.__name}': the value '{value}' is not valid. "
+                f"Valid options are: {self.__choices}"
+            )
         return None

@@ -166,20 +166,20 @@ class ExecuteLocal(Action):
         visit."""
         return self.__known_details
 
-    def get_stdout(self) -> bytes:
-        """Return what the program wrote to stdout; raise RuntimeError without `cached_output`."""
+    def get_stdout(self) -> str:
+        """Return what the program wrote to stdout so far; raise RuntimeError without `cached_output`."""
         return self.__cached("stdout")
 
-    def get_stderr(self) -> bytes:
-        """Return what the program wrote to stderr; raise RuntimeError without `cached_output`."""
+    def get_stderr(self) -> str:
+        """Return what the program wrote to stderr so far; raise RuntimeError without `cached_output`."""
         return self.__cached("stderr")
 
-    def __cached(self, stream: str) -> bytes:
+    def __cached(self, stream: str) -> str:
         if not self.__cached_output:
             raise RuntimeError(
                 f"the {stream} of this process was not kept; construct the action with cached_output=True"
             )
-        return self.__cache[stream]
+        return self.__cache[stream].decode(errors="replace")
 
     def describe(self) -> str:
         """Return the command in words."""

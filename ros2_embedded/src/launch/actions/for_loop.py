@@ -137,20 +137,17 @@ class ForLoop(Action):
         return f"ForLoop({' + '.join(sub.describe() for sub in self.__length)})"
 
     def execute(self, context: LaunchContext) -> list[LaunchDescriptionEntity] | None:
-        """Return the entities of all iterations; raise ValueError when the length is no integer."""
+        """Return a `ForEach` over the numbers; raise ValueError when the length is no integer."""
         length = int(perform_substitutions(context, self.__length))
-        return [entity for i in range(length) for entity in self.__function(i=i) or ()]
+        return [ForEach(";".join(f"{{i: {i}}}" for i in range(length)), function=self.__function)]
 
 
 def _with_locals(entities: list[Action], values: Mapping[str, Any]) -> list[LaunchDescriptionEntity]:
-    """Return copies of the entities, framed by what sets the values and takes them back."""
-
-    def enter(context: LaunchContext) -> None:
-        context._push_locals()
-        context.extend_locals({local_name(name): str(value) for name, value in values.items()})
-
-    def leave(context: LaunchContext) -> None:
-        context._pop_locals()
-
-    # A process action runs once, so each iteration has its own.
-    return [OpaqueFunction(function=enter), *copy.deepcopy(entities), OpaqueFunction(function=leave)]
+    """Return copies of the entities, framed by what opens a scope, sets the values in it and closes it."""
+    named = {local_name(name): str(value) for name, value in values.items()}
+    return [
+        OpaqueFunction(function=lambda context: context._push_locals()),
+        OpaqueFunction(function=lambda context: context.extend_locals(named)),
+        *copy.deepcopy(entities),  # a process action runs once, so each iteration has its own
+        OpaqueFunction(function=lambda context: context._pop_locals()),
+    ]

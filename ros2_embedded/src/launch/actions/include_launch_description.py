@@ -102,7 +102,7 @@ class IncludeLaunchDescription(Action):
         self.__before = {name: context.get_locals_as_dict().get(name) for name in _LOCATION}
         self._enter_file(context)
         arguments = [(perform_substitutions(context, name), value) for name, value in self.__arguments]
-        self.__check_required(description, context, {name for name, _ in arguments})
+        self.__check_required(description, {name for name, _ in arguments})
         settings = [SetLaunchConfiguration(name, value) for name, value in arguments]
         return [*settings, description]
 
@@ -120,16 +120,29 @@ class IncludeLaunchDescription(Action):
             values = (location or None, location or None)  # such as '<script>'
         context.extend_locals(dict(zip(_LOCATION, values, strict=True)))
 
-    def __check_required(
-        self, description: LaunchDescription, context: LaunchContext, given: set[str]
-    ) -> None:
-        for argument in description.get_launch_arguments():
-            known = argument.name in given or argument.name in context.launch_configurations
-            if argument.default_value is None and not known and not argument._conditionally_included:
+    def _names_given(self) -> list[str]:
+        """Return the names of the arguments, as far as they are plain text."""
+        from ..substitutions.text_substitution import TextSubstitution
+
+        return [
+            "".join(part.text for part in name if isinstance(part, TextSubstitution))
+            for name, _ in self.__arguments
+            if all(isinstance(part, TextSubstitution) for part in name)
+        ]
+
+    def __check_required(self, description: LaunchDescription, given: set[str]) -> None:
+        """Raise RuntimeError for an argument without a default that no inclusion on the way to it gives."""
+        pairs = description.get_launch_arguments_with_include_launch_description_actions()
+        for argument, inclusions in pairs:
+            known = given.union(*(inclusion._names_given() for inclusion in inclusions))
+            if argument.default_value is None and not argument._conditionally_included:
+                if argument.name in known:
+                    continue
                 raise RuntimeError(
-                    f"included launch file '{self.__source.location}' requires "
-                    f"the argument '{argument.name}' ({argument.description}); "
-                    f"pass {argument.name}:=value or put it into launch_arguments"
+                    f"Included launch description missing required argument '{argument.name}' "
+                    f"(description: '{argument.description}'), given: {sorted(known)}; "
+                    f"pass {argument.name}:=value, or put it into launch_arguments where "
+                    f"'{self.__source.location}' is included"
                 )
 
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
+
+
+def quoted(names: Iterable[str]) -> str:
+    """Return names in backticks, with commas between, for an error."""
+    return ", ".join(f"`{name}`" for name in names)
 
 
 class Entity:

@@ -4,7 +4,7 @@
     substitution  = "$(" name { " " argument } ")"
     argument      = "'" text "'" | '"' text '"' | { word | substitution }
 
-A backslash takes the meaning from the `$`, quote, parenthesis or backslash after it. Outside of a
+A backslash takes its meaning, if any, from the character after it. Outside of a
 substitution quotes are text. Inside a quoted argument only that argument's own quote ends it: substitutions
 there cannot quote their arguments again.
 """
@@ -18,7 +18,6 @@ from ..substitution import Substitution
 from .expose import substitution_parse_methods
 
 _NAME = re.compile(r"[A-Za-z][\w-]*")
-_SPECIAL = "$'\"\\()"
 
 
 def parse_substitution(string_value: str) -> list[Substitution]:
@@ -89,8 +88,8 @@ class _Reader:
 
     def _character(self) -> str:
         """Read one character, or the one behind a backslash."""
-        after = self._source[self._at + 1 : self._at + 2]
-        self._at += 2 if self._next_is("\\") and after in tuple(_SPECIAL) else 1
+        escaped = self._next_is("\\") and self._at + 1 < len(self._source)
+        self._at += 2 if escaped else 1
         return self._source[self._at - 1]
 
     def _keep(self, parts: list[Substitution], plain: str) -> str:

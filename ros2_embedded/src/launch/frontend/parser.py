@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.metadata as importlib_metadata
+import os
 import re
-from collections.abc import Iterable
-from functools import lru_cache
-from importlib.metadata import entry_points
+import warnings
+from importlib import import_module
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 from ..launch_description import LaunchDescription
 from ..substitution import Substitution
+from ..utilities.typing_file_path import FilePath
 from .entity import Entity
 from .errors import InvalidFrontendLaunchFileError
 from .expose import action_parse_methods
@@ -29,8 +30,32 @@ _BUNDLED_EXTENSIONS = ("launch_ros",)
 class Parser:
     """Turns the elements of a launch file into a description; formats derive from it."""
 
+    extensions_loaded: ClassVar[bool] = False
+    frontend_parsers: ClassVar[dict[str, type[Parser]] | None] = None
+    """The parsers by the names of their entry points, once they are loaded."""
+
     @classmethod
-    def load(cls, file: str | IO[str]) -> tuple[Entity, Parser]:
+    def load_launch_extensions(cls) -> None:
+        """Import the modules that expose actions and substitutions; warn of those that cannot be imported."""
+        if cls.extensions_loaded:
+            return
+        import_module("launch.actions")
+        import_module("launch.substitutions")
+        for module in _BUNDLED_EXTENSIONS:
+            import_module(module)
+        _load_entry_points(EXTENSIONS_GROUP, "launch extension")
+        cls.extensions_loaded = True
+
+    @classmethod
+    def load_parser_implementations(cls) -> dict[str, type[Parser]]:
+        """Import the parser of each format, the bundled ones first; warn of those that cannot be imported."""
+        if cls.frontend_parsers is None:
+            bundled = {name.removeprefix("launch_"): import_module(name).Parser for name in _BUNDLED_PARSERS}
+            cls.frontend_parsers = {**bundled, **_load_entry_points(PARSERS_GROUP, "parser extension")}
+        return cls.frontend_parsers
+
+    @classmethod
+    def load(cls, file: FilePath | IO[str]) -> tuple[Entity, Parser]:
         """Return the root element and a parser of its format.
 
         Args:
@@ -39,17 +64,16 @@ class Parser:
         Raises:
             InvalidFrontendLaunchFileError: no format reads the file.
         """
-        name = file if isinstance(file, str) else str(getattr(file, "name", ""))
-        parsers = parser_implementations()
-        suffix = Path(name).suffix[1:]
-        fitting = [parser for parser in parsers if suffix in parser.get_file_extensions()] or parsers
+        path = os.fspath(file) if isinstance(file, (str, os.PathLike)) else None
+        name = str(getattr(file, "name", "")) if path is None else path
+        fitting = cls.get_parsers_from_filename(name) or cls.load_parser_implementations().values()
         problems = []
         for parser in fitting:
             try:
-                if isinstance(file, str):
-                    with open(file, encoding="utf-8") as opened:
+                if path is not None:
+                    with open(path, encoding="utf-8") as opened:
                         return parser.load(opened)
-                file.seek(0)
+                file.seek(0)  # type: ignore[union-attr]
                 return parser.load(file)
             except InvalidFrontendLaunchFileError as error:
                 problems.append(str(error))
@@ -63,11 +87,29 @@ class Parser:
     @classmethod
     def get_file_extensions_from_parsers(cls) -> set[str]:
         """Return the extensions of all formats."""
-        return {suffix for parser in parser_implementations() for suffix in parser.get_file_extensions()}
+        parsers = Parser.load_parser_implementations().values()
+        return {suffix for parser in parsers for suffix in parser.get_file_extensions()}
+
+    @classmethod
+    def get_available_extensions(cls) -> list[str]:
+        """Return the extensions of all formats as a list."""
+        return sorted(cls.get_file_extensions_from_parsers())
+
+    @classmethod
+    def is_extension_valid(cls, extension: str) -> bool:
+        """Return whether a parser reads files with an extension, without dot."""
+        return extension in cls.get_file_extensions_from_parsers()
+
+    @classmethod
+    def get_parsers_from_filename(cls, filename: str) -> list[type[Parser]]:
+        """Return the parsers of the format that a file name tells."""
+        suffix = Path(filename).suffix[1:]
+        parsers = Parser.load_parser_implementations().values()
+        return [parser for parser in parsers if suffix in parser.get_file_extensions()]
 
     def parse_action(self, entity: Entity) -> Action:
         """Return the action an element stands for; raise RuntimeError for an unknown tag."""
-        load_extensions()
+        self.load_launch_extensions()
         name = entity.type_name
         if name not in action_parse_methods:
             raise RuntimeError(f"unknown tag '{name}'; known: {', '.join(sorted(action_parse_methods))}")
@@ -78,12 +120,12 @@ class Parser:
 
     def parse_substitution(self, value: str) -> list[Substitution]:
         """Return text with `$(name ...)` in it as substitutions."""
-        load_extensions()
+        self.load_launch_extensions()
         return parse_substitution(value)
 
     def parse_if_substitutions(self, value: Any) -> Any:
         """Return text as substitutions, or as it is when it holds none; see `parse_substitution`."""
-        load_extensions()
+        self.load_launch_extensions()
         return parse_if_substitutions(value)
 
     def escape_characters(self, value: str) -> str:
@@ -103,24 +145,19 @@ class Parser:
         return description
 
 
-@lru_cache(maxsize=1)
-def load_extensions() -> None:
-    """Import the modules that expose actions and substitutions."""
-    importlib.import_module("launch.actions")
-    for module in (*_BUNDLED_EXTENSIONS, *_entry_point_modules(EXTENSIONS_GROUP)):
-        importlib.import_module(module)
-
-
-@lru_cache(maxsize=1)
-def parser_implementations() -> list[type[Parser]]:
-    """Return the parser of each format, the bundled ones first."""
-    bundled = [importlib.import_module(module).Parser for module in _BUNDLED_PARSERS]
-    others = [point.load() for point in entry_points(group=PARSERS_GROUP)]
-    return list(dict.fromkeys([*bundled, *others]))
-
-
-def _entry_point_modules(group: str) -> Iterable[str]:
-    return (point.module for point in entry_points(group=group))
+def _load_entry_points(group: str, what: str) -> dict[str, Any]:
+    """Return what the entry points of a group stand for, by name; warn of those that cannot be loaded."""
+    installed: Any = importlib_metadata.entry_points()
+    # Python 3.10 and 3.11 may hand out a mapping of groups.
+    points = installed.select(group=group) if hasattr(installed, "select") else installed.get(group, ())
+    loaded = {}
+    for point in points:
+        try:
+            loaded[point.name] = point.load()
+        # Packages of other people: whatever one of them raises, the others can still be used.
+        except Exception as error:  # noqa: BLE001
+            warnings.warn(f"Failed to load the {what} '{point.name}': {error}", stacklevel=3)
+    return loaded
 
 
 def description_from_markup(path: str, parser_type: type[Parser] = Parser) -> LaunchDescription:

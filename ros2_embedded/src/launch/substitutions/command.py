@@ -62,11 +62,13 @@ class Command(Substitution):
             result = subprocess.run(
                 shlex.split(line), capture_output=True, text=True, env=context.environment, check=False
             )
+        except FileNotFoundError as error:
+            raise SubstitutionFailure(f"file not found: {error}, command: {line}") from error
         except (OSError, ValueError) as error:
             raise SubstitutionFailure(f"cannot run command '{line}': {error}") from error
         if result.returncode != 0:
             raise SubstitutionFailure(
-                f"executed command failed with exit code {result.returncode}. Command: {line}\n"
+                f"executed command failed. Command: {line}\nExit code: {result.returncode}\n"
                 f"Captured stderr output: {result.stderr.strip()}"
             )
         if result.stderr and mode == "fail":

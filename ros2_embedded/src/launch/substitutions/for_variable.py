@@ -40,6 +40,11 @@ class ForEachVar(Substitution):
         """The name."""
         return self.__name
 
+    @classmethod
+    def get_local_arg_name(cls, name: str) -> str:
+        """Return the name under which the context's locals hold a value."""
+        return local_name(name)
+
     @property
     def default_value(self) -> list[Substitution] | None:
         """What it is where the iteration has no such value."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..frontend.expose import expose_substitution
 from ..substitution import Substitution
+from .path_substitution import PathLikeSubstitution
 
 if TYPE_CHECKING:
     from ..launch_context import LaunchContext
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 @expose_substitution("log_dir")
 @expose_substitution("launch_log_dir")
-class LaunchLogDir(Substitution):
+class LaunchLogDir(PathLikeSubstitution):
     """The directory this launch writes its logs to."""
 
     @classmethod

@@ -59,8 +59,10 @@ class PythonExpression(Substitution):
         return self.__modules
 
     def describe(self) -> str:
-        """Return the expression in words."""
-        return f"PythonExpr({' + '.join(sub.describe() for sub in self.__expression)})"
+        """Return the expression and its modules in words."""
+        expression = " + ".join(sub.describe() for sub in self.__expression)
+        modules = ", ".join(" + ".join(sub.describe() for sub in module) for module in self.__modules)
+        return f"PythonExpr({expression}, [{modules}])"
 
     def perform(self, context: LaunchContext) -> str:
         """Evaluate; raise SubstitutionFailure when the expression is refused or fails, which is a NameError,

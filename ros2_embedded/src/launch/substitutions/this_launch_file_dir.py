@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 from ..frontend.expose import expose_substitution
 from ..substitution import Substitution
 from ..substitution_failure import SubstitutionFailure
+from .path_substitution import PathLikeSubstitution
 
 if TYPE_CHECKING:
     from ..launch_context import LaunchContext
 
 
 @expose_substitution("dirname")
-class ThisLaunchFileDir(Substitution):
+class ThisLaunchFileDir(PathLikeSubstitution):
     """The directory of the launch file that is being visited."""
 
     @classmethod

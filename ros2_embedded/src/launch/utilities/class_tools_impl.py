@@ -9,5 +9,5 @@ __all__ = ["is_a", "is_a_subclass", "is_not_a", "isclassinstance"]
 
 
 def isclassinstance(obj: Any) -> bool:
-    """Return whether `obj` is an instance of a class that Python code defines, and no class itself."""
-    return hasattr(obj, "__class__") and not inspect.isclass(obj) and hasattr(obj, "__dict__")
+    """Return whether `obj` is an instance of a class, and no class itself."""
+    return not inspect.isclass(obj)

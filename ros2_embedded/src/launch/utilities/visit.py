@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,9 +11,21 @@ if TYPE_CHECKING:
     from ..launch_description_entity import LaunchDescriptionEntity
 
 
+def thread_event_loop() -> asyncio.AbstractEventLoop:
+    """Return the event loop that is set for this thread, after setting a new one where there is none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of Python 3.12 and later, where none is set
+        try:
+            return asyncio.get_event_loop()
+        except RuntimeError:
+            loop = asyncio.new_event_loop()
+            asyncio.set_event_loop(loop)
+            return loop
+
+
 def create_future(loop: asyncio.AbstractEventLoop | None) -> asyncio.Future[Any]:
     """Return a new future of a loop, by default of the one of this thread."""
-    return (loop or asyncio.get_event_loop()).create_future()
+    return (loop or thread_event_loop()).create_future()
 
 
 def visit_all_entities_and_collect_futures(

@@ -26,8 +26,6 @@ class ComposableNodeContainer(Node):
         **kwargs: see `Node`.
     """
 
-    _default_namespace = "/"  # the launch must know the full name to reach the container's services
-
     def __init__(
         self,
         *,
@@ -37,7 +35,7 @@ class ComposableNodeContainer(Node):
         **kwargs: Any,
     ) -> None:
         super().__init__(name=name, namespace=namespace, **kwargs)
-        self.__descriptions = list(composable_node_descriptions or ())
+        self.__composable_node_descriptions = list(composable_node_descriptions or ())
 
     @classmethod
     def parse(cls, entity: Entity, parser: Parser, ignore: Iterable[str] = ()) -> tuple[Any, dict[str, Any]]:
@@ -52,9 +50,9 @@ class ComposableNodeContainer(Node):
     def execute(self, context: LaunchContext) -> list[LaunchDescriptionEntity] | None:
         """Start the container; the nodes follow when it runs."""
         entities = list(super().execute(context) or ())
-        if self.__descriptions:
+        if self.__composable_node_descriptions:
             load = LoadComposableNodes(
-                composable_node_descriptions=self.__descriptions, target_container=self
+                composable_node_descriptions=self.__composable_node_descriptions, target_container=self
             )
             # Worked out now, as groups may end before the process has started.
             load.prepare(context)

@@ -11,6 +11,7 @@ from launch.event_handlers import OnProcessStart
 from launch.event_handlers.call_on_event import CallOnEvent
 from launch.events import matches_action
 from launch.frontend import Entity, Parser, expose_action
+from launch.utilities import normalize_to_list_of_substitutions
 from launch.utilities.values import SomeBool, perform_bool
 
 from ..event_handlers import OnStateTransition
@@ -33,8 +34,6 @@ class LifecycleNode(Node):
         **kwargs: see `Node`.
     """
 
-    _default_namespace = "/"  # the launch must know the full name to reach the node's services
-
     def __init__(
         self,
         *,
@@ -44,7 +43,9 @@ class LifecycleNode(Node):
         **kwargs: Any,
     ) -> None:
         super().__init__(name=name, namespace=namespace, **kwargs)
-        self.__autostart = autostart
+        self.__autostart: Any = (
+            autostart if isinstance(autostart, bool) else normalize_to_list_of_substitutions(autostart)
+        )
 
     @classmethod
     def parse(cls, entity: Entity, parser: Parser, ignore: Iterable[str] = ()) -> tuple[Any, dict[str, Any]]:
@@ -59,8 +60,8 @@ class LifecycleNode(Node):
         return cls, kwargs
 
     @property
-    def node_autostart(self) -> SomeBool:
-        """Whether the launch configures and activates the node."""
+    def node_autostart(self) -> Any:
+        """Whether the launch configures and activates the node, before substitution."""
         return self.__autostart
 
     def execute(self, context: LaunchContext) -> list[LaunchDescriptionEntity] | None:

@@ -6,16 +6,20 @@ import asyncio
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+import yaml
+
 from launch import Action, LaunchContext, LaunchDescriptionEntity, SomeSubstitutionsType
 from launch.frontend import Entity, Parser, expose_action
 from launch.logging import get_logger
 from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
 
 from ..descriptions import ComposableNode
-from ..namespaces import expand_namespace, join_name
-from ..parameter_words import global_parameter_words, parameter_words
+from ..namespaces import join_name
+from ..parameter_arguments import ParameterArgument, global_parameters, own_parameters
+from ..parameter_files import parameters_for_node
 from ..ros_adapters import get_ros_node
 from ..service_calls import call_service
+from ..utilities.namespace_utils import prefix_namespace
 from ..utilities.track_node_names import add_node_name
 
 if TYPE_CHECKING:
@@ -39,8 +43,12 @@ class LoadComposableNodes(Action):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.__descriptions = list(composable_node_descriptions)
-        self.__target = target_container
+        self.__composable_node_descriptions = list(composable_node_descriptions)
+        self.__target_container: Any = (
+            target_container
+            if isinstance(target_container, Action)
+            else normalize_to_list_of_substitutions(target_container)
+        )
         self.__requests: list[Any] | None = None
         self.__logger = get_logger("launch_ros")
 
@@ -54,14 +62,14 @@ class LoadComposableNodes(Action):
 
     def describe(self) -> str:
         """Return how many nodes there are."""
-        return f"LoadComposableNodes({len(self.__descriptions)} nodes)"
+        return f"LoadComposableNodes({len(self.__composable_node_descriptions)} nodes)"
 
     def prepare(self, context: LaunchContext) -> None:
         """Work out what to ask the container for."""
         if self.__requests is None:
             self.__requests = [
                 request
-                for description in self.__descriptions
+                for description in self.__composable_node_descriptions
                 if (request := get_composable_node_load_request(description, context)) is not None
             ]
 
@@ -72,9 +80,9 @@ class LoadComposableNodes(Action):
         return None
 
     def __container(self, context: LaunchContext) -> str:
-        if isinstance(self.__target, Action):
-            return str(self.__target.node_name)
-        name = perform_substitutions(context, normalize_to_list_of_substitutions(self.__target))
+        if not isinstance(self.__target_container, list):
+            return str(self.__target_container.node_name)
+        name = perform_substitutions(context, self.__target_container)
         return name if name.startswith("/") else f"/{name}"
 
     async def __load(self, context: LaunchContext, container: str) -> None:
@@ -119,7 +127,7 @@ def load_request(context: LaunchContext, description: ComposableNode) -> Any:
         if description.node_namespace is None
         else perform_substitutions(context, description.node_namespace)
     )
-    namespace = expand_namespace(context.launch_configurations.get("ros_namespace"), own)
+    namespace = prefix_namespace(context.launch_configurations.get("ros_namespace"), own)
     request.node_namespace = namespace or ""
     rules = list(context.launch_configurations.get("ros_remaps", []))
     rules += [
@@ -129,24 +137,27 @@ def load_request(context: LaunchContext, description: ComposableNode) -> Any:
     request.remap_rules = [f"{old}:={new}" for old, new in rules]
     full_name = join_name(namespace or "/", request.node_name)
     label = full_name.strip("/").replace("/", "-") or request.plugin_name.replace("::", "-")
-    words = global_parameter_words(context)
-    words += parameter_words(context, description.parameters, "/**", label, flat_files=True)
-    request.parameters = _messages(words, full_name)
-    extra = parameter_words(context, description.extra_arguments, "/**", f"{label}-extra", flat_files=True)
+    given = global_parameters(context)
+    given += own_parameters(context, description.parameters, "/**", label, flat_files=True)
+    request.parameters = _messages(given, full_name)
+    extra = own_parameters(context, description.extra_arguments, "/**", f"{label}-extra", flat_files=True)
     request.extra_arguments = _messages(extra, full_name)
     return request
 
 
-def _messages(words: list[str], full_name: str) -> list[Any]:
-    """Return the `rcl_interfaces/msg/Parameter`s that a node of this name takes from words."""
-    from rclpy.arguments import matches_node, parse_arguments
+def _messages(arguments: list[ParameterArgument], full_name: str) -> list[Any]:
+    """Return the `rcl_interfaces/msg/Parameter`s that a node of this name takes from arguments."""
     from rclpy.parameter import Parameter
 
-    return [
-        Parameter(name, value=value).to_parameter_msg()
-        for pattern, name, value in parse_arguments(["--ros-args", *words]).parameters
-        if matches_node(pattern, full_name)
-    ]
+    found: list[Any] = []
+    for text, is_file in arguments:
+        if is_file:
+            values = parameters_for_node(text, full_name)
+        else:
+            name, _, value = text.partition(":=")
+            values = {name: yaml.safe_load(value)}
+        found += [Parameter(name, value=value).to_parameter_msg() for name, value in values.items()]
+    return found
 
 
 def parse_composable_nodes(entity: Entity, parser: Parser, *, optional: bool = False) -> list[ComposableNode]:

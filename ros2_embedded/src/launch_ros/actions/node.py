@@ -13,10 +13,11 @@ from launch.logging import get_logger
 from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
 
 from ..markup import parse_node_attributes
-from ..namespaces import expand_namespace, join_name
-from ..parameter_words import global_parameter_words, parameter_words
+from ..namespaces import join_name
+from ..parameter_arguments import ParameterArgument, as_words, global_parameters, own_parameters
 from ..parameters_type import SomeParameters, SomeRemapRules
 from ..substitutions.executable_in_package import executable_command
+from ..utilities.namespace_utils import prefix_namespace
 from ..utilities.normalize_parameters import normalize_parameters
 from ..utilities.normalize_remap_rules import normalize_remap_rules
 from ..utilities.plugin_support import PLUGIN_SYSTEM_VERSION, satisfies_version
@@ -74,7 +75,6 @@ class Node(ExecuteProcess):
 
     UNSPECIFIED_NODE_NAME = "<node_name_unspecified>"
     UNSPECIFIED_NODE_NAMESPACE = "<node_namespace_unspecified>"
-    _default_namespace: str | None = None
 
     def __init__(
         self,
@@ -97,10 +97,13 @@ class Node(ExecuteProcess):
         self.__parameters = normalize_parameters(() if parameters is None else parameters)
         self.__remappings = [(list(old), list(new)) for old, new in normalize_remap_rules(remappings or ())]
         self.__ros_arguments = [normalize_to_list_of_substitutions(word) for word in ros_arguments or ()]
+        self.__arguments = [normalize_to_list_of_substitutions(word) for word in arguments or ()]
         self.__expanded_remappings: list[tuple[str, str]] = []
+        self.__expanded_parameter_arguments: list[ParameterArgument] = []
+        self.__expanded_ros_arguments: list[str] = []
         self.__expanded_name = self.UNSPECIFIED_NODE_NAME
         self.__expanded_namespace = self.UNSPECIFIED_NODE_NAMESPACE
-        super().__init__(cmd=[executable, *(arguments or ())], name=exec_name, **kwargs)
+        super().__init__(cmd=[executable, *self.__arguments], name=exec_name, **kwargs)
 
     @classmethod
     def parse(cls, entity: Entity, parser: Parser, ignore: Iterable[str] = ()) -> tuple[Any, dict[str, Any]]:
@@ -144,8 +147,19 @@ class Node(ExecuteProcess):
             add_node_name(context, self.node_name)
         return entities
 
+    @property
+    def cmd(self) -> list[Any]:
+        """The command: as executed once visited, before that its substitutions; ROS arguments as far as they
+        are known."""
+        known = list(super().cmd)
+        if self.process_description.final_cmd or not self.__expanded_ros_arguments:
+            return known
+        words = ["--ros-args", *self.__expanded_ros_arguments]
+        return known + [normalize_to_list_of_substitutions(word) for word in words]
+
     def _perform_substitutions(self, context: LaunchContext) -> None:
-        self.__expand_ros_arguments(context)
+        """Work out name, namespace, remappings and parameters without running the node."""
+        self.__expanded_ros_arguments = self.__expand_ros_arguments(context)
 
     def prepare(self, context: LaunchContext) -> None:
         """Work out the command: prefix, executable, arguments, ROS arguments."""
@@ -177,15 +191,15 @@ class Node(ExecuteProcess):
             self.__expanded_name = perform_substitutions(context, self.__node_name)
             rules.append(("__node", self.__expanded_name))
         own = None if self.__node_namespace is None else perform_substitutions(context, self.__node_namespace)
-        namespace = (
-            expand_namespace(context.launch_configurations.get("ros_namespace"), own)
-            or self._default_namespace
-        )
+        namespace = prefix_namespace(context.launch_configurations.get("ros_namespace"), own)
         if namespace is not None:
             self.__expanded_namespace = namespace
             rules.append(("__ns", namespace))
         for old, new in rules:
             words += ["-r", f"{old}:={new}"]
-        words += global_parameter_words(context)
-        scope = self.node_name if self.is_node_name_fully_specified() else "/**"
-        return words + parameter_words(context, self.__parameters, scope, self.name)
+        full_name = self.node_name if self.is_node_name_fully_specified() else None
+        label = self.process_description.final_name or (full_name or "node").strip("/").replace("/", "-")
+        self.__expanded_parameter_arguments = own_parameters(
+            context, self.__parameters, full_name or "/**", label
+        )
+        return words + as_words(global_parameters(context)) + as_words(self.__expanded_parameter_arguments)

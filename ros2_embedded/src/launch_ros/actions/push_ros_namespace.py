@@ -8,7 +8,7 @@ from launch import Action, LaunchContext, LaunchDescriptionEntity, SomeSubstitut
 from launch.frontend import Entity, Parser, expose_action
 from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
 
-from ..namespaces import expand_namespace
+from ..utilities.namespace_utils import prefix_namespace
 
 
 @expose_action("push_ros_namespace")
@@ -39,7 +39,6 @@ class PushROSNamespace(Action):
     def execute(self, context: LaunchContext) -> list[LaunchDescriptionEntity] | None:
         """Set the namespace, below the one set before unless it is absolute."""
         before = context.launch_configurations.get("ros_namespace")
-        namespace = expand_namespace(before, perform_substitutions(context, self.__namespace))
-        if namespace is not None:
-            context.launch_configurations["ros_namespace"] = namespace
+        namespace = prefix_namespace(before, perform_substitutions(context, self.__namespace))
+        context.launch_configurations["ros_namespace"] = namespace
         return None

@@ -8,7 +8,7 @@ from launch import Action, Condition, SomeSubstitutionsType, Substitution
 from launch.frontend import Entity, Parser
 from launch.utilities import normalize_to_list_of_substitutions
 
-from ..markup import parse_parameters, parse_remappings
+from ..markup import parse_extra_arguments, parse_parameters, parse_remappings
 from ..parameters_type import SomeParameters, SomeRemapRules
 from ..utilities.normalize_parameters import normalize_parameters
 from ..utilities.normalize_remap_rules import normalize_remap_rules
@@ -41,12 +41,12 @@ class ComposableNode:
         condition: Condition | None = None,
     ) -> None:
         self.__package = normalize_to_list_of_substitutions(package)
-        self.__plugin = normalize_to_list_of_substitutions(plugin)
-        self.__name = None if name is None else normalize_to_list_of_substitutions(name)
-        self.__namespace = None if namespace is None else normalize_to_list_of_substitutions(namespace)
+        self.__node_plugin = normalize_to_list_of_substitutions(plugin)
+        self.__node_name = None if name is None else normalize_to_list_of_substitutions(name)
+        self.__node_namespace = None if namespace is None else normalize_to_list_of_substitutions(namespace)
         self.__parameters = normalize_parameters(() if parameters is None else parameters)
         self.__remappings = [(list(old), list(new)) for old, new in normalize_remap_rules(remappings or ())]
-        self.__extra_arguments = list(extra_arguments or ())
+        self.__extra_arguments = normalize_parameters(extra_arguments or ())
         self.__condition = condition
 
     @classmethod
@@ -61,7 +61,7 @@ class ComposableNode:
                 kwargs[attribute] = parser.parse_substitution(text)
         kwargs["parameters"] = parse_parameters(entity, parser)
         kwargs["remappings"] = parse_remappings(entity, parser)
-        kwargs["extra_arguments"] = parse_parameters(entity, parser, "extra_arg")
+        kwargs["extra_arguments"] = parse_extra_arguments(entity, parser)
         entity.assert_entity_completely_parsed()
         return cls, kwargs
 
@@ -73,17 +73,17 @@ class ComposableNode:
     @property
     def node_plugin(self) -> list[Substitution]:
         """The component."""
-        return self.__plugin
+        return self.__node_plugin
 
     @property
     def node_name(self) -> list[Substitution] | None:
         """The node's name."""
-        return self.__name
+        return self.__node_name
 
     @property
     def node_namespace(self) -> list[Substitution] | None:
         """The node's namespace."""
-        return self.__namespace
+        return self.__node_namespace
 
     @property
     def parameters(self) -> list[Any]:

@@ -7,10 +7,11 @@ from typing import Any
 from launch import LaunchContext, SomeSubstitutionsType, Substitution
 from launch.frontend.expose import expose_substitution
 from launch.substitutions import SubstitutionFailure
+from launch.substitutions.path_substitution import PathLikeSubstitution
 from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
 
 
-class FindPackage(Substitution):
+class FindPackage(PathLikeSubstitution):
     """The base: a directory of the package with this name."""
 
     def __init__(self, package: SomeSubstitutionsType) -> None:

@@ -27,7 +27,9 @@ def prefix_namespace(base_ns: str | None, ns: str | None, *, return_absolute_ns:
         return_absolute_ns: whether the result gets a leading '/'.
     """
     if ns is None:
-        return base_ns
+        ns, base_ns = base_ns, None
+    if ns is None:
+        return None
     if not base_ns or is_namespace_absolute(ns):
         combined: str | None = ns
     else:

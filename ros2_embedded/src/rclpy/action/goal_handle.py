@@ -79,7 +79,7 @@ class ServerGoalHandle:
 
     @property
     def status(self) -> int:
-        """The status, a constant of `action_msgs/msg/GoalStatus`."""
+        """The status, a constant of `action_msgs/msg/GoalStatus`; UNKNOWN once the server forgot the goal."""
         return self._status
 
     def _update(self, event: GoalEvent) -> None:

@@ -96,6 +96,8 @@ class ActionServer:
         self.register_handle_accepted_callback(handle_accepted_callback)
         self._goal_handles: dict[bytes, ServerGoalHandle] = {}
         self._results: dict[bytes, Future[Any]] = {}
+        # Accepted goals by `id` of the response; kept with them, so that no other gets this `id` meanwhile.
+        self._unanswered: dict[int, tuple[Any, ServerGoalHandle]] = {}
         impl, base = action_type.Impl, f"{self._name}/_action"
         self._status_publisher = node.create_publisher(
             impl.GoalStatusMessage, f"{base}/status", status_pub_qos_profile
@@ -119,6 +121,7 @@ class ActionServer:
             node.create_service(kind, f"{base}/{name}", function, qos_profile=qos, callback_group=group)
             for kind, name, function, qos, group in services
         ]
+        self._services[-1].on_response_sent = self._answered
 
     def register_goal_callback(self, goal_callback: Callable[[Any], GoalResponse] | None) -> None:
         """Replace the goal callback; None accepts each goal."""
@@ -164,8 +167,16 @@ class ActionServer:
             self._results[key] = Future(executor=self._node.executor)
         self._publish_status()
         response.accepted = True
-        self._defer(self._accepted_callback, handle)
+        self._unanswered[id(response)] = response, handle
         return response
+
+    def _answered(self, response: Any) -> None:
+        """Call the accepted callback, once the answer is on its way and before anything else."""
+        _, handle = self._unanswered.pop(id(response), (None, None))
+        if handle is not None:
+            result = self._accepted_callback(handle)
+            if inspect.iscoroutine(result):
+                self._defer(lambda: result)
 
     async def _decide(self, callback: Callable[..., Any], argument: Any) -> Any:
         """The answer of a user's callback; one that fails refuses."""
@@ -283,6 +294,7 @@ class ActionServer:
         with self._lock:
             self._goal_handles.pop(handle.key, None)
             self._results.pop(handle.key, None)
+        handle._status = GoalStatus.STATUS_UNKNOWN
 
     def _ended(self, handle: ServerGoalHandle) -> None:
         """Remember when a goal ended, and look at it again when its result is old."""

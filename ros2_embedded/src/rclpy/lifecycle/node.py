@@ -91,7 +91,8 @@ class LifecycleNodeMixin(ManagedEntity):
             (GetAvailableTransitions, "get_available_transitions", self.__on_get_transitions),
             (GetAvailableTransitions, "get_transition_graph", self.__on_get_graph),
         ):
-            self.create_service(kind, f"~/{name}", callback, callback_group=callback_group)
+            service = self.create_service(kind, f"~/{name}", callback, callback_group=callback_group)
+            setattr(self._state_machine, f"service_{name}", service)
 
     def __managed(self, name: str, state: LifecycleState) -> TransitionCallbackReturn:
         """Ask all managed entities; the first that does not succeed decides."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lifecycle_msgs.msg import State, Transition
 
 from rclpy.impl.errors import RCLError
+
+if TYPE_CHECKING:
+    from rclpy.service import Service
 
 
 class LifecycleState(NamedTuple):
@@ -96,11 +99,19 @@ TRANSITIONS = _all_transitions()
 
 
 class StateMachine:
-    """Holds the present state and allows the legal transitions only."""
+    """Holds the present state and allows the legal transitions only.
+
+    Also holds the services that ask for it; None where the node has none.
+    """
 
     def __init__(self) -> None:
         """Start unconfigured."""
         self.state = STATES[_UNCONFIGURED]
+        self.service_change_state: Service | None = None
+        self.service_get_state: Service | None = None
+        self.service_get_available_states: Service | None = None
+        self.service_get_available_transitions: Service | None = None
+        self.service_get_transition_graph: Service | None = None
 
     @property
     def current_state(self) -> tuple[int, str]:

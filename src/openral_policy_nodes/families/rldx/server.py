@@ -2,9 +2,10 @@
 
     python -m openral_policy_nodes.families.rldx.server --model RLWRLD/RLDX-1-FT-LIBERO --quantization nf4 --port 5555
 
-It is `python -m rldx.eval.run_rldx_server --use-sim-policy-wrapper --no-strict`, with three things that upstream's
-command line lacks: the backbone in NF4, a token, and an identity file beside the port. `--no-strict`, because with
-strict checks upstream's wrapper refuses the actions of its own LIBERO path.
+It is `python -m rldx.eval.run_rldx_server --use-sim-policy-wrapper --no-strict`, with four things that upstream's
+command line lacks: the backbone in NF4, recordings of one observation or several on a GPU, a token, and an identity
+file beside the port. `--no-strict`, because with strict checks upstream's wrapper refuses the actions of its own LIBERO
+path.
 """
 
 from __future__ import annotations
@@ -61,6 +62,8 @@ def main() -> None:
     _upstream(_POLICY)  # before its loader: it amends transformers' table of dtypes first
     if args.quantization == "nf4":
         _replace(_LOADER, "AutoModel", _in_nf4)
+    if args.device.startswith("cuda"):
+        _replace(_LOADER, "AutoModel", _recorded)
     _replace(_SERVER, "PolicyServer", lambda server: _announcing(server, args, options))
     sys.argv = [UPSTREAM, *upstream_arguments(args)]
     runpy.run_module(UPSTREAM, run_name="__main__", alter_sys=True)
@@ -79,6 +82,12 @@ def _in_nf4(auto_model: Any) -> Any:
     from openral_policy_nodes.families.rldx.backbone import BackboneInNf4
 
     return BackboneInNf4(auto_model)
+
+
+def _recorded(auto_model: Any) -> Any:
+    from openral_policy_nodes.families.rldx.recordings import Recorded
+
+    return Recorded(auto_model)
 
 
 class _StoppableSocket:

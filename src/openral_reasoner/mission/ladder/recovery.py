@@ -29,6 +29,7 @@ from openral_reasoner.plain_line import plain_line
 from openral_reasoner.planner import Plan, PlannedTask, Proposal
 
 _WAYS = {
+    Rung.GO_ON: "it was still getting nearer, and goes on from where the arm stands",
     Rung.HOME: "again, from its start pose",
     Rung.RESTAGE: "again, from above the object",
     Rung.GRASP: "again, once a motion has put the object into the hand",
@@ -129,14 +130,15 @@ class Recovery:
         mission.say(now.stamp_s, rung.value, f"first {self._told(rung, task)}: {worked}")
 
     def _tries_unverified(self, mission: Mission, task: Task, now: Instant) -> bool:
-        """Whether a task of which nobody can say if it is done is tried in another way: where no operator is asked,
-        a way is left, and the end of the next attempt can be measured. Each way looks at the world anew, so what is
-        done already is done again."""
-        operator = mission.open_ended or self._config.ask_patience_s > 0
-        if operator or not (self.can_locate and meaning_of(task.planned).can_be_measured):
+        """Whether a task of which nobody can say if it is done is tried in another way: where no operator is asked and
+        a way is left, and it goes on or the end of the next attempt can be measured. Each other way looks at the world
+        anew, so what is done already is done again."""
+        if mission.open_ended or self._config.ask_patience_s > 0:
             return False
         around = self._around(mission, self._palette, now)
-        return next_rung(task, mission, around, self._config, broken_off=False) in WAYS
+        rung = next_rung(task, mission, around, self._config, replace(self._judgement, broken_off=False))
+        measured = self.can_locate and meaning_of(task.planned).can_be_measured
+        return rung is Rung.GO_ON or (measured and rung in WAYS)
 
     def why_not(
         self, way: str, planned: PlannedTask, mission: Mission, palette: Palette, now: Instant
@@ -173,7 +175,7 @@ class Recovery:
         if not self._judgement.broken_off:
             around = replace(around, worked=self._experience.worked_before(mission, task))
         self._worked = around.worked
-        rung = next_rung(task, mission, around, self._config, broken_off=self._judgement.broken_off)
+        rung = next_rung(task, mission, around, self._config, self._judgement)
         if rung in _LAST and not mission.open_ended and (why := why_no_motions(task, around, self._config)):
             mission.say(now.stamp_s, Rung.MOTIONS.value, f"not possible: {why}")
         if around.left_s < inf:
@@ -186,7 +188,7 @@ class Recovery:
         reason = self._judgement.reason
         if rung is Rung.RETRY:
             mission.say(now.stamp_s, rung.value, f"{self._what}; trying again")
-        elif rung in WAYS:
+        elif rung in _WAYS:
             task.climbed.append(rung.value)
             task.way, task.tries = rung.value, 0
             mission.say(now.stamp_s, rung.value, f"{self._what}; {self._told(rung, task)}")

@@ -1,11 +1,12 @@
 """What is tried after a failed attempt: a ladder, of which every rung changes something and is climbed once.
 
-    motions -> the object in the hand -> home -> restage above the object -> another skill -> other steps
-            -> ask the operator -> give up
+    go on -> motions -> the object in the hand -> home -> restage above the object -> another skill -> other steps
+          -> ask the operator -> give up
 
-An attempt that ran its course and failed is never repeated from where the arm stands: of 69 such repetitions one
-succeeded, of 60 that began with a drive to the start pose 18 (MetaWorld's MT10, unseen states). One that was broken
-off, because a node died or refused it, proves nothing about the skill and is made again (`Rung.RETRY`).
+An attempt that ran its course and failed is not repeated from where the arm stands: of 69 such repetitions one
+succeeded, of 60 that began with a drive to the start pose 18 (MetaWorld's MT10, unseen states). It has not run its
+course where progress still rose when its time was up: then it is given as much time again, once (`Rung.GO_ON`). One
+that was broken off, because a node died or refused it, proves nothing about the skill and is made again (`Rung.RETRY`).
 
 A mission in the hands of a language model has the first repetition and the last rung only: what lies between is the
 model's own choice of the same ways (`Steering`).
@@ -19,6 +20,7 @@ from enum import Enum
 
 from openral_reasoner.memory.outcomes import Outcomes
 from openral_reasoner.mission.attempt import DirectorConfig
+from openral_reasoner.mission.gate import Judgement
 from openral_reasoner.mission.ladder.experience import FIRST
 from openral_reasoner.mission.ladder.task_motions import meaning_of, things_of
 from openral_reasoner.mission.mission import Mission, Task
@@ -29,6 +31,8 @@ class Rung(str, Enum):
     """One step of the ladder; the values are kinds of steps in the mission log."""
 
     RETRY = "retry"
+    GO_ON = "go on"
+    """The attempt is taken up where the arm stands, since it was still getting nearer."""
     HOME = "home"
     RESTAGE = "restage"
     OTHER_SKILL = "other skill"
@@ -99,7 +103,7 @@ def first_rung(task: Task, around: Surroundings, config: DirectorConfig) -> Rung
 
 
 def next_rung(
-    task: Task, mission: Mission, around: Surroundings, config: DirectorConfig, *, broken_off: bool
+    task: Task, mission: Mission, around: Surroundings, config: DirectorConfig, judgement: Judgement
 ) -> Rung:
     """Where a task goes from a failed attempt.
 
@@ -108,16 +112,15 @@ def next_rung(
         mission: holds the task.
         around: what can be used.
         config: the limits.
-        broken_off: the attempt was ended by something else than its own course.
+        judgement: why it failed.
     """
-    if (
-        broken_off
-        and task.tries < config.max_attempts
-        and _cost_s(task.planned.skill, config) <= around.left_s
-    ):
+    time_enough = _cost_s(task.planned.skill, config) <= around.left_s
+    if judgement.broken_off and task.tries < config.max_attempts and time_enough:
         return Rung.RETRY
     if mission.open_ended:
         return Rung.GIVE_UP
+    if judgement.rising and time_enough and Rung.GO_ON.value not in (*task.climbed, *config.left_out):
+        return Rung.GO_ON
     rungs = [rung for rung in _possible(task, mission, around, config) if rung.value not in task.climbed]
     if rungs:
         return max(rungs, key=lambda rung: _expected(rung, task, around))

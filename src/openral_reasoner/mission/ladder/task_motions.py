@@ -25,7 +25,7 @@ class Verb(str, Enum):
 
 
 _VERBS: Mapping[Verb, str] = {
-    Verb.PUT: "put place set lay bring carry move drop push slide",
+    Verb.PUT: "put place set lay stack bring carry move drop push slide",
     Verb.TAKE: "pick take lift grasp grab raise",
     Verb.PRESS: "press push hit",
     Verb.REACH: "reach touch go move",
@@ -88,14 +88,28 @@ def meaning_of(planned: PlannedTask) -> Meaning:
 
 
 def things_of(planned: PlannedTask) -> Sequence[str]:
-    """Return the objects of the skill that a task's words name, in their order."""
+    """Return the objects of the skill that a task's words name, in their order.
+
+    An object of several words is named by all of them, one after the other, or by the last alone where no other object
+    is named there: "the red cube" is the red cube and no other, "the handle" may be the door handle.
+    """
     said = [stem(word) for word in _words(planned)]
-    places = {
-        thing: said.index(stem(words(thing)[-1]))
-        for thing in planned.skill.objects
-        if words(thing) and stem(words(thing)[-1]) in said
-    }
-    return sorted(places, key=places.__getitem__)
+    named: dict[int, str] = {}
+    for thing in sorted(planned.skill.objects, key=lambda thing: len(words(thing)), reverse=True):
+        phrase = [stem(word) for word in words(thing)]
+        if phrase and (end := _end_of(phrase, said)) is not None:
+            named.setdefault(end, thing)
+    for thing in planned.skill.objects:
+        noun = stem(words(thing)[-1]) if words(thing) else ""
+        if noun in said and thing not in named.values():
+            named.setdefault(said.index(noun), thing)
+    return [named[place] for place in sorted(named)]
+
+
+def _end_of(phrase: Sequence[str], said: Sequence[str]) -> int | None:
+    """Return where the last word of a phrase first stands behind its others; None: nowhere."""
+    ends = range(len(phrase) - 1, len(said))
+    return next((end for end in ends if [*said[end - len(phrase) + 1 : end + 1]] == [*phrase]), None)
 
 
 def _words(planned: PlannedTask) -> list[str]:

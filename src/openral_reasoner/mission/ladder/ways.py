@@ -82,6 +82,8 @@ def steps_of(task: Task, palette: Palette, config: DirectorConfig) -> Sequence[S
     Before a thing is looked for that motions shall take, the hand goes about home, if it can, so that it does not stand
     before it; nothing else moves before all things are found.
     """
+    if task.way == Rung.GO_ON.value:
+        return []
     if task.way == Rung.RESTAGE.value:
         return _above(task, palette, config)
     if task.way == Rung.GRASP.value:

@@ -1,13 +1,16 @@
 """The driver of any arm that a joint trajectory controller of ros2_control moves.
 
-Each message carries the way to the next target and from there to rest, and replaces the one before. So the controller
-itself is the watchdog: without a new message the arm comes to rest within its limits, whatever became of this process.
+Each message carries the way ahead and from its end to rest, and replaces the one before. So the controller itself is
+the watchdog: without a new message the arm comes to rest within its limits, whatever became of this process. A stop is
+such a message, too. An empty one would be none: newer ros2_controllers refuse it, and on Humble nothing is commanded
+any more (their issue 683), so that a velocity or a torque stays as it is.
 """
 
 from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +22,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from openral_control.safety.arm_limits import ArmLimits, Vector
 from openral_core.hardware.trajectory_arm import TrajectoryArm
-from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
+from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState, TrajectoryPoint
 from openral_robot_bridge.drivers.ros.controller_manager import ControllerManager
 from openral_robot_bridge.drivers.ros.gripper_client import GripperClient
 from openral_robot_bridge.drivers.ros.recovery_action import recover_errors
@@ -31,9 +34,6 @@ RATE_S = 0.5
 """[s] over which their rate is taken when the driver connects."""
 LOOK_S = 0.5
 """[s] between two looks at whether the controller is active."""
-MEETS = 2.0
-"""Periods of the stream within which a target is reached: one more than there are between two, so that a message that
-comes late finds the arm on its way and not at rest."""
 REST_RAD_S = 0.01
 """[rad/s] below which every joint counts as at rest."""
 
@@ -41,11 +41,11 @@ REST_RAD_S = 0.01
 class TrajectoryDriver:
     """Calls come from one thread, but `read` also while `stop` waits in another."""
 
-    brakes = False
+    stops_below_rad_s = 0.0
 
-    def __init__(self, domain: int, names: TrajectoryArm, limits: ArmLimits, period_s: float) -> None:
-        """Take the arm's ROS domain, the names in it, the limits of robot.yaml, and the stream's period [s]."""
-        self._domain, self._names, self._limits, self._period_s = domain, names, limits, period_s
+    def __init__(self, domain: int, names: TrajectoryArm, limits: ArmLimits) -> None:
+        """Take the arm's ROS domain, the names in it, and the limits of robot.yaml."""
+        self._domain, self._names, self._limits = domain, names, limits
         self._joints = limits.names
         self._context = rclpy.Context()
         self._lock = threading.Lock()
@@ -97,7 +97,7 @@ class TrajectoryDriver:
         free = np.full(len(self._joints), np.inf)
         limits = ArmLimits(self._joints, -free, free, free, free, free, np.zeros(len(free)), free)
         width = names.gripper.max_width_m if names.gripper is not None else 0.0
-        return ArmInfo(limits, width, versions)
+        return ArmInfo(limits, width, names.ahead_s, versions)
 
     def read(self) -> ArmState:
         """Return the newest state. Raises ArmError: no joint states come any more."""
@@ -118,8 +118,8 @@ class TrajectoryDriver:
                 (self._fault,) if self._fault else (),
             )
 
-    def follow(self, positions: Vector, velocities: Vector) -> None:
-        """Send the way to a target and from there to rest.
+    def follow_plan(self, points: Sequence[TrajectoryPoint]) -> None:
+        """Send the way ahead, whose last point is at rest, in place of what was sent before.
 
         Raises:
             ArmError: the controller is not active.
@@ -127,7 +127,8 @@ class TrajectoryDriver:
         if self._fault:
             raise ArmError(f"the arm cannot be moved: {self._fault}")
         self._moving = True
-        self._send(positions, velocities)
+        message = JointTrajectory(joint_names=list(self._joints), points=[_point(point) for point in points])
+        self._trajectories.publish(message)
 
     def stop(self) -> None:
         """Wait until the arm is at rest; the controller holds it then."""
@@ -162,19 +163,6 @@ class TrajectoryDriver:
                 thread.join(2.0)
             self._node.destroy_node()
             self._context.try_shutdown()
-
-    def _send(self, positions: Vector, velocities: Vector) -> None:
-        """Pass the target, then brake all joints for the time that the quickest of them needs."""
-        met_s = MEETS * self._period_s
-        brake_s = float(np.max(np.abs(velocities) / self._limits.acceleration, initial=0.0))
-        points = [_point(positions, velocities, met_s)]
-        if brake_s > 1e-3:
-            rest = positions + 0.5 * brake_s * velocities
-            rest = np.clip(rest, self._limits.low, self._limits.high)
-            points.append(_point(rest, np.zeros_like(rest), met_s + brake_s))
-        else:
-            points[0].velocities = [0.0] * len(positions)
-        self._trajectories.publish(JointTrajectory(joint_names=list(self._joints), points=points))
 
     def _on_states(self, message: Any) -> None:
         known = {name: index for index, name in enumerate(message.name)}
@@ -233,7 +221,10 @@ class TrajectoryDriver:
                     self._fault = str(error)
 
 
-def _point(positions: Vector, velocities: Vector, after_s: float) -> JointTrajectoryPoint:
-    point = JointTrajectoryPoint(positions=positions.tolist(), velocities=velocities.tolist())
-    point.time_from_start.sec, point.time_from_start.nanosec = int(after_s), int(after_s % 1.0 * 1e9)
-    return point
+def _point(point: TrajectoryPoint) -> JointTrajectoryPoint:
+    message = JointTrajectoryPoint(positions=point.positions.tolist(), velocities=point.velocities.tolist())
+    if point.accelerations is not None:
+        message.accelerations = point.accelerations.tolist()
+    nanoseconds = round(1e9 * point.after_s)
+    message.time_from_start.sec, message.time_from_start.nanosec = divmod(nanoseconds, 1_000_000_000)
+    return message

@@ -22,10 +22,11 @@ from trajectory_msgs.msg import JointTrajectory
 from openral_control.safety.arm_limits import limits_of
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene
+from openral_robot_bridge.driver import TrajectoryPoint
 from openral_robot_bridge.drivers.ros.controller_manager import TRAJECTORY_TYPE
 from openral_robot_bridge.drivers.ros.recovery_action import error_recovery
 from openral_robot_bridge.twins.arm import TwinArm
-from openral_robot_bridge.twins.trajectory import FollowedTrajectory, TrajectoryPoint
+from openral_robot_bridge.twins.trajectory import FollowedTrajectory
 
 CYCLE_S = 0.001
 """[s] of the model's physics."""
@@ -59,6 +60,8 @@ class TrajectoryTwin:
         self.controller, self.hardware = "active", "active"
         self.reflex = self.silent = self._ended = False
         self.accepted = self.rejected = 0
+        self._now_s = 0.0
+        """[s] time of the controller, which on a busy machine goes slower than the wall's and never jumps."""
         self._fastest = 0.0
         self._context = rclpy.Context()
         self._context.init(domain_id=domain)
@@ -138,8 +141,9 @@ class TrajectoryTwin:
     def _update(self) -> None:
         """One cycle of the controller manager."""
         with self._lock:
-            positions, _ = self._trajectory.at(time.monotonic())
-            self.arm.hold(positions)
+            self._now_s += 1.0 / UPDATE_HZ
+            positions, velocities, _ = self._trajectory.at(self._now_s)
+            self.arm.hold(positions, velocities)
             for _ in range(round(1.0 / UPDATE_HZ / CYCLE_S)):
                 self.arm.advance()
             self._fastest = max(self._fastest, float(np.abs(self.arm.velocities).max()))
@@ -183,11 +187,12 @@ class TrajectoryTwin:
                 point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec,
                 np.array(point.positions, np.float64)[places],
                 np.array(point.velocities, np.float64)[places],
+                np.array(point.accelerations, np.float64)[places] if len(point.accelerations) else None,
             )
             for point in message.points
         ]
         with self._lock:
-            why = self._trajectory.replace(time.monotonic(), points)
+            why = self._trajectory.replace(self._now_s, points)
         if why:
             self.rejected += 1
             self._node.get_logger().error(f"trajectory rejected: {why}", throttle_duration_sec=1.0)

@@ -127,6 +127,14 @@ class LiberoWorld:
             "LIBERO's tasks have no scripted experts; robosuite's Lift, Stack and PickPlaceCan do"
         )
 
+    def object_positions(self) -> dict[str, NDArray[np.float64]]:
+        """Raises SimulationError: LIBERO's things have no names here."""
+        raise SimulationError("LIBERO does not say where things are; deploy without sim_positions")
+
+    def move_object(self, name: str, by: NDArray[np.float64]) -> None:
+        """Raises SimulationError: LIBERO's things cannot be moved."""
+        raise SimulationError("LIBERO cannot move things; choose another disturbance")
+
     def close(self) -> None:
         """Free the world."""
         if self._env is not None:

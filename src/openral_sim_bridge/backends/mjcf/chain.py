@@ -17,6 +17,7 @@ DAMPING = 0.03
 """[m/rad] near a singularity the joints move so little that the hand falls behind, in place of running away."""
 ITERATIONS = 4
 """Steps of the solver a control step; each starts where the last one ended."""
+_DAMPED = DAMPING**2 * np.eye(6)
 POSTURE_GAIN = 0.05
 """Share of the way back to the rest posture that a free elbow goes in one iteration."""
 
@@ -72,7 +73,7 @@ class Chain:
                 error = np.concatenate([error, rotation_between(turned, quaternion)])
             rows = len(error)
             jacobian = self.jacobian(scratch)[:rows]
-            inverse = jacobian.T @ np.linalg.inv(jacobian @ jacobian.T + DAMPING**2 * np.eye(rows))
+            inverse = jacobian.T @ np.linalg.inv(jacobian @ jacobian.T + _DAMPED[:rows, :rows])
             free = POSTURE_GAIN * (posture - joints)
             step = inverse @ (error - jacobian @ free) + free
             joints = np.clip(joints + step, self.low, self.high)

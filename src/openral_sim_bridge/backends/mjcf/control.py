@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+import copy
+from typing import Any, Protocol, TypeVar
 
 import mujoco
 import numpy as np
@@ -19,6 +20,8 @@ turned. Without this a rotation that the joints cannot follow swings the hand th
 HAND_NUMBERS = {"delta_ee_6d_plus_gripper": 6, "delta_ee_6d": 6, "delta_ee_3d_plus_gripper": 3}
 """Representation -> how many numbers of an action displace the hand."""
 JOINTS, JOINT_DELTAS = "joint_positions", "delta_joints_plus_gripper"
+_Joints = TypeVar("_Joints", bound="_LedJoints")
+_Hand = TypeVar("_Hand", bound="_LedHand")
 
 
 class ArmControl(Protocol):
@@ -40,6 +43,10 @@ class ArmControl(Protocol):
         """Move the target by one control step."""
         ...
 
+    def fork(self) -> ArmControl:
+        """Return one that goes on from this one's target by itself."""
+        ...
+
 
 class _LedJoints:
     """What the controls share that lead the joints themselves."""
@@ -56,6 +63,10 @@ class _LedJoints:
     def restart(self, data: Any) -> None:
         """Take the present pose for the target."""
         self.joints = data.qpos[self._chain.qpos].copy()
+
+    def fork(self: _Joints) -> _Joints:
+        """Return one that goes on from this one's target by itself."""
+        return copy.copy(self)  # what changes is replaced, never written into
 
 
 class JointControl(_LedJoints):
@@ -85,18 +96,31 @@ class JointDeltaControl(_LedJoints):
         self.joints = np.clip(here + ahead + self._step_rad * numbers, self._chain.low, self._chain.high)
 
 
-class HandControl:
-    """`delta_ee_*` for an arm with actuators: the hand's set point, then the joints for it."""
+class _LedHand:
+    """What the controls share that lead the hand."""
 
-    def __init__(self, robot: Robot, target: HandTarget, dt: float) -> None:
-        self._chain, self._step = robot.chain, robot.speed * dt
+    def __init__(self, target: HandTarget) -> None:
         self._target = target
-        self.joints = self._posture = np.zeros(len(robot.speed))
 
     @property
     def hand(self) -> NDArray[np.float64]:
         """(3,) [m] where the hand is led; None: the joints are led."""
         return self._target.position
+
+    def fork(self: _Hand) -> _Hand:
+        """Return one that goes on from this one's target by itself."""
+        other = copy.copy(self)  # what changes is replaced, never written into
+        other._target = copy.copy(self._target)
+        return other
+
+
+class HandControl(_LedHand):
+    """`delta_ee_*` for an arm with actuators: the hand's set point, then the joints for it."""
+
+    def __init__(self, robot: Robot, target: HandTarget, dt: float) -> None:
+        super().__init__(target)
+        self._chain, self._step = robot.chain, robot.speed * dt
+        self.joints = self._posture = np.zeros(len(robot.speed))
 
     def restart(self, data: Any) -> None:
         """Take the present pose for the target.
@@ -118,19 +142,14 @@ class HandControl:
         self.joints = self.joints + way * min(1.0, float((self._step / np.maximum(np.abs(way), 1e-12)).min()))
 
 
-class MocapControl:
+class MocapControl(_LedHand):
     """`delta_ee_*` for an arm whose hand a mocap body drags."""
 
     def __init__(self, robot: Robot, weld: Weld, target: HandTarget) -> None:
+        super().__init__(target)
         self._chain, self._weld = robot.chain, weld
-        self._target = target
         self.joints = np.zeros(0)
         self._position, self._quaternion = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
-
-    @property
-    def hand(self) -> NDArray[np.float64]:
-        """(3,) [m] where the hand is led; None: the joints are led."""
-        return self._target.position
 
     def restart(self, data: Any) -> None:
         """Take the present pose for the target. The mocap body goes where the weld is at rest."""

@@ -125,10 +125,19 @@ class ArmBackend:
         return self._drawn("render_depth", 4, cameras, envs)
 
     def object_positions(self, env: int = 0) -> dict[str, NDArray[np.float64]]:
-        """Raises SimulationError: the server does not say where things are."""
-        raise SimulationError(
-            "simulators in a process of their own do not say where things are; deploy without sim_positions"
-        )
+        """Return where the simulator has the things of one world, (3,) [m] by name, first the one that the task moves.
+
+        Raises SimulationError: this simulator does not say, or not for this task.
+        """
+        found = self._call("object_positions", {"env": env})
+        return dict(zip(found["names"], found["positions"], strict=True))
+
+    def move_object(self, name: str, by: NDArray[np.float64], env: int = 0) -> None:
+        """Move a thing (3,) [m] and leave it at rest.
+
+        Raises SimulationError: this simulator cannot, nothing of that name can be moved, or there is no room.
+        """
+        self._call("move_object", {"env": env, "name": name, "by": np.asarray(by, np.float64)})
 
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
         """Return the action (A,) that keeps the arm where it is, given the last one executed.

@@ -88,6 +88,14 @@ class RemoteWorld(Protocol):
         """Return what a scripted expert would do now. Raises SimulationError: there is none for the present task."""
         ...
 
+    def object_positions(self) -> dict[str, NDArray[np.float64]]:
+        """Return where the things are, (3,) [m] by name. Raises SimulationError: it does not say."""
+        ...
+
+    def move_object(self, name: str, by: NDArray[np.float64]) -> None:
+        """Move a thing by (3,) [m] and leave it at rest. Raises SimulationError: it cannot be moved so."""
+        ...
+
 
 class WorldService:
     """The server's handlers. Refusals carry the codes not_found, simulation and malformed."""
@@ -117,6 +125,8 @@ class WorldService:
             "snapshot": self.snapshot,
             "restore": self.restore,
             "advice": self.advice,
+            "object_positions": self.object_positions,
+            "move_object": self.move_object,
         }
         return {name: _refusing(operation) for name, operation in operations.items()}
 
@@ -211,6 +221,16 @@ class WorldService:
     def advice(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """{env} -> fields of ExpertAction."""
         return vars(self._world(data["env"]).advice())
+
+    def object_positions(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """{env} -> {names, positions (n, 3) [m]}."""
+        found = self._world(data["env"]).object_positions()
+        return {"names": list(found), "positions": np.array(list(found.values())).reshape(-1, 3)}
+
+    def move_object(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """{env, name, by (3,) [m]} -> {}."""
+        self._world(data["env"]).move_object(str(data["name"]), np.asarray(data["by"], np.float64).reshape(3))
+        return {}
 
     def close(self) -> None:
         """Free the renderers."""

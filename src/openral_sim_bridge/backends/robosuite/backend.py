@@ -15,7 +15,12 @@ REPRESENTATIONS = ("delta_ee_6d_plus_gripper", "delta_joints_plus_gripper")
 
 
 def open_robosuite(
-    task_ids: Sequence[str], *, representation: str, robot: str = "franka_panda", **options: Any
+    task_ids: Sequence[str],
+    *,
+    representation: str,
+    robot: str = "franka_panda",
+    object_outside: bool = False,
+    **options: Any,
 ) -> ArmBackend:
     """Start a process with robosuite's worlds.
 
@@ -24,6 +29,8 @@ def open_robosuite(
             the seed i.
         representation: of the actions, one of `REPRESENTATIONS`.
         robot: which arm, by the name of its description: franka_panda or sawyer_rethink.
+        object_outside: the cube of Lift, or the red one of Stack, begins 3 to 10 cm beside the range in which robosuite
+            puts it.
         options: of `open_worlds`.
 
     Raises:
@@ -32,4 +39,5 @@ def open_robosuite(
         OpenralError: as `open_worlds`.
     """
     arm, control = arm_of(robot), control_of(representation, "robosuite", REPRESENTATIONS)
-    return open_worlds(SPEC, task_ids, ["--robot", robot], arm=arm, control=control, **options)
+    words = ["--robot", robot, *(["--object-outside"] if object_outside else [])]
+    return open_worlds(SPEC, task_ids, words, arm=arm, control=control, **options)

@@ -17,6 +17,9 @@ from openral_sim_bridge.backends.remote_sim.serving import main
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add robosuite's own."""
     parser.add_argument("--robot", default="franka_panda", help="name of the arm's description")
+    parser.add_argument(
+        "--object-outside", action="store_true", help="cubes begin beside the range of robosuite's own states"
+    )
 
 
 def build_worlds(args: argparse.Namespace) -> Sequence[RemoteWorld]:
@@ -27,7 +30,9 @@ def build_worlds(args: argparse.Namespace) -> Sequence[RemoteWorld]:
     from openral_sim_bridge.backends.robosuite.world import RobosuiteWorld
 
     tasks, arm, control = args.tasks.split(","), arm_of(args.robot), named_control(args.control)
-    worlds = [RobosuiteWorld(tasks, arm, control) for _ in range(args.num_envs)]
+    worlds = [
+        RobosuiteWorld(tasks, arm, control, object_outside=args.object_outside) for _ in range(args.num_envs)
+    ]
     worlds[0].warm_up()
     return worlds
 

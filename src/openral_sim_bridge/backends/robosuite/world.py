@@ -18,6 +18,7 @@ from openral_sim_bridge.backends.remote_sim.command import CONTROL_HZ, OPEN, Com
 from openral_sim_bridge.backends.remote_sim.service import WorldState
 from openral_sim_bridge.backends.robosuite.expert import EXPERTS
 from openral_sim_bridge.backends.robosuite.privileged_state import look
+from openral_sim_bridge.backends.robosuite.things import begin_outside, move, positions
 
 TASKS = ("Lift", "Stack", "PickPlaceCan", "Door", "NutAssembly")
 LAST_INIT_ID = 999_999
@@ -26,13 +27,16 @@ LAST_INIT_ID = 999_999
 class RobosuiteWorld:
     """One simulated arm. A task's environment is built when it is first needed and kept until another one is."""
 
-    def __init__(self, task_ids: Sequence[str], arm: ArmModel, control: CommandMode) -> None:
+    def __init__(
+        self, task_ids: Sequence[str], arm: ArmModel, control: CommandMode, *, object_outside: bool = False
+    ) -> None:
         """Build the world of the first task.
 
         Args:
             task_ids: tasks that the world can be reset to and judges.
             arm: which one stands there.
             control: relative or joints; see `step`.
+            object_outside: cubes begin beside the range in which robosuite puts them (`things.begin_outside`).
 
         Raises:
             NotFoundError: no such task.
@@ -43,7 +47,7 @@ class RobosuiteWorld:
         # It tells of private macros and optional packages that nobody needs.
         logging.getLogger("robosuite_logs").setLevel(logging.ERROR)
         self._task_ids = tuple(task_ids)
-        self.arm, self.control = arm, control
+        self.arm, self.control, self._outside = arm, control, object_outside
         self._env: Any = None
         self._task = ""
         self._observation: dict[str, NDArray[Any]] = {}
@@ -73,7 +77,7 @@ class RobosuiteWorld:
 
         Raises:
             NotFoundError: not a task of this world.
-            SimulationError: a negative number, or one beyond LAST_INIT_ID.
+            SimulationError: a negative number, or one beyond LAST_INIT_ID, or there is no outside for this task.
         """
         if task_id not in self._task_ids:
             raise NotFoundError(
@@ -85,6 +89,8 @@ class RobosuiteWorld:
             self._build(task_id)
         self._env.rng.bit_generator.state = np.random.default_rng(init_id).bit_generator.state
         self._observation = self._env.reset()
+        if self._outside:
+            begin_outside(self._env, task_id, init_id)
         self.steps, self.reward = 0, 0.0
 
     def step(self, action: NDArray[Any]) -> None:
@@ -126,6 +132,14 @@ class RobosuiteWorld:
             raise SimulationError(f"{self._task} has no scripted expert; {', '.join(EXPERTS)} have")
         state = look(self._env, self._task)
         return ExpertAction(EXPERTS[self._task](state), state.thing, state.goal)
+
+    def object_positions(self) -> dict[str, NDArray[np.float64]]:
+        """Return where the things are, (3,) [m] by name. Raises SimulationError: this task's are not known."""
+        return positions(self._env, self._task)
+
+    def move_object(self, name: str, by: NDArray[np.float64]) -> None:
+        """Move a thing by (3,) [m]. Raises SimulationError: it is not there, or there is no room."""
+        move(self._env, self._task, name, by)
 
     def warm_up(self) -> None:
         """Take one step: the first one of a machine compiles the controller, for half a minute."""

@@ -36,10 +36,11 @@ def get_test_msg(message_name: str) -> list[Any]:
     kind = getattr(test_msgs.msg, message_name, None)
     if kind is None:
         raise NotImplementedError(message_name)
-    return [kind(), _filled(kind, low=True), _filled(kind, low=False)]
+    return [kind(), filled(kind, True), filled(kind, False)]
 
 
-def _filled(kind: Any, low: bool) -> Any:
+def filled(kind: Any, low: bool) -> Any:
+    """A message with the low ends of all ranges, or with the high ends; fields with defaults keep them."""
     message = kind()
     for name, type_name in kind.get_fields_and_field_types().items():
         if not name.endswith("_check") and "default" not in name:
@@ -61,4 +62,69 @@ def _value(type_name: str, low: bool) -> Any:
     if "string" in type_name:
         return "" if low else "Grüße, 世界!"
     package, _, name = type_name.partition("/")
-    return _filled(getattr(__import__(f"{package}.msg", fromlist=["msg"]), name), low)
+    return filled(getattr(__import__(f"{package}.msg", fromlist=["msg"]), name), low)
+
+
+def get_msg_arrays() -> list[Any]:
+    """Messages of `Arrays`."""
+    return get_test_msg("Arrays")
+
+
+def get_msg_basic_types() -> list[Any]:
+    """Messages of `BasicTypes`."""
+    return get_test_msg("BasicTypes")
+
+
+def get_msg_bounded_plain_sequences() -> list[Any]:
+    """Messages of `BoundedPlainSequences`."""
+    return get_test_msg("BoundedPlainSequences")
+
+
+def get_msg_bounded_sequences() -> list[Any]:
+    """Messages of `BoundedSequences`."""
+    return get_test_msg("BoundedSequences")
+
+
+def get_msg_builtins() -> list[Any]:
+    """Messages of `Builtins`."""
+    return get_test_msg("Builtins")
+
+
+def get_msg_constants() -> list[Any]:
+    """Messages of `Constants`."""
+    return get_test_msg("Constants")
+
+
+def get_msg_defaults() -> list[Any]:
+    """Messages of `Defaults`."""
+    return get_test_msg("Defaults")
+
+
+def get_msg_empty() -> list[Any]:
+    """Messages of `Empty`."""
+    return get_test_msg("Empty")
+
+
+def get_msg_multi_nested() -> list[Any]:
+    """Messages of `MultiNested`."""
+    return get_test_msg("MultiNested")
+
+
+def get_msg_nested() -> list[Any]:
+    """Messages of `Nested`."""
+    return get_test_msg("Nested")
+
+
+def get_msg_strings() -> list[Any]:
+    """Messages of `Strings`."""
+    return get_test_msg("Strings")
+
+
+def get_msg_unbounded_sequences() -> list[Any]:
+    """Messages of `UnboundedSequences`."""
+    return get_test_msg("UnboundedSequences")
+
+
+def get_msg_wstrings() -> list[Any]:
+    """Messages of `WStrings`."""
+    return get_test_msg("WStrings")

@@ -1,4 +1,4 @@
-"""Parameters as words of a command line."""
+"""Parameters as arguments of a command line."""
 
 from __future__ import annotations
 
@@ -13,20 +13,27 @@ from launch.logging import launch_config
 from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
 
 from .parameter_descriptions import Parameter, ParameterFile, evaluate_value
+from .parameter_files import has_sections
+
+ParameterArgument = tuple[str, bool]
+"""Path of a parameter file and True, or `name:=value` and False."""
 
 
-def global_parameter_words(context: LaunchContext) -> list[str]:
-    """Return the words for what `SetParameter` and `SetParametersFromFile` gave to all nodes."""
-    words: list[str] = []
-    for item in context.launch_configurations.get("global_params", []):
-        words += ["--params-file", item] if isinstance(item, str) else _assignment(*item)
-    return words
+def as_words(arguments: Iterable[ParameterArgument]) -> list[str]:
+    """Return the words of a command line for arguments."""
+    return [word for text, is_file in arguments for word in ("--params-file" if is_file else "-p", text)]
 
 
-def parameter_words(
+def global_parameters(context: LaunchContext) -> list[ParameterArgument]:
+    """Return the arguments for what `SetParameter` and `SetParametersFromFile` gave to all nodes."""
+    given = context.launch_configurations.get("global_params", [])
+    return [(item, True) if isinstance(item, str) else _assignment(*item) for item in given]
+
+
+def own_parameters(
     context: LaunchContext, items: Iterable[Any], scope: str, label: str, *, flat_files: bool = False
-) -> list[str]:
-    """Return the words for a node's own parameters, see `launch_ros.actions.Node`.
+) -> list[ParameterArgument]:
+    """Return the arguments for a node's own parameters, see `launch_ros.actions.Node`.
 
     Args:
         context: the launch's state.
@@ -35,33 +42,30 @@ def parameter_words(
         label: what the files written for dicts are called.
         flat_files: whether a file may hold names and values alone, which are meant for `scope`.
     """
-    words: list[str] = []
-    for index, item in enumerate(items):
-        target = Path(launch_config.log_dir) / f"{label}-{index}.yaml"
-        words += _words(context, item, scope, target, flat_files)
-    return words
+    return [
+        _argument(context, item, scope, Path(launch_config.log_dir) / f"{label}-{index}.yaml", flat_files)
+        for index, item in enumerate(items)
+    ]
 
 
-def _words(context: LaunchContext, item: Any, scope: str, target: Path, flat_files: bool) -> list[str]:
+def _argument(
+    context: LaunchContext, item: Any, scope: str, target: Path, flat_files: bool
+) -> ParameterArgument:
     if isinstance(item, Parameter):
         return _assignment(*item.evaluate(context))
     if isinstance(item, Mapping):
         values = dict(_flatten(context, item, ""))
         # The file lies beside the logs, so that a run can be looked at and repeated.
-        target.write_text(yaml.safe_dump({scope: {"ros__parameters": values}}), encoding="utf-8")
-        return ["--params-file", str(target)]
+        target.write_text(
+            yaml.safe_dump({scope: {"ros__parameters": values}}, sort_keys=False), encoding="utf-8"
+        )
+        return str(target), True
     file = item if isinstance(item, ParameterFile) else ParameterFile(item)
     path = file.evaluate(context, target)
     content = yaml.safe_load(path.read_text(encoding="utf-8")) if flat_files else None
-    if isinstance(content, dict) and not _names_nodes(content):
-        return _words(context, content, scope, target, False)
-    return ["--params-file", str(path)]
-
-
-def _names_nodes(values: Mapping[Any, Any]) -> bool:
-    """Whether a file has a section `ros__parameters` at any depth."""
-    inner = [value for value in values.values() if isinstance(value, Mapping)]
-    return "ros__parameters" in values or any(map(_names_nodes, inner))
+    if isinstance(content, dict) and not has_sections(content):
+        return _argument(context, content, scope, target, False)
+    return str(path), True
 
 
 def _flatten(context: LaunchContext, values: Mapping[Any, Any], above: str) -> Iterator[tuple[str, Any]]:
@@ -73,6 +77,6 @@ def _flatten(context: LaunchContext, values: Mapping[Any, Any], above: str) -> I
             yield name, evaluate_value(context, value)
 
 
-def _assignment(name: str, value: Any) -> list[str]:
+def _assignment(name: str, value: Any) -> ParameterArgument:
     text = yaml.safe_dump(value, default_flow_style=True, width=10**9).strip().removesuffix("\n...").strip()
-    return ["-p", f"{name}:={text}"]
+    return f"{name}:={text}", False

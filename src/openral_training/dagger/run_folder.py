@@ -1,0 +1,104 @@
+"""What a run keeps in its folder, so that one that was killed goes on with the round that was not finished."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from openral_core.errors import ContractError, ManifestError
+from openral_core.files.json_file import read_json_object
+from openral_core.manifest import MANIFEST_NAME
+from openral_data.datasets.selection import EpisodeSelection, write_selection
+from openral_data.lerobot_v3 import Dataset, open_dataset
+from openral_data.recording_folder import RecordingFolder
+
+SETTINGS, RESULT, ATTEMPTS = "settings.json", "result.json", "attempts.json"
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """The files of one run."""
+
+    root: Path
+
+    def claim(self, settings: dict[str, Any], *, resume: bool) -> None:
+        """Begin a run, or see that the one that is there has these settings.
+
+        Raises:
+            ManifestError: there is a run, and it is not to be gone on with.
+            ContractError: there is a run with other settings.
+        """
+        path = self.root / SETTINGS
+        if not path.exists():
+            self.root.mkdir(parents=True, exist_ok=True)
+            _write(path, settings)
+        elif not resume:
+            raise ManifestError(f"{self.root}: there is a run already; add --resume, or name another --out")
+        elif read_json_object(path, ManifestError) != settings:
+            raise ContractError(
+                f"{path}: that run has other settings; name another --out, or run with these settings"
+            )
+
+    def skill(self, number: int) -> Path:
+        """Return the folder of a round's skill."""
+        return self.root / f"round-{number}"
+
+    def is_cloned(self, number: int) -> bool:
+        """Whether a round's skill is there; its manifest is written after its weights."""
+        return (self.skill(number) / MANIFEST_NAME).is_file()
+
+    def recording(self, number: int) -> Path:
+        """Return the folder of what a round records."""
+        return self.root / "recordings" / f"round-{number}"
+
+    def fresh_recording(self, number: int) -> Path:
+        """Return the folder of what a round records, without what a killed run left there."""
+        folder = self.recording(number)
+        shutil.rmtree(folder, ignore_errors=True)
+        return folder
+
+    def dataset(self, number: int) -> Dataset:
+        """Put the episodes of all rounds up to this one together, and return them.
+
+        Raises:
+            OpenralError: a recording is damaged, or nothing was recorded.
+        """
+        recorded = (RecordingFolder(self.recording(at)).dataset for at in range(number + 1))
+        # In a round in which the policy needed no help nothing is recorded.
+        there = [EpisodeSelection.of(open_dataset(path)) for path in recorded if path.is_dir()]
+        together = self.root / "dataset"
+        shutil.rmtree(together, ignore_errors=True)
+        write_selection(together, there)
+        return open_dataset(together)
+
+    def collected(self, number: int) -> dict[str, Any] | None:
+        """Return what was noted of a round's episodes; None: they were not all run."""
+        path = self.recording(number) / ATTEMPTS
+        return read_json_object(path, ManifestError) if path.is_file() else None
+
+    def note_collected(self, number: int, collected: dict[str, Any]) -> None:
+        """Keep what is known of a round's episodes, now that all were run."""
+        self.recording(number).mkdir(parents=True, exist_ok=True)
+        _write(self.recording(number) / ATTEMPTS, collected)
+
+    def rounds(self) -> list[dict[str, Any]]:
+        """Return the rounds that were finished."""
+        path = self.root / RESULT
+        found: list[dict[str, Any]] = (
+            read_json_object(path, ManifestError)["rounds"] if path.is_file() else []
+        )
+        return found
+
+    def note_result(self, result: dict[str, Any]) -> None:
+        """Keep what is known of the run so far."""
+        _write(self.root / RESULT, result)
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    """Write a file of JSON; a kill while writing leaves the former one."""
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    partial.replace(path)

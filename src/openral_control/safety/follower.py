@@ -49,6 +49,7 @@ class MotionFollower:
         self._braking = limits if braking is None else braking
         self._ruckig, self._input = Ruckig(count, cycle_s), InputParameter(count)
         self._output = OutputParameter(count)
+        self._cycle_s, self._aims_anew = cycle_s, False
         self._input.max_velocity = limits.velocity
         self.restart(np.zeros(count))
 
@@ -87,7 +88,7 @@ class MotionFollower:
         self._input.max_velocity = bound
         self._input.target_velocity = np.clip(velocities, -bound * (1.0 - 1e-6), bound * (1.0 - 1e-6))
         self._input.minimum_duration = duration_s
-        self._stopping = False
+        self._stopping, self._aims_anew = False, True
 
     def _speeds_towards(self, positions: Vector, velocities: Vector) -> Vector:
         """Return the greatest speeds (n,) [rad/s] on the way to a target, also where they depend on position."""
@@ -127,10 +128,22 @@ class MotionFollower:
             result = self._update()
         if result is None:
             raise ControlError("no motion within the limits leads on from here")
+        if self._aims_anew and not self._stopping and self._is_held_up():
+            self._input.synchronization = Synchronization.No
+            result = self._update() or result
+        self._aims_anew = False
         self._output.pass_to_input(self._input)
         if result == Result.Finished and not self._stopping:
             self.stop()
         return np.array(self._output.new_position), np.array(self._output.new_velocity)
+
+    def _is_held_up(self) -> bool:
+        """Tell whether a joint reaches its target late, for which time synchronisation would slow all others.
+
+        A joint that shall pass its target with a velocity and comes later than it could has to brake, or to turn back.
+        """
+        due_s = self._input.minimum_duration or 0.0
+        return bool(self._output.trajectory.duration > due_s + self._cycle_s)
 
     def _update(self) -> Result | None:
         """Find the next cycle; None: there is no way within the limits."""

@@ -10,24 +10,20 @@ import sys
 from typing import Any
 
 import numpy as np
-import rclpy
 from geometry_msgs.msg import Point, PointStamped, PoseStamped
 from nav_msgs.msg import Path
 from openral.msg import ActionChunk, ControlStatus, Mission, TaskProgress
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
-from rclpy.task import Future
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from openral_console.live.planned_path import box_edges, planned_points
 from openral_console.ros.convert import control_of, mission_of, reading_of, seconds
 from openral_console.ros.profiles import latched
-from openral_core.errors import ContractError, OpenralError
+from openral_core.errors import ContractError
 from openral_core.graph.names import DEFAULT_NAMESPACE, frame_prefix
-from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
-from openral_core.process.told_to_end import ToldToEnd
+from openral_core.guarded import GuardedCallbacks
+from openral_core.ros.run_node import run_node
 from openral_core.scene import load_scene
 from openral_reasoner.plain_line import plain_line
 
@@ -163,23 +159,7 @@ class MarkerNode(GuardedCallbacks, Node):
 
 def main(args: list[str] | None = None) -> int:
     """Run the node until it is told to stop; EXIT_UNFIT when there is no such scene."""
-    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-    node: MarkerNode | None = None
-    executor = SingleThreadedExecutor()
-    try:
-        with ToldToEnd() as told:
-            node = MarkerNode()
-            executor.add_node(node)
-            told.spin(executor, Future())
-    except OpenralError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return EXIT_UNFIT
-    finally:
-        executor.shutdown()
-        if node is not None:
-            node.destroy_node()
-        rclpy.try_shutdown()
-    return 0
+    return run_node(MarkerNode, args)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""The `main` of a lifecycle node: from `rclpy.init` to the exit code of its process."""
+"""The `main` of a node: from `rclpy.init` to the exit code of its process."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -11,22 +12,23 @@ from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
+from openral_core.errors import OpenralError
 from openral_core.guarded import EXIT_UNFIT
 from openral_core.process.told_to_end import ToldToEnd
 
 
 def run_node(make_node: Callable[[], Any], args: list[str] | None = None, *, threads: int = 1) -> int:
-    """Run a lifecycle node until it is told to stop.
+    """Run a node until it is told to stop.
 
     Args:
-        make_node: returns the node, which has the parameter `autostart` (it configures and activates itself) and a
-            method `close`, which ends what it started.
+        make_node: returns the node. Its method `close`, where it has one, ends what it started. One with the parameter
+            `autostart` has a life cycle: where that is true, it configures and activates itself.
         args: the process's ROS arguments; None reads the command line.
         threads: how many callbacks may run at the same time.
 
     Returns:
-        The process's exit code: 0 when it was told to stop, EXIT_UNFIT when `autostart` found that the node cannot
-        run here (a transition failed, with its reason in the log), 1 when a transition ended by a bug.
+        The process's exit code: 0 when it was told to stop; EXIT_UNFIT when the node cannot run here, since it could
+        not be made, or a transition failed, and said why; 1 when a transition ended by a bug.
     """
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     node: Any = None
@@ -37,16 +39,20 @@ def run_node(make_node: Callable[[], Any], args: list[str] | None = None, *, thr
         with ToldToEnd() as told:
             node = make_node()
             executor.add_node(node)
-            if node.get_parameter("autostart").value:
+            if node.has_parameter("autostart") and node.get_parameter("autostart").value:
                 for transition in (node.trigger_configure, node.trigger_activate):
                     ended = transition()
                     if ended != TransitionCallbackReturn.SUCCESS and not told.told:
                         return EXIT_UNFIT if ended == TransitionCallbackReturn.FAILURE else 1
             told.spin(executor, Future())
+    except OpenralError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return EXIT_UNFIT
     finally:
         executor.shutdown()
         if node is not None:
-            node.close()
+            if hasattr(node, "close"):
+                node.close()
             node.destroy_node()
         rclpy.try_shutdown()
     return 0

@@ -18,24 +18,20 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-import rclpy
 from openral.msg import RecorderStatus
 from openral.srv import MarkEpisode
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
-from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
-from rclpy.signals import SignalHandlerOptions
-from rclpy.task import Future as Ended
 from std_srvs.srv import Trigger
 
-from openral_core.errors import ContractError, OpenralError, OutputError
+from openral_core.errors import ContractError, OutputError
 from openral_core.graph.names import DEFAULT_NAMESPACE
-from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
-from openral_core.process.told_to_end import ToldToEnd
+from openral_core.guarded import GuardedCallbacks
 from openral_core.robot import load_robot
+from openral_core.ros.run_node import run_node
 from openral_core.scene import load_scene
 from openral_data.recorded_columns import RecordedColumns
 from openral_data.recording.outcome import OUTCOMES
@@ -213,24 +209,8 @@ class RecorderNode(GuardedCallbacks, Node):
 
 def main(args: list[str] | None = None) -> int:
     """Run the recorder until it is told to stop; EXIT_UNFIT when it cannot record."""
-    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     os.nice(NICENESS)
-    node: RecorderNode | None = None
-    executor = MultiThreadedExecutor(num_threads=2)
-    try:
-        with ToldToEnd() as told:
-            node = RecorderNode()
-            executor.add_node(node)
-            told.spin(executor, Ended())
-    except OpenralError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return EXIT_UNFIT
-    finally:
-        executor.shutdown()
-        if node is not None:
-            node.close()
-        rclpy.try_shutdown()
-    return 0
+    return run_node(RecorderNode, args, threads=2)
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ WITHOUT_WHEELS = {
     "get_action_names get_action_names_and_types",
     "ros2cli.helpers": "bind get_ros_domain_id pretty_print_call unsigned_int wait_for",
     "ros2cli.node": "NODE_NAME_PREFIX",
-    "ros2cli.node.daemon": "is_daemon_running shutdown_daemon spawn_daemon",
+    "ros2cli.node.daemon": "DaemonNode is_daemon_running shutdown_daemon spawn_daemon",
     "ros2cli.node.direct": "DirectNode add_arguments",
     "ros2cli.node.strategy": "NodeStrategy add_arguments",
     "ros2cli.plugin_system": "PLUGIN_SYSTEM_VERSION PluginException get_first_line_doc satisfies_version",
@@ -65,6 +65,9 @@ WITHOUT_WHEELS = {
     "get_registered_component_types",
     "ros2doctor.api": "DoctorCheck DoctorReport Report Result generate_reports get_topic_names run_checks",
     "ros2doctor.api.format": "compute_padding doctor_error doctor_warn format_print",
+    "ros2doctor.api.topic": "TopicCheck TopicReport",
+    "ros2interface.api": "interface_to_yaml package_name_completer type_completer",
+    "ros2interface.verb.show": "InterfaceTextLine",
     "ros2lifecycle.api": "call_change_states call_get_available_transitions call_get_states get_node_names",
     "ros2multicast.api": "receive send",
     "ros2node.api": "INFO_NONUNIQUE_WARNING_TEMPLATE NodeName NodeNameCompleter TopicInfo "

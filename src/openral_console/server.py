@@ -10,7 +10,6 @@ from pathlib import Path
 
 from fastapi import FastAPI, Request
 from fastapi.responses import FileResponse, PlainTextResponse, Response
-from fastapi.staticfiles import StaticFiles
 from nicegui import ui
 
 from openral_console.access import OPERATOR, Access
@@ -20,12 +19,11 @@ from openral_console.live.deployment import Controls, Door, LiveDeployment
 from openral_console.options import ListenOptions, read_passwords
 from openral_console.page.context import PageContext
 from openral_console.page.layout import build_page
+from openral_console.page.style import new_application, serve_pages
 from openral_console.sessions import Sessions
 from openral_console.stop_process import StopProcess
 from openral_sidecar.identity import write_private
 from openral_sidecar.paths import run_folder
-
-ASSETS = Path(__file__).parent / "assets"
 
 
 class ConsoleServer:
@@ -100,7 +98,7 @@ class ConsoleServer:
             self.url_file.unlink(missing_ok=True)
 
     def _application(self, context: PageContext) -> FastAPI:
-        app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+        app = new_application()
         deployment, title = context.deployment, context.namespace.strip("/")
 
         @app.get("/camera/{name}.jpg")
@@ -128,17 +126,9 @@ class ConsoleServer:
         for path in stops:
             app.post(path)(stop)
 
-        app.mount("/assets", StaticFiles(directory=ASSETS))
-
         @ui.page("/", title=title)
         def page(request: Request) -> None:
             build_page(context, request.scope[OPERATOR])
 
-        ui.run_with(
-            app,
-            title=title,
-            favicon=ASSETS / "icon.svg",
-            reconnect_timeout=10.0,
-            show_welcome_message=False,
-        )
+        serve_pages(app, title)
         return app

@@ -25,6 +25,9 @@ IN_FULL = """() => {
     && buttons.every((button) => seen(button.getBoundingClientRect()));
 }"""
 """The words about the arm are not cut, and the three buttons are in view."""
+NOTED = """[...document.querySelectorAll("#log div[class^=l]")]
+  .filter((line) => line.innerText.includes("pressed stop for all")).length"""
+"""How often the log says that it was pressed: by the console and by the process behind the stop."""
 pytestmark = pytest.mark.timeout(120)
 
 
@@ -62,6 +65,11 @@ def until_stopped(robots: list[Robot]) -> None:
         robot.until(lambda robot=robot: robot.status.estopped)
 
 
+def until_noted(page: Page, before: int) -> None:
+    """Wait until both ways have done what was asked for; a stop that comes later would undo a release."""
+    page.wait_for_function(f"{NOTED} >= {before + 2}")
+
+
 def release(robots: list[Robot]) -> None:
     for robot in robots:
         robot.release()
@@ -79,8 +87,10 @@ def test_stop_stops_this_robot_and_stop_all_stops_both(page: Page, robots: list[
     second.begin()
     second.until(lambda: second.status.executed > executed)
     assert not second.status.estopped
+    before = page.evaluate(NOTED)
     page.click("#stop-all")
     until_stopped(robots)
+    until_noted(page, before)
     until_text(page, "#state", "Stopped")
     for width in (834, 390):
         page.set_viewport_size({"width": width, "height": 800})
@@ -95,6 +105,7 @@ def test_stop_all_works_while_the_console_itself_hangs(
     [process] = [
         each for each in console.processes() if "openral_console.ros.stop_server" not in each.cmdline()
     ]
+    before = page.evaluate(NOTED)
     process.suspend()
     try:
         page.click("#stop-all")
@@ -102,6 +113,7 @@ def test_stop_all_works_while_the_console_itself_hangs(
         until_stopped(robots)
     finally:
         process.resume()
+    until_noted(page, before)
     release(robots)
 
 

@@ -65,9 +65,9 @@ def leader(controller: Controller) -> PlanLeader:
 def swing(times: Vector) -> tuple[Vector, Vector]:
     """Return positions and velocities (k, 7) of joints that swing, at times (k,) [s]."""
     rates = 2 * np.pi * np.array([0.3, 0.2, 0.35, 0.25, 0.4, 0.3, 0.45])
-    grown = 0.2 * np.minimum(1.0, times / 1.5)[:, None] ** 2
-    turned = times[:, None] * rates
-    return START + grown * np.sin(turned), grown * rates * np.cos(turned)
+    share, turned = np.minimum(1.0, times / 1.5)[:, None], times[:, None] * rates
+    grown, growing = 0.2 * share**2, 0.4 * share / 1.5 * (share < 1.0)
+    return START + grown * np.sin(turned), grown * rates * np.cos(turned) + growing * np.sin(turned)
 
 
 def lead(leader: PlanLeader, controller: Controller, steps: int, ahead: int, each: int) -> None:

@@ -89,6 +89,8 @@ class Observer:
         self.policy.send(fields.pop("stamp", self.seen["image"][-1].header.stamp), **fields)
 
     def status(self):
+        """The newest status; the bridge tells it five times a second, so the first may be on its way."""
+        self.until(lambda: self.seen["status"])
         return self.seen["status"][-1]
 
     def close(self):

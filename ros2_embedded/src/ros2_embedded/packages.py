@@ -44,6 +44,7 @@ OWN = (
     "ros2cli",
     "ros2component",
     "ros2doctor",
+    "ros2interface",
     "ros2lifecycle",
     "ros2multicast",
     "ros2node",

@@ -62,7 +62,7 @@ def _dispatch(arguments: list[str]) -> int:
         added = {name: f"plug-in, {point.value}" for name, point in plugins.items()}
         _print_table(f"usage: ros2 {command} <verb> ...\n\n{help_}\n\nVerbs:", {**verbs, **added})
         return 0
-    verb, *rest = rest
+    verb, *rest = _verb_first(rest, {*verbs, *plugins})
     if verb in plugins and verb not in verbs:
         return _run_module(plugins[verb].load(), f"{command} {verb}", "", rest)
     if verb not in verbs:
@@ -70,6 +70,14 @@ def _dispatch(arguments: list[str]) -> int:
             f"unknown verb '{command} {verb}'{_did_you_mean(verb, verbs)}; 'ros2 {command} --help' lists them"
         )
     return _run(command, verb, verbs[verb], rest)
+
+
+def _verb_first(arguments: list[str], verbs: set[str]) -> list[str]:
+    """Options may stand before the verb, as in `ros2 topic --include-hidden-topics list`."""
+    if not arguments[0].startswith("-"):
+        return arguments
+    index = next((index for index, word in enumerate(arguments) if word in verbs), 0)
+    return [arguments[index], *arguments[:index], *arguments[index + 1 :]]
 
 
 def _run(command: str, verb: str, help_: str, arguments: list[str]) -> int:

@@ -8,6 +8,59 @@ from ros2_embedded.rosidl.parser import parse_type, strip_comment
 from ros2_embedded.rosidl.registry import InterfaceNotFoundError, source_file
 
 
+class InterfaceTextLine:
+    """One line of an interface file.
+
+    Args:
+        pkg_name: the package of the interface, which a type without a package belongs to.
+        msg_name: the name of the interface.
+        line_text: the line.
+
+    Raises:
+        ValueError: the text has more than one line.
+    """
+
+    def __init__(self, pkg_name: str, msg_name: str, line_text: str) -> None:
+        """Split the line into what it declares and its comment."""
+        if "\n" in line_text.rstrip("\n"):
+            raise ValueError(f"a definition of one line is needed, but '{line_text}' has more")
+        self._package = pkg_name
+        self._text = line_text.rstrip()
+        self._code = "" if self.is_comment() else strip_comment(self._text).rstrip()
+
+    def __str__(self) -> str:
+        """The line itself."""
+        return self._text
+
+    @property
+    def code(self) -> str:
+        """The line without its comment."""
+        return self._code
+
+    def is_comment(self) -> bool:
+        """Whether the line is nothing but a comment."""
+        return self._text.lstrip().startswith("#")
+
+    def is_trailing_comment(self) -> bool:
+        """Whether a comment follows what the line declares."""
+        return self.trailing_comment is not None
+
+    @property
+    def trailing_comment(self) -> str | None:
+        """The text of the comment that follows what the line declares, None without one."""
+        comment = self._text[len(self._code) :].lstrip()
+        return comment[1:].strip() if self._code and comment else None
+
+    @property
+    def nested_type(self) -> str | None:
+        """The full name of the message that the line declares a field of, None for another line."""
+        words = self._code.split(maxsplit=1)
+        if len(words) < 2 or words[0].startswith("---"):
+            return None
+        kind = parse_type(words[0], self._package)
+        return None if kind.is_primitive else kind.base
+
+
 def definition_text(name: str, *, comments: bool = True, nested_comments: bool = False) -> str:
     """Return an interface as its file spells it, with the fields of nested messages indented below them.
 
@@ -25,23 +78,13 @@ def definition_text(name: str, *, comments: bool = True, nested_comments: bool =
 
 def _lines(name: str, depth: int, comments: bool, nested_comments: bool) -> Iterator[str]:
     path = source_file(name)
-    if path is None or path.stem != name.rpartition("/")[2]:
+    package, _, stem = name.split("/")
+    if path is None or path.stem != stem:
         raise InterfaceNotFoundError(f"Unknown interface '{name}'")
-    indent = "\t" * depth
-    for line in path.read_text("utf-8").splitlines():
-        code = strip_comment(line).rstrip() if line.strip()[:1] != "#" else ""
-        shown = line.rstrip() if comments else code
-        if shown or (comments and depth == 0):
-            yield f"{indent}{shown}" if shown else ""
-        nested = _nested_type(code.strip(), name.partition("/")[0])
-        if nested is not None:
-            yield from _lines(nested, depth + 1, nested_comments, nested_comments)
-
-
-def _nested_type(code: str, package: str) -> str | None:
-    """The full name of the message that a line declares a field of, None for another line."""
-    words = code.split(maxsplit=1)
-    if len(words) < 2 or code.startswith("---"):
-        return None
-    kind = parse_type(words[0], package)
-    return None if kind.is_primitive else kind.base
+    for text in path.read_text("utf-8").splitlines():
+        line = InterfaceTextLine(package, stem, text)
+        shown = str(line) if comments else line.code
+        if shown or comments:
+            yield "\t" * depth + shown if shown else ""
+        if line.nested_type is not None:
+            yield from _lines(line.nested_type, depth + 1, nested_comments, nested_comments)

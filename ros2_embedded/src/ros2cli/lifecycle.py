@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 from typing import TYPE_CHECKING, Any
 
-from .node import wait_for
-from .nodes import node_names, require_node
+from .errors import CliError
+from .node import is_hidden, wait_for
+from .nodes import chosen_node, node_names
 from .services import call_once
 
 if TYPE_CHECKING:
@@ -14,17 +16,20 @@ if TYPE_CHECKING:
 _GET_STATE = "lifecycle_msgs/srv/GetState"
 
 
-def lifecycle_nodes(node: Node) -> list[str]:
+def lifecycle_nodes(node: Node, include_hidden: bool = True) -> list[str]:
     """Return the full names of the nodes that have a lifecycle, sorted."""
     services = dict(node.get_service_names_and_types())
-    return [name for name in node_names(node) if _GET_STATE in services.get(f"{name}/get_state", ())]
+    names = [name for name in node_names(node) if include_hidden or not is_hidden(name)]
+    return [name for name in names if _GET_STATE in services.get(f"{name}/get_state", ())]
 
 
-def require_lifecycle_node(node: Node, name: str) -> str:
-    """Return the full name of a lifecycle node; raise CliError when it is not there or has no lifecycle."""
-    from .errors import CliError
+def chosen_lifecycle_node(node: Node, args: argparse.Namespace) -> str:
+    """Return the full name of the lifecycle node that the arguments name.
 
-    target = require_node(node, name)
+    Raises:
+        CliError: it is not there, hidden without `--include-hidden-nodes`, or has no lifecycle.
+    """
+    target = chosen_node(node, args)
     if not wait_for(lambda: target in lifecycle_nodes(node)):
         raise CliError(f"node '{target}' has no lifecycle; 'ros2 lifecycle nodes' lists those that have")
     return target

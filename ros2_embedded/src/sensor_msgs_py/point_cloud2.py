@@ -145,7 +145,7 @@ def create_cloud(
         header: `std_msgs/msg/Header`.
         fields: `sensor_msgs/msg/PointField` of each field.
         points: structured array, or anything of shape (N, fields) or (width, height, fields).
-        step: size of a point [bytes]; None takes what the fields need.
+        step: size of a point [bytes]; None takes what the fields need, or that of structured points.
         point_step: the same, under its newer name.
 
     Returns:
@@ -187,6 +187,10 @@ def _with_layout(
     padded = dtype_from_fields(fields, max(array.dtype.itemsize, dtype.itemsize)) if free else dtype
     if array.dtype == padded:
         return array, padded
+    if not free and array.dtype.itemsize != dtype.itemsize:
+        raise PointCloudError(
+            f"points have {array.dtype.itemsize} bytes each, not {dtype.itemsize} as asked for"
+        )
     wanted = {name: dtype[name] for name in dtype.names or ()}
     if {name: array.dtype[name] for name in array.dtype.names or ()} != wanted:
         raise PointCloudError(f"points have the layout {array.dtype}, the fields give {dtype}")

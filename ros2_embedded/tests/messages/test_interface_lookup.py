@@ -9,15 +9,18 @@ from pathlib import Path
 
 import pytest
 import test_msgs.msg
+import test_msgs.srv
 from std_msgs.msg import Byte, String
 from std_srvs.srv import Trigger
 from test_msgs.action import Fibonacci
 from test_msgs.message_fixtures import get_test_msg
 from test_msgs.msg import Arrays, BasicTypes, BoundedSequences, Nested, UnboundedSequences
+from test_msgs.service_fixtures import get_test_srv
 
 import ament_index_python
 import rosidl_runtime_py
 from ament_index_python import cli
+from rclpy.serialization import deserialize_message, serialize_message
 from rosidl_adapter.parser import (
     InvalidFieldDefinition,
     InvalidResourceName,
@@ -116,6 +119,17 @@ def test_fixtures_become_text_and_stay_as_they_are(name: str) -> None:
         for function in (message_to_csv, rosidl_runtime_py.message_to_yaml):
             function(message, truncate_length=2)
         assert message == before
+
+
+@pytest.mark.parametrize("name", sorted(test_msgs.srv.__all__))
+def test_fixtures_of_services_come_in_pairs(name: str) -> None:
+    pairs = get_test_srv(name)
+    kind = getattr(test_msgs.srv, name)
+    for pair in pairs:
+        assert [type(part) for part in pair] == [kind.Request, kind.Response]
+        for part in pair:
+            assert repr(deserialize_message(serialize_message(part), type(part))) == repr(part)
+    assert [pairs.index(pair) for pair in pairs] == list(range(len(pairs)))
 
 
 def test_fields_from_messages_and_bytes_from_text() -> None:

@@ -59,6 +59,8 @@ def test_structured_points_with_padding() -> None:
     cloud = point_cloud2.create_cloud(Header(), fields, points)
     assert cloud.point_step == 16
     assert np.array_equal(point_cloud2.read_points(cloud)["id"], [3, 4])
+    with pytest.raises(AssertionError, match="points have 16 bytes each, not 9 as asked for"):
+        point_cloud2.create_cloud(Header(), fields, points, 9)
     tight = points.astype([("x", "f4"), ("id", "u1")])
     assert point_cloud2.read_points(point_cloud2.create_cloud(Header(), fields, tight))["id"].tolist() == [
         3,

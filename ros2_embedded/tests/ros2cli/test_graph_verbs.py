@@ -8,6 +8,8 @@ import sys
 
 import yaml
 
+import rclpy
+
 
 def test_node_list_and_info(robot):
     assert robot.ok("node", "list").split() == ["/robot"]
@@ -221,6 +223,26 @@ def test_lifecycle(robot):
     assert robot.ok("lifecycle", "set", "/robot", "configure") == "Transitioning successful\n"
     robot.ok("lifecycle", "set", "/robot", "activate")
     assert robot.ok("lifecycle", "get", "/robot") == "active [3]\n"
+
+
+def test_hidden_nodes_are_found_only_where_they_are_asked_for(robot):
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    rclpy.create_node("_ghost", context=context)
+    try:
+        assert robot.ok("node", "info", "--include-hidden", "/_ghost").startswith("/_ghost\n")
+        assert robot.run("node", "info", "/_ghost") == (1, "Unable to find node '/_ghost'\n")
+        for arguments in (("param", "list"), ("lifecycle", "get"), ("lifecycle", "list")):
+            assert robot.run(*arguments, "/_ghost") == (1, "Node not found\n")
+            assert robot.run(*arguments, "/nobody", "--timeout", "0.2") == (1, "Node not found\n")
+    finally:
+        rclpy.shutdown(context=context)
+
+
+def test_options_may_stand_before_the_verb(robot):
+    assert "/fibonacci/_action/status" in robot.ok("topic", "--include-hidden-topics", "list").split()
+    assert "/fibonacci/_action/send_goal" in robot.ok("service", "--include-hidden-services", "list").split()
+    assert robot.run("topic", "--include-hidden-topics", "lst")[0] == 1
 
 
 def test_unknown_names_are_one_line(robot):

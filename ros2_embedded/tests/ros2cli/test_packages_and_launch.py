@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import signal
 
+import pytest
+
+from ros2interface.verb.show import InterfaceTextLine
+
 from .conftest import wait_until
 
 LAUNCH = """
@@ -57,12 +61,35 @@ def test_pkg_verbs(ros2):
     assert ros2.ok("pkg", "prefix", "testbed") == f"{ros2.folder}/prefix\n"
     assert ros2.ok("pkg", "executables", "testbed") == "testbed robot\n"
     assert ros2.ok("pkg", "xml", "testbed", "-t", "version") == "1.2.3\n"
-    code, output = ros2.run("pkg", "prefix", "nonesuch")
-    assert code == 1
-    assert "nonesuch" in output
+    assert ros2.ok("pkg", "xml", "launch_ros", "-t", "name") == "launch_ros\n"
+    for verb in ("prefix", "xml"):
+        assert ros2.run("pkg", verb, "nonesuch") == (1, "Package not found\n")
     code, output = ros2.run("run", "testbed", "rubot")
     assert code == 1
     assert "has no executable 'rubot'; it has: robot" in output
+
+
+@pytest.mark.parametrize(
+    ("text", "comment", "trailing", "nested"),
+    [
+        ("  # only words", True, None, None),
+        ("int32 value  # metres", False, "metres", None),
+        ("Point[4] corners", False, None, "geometry_msgs/msg/Point"),
+        ("string name 'a # b'", False, None, None),
+        ("---", False, None, None),
+        ("", False, None, None),
+    ],
+)
+def test_lines_of_definitions(text, comment, trailing, nested):
+    line = InterfaceTextLine("geometry_msgs", "Shape", text)
+    assert (str(line), line.is_comment()) == (text, comment)
+    assert (line.trailing_comment, line.nested_type) == (trailing, nested)
+    assert line.is_trailing_comment() == (trailing is not None)
+
+
+def test_a_line_of_a_definition_is_one_line():
+    with pytest.raises(ValueError, match="one line"):
+        InterfaceTextLine("geometry_msgs", "Shape", "int32 a\nint32 b")
 
 
 def test_interface_verbs(ros2):
@@ -75,7 +102,10 @@ def test_interface_verbs(ros2):
         "example_interfaces/action/Fibonacci" in ros2.ok("interface", "package", "example_interfaces").split()
     )
     assert ros2.ok("interface", "proto", "example_interfaces/srv/AddTwoInts", "--no-quotes") == "a: 0\nb: 0\n"
-    assert ros2.run("interface", "show", "std_msgs/msg/Nonesuch")[0] == 1
+    code, output = ros2.run("interface", "show", "std_msgs/msg/Nonesuch")
+    assert code == 1
+    assert output.startswith("Could not find the interface '")
+    assert ros2.run("interface", "show", "nonesuch/msg/Text") == (1, "Unknown package 'nonesuch'\n")
 
 
 def test_no_daemon_is_needed(ros2):

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from geometry_msgs.msg import TransformStamped
+from tf2_msgs.action import LookupTransform
+from tf2_msgs.msg import TF2Error
 
 from rclpy.duration import Duration
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
@@ -17,6 +19,7 @@ from rclpy.time import Time
 from tf2_ros import (
     Buffer,
     BufferClient,
+    BufferCore,
     BufferServer,
     ConnectivityException,
     ExtrapolationException,
@@ -59,6 +62,44 @@ def buffer(node: Node) -> Iterator[Buffer]:
     executor.shutdown()
     thread.join()
     server.destroy()
+
+
+class HandMadeServer:
+    """Services and feedback of the action, put together as programs do; it has no status."""
+
+    def __init__(self, node: Node, core: BufferCore) -> None:
+        self.core, self.results = core, {}
+        impl, name = LookupTransform.Impl, "by_hand/_action"
+        node.create_service(impl.SendGoalService, f"{name}/send_goal", self.look_up)
+        node.create_service(impl.CancelGoalService, f"{name}/cancel_goal", lambda request, response: response)
+        node.create_service(impl.GetResultService, f"{name}/get_result", self.tell)
+        node.create_publisher(impl.FeedbackMessage, f"{name}/feedback", 1)
+
+    def look_up(self, request: Any, response: Any) -> Any:
+        goal, result = request.goal, LookupTransform.Result()
+        try:
+            result.transform = self.core.lookup_transform_core(
+                goal.target_frame, goal.source_frame, goal.source_time
+            )
+        except LookupException as error:
+            result.error = TF2Error(error=TF2Error.LOOKUP_ERROR, error_string=str(error))
+        self.results[bytes(request.goal_id.uuid)] = result
+        response.accepted = True
+        return response
+
+    def tell(self, request: Any, response: Any) -> Any:
+        response.result = self.results[bytes(request.goal_id.uuid)]
+        return response
+
+
+def test_a_server_made_by_hand(node: Node, buffer: Buffer) -> None:
+    HandMadeServer(node, buffer)
+    client = BufferClient(node, "by_hand", check_frequency=10.0, timeout_padding=PATIENCE.nanoseconds / 1e9)
+    assert client.action_client.wait_for_server(timeout_sec=90.0)
+    found = client.lookup_transform("a", "b", Time(seconds=1).to_msg(), PATIENCE)
+    assert found == make("a", "b", 1, 1.0)
+    with pytest.raises(LookupException, match="does not exist"):
+        client.lookup_transform("a", "moon", Time(), PATIENCE)
 
 
 @pytest.fixture

@@ -9,13 +9,16 @@ from nicegui import ui
 
 from openral_console.page.camera_tiles import CameraTiles
 from openral_console.page.context import PageContext
-from openral_console.page.control_panel import ControlPanel, DiagnosticsPanel, SkillsPanel
+from openral_console.page.control_panel import ControlPanel
+from openral_console.page.diagnostics_panel import DiagnosticsPanel
 from openral_console.page.hand_panel import HandPanel
 from openral_console.page.log_panel import LogPanel
 from openral_console.page.mission_panel import MissionPanel
 from openral_console.page.progress_panel import ProgressPanel
 from openral_console.page.prompt_line import PromptLine
 from openral_console.page.robot_scene import RobotScene
+from openral_console.page.skills_panel import SkillsPanel
+from openral_console.page.style import style_page
 from openral_console.page.top_bar import TopBar
 from openral_console.sessions import STOP
 
@@ -39,11 +42,8 @@ def build_page(context: PageContext, operator: str) -> None:
     """
     settings = {"port": context.options.stop_port, "key": context.sessions.sign(operator, STOP)}
     scripts = "".join(f'<script src="/assets/{name}.js"></script>' for name in ("stop", "teleop"))
-    ui.add_head_html(
-        f"<script>window.openralStop = {json.dumps(settings)}</script>{scripts}"
-        '<link rel="stylesheet" href="/assets/console.css">'
-    )
-    ui.colors(primary="#1d5d8c", negative="#c4281c")
+    ui.add_head_html(f"<script>window.openralStop = {json.dumps(settings)}</script>{scripts}")
+    style_page()
     bar = TopBar(context, operator)
     with ui.element("main").classes("c-grid"):
         with ui.element("div").classes("c-column"):

@@ -19,7 +19,7 @@ from rcl_interfaces.msg import Log
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.node import Node
-from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
+from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from sensor_msgs.msg import Image
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
@@ -38,6 +38,7 @@ from openral_console.ros.convert import (
     step_of,
 )
 from openral_console.ros.fleet_stop import StopAll, deployments_in
+from openral_console.ros.profiles import latched
 from openral_console.ros.service_call import ServiceCall
 from openral_core.errors import ContractError
 from openral_core.graph.names import DEFAULT_NAMESPACE, frame_prefix
@@ -52,11 +53,6 @@ MAX_PROMPT = 2000
 REASONER_S = 2.0
 """[s] that a reasoner has to be found in the graph."""
 BEST_EFFORT = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
-
-
-def latched(depth: int) -> QoSProfile:
-    """Return the profile of a topic whose newest messages are told to those that come late."""
-    return QoSProfile(depth=depth, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class ConsoleNode(GuardedCallbacks, Node):

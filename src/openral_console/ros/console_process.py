@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import sys
-import threading
 from pathlib import Path
 
 import rclpy
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
 from openral_console.live.deployment import LiveDeployment
 from openral_console.options import DEFAULT_PORT, ListenOptions
 from openral_console.ros.console_node import ConsoleNode
+from openral_console.ros.spinning import spinning
 from openral_console.ros.teleop_door import TeleopDoor
 from openral_core.errors import InstallationError, OpenralError
 from openral_core.guarded import EXIT_UNFIT
@@ -37,27 +36,17 @@ def serve(options: ListenOptions | None = None, scene: str = "", args: list[str]
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     deployment = LiveDeployment()
     node = ConsoleNode(deployment)
-    executor = SingleThreadedExecutor()
-    spinning = threading.Thread(target=_spin, args=(executor,), name="ros", daemon=True)
-    try:
+    with spinning(node):
         chosen, actions_file = (options, None) if options else _parameters(node)
         scene = scene or str(node.declare_parameter("scene", "").value)
         door = TeleopDoor(node, deployment, scene)
         server = ConsoleServer(
             deployment, node, door, chosen, actions_file, node.get_logger().info, node.get_namespace()
         )
-        executor.add_node(node)
-        spinning.start()
         # Not by the logger: whoever reads /rosout would have the token.
         sys.stdout.write(f"openral console: {server.url}\n")
         sys.stdout.flush()
         server.run()
-    finally:
-        executor.shutdown()
-        if spinning.is_alive():  # nothing may be destroyed that is being waited for
-            spinning.join(timeout=2.0)
-        node.destroy_node()
-        rclpy.try_shutdown()
     return 0
 
 
@@ -81,13 +70,6 @@ def _parameters(node: ConsoleNode) -> tuple[ListenOptions, Path | None]:
         passwords=path("passwords"),
     )
     return options, run_dir / "console.jsonl" if run_dir else None
-
-
-def _spin(executor: SingleThreadedExecutor) -> None:
-    try:
-        executor.spin()
-    except ExternalShutdownException:
-        return
 
 
 def main(args: list[str] | None = None) -> int:

@@ -12,7 +12,6 @@ from typing import Any
 import rclpy
 from openral.msg import ControlStatus, Mission, SkillInfo
 from rclpy.node import Node
-from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import Bool
 
@@ -20,16 +19,13 @@ from openral_console.live.deployment import LiveDeployment
 from openral_console.live.views import StopAnswer
 from openral_console.ros.convert import control_of, mission_of, skill_of
 from openral_console.ros.fleet_stop import deployments_in, stop_deployments
+from openral_console.ros.profiles import latched
 from openral_core.guarded import GuardedCallbacks
 
 SPIN_S = 0.02
 """[s] that one look at the graph waits for messages."""
 MAX_SKILLS = 64
 """That are shown of a deployment."""
-
-
-def _latched(depth: int) -> QoSProfile:
-    return QoSProfile(depth=depth, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class FleetNode(GuardedCallbacks, Node):
@@ -65,9 +61,9 @@ class FleetNode(GuardedCallbacks, Node):
         robot = self._robots[namespace] = LiveDeployment()
         for kind, name, take, qos in (
             (ControlStatus, "control_status", _on_status, 10),
-            (Mission, "mission", _on_mission, _latched(1)),
-            (SkillInfo, "skills", _on_skill, _latched(MAX_SKILLS)),
-            (Bool, "estop_state", _on_estop, _latched(1)),
+            (Mission, "mission", _on_mission, latched(1)),
+            (SkillInfo, "skills", _on_skill, latched(MAX_SKILLS)),
+            (Bool, "estop_state", _on_estop, latched(1)),
         ):
             self.create_subscription(kind, f"{namespace}/{name}", partial(take, robot), qos)
 

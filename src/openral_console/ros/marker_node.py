@@ -16,7 +16,6 @@ from nav_msgs.msg import Path
 from openral.msg import ActionChunk, ControlStatus, Mission, TaskProgress
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from std_msgs.msg import ColorRGBA
@@ -24,6 +23,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from openral_console.live.planned_path import box_edges, planned_points
 from openral_console.ros.convert import control_of, mission_of, reading_of, seconds
+from openral_console.ros.profiles import latched
 from openral_core.errors import ContractError, OpenralError
 from openral_core.graph.names import DEFAULT_NAMESPACE, frame_prefix
 from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
@@ -31,7 +31,6 @@ from openral_core.process.told_to_end import ToldToEnd
 from openral_core.scene import load_scene
 from openral_reasoner.plain_line import plain_line
 
-LATCHED = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 ABOVE_M, LETTER_M, LINE_M = 0.08, 0.04, 0.004
 """[m] from the box to the words; height of a capital letter; width of an edge."""
 MAX_WORDS = 80
@@ -53,14 +52,14 @@ class MarkerNode(GuardedCallbacks, Node):
         self._drawn = True
         self._mission: Any = None
         self._reading: Any = None
-        self._path = self.create_publisher(Path, "planned_path", LATCHED)
-        self._markers = self.create_publisher(MarkerArray, "markers", LATCHED)
+        self._path = self.create_publisher(Path, "planned_path", latched(1))
+        self._markers = self.create_publisher(MarkerArray, "markers", latched(1))
         subscribe = self.create_subscription
         subscribe(PointStamped, "ee_target", self._on_target, 10)
         subscribe(PoseStamped, "ee_pose", self._on_pose, 10)
         subscribe(ActionChunk, "action_chunk", self._on_chunk, 10)
         subscribe(ControlStatus, "control_status", self._on_status, 10)
-        subscribe(Mission, "mission", self._on_mission, LATCHED)
+        subscribe(Mission, "mission", self._on_mission, latched(1))
         subscribe(TaskProgress, "progress", self._on_progress, 10)
 
     # -- the path ------------------------------------------------------------------------------------

@@ -21,7 +21,6 @@ from urllib.parse import urlsplit
 
 import rclpy
 import uvicorn
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from starlette.applications import Starlette
@@ -33,6 +32,7 @@ from std_srvs.srv import Trigger
 from openral_console.actions import STOPS, ActionLog
 from openral_console.ros.fleet_stop import StopAll
 from openral_console.ros.service_call import ServiceCall
+from openral_console.ros.spinning import spinning
 from openral_console.sessions import STOP, Sessions
 from openral_core.graph.names import DEFAULT_NAMESPACE, ros_arguments
 from openral_core.guarded import GuardedCallbacks
@@ -88,38 +88,24 @@ def main() -> int:
     sessions = Sessions(bytes.fromhex(settings["key"]), "")
     rclpy.init(args=ros_arguments(settings["namespace"]), signal_handler_options=SignalHandlerOptions.NO)
     node = StopNode()
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
+    with spinning(node):
+        log = ActionLog(Path(settings["actions"]), node.get_logger().info)
+        config = uvicorn.Config(
+            application(node.stops, sessions, log),
+            log_level="warning",
+            access_log=False,
+            ssl_certfile=settings["certificate"],
+            ssl_keyfile=settings["private_key"],
+            timeout_graceful_shutdown=1,
+        )
+        server = uvicorn.Server(config)
 
-    def spin() -> None:
-        try:
-            executor.spin()
-        except ExternalShutdownException:
-            return
+        def watch_parent() -> None:
+            sys.stdin.read()
+            server.should_exit = True
 
-    spinning = threading.Thread(target=spin, name="ros", daemon=True)
-    spinning.start()
-    listening = socket.socket(fileno=int(settings["socket"]))
-    config = uvicorn.Config(
-        application(node.stops, sessions, ActionLog(Path(settings["actions"]), node.get_logger().info)),
-        log_level="warning",
-        access_log=False,
-        ssl_certfile=settings["certificate"],
-        ssl_keyfile=settings["private_key"],
-        timeout_graceful_shutdown=1,
-    )
-    server = uvicorn.Server(config)
-
-    def watch_parent() -> None:
-        sys.stdin.read()
-        server.should_exit = True
-
-    threading.Thread(target=watch_parent, name="parent", daemon=True).start()
-    server.run(sockets=[listening])
-    executor.shutdown()
-    spinning.join(timeout=2.0)  # nothing may be destroyed that is being waited for
-    node.destroy_node()
-    rclpy.try_shutdown()
+        threading.Thread(target=watch_parent, name="parent", daemon=True).start()
+        server.run(sockets=[socket.socket(fileno=int(settings["socket"]))])
     return 0
 
 

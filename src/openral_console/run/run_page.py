@@ -5,9 +5,10 @@ from __future__ import annotations
 from nicegui import ui
 
 from openral_console.live.deployment import LiveDeployment
-from openral_console.page.control_panel import SkillsPanel
 from openral_console.page.mission_panel import MissionPanel
 from openral_console.page.progress_panel import ProgressPanel
+from openral_console.page.skills_panel import SkillsPanel
+from openral_console.page.style import style_page
 from openral_console.run.finished_run import FinishedRun
 
 PLAY_S = 0.1
@@ -21,8 +22,7 @@ class RunPage:
         """Make the page at the end of the run."""
         self._run, self._shown = run, LiveDeployment()
         self._shown.skills = run.skills()
-        ui.add_head_html('<link rel="stylesheet" href="/assets/console.css">')
-        ui.colors(primary="#1d5d8c", negative="#c4281c")
+        style_page()
         with ui.element("header").classes("c-bar"):
             ui.label(f"openral: run {run.run_dir.name}").classes("c-brand")
             self._play = ui.button(icon="play_arrow", on_click=self._switch).props("flat round id=play")

@@ -10,17 +10,16 @@ from pathlib import Path
 
 from fastapi import FastAPI
 from fastapi.responses import FileResponse, Response
-from fastapi.staticfiles import StaticFiles
 from nicegui import ui
 
 from openral_console.access import Access
 from openral_console.listening import listen, serve_on, url_of
 from openral_console.options import ListenOptions, read_passwords
+from openral_console.page.style import new_application, serve_pages
 from openral_console.run.finished_run import FinishedRun
 from openral_console.run.run_page import RunPage
 from openral_console.sessions import Sessions
 
-ASSETS = Path(__file__).parents[1] / "assets"
 _log = logging.getLogger(__name__)
 
 
@@ -50,24 +49,16 @@ def _note(who: str, did: str) -> None:
 
 
 def _application(run: FinishedRun) -> FastAPI:
-    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    app = new_application()
 
     @app.get("/picture/{number}.png")
     def picture(number: int) -> Response:
         path = run.picture(run.attempts[number]) if 0 <= number < len(run.attempts) else None
         return FileResponse(path, media_type="image/png") if path else Response(status_code=404)
 
-    app.mount("/assets", StaticFiles(directory=ASSETS))
-
     @ui.page("/", title=f"openral: {run.run_dir.name}")
     def page() -> None:
         RunPage(run)
 
-    ui.run_with(
-        app,
-        title="openral",
-        favicon=ASSETS / "icon.svg",
-        reconnect_timeout=10.0,
-        show_welcome_message=False,
-    )
+    serve_pages(app, "openral")
     return app

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import socket
 from typing import TYPE_CHECKING, Any
 
 from ..frontend.expose import expose_substitution
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 @expose_substitution("anon")
 class AnonName(Substitution):
-    """A name made unique with host, process and chance; the same base gives the same name within a launch."""
+    """A name made unique with process id and chance; the same base gives the same name within a launch."""
 
     def __init__(self, name: SomeSubstitutionsType) -> None:
         self.__name = normalize_to_list_of_substitutions(name)
@@ -43,6 +42,5 @@ class AnonName(Substitution):
         base = perform_substitutions(context, self.__name)
         key = f"anon{base}"
         if key not in context.launch_configurations:
-            host = "".join(char if char.isalnum() else "_" for char in socket.gethostname())
-            context.launch_configurations[key] = f"{base}_{host}_{os.getpid()}_{random.getrandbits(32)}"
+            context.launch_configurations[key] = f"{base}_{os.getpid()}_{random.getrandbits(63)}"
         return str(context.launch_configurations[key])

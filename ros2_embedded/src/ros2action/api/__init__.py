@@ -13,6 +13,7 @@ from rclpy.action import (
 )
 from rclpy.expand_topic_name import expand_topic_name
 from rclpy.validate_full_topic_name import validate_full_topic_name
+from ros2cli.node.direct import DirectNode
 from ros2cli.node.strategy import NodeStrategy
 from ros2node.api import get_node_names
 from rosidl_runtime_py import get_action_interfaces, message_to_yaml
@@ -22,7 +23,7 @@ NodeTypes = list[tuple[str, list[str]]]
 
 
 def _real(node: Any) -> Any:
-    return node.node if isinstance(node, NodeStrategy) else node
+    return node.node if isinstance(node, (DirectNode, NodeStrategy)) else node
 
 
 def get_action_clients_and_servers(*, node: Any, action_name: str) -> tuple[NodeTypes, NodeTypes]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rclpy.node import Node
 
 DEFAULT_TIMEOUT = 0.5
-"""How long a node spins before it is asked, when `--spin-time` does not say [s]."""
+"""The spin time [s] that stands for "until the graph is quiet", the default of `--spin-time`."""
 
 
 class DirectNode:
@@ -41,7 +41,7 @@ class DirectNode:
             parameter_overrides=[sim_time],
         )
         spin_time = getattr(args, "spin_time", None)
-        if spin_time:
+        if spin_time and spin_time != DEFAULT_TIMEOUT:
             time.sleep(spin_time)
         else:
             settle(self.node)
@@ -64,5 +64,10 @@ class DirectNode:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add `--spin-time` and `--use-sim-time`."""
-    parser.add_argument("--spin-time", type=float, default=None, help="how long to look at the graph [s]")
+    parser.add_argument(
+        "--spin-time",
+        type=float,
+        default=DEFAULT_TIMEOUT,
+        help="how long to look at the graph [s]; by default until it is quiet",
+    )
     parser.add_argument("-s", "--use-sim-time", action="store_true", help="follow /clock")

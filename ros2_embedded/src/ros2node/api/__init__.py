@@ -11,6 +11,7 @@ from rclpy.action import (
 )
 from rclpy.node import HIDDEN_NODE_PREFIX
 from ros2cli.helpers import wait_for
+from ros2cli.node.direct import DirectNode
 from ros2cli.node.strategy import NodeStrategy
 
 INFO_NONUNIQUE_WARNING_TEMPLATE = (
@@ -145,7 +146,7 @@ def get_action_client_info(
 
 def _real(node: Any) -> Any:
     """The node itself, of a node or a `NodeStrategy`."""
-    return node.node if isinstance(node, NodeStrategy) else node
+    return node.node if isinstance(node, (DirectNode, NodeStrategy)) else node
 
 
 class NodeNameCompleter:

@@ -21,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Print the definition of an interface, with those of its fields indented below them."""
+    from ros2_embedded.packages import package_names, package_share
     from ros2_embedded.rosidl.registry import InterfaceNotFoundError
 
     from ...definition_text import definition_text
@@ -29,9 +30,12 @@ def main(args: argparse.Namespace) -> int:
     parts = name.split("/")
     if len(parts) != 3 or parts[1] not in ("msg", "srv", "action"):
         raise CliError(f"'{name}' is no interface name; write package/msg/Name (or srv, action)")
+    if parts[0] not in package_names():
+        raise CliError(f"Unknown package '{parts[0]}'")
     try:
         text = definition_text(name, comments=not args.no_comments, nested_comments=args.all_comments)
     except InterfaceNotFoundError as error:
-        raise CliError(str(error)) from error
+        path = package_share(parts[0]).joinpath(*parts[1:]).with_suffix(".idl")
+        raise CliError(f"Could not find the interface '{path}'") from error
     write(text)
     return 0

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import argparse
 
-from ...lifecycle import get_transitions, require_lifecycle_node
+from ...lifecycle import chosen_lifecycle_node, get_transitions
 from ...node import cli_node
+from ...nodes import add_node_arguments
 from ...topics import write
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("node_name", help="the node")
+    add_node_arguments(parser)
     parser.add_argument("-a", "--all", action="store_true", help="not only those possible now")
 
 
 def main(args: argparse.Namespace) -> int:
     """Print the transitions of a lifecycle node."""
     with cli_node() as node:
-        target = require_lifecycle_node(node, args.node_name)
+        target = chosen_lifecycle_node(node, args)
         for description in get_transitions(node, target, every=args.all):
             write(
                 f"- {description.transition.label} [{description.transition.id}]\n"

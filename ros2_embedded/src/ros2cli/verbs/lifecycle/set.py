@@ -5,15 +5,16 @@ from __future__ import annotations
 import argparse
 
 from ...errors import CliError
-from ...lifecycle import get_transitions, require_lifecycle_node
+from ...lifecycle import chosen_lifecycle_node, get_transitions
 from ...node import cli_node
+from ...nodes import add_node_arguments
 from ...services import call_once
 from ...topics import write
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("node_name", help="the node")
+    add_node_arguments(parser)
     parser.add_argument("transition", help="label or number of the transition, such as configure")
 
 
@@ -22,7 +23,7 @@ def main(args: argparse.Namespace) -> int:
     from lifecycle_msgs.srv import ChangeState
 
     with cli_node() as node:
-        target = require_lifecycle_node(node, args.node_name)
+        target = chosen_lifecycle_node(node, args)
         possible = {d.transition.label: d.transition.id for d in get_transitions(node, target)}
         by_word = {**possible, **{str(number): number for number in possible.values()}}
         if args.transition not in by_word:

@@ -6,21 +6,25 @@ import argparse
 from typing import Any
 
 from ...actions import split_actions
-from ...node import cli_node, is_hidden, settle
-from ...nodes import require_node, split_name
+from ...errors import CliError
+from ...node import cli_node, full_name, is_hidden, settle, wait_for
+from ...nodes import node_names, split_name
 from ...topics import write
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("node_name", help="full name of the node")
-    parser.add_argument("--include-hidden", action="store_true", help="with hidden topics and services")
+    parser.add_argument("--include-hidden", action="store_true", help="hidden nodes, topics and services too")
 
 
 def main(args: argparse.Namespace) -> int:
     """Print the topics, services and actions of a node."""
     with cli_node() as node:
-        full = require_node(node, args.node_name)
+        full = full_name(args.node_name)
+        visible = args.include_hidden or not is_hidden(full)
+        if not visible or not wait_for(lambda: full in node_names(node)):
+            raise CliError(f"Unable to find node '{full}'")
         settle(node)  # its endpoints come one by one
         name = split_name(full)
         publishers = node.get_publisher_names_and_types_by_node(*name)

@@ -6,7 +6,7 @@ import argparse
 
 from ...errors import CliError
 from ...node import cli_node
-from ...nodes import require_node
+from ...nodes import add_node_arguments, chosen_node
 from ...parameters import get_values
 from ...services import call_once
 from ...topics import write
@@ -14,14 +14,14 @@ from ...topics import write
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("node_name", help="the node")
+    add_node_arguments(parser)
     parser.add_argument("parameter_name", help="the parameter")
 
 
 def main(args: argparse.Namespace) -> int:
     """Delete a parameter, if the node allows that."""
     with cli_node() as node:
-        target = require_node(node, args.node_name)
+        target = chosen_node(node, args)
         values = get_values(node, target, [args.parameter_name])
         if not values or values[0].type == 0:
             raise CliError(f"node '{target}' has no parameter '{args.parameter_name}'")

@@ -7,21 +7,21 @@ from typing import Any
 
 from ...errors import CliError
 from ...node import cli_node
-from ...nodes import require_node
+from ...nodes import add_node_arguments, chosen_node
 from ...parameters import TYPE_NAMES, get_descriptors
 from ...topics import write
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("node_name", help="the node")
+    add_node_arguments(parser)
     parser.add_argument("parameter_names", nargs="+", help="the parameters")
 
 
 def main(args: argparse.Namespace) -> int:
     """Print what a node says about its parameters."""
     with cli_node() as node:
-        target = require_node(node, args.node_name)
+        target = chosen_node(node, args)
         descriptors = get_descriptors(node, target, args.parameter_names)
     if not descriptors:
         raise CliError(f"node '{target}' does not know all of: {', '.join(args.parameter_names)}")

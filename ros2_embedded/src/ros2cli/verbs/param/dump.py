@@ -6,14 +6,14 @@ import argparse
 from typing import Any
 
 from ...node import cli_node
-from ...nodes import require_node
+from ...nodes import add_node_arguments, chosen_node
 from ...parameters import get_values, list_names, plain_value
 from ...topics import write
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("node_name", help="the node")
+    add_node_arguments(parser)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -21,7 +21,7 @@ def main(args: argparse.Namespace) -> int:
     import yaml
 
     with cli_node() as node:
-        target = require_node(node, args.node_name)
+        target = chosen_node(node, args)
         names = list_names(node, target)
         # One by one: a node answers nothing at all when one of the parameters has no value.
         found = [(name, value) for name in names for value in get_values(node, target, [name])]

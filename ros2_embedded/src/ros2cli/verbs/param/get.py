@@ -6,14 +6,14 @@ import argparse
 
 from ...errors import CliError
 from ...node import cli_node
-from ...nodes import require_node
+from ...nodes import add_node_arguments, chosen_node
 from ...parameters import TYPE_NAMES, get_values, plain_value
 from ...topics import write
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("node_name", help="the node")
+    add_node_arguments(parser)
     parser.add_argument("parameter_name", help="the parameter")
     parser.add_argument("--hide-type", action="store_true", help="print the value only")
 
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Print the value of a parameter."""
     with cli_node() as node:
-        target = require_node(node, args.node_name)
+        target = chosen_node(node, args)
         values = get_values(node, target, [args.parameter_name])
     if not values or values[0].type == 0:
         raise CliError("Parameter not set")

@@ -6,15 +6,14 @@ import argparse
 import re
 
 from ...node import cli_node, is_hidden, settle
-from ...nodes import node_names, require_node
+from ...nodes import add_node_arguments, chosen_node, node_names
 from ...parameters import TYPE_NAMES, get_descriptors, list_names
 from ...topics import write
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("node_name", nargs="?", help="the node; all by default")
-    parser.add_argument("--include-hidden-nodes", action="store_true")
+    add_node_arguments(parser, optional=True)
     parser.add_argument(
         "--param-prefixes", nargs="+", default=[], metavar="PREFIX", help="only names that start so"
     )
@@ -26,7 +25,7 @@ def main(args: argparse.Namespace) -> int:
     """Print the names of the parameters of one node or of all."""
     with cli_node() as node:
         if args.node_name is not None:
-            targets = [require_node(node, args.node_name)]
+            targets = [chosen_node(node, args)]
         else:
             settle(node)
             services = dict(node.get_service_names_and_types())

@@ -6,14 +6,14 @@ import argparse
 
 from ...errors import CliError
 from ...node import cli_node
-from ...nodes import require_node
+from ...nodes import add_node_arguments, chosen_node
 from ...parameters import load_file, set_values
 from ...topics import write
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("node_name", help="the node")
+    add_node_arguments(parser)
     parser.add_argument("parameter_file", help="the YAML file")
     parser.add_argument("--no-use-wildcard", action="store_true", help="leave out the section '/**'")
 
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Set the parameters of a node from a file."""
     with cli_node() as node:
-        target = require_node(node, args.node_name)
+        target = chosen_node(node, args)
         values = load_file(args.parameter_file, target, not args.no_use_wildcard)
         results = set_values(node, target, values)
     failed = []

@@ -25,6 +25,8 @@ def main(args: argparse.Namespace) -> int:
     look_up = get_package_share_directory if args.share else get_package_prefix
     try:
         sys.stdout.write(look_up(args.package_name) + "\n")
-    except (PackageNotFoundError, ValueError) as error:
+    except PackageNotFoundError as error:
+        raise CliError("Package not found") from error
+    except ValueError as error:
         raise CliError(str(error)) from error
     return 0

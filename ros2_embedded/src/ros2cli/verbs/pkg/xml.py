@@ -18,15 +18,18 @@ def main(args: argparse.Namespace) -> int:
     """Print the manifest of a package, or one element of it."""
     from xml.etree import ElementTree
 
-    from ros2_embedded.packages import PackageNotFoundError, package_share
+    from ros2_embedded.packages import OWN, PackageNotFoundError, package_share
 
     try:
         path = package_share(args.package_name) / "package.xml"
     except PackageNotFoundError as error:
-        raise CliError(str(error)) from error
-    if not path.is_file():
+        raise CliError("Package not found") from error
+    if path.is_file():
+        text = path.read_text(encoding="utf-8")
+    elif args.package_name in OWN:
+        text = _own_manifest(args.package_name)
+    else:
         raise CliError(f"package '{args.package_name}' has no manifest at {path}")
-    text = path.read_text(encoding="utf-8")
     if args.tag is None:
         sys.stdout.write(text.rstrip("\n") + "\n")
         return 0
@@ -35,3 +38,16 @@ def main(args: argparse.Namespace) -> int:
         raise CliError(f"the manifest {path} has no element '{args.tag}'")
     sys.stdout.write("".join(f"{element.text or ''}\n" for element in elements))
     return 0
+
+
+def _own_manifest(package: str) -> str:
+    """The manifest of a package that this distribution stands for, from the distribution's metadata."""
+    from importlib.metadata import metadata
+
+    known = metadata("ros2-embedded")
+    return (
+        f'<package format="3">\n  <name>{package}</name>\n  <version>{known["Version"]}</version>\n'
+        f"  <description>{known['Summary']}</description>\n"
+        f"  <license>{known['License-Expression']}</license>\n"
+        "  <export>\n    <build_type>ament_python</build_type>\n  </export>\n</package>\n"
+    )

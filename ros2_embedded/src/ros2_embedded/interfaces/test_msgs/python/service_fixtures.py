@@ -26,16 +26,16 @@ def get_test_srv(service_name: str) -> list[list[Any]]:
     return pairs
 
 
-def get_srv_empty() -> list[list[Any]]:
+def get_msg_empty() -> list[list[Any]]:
     """Pairs of `Empty`."""
     return get_test_srv("Empty")
 
 
-def get_srv_basic_types() -> list[list[Any]]:
+def get_msg_basic_types() -> list[list[Any]]:
     """Pairs of `BasicTypes`."""
     return get_test_srv("BasicTypes")
 
 
-def get_srv_arrays() -> list[list[Any]]:
+def get_msg_arrays() -> list[list[Any]]:
     """Pairs of `Arrays`."""
     return get_test_srv("Arrays")

@@ -47,7 +47,9 @@ def take(folder: Path) -> Path:
 def table() -> list[str]:
     """Return a row a run: what it was given, and what each round solved of the states that were held out."""
     runs = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RUNS.glob("*.json"))]
-    runs.sort(key=lambda run: (run["config"]["task"], run["seed"], run["help"]))
+    runs.sort(
+        key=lambda run: (run["config"]["task"], run["config"]["demonstrations"], run["seed"], run["help"])
+    )
     rounds = max((len(run["rounds"]) for run in runs), default=1)
     heads = ["task", "seed", "given", "first policy", *(f"round {number}" for number in range(1, rounds))]
     rows = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]

@@ -58,9 +58,12 @@ class Leader(Protocol):
 class StreamLeader:
     """Gives a driver one target in each cycle."""
 
-    def __init__(self, driver: StreamedDriver, follower: MotionFollower) -> None:
+    def __init__(
+        self, driver: StreamedDriver, follower: MotionFollower, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         """Take the driver, and a follower whose cycle is that of its stream."""
-        self._driver, self._follower = driver, follower
+        self._driver, self._follower, self._clock = driver, follower, clock
+        self._due_s = float("-inf")
 
     @property
     def at_rest(self) -> bool:
@@ -72,8 +75,16 @@ class StreamLeader:
         self._follower.restart(positions)
 
     def lead(self, positions: Vector, velocities: Vector, dt: float) -> None:
-        """Aim at the first of the targets; those after it come in time."""
-        self._follower.lead(positions[0], velocities[0], dt)
+        """Aim at the first of the targets; those after it come in time.
+
+        It is due `dt` after the one before it was, though it comes a little earlier or later, as each target does where
+        a step is no whole number of cycles. Joints at their greatest acceleration could not make up for less time, and
+        all joints would wait for the one that is late: they fell behind by up to half a radian.
+        """
+        now = self._clock()
+        in_step = abs(self._due_s - now) < dt / 2.0
+        self._due_s = (self._due_s if in_step else now) + dt
+        self._follower.lead(positions[0], velocities[0], self._due_s - now)
 
     def go_on(self) -> None:
         """Nothing: targets come one by one."""

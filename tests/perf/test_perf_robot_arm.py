@@ -24,6 +24,8 @@ from openral_sim_bridge.backends.mjcf.world import CompiledScene
 
 START = np.array([0.0, 0.21, 0.0, -2.33, 0.0, 2.54, 0.785398])
 STEPS, STOPS, STREAM_S = 2000, 50, 20.0
+FORWARDS = 40
+"""Times that the physics of the same scene is computed beside each step, as a measure of the machine."""
 LIMITS = limits_of(load_robot("fr3"))
 
 
@@ -41,6 +43,7 @@ def test_filter_and_kinematics(report) -> None:
     guard.restart(START)
     rng, actions = np.random.default_rng(0), np.zeros(6)
     spent = {"filter": np.zeros(STEPS), "kinematics": np.zeros(STEPS)}
+    forward, beside = np.zeros(STEPS), mujoco.MjData(compiled.model)
     for step in range(STEPS):
         if step % 20 == 0:
             actions = rng.uniform(-0.5, 0.5, 6)
@@ -52,16 +55,20 @@ def test_filter_and_kinematics(report) -> None:
         spent["kinematics"][step] = between - began
         data.qpos[compiled.robot.chain.qpos] = safe.positions
         mujoco.mj_kinematics(compiled.model, data)
+        began = time.thread_time()
+        for _ in range(FORWARDS):  # what this machine takes for the same amount of work in each step
+            mujoco.mj_forward(compiled.model, beside)
+        forward[step] = time.thread_time() - began
     both = spent["filter"] + spent["kinematics"]
     p50, p99 = np.percentile(both, [50, 99]) * 1e3
     parts = ", ".join(f"{name} {np.median(times) * 1e3:.2f} ms" for name, times in spent.items())
     report(
         "a step of a real arm: kinematics and safety filter, CPU time",
         f"p50 {p50:.2f} ms, p99 {p99:.2f} ms",
-        f"medians: {parts}",
+        f"medians: {parts}; {FORWARDS} times mj_forward {np.median(forward) * 1e3:.2f} ms",
         "p99 1 ms",
     )
-    assert p99 < 5.0
+    assert np.median(both) < 2.0 * np.median(forward)
 
 
 def test_stop_to_the_first_slower_target(report) -> None:

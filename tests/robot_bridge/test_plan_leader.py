@@ -10,10 +10,11 @@ import pytest
 
 from openral_control.safety.arm_limits import ArmLimits, Vector, limits_of
 from openral_control.safety.follower import MotionFollower
+from openral_control.safety.safety_filter import SafetyFilter
 from openral_core.robot import load_robot
 from openral_robot_bridge.driver import TrajectoryPoint
 from openral_robot_bridge.drivers.fake import FakeDriver
-from openral_robot_bridge.leader import PlanLeader
+from openral_robot_bridge.leader import PlanLeader, StreamLeader
 from openral_robot_bridge.process_main import used_limits
 from openral_robot_bridge.trajectory_plan import FINE_S
 from openral_robot_bridge.twins.trajectory import FollowedTrajectory
@@ -110,6 +111,24 @@ def test_a_bridge_that_falls_behind_does_not_turn_the_arm_back(
     velocities = np.stack([led[1] for led in controller.led])
     assert velocities.min() > -0.02
     assert np.abs(velocities[1000:] - 0.2).max() < 0.1
+
+
+def test_joints_that_are_streamed_keep_up_where_a_step_is_no_whole_number_of_cycles() -> None:
+    driver, cycle_s, now = FakeDriver(ARM, START), 0.004, [0.0]
+    streamed = StreamLeader(driver, MotionFollower(MOVED, cycle_s), lambda: now[0])
+    guard, random, wanted = SafetyFilter([], [], MOVED, DT), np.random.default_rng(0), START
+    guard.restart(START)
+    streamed.restart(START)
+    for step in range(200):
+        if step % 12 == 0:  # joints accelerate at all that the filter plans with
+            speeds = random.uniform(-0.7, 0.7, 7)
+        wanted = wanted + DT * speeds
+        target = guard.next(wanted, guard.led, np.zeros(7), 0.0)
+        streamed.lead(target.positions[None], target.velocities[None], DT)
+        for _ in range(12 + step % 2):
+            streamed.cycle()
+            now[0] += cycle_s
+        assert np.abs(driver.positions - target.positions).max() < 0.01
 
 
 def test_a_halt_replaces_what_was_told_ahead(leader: PlanLeader, controller: Controller) -> None:

@@ -28,8 +28,6 @@ except ImportError as missing:
 JERK_SHARES = (1.0, 0.95)
 """Shares of the jerk limit that are tried. Ruckig finds no profile where a way is just as long as it takes to reach the
 greatest acceleration and leave it again; with a little less jerk it does."""
-SLACK = 1e-6
-"""Share of the greatest velocity by which a target's velocity has to stay below it."""
 LEAST_RAD_S = 0.02
 """[rad/s] more than its target's speed that a joint may always have, to come out of where it may have none."""
 
@@ -51,7 +49,6 @@ class MotionFollower:
         self._braking = limits if braking is None else braking
         self._ruckig, self._input = Ruckig(count, cycle_s), InputParameter(count)
         self._output = OutputParameter(count)
-        self._cycle_s, self._aims_anew = cycle_s, False
         self._input.max_velocity = limits.velocity
         self.restart(np.zeros(count))
 
@@ -88,10 +85,9 @@ class MotionFollower:
         self._input.target_position = positions
         bound = self._speeds_towards(positions, velocities)
         self._input.max_velocity = bound
-        most = bound * (1.0 - SLACK)
-        self._input.target_velocity = np.clip(velocities, -most, most)
+        self._input.target_velocity = np.clip(velocities, -bound * (1.0 - 1e-6), bound * (1.0 - 1e-6))
         self._input.minimum_duration = duration_s
-        self._stopping, self._aims_anew = False, True
+        self._stopping = False
 
     def _speeds_towards(self, positions: Vector, velocities: Vector) -> Vector:
         """Return the greatest speeds (n,) [rad/s] on the way to a target, also where they depend on position."""
@@ -131,31 +127,10 @@ class MotionFollower:
             result = self._update()
         if result is None:
             raise ControlError("no motion within the limits leads on from here")
-        if self._aims_anew and not self._stopping and self._is_held_up():
-            self._aim_each_by_itself()
-            result = self._update() or result
-        self._aims_anew = False
         self._output.pass_to_input(self._input)
         if result == Result.Finished and not self._stopping:
             self.stop()
         return np.array(self._output.new_position), np.array(self._output.new_velocity)
-
-    def _is_held_up(self) -> bool:
-        """Tell whether a joint reaches its target late, for which time synchronisation would slow all others.
-
-        A joint that shall pass its target with a velocity and comes later than it could has to brake, or to turn back.
-        """
-        due_s = self._input.minimum_duration or 0.0
-        return bool(self._output.trajectory.duration > due_s + self._cycle_s)
-
-    def _aim_each_by_itself(self) -> None:
-        """Let each joint reach its target as soon as it can, but no faster than it takes to be there in time."""
-        here, target = np.array(self._input.current_position), np.array(self._input.target_position)
-        due_s = self._input.minimum_duration or self._cycle_s
-        passing = np.abs(self._input.target_velocity) / (1.0 - SLACK)
-        needed = np.maximum(np.maximum(passing, np.abs(target - here) / due_s), LEAST_RAD_S)
-        self._input.max_velocity = np.minimum(self._input.max_velocity, needed)
-        self._input.synchronization = Synchronization.No
 
     def _update(self) -> Result | None:
         """Find the next cycle; None: there is no way within the limits."""

@@ -19,7 +19,8 @@ from openral_control.safety.step import JointStep, PaceCheck, PlaceCheck
 PLANNED = 0.8
 """Share of the acceleration that is planned with; the rest lets the follower catch up, and ramp with limited jerk."""
 CATCH_UP = 0.5
-"""Share of what the joints lag behind that is made up for in a step; more would make them swing."""
+"""Share of what the joints lag behind that is made up for in a step, and of the acceleration that brakes them after it;
+more would make them swing."""
 TRIES = (1.0, 0.5, 0.25)
 """Shares of the velocities that are tried where a place is not allowed."""
 
@@ -73,7 +74,7 @@ class SafetyFilter:
         if not (np.isfinite(wanted).all() and np.isfinite(measured).all()):
             return self._brake("finite", ())
         # The speed of what is asked for, and a part of what the joints lag behind it.
-        velocities = (wanted - self._wanted + CATCH_UP * (self._wanted - self.led)) / self._dt
+        velocities = (wanted - self._wanted) / self._dt + self._catch_up()
         self._wanted = np.array(wanted, dtype=np.float64)
         step = JointStep(self.led, velocities, self._dt, now_s, measured, external)
         slowed = []
@@ -93,6 +94,13 @@ class SafetyFilter:
             if refused not in slowed:
                 slowed.append(refused)
         return self._brake(refused, tuple(slowed))
+
+    def _catch_up(self) -> Vector:
+        """Return the velocities (n,) [rad/s] that make up for what the joints lag behind, and can be braked before."""
+        behind = self._wanted - self.led
+        braked = np.sqrt(2.0 * CATCH_UP * self._acceleration * np.abs(behind))
+        caught: Vector = np.sign(behind) * np.minimum(CATCH_UP * np.abs(behind) / self._dt, braked)
+        return caught
 
     def _towards(self, velocities: Vector) -> tuple[Vector, Vector]:
         """Return positions and velocities after a step towards `velocities`, as far as the acceleration lets it."""

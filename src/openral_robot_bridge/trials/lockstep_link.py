@@ -46,9 +46,9 @@ class LockstepLink:
         """
         if not self._moving:
             self._follower.restart(self.read().positions)
-        self._follower.lead(positions, velocities, duration_s)
+        self._owed_s += duration_s  # a control step need not be a whole number of cycles
+        self._follower.lead(positions, velocities, self._owed_s)
         try:
-            self._owed_s += duration_s  # a control step need not be a whole number of cycles
             while self._owed_s > 0.5 * self._cycle_s:
                 if not self._moving:
                     self._twin.tell("wait on")

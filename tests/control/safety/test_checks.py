@@ -219,20 +219,3 @@ def test_the_follower_goes_ways_that_just_reach_the_greatest_acceleration() -> N
     for _ in range(150):
         positions, _ = follower.cycle()
     assert np.allclose(positions, target)
-
-
-def test_a_joint_that_is_late_does_not_hold_up_the_others() -> None:
-    # Six joints pass their targets at a steady speed; the first sets off anew every half second, at its limit.
-    limits = replace(FR3, acceleration=np.full(7, 5.0), jerk=np.full(7, 2500.0))
-    follower, dt = MotionFollower(limits, 0.005), 0.05
-    speeds, target = np.full(7, 0.4), np.array([0.0, 0.0, 0.0, -1.5, 0.0, 2.0, 0.0])
-    follower.restart(target)
-    for step in range(40):
-        speeds[0] = 0.4 * (-1) ** (step // 10)
-        target = target + dt * speeds
-        follower.lead(target, speeds, dt)
-        for _ in range(10):
-            positions, velocities = follower.cycle()
-        if step > 10:
-            assert np.abs(positions[1:] - target[1:]).max() < 0.01
-            assert np.abs(velocities[1:] - 0.4).max() < 0.1

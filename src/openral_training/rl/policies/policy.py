@@ -87,7 +87,7 @@ class StochasticPolicy(Protocol):
         ...
 
 
-def numbers(tensor: Tensor) -> NDArray[np.float32]:
+def to_numpy(tensor: Tensor) -> NDArray[np.float32]:
     """Return a tensor as float32 in the host's memory, without its gradient."""
     found: NDArray[np.float32] = tensor.detach().float().cpu().numpy()
     return found

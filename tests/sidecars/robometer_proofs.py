@@ -22,7 +22,7 @@ from accelerate import init_empty_weights
 from bitsandbytes.nn import Params4bit
 from PIL import Image
 from safetensors import safe_open
-from storage_meter import StorageMeter
+from storage_meter import CopyMeter, StorageMeter
 from transformers import Qwen3VLConfig
 
 from openral_reward_monitor.models.robometer.checkpoint import build_skeleton, load_rbm
@@ -37,6 +37,8 @@ from openral_rskill.nf4.load import load_checkpoint
 from openral_rskill.nf4.rule import linears_to_pack
 
 LEAST = 4096
+WORDS = ("input_ids", "attention_mask", "image_grid_thw")
+"""Inputs of 8 bytes a number that are made on the CPU."""
 REAL = {
     "text_config": {
         "hidden_size": 2560,
@@ -224,8 +226,16 @@ def pictures(folder: Path) -> dict[str, Any]:
         sized = [Image.fromarray(frame).resize((160, 96)) for frame in shown]
         expected = processor(images=sized, do_resize=False, return_tensors="pt")["pixel_values"]
         same[side] = torch.equal(inputs.progress(shown, "open the drawer")["pixel_values"], expected)
-    there = RbmInputs(folder, "meta").progress(frames(), "open the drawer")
-    return {"same": same, "devices": sorted({value.device.type for value in there.values()})}
+    shown = frames()
+    with CopyMeter("meta") as meter:
+        there = RbmInputs(folder, "meta").progress(shown, "open the drawer")
+    return {
+        "same": same,
+        "devices": sorted({value.device.type for value in there.values()}),
+        "copied": sorted(meter.copied),
+        "pictures_bytes": 8 * 96 * 160 * 3,
+        "words_bytes": sorted(8 * there[name].numel() for name in WORDS),
+    }
 
 
 PROOFS = {

@@ -107,6 +107,8 @@ def test_pictures_are_prepared_where_the_model_is_and_are_pillows(prove: Any, ti
     found = prove("pictures", tiny_robometer)
     assert found["same"] == {"96": True, "90": True}
     assert found["devices"] == ["meta"]
+    # One copy of bytes for all pictures; besides it only words cross.
+    assert found["copied"] == sorted([*found["words_bytes"], found["pictures_bytes"]])
 
 
 def test_the_forward_pass_reads_one_token_a_frame(prove: Any, tiny_robometer: Path) -> None:

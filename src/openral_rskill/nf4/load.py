@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from openral_rskill.nf4.weights import packed_linear, quantize_weight
 
 STATE = ".weight.quant_state.bitsandbytes__nf4"
 """Key that every packed layer has in a file, after the layer's name."""
+MAPPED = 1_000_000_000
+"""[bytes] of a file that are read before it is mapped anew, tensors in float32 assumed where they are read by rows."""
 
 
 def opened(path: Path, device: str = "cpu") -> Any:
@@ -44,7 +47,8 @@ def load_checkpoint(
     """Give every parameter and buffer of `skeleton` its value from the files.
 
     On a CPU the values stay mapped to the files and are read when they are first used. Layers of `pack` are quantised a
-    few rows at a time as they are read, so that neither memory ever holds more than one tensor besides the result.
+    few rows at a time as they are read, so that neither memory ever holds more than one tensor besides the result, and
+    the host's `MAPPED` bytes of the files.
 
     Args:
         skeleton: built with `accelerate.init_empty_weights(include_buffers=False)`, so that buffers which no file
@@ -64,11 +68,11 @@ def load_checkpoint(
     to_pack, packed = set(pack), list[str]()
     seen: set[str] = set()
     with contextlib.ExitStack() as open_files:
-        sources = [(path, open_files.enter_context(opened(path, device))) for path in files]
-        if any(name.endswith(STATE) for _, source in sources for name in source.keys()):  # noqa: SIM118  no mapping
+        sources = [open_files.enter_context(WeightFile(path, device)) for path in files]
+        if any(name.endswith(STATE) for source in sources for name in source.names):
             to_pack = set()
-        for path, source in sources:
-            names = list(source.keys())
+        for source in sources:
+            path, names = source.path, source.names
             if twice := seen & set(names):
                 raise PolicyError(f"{path}: {min(twice)} is in another file too; keep one set of weights")
             seen |= set(names)
@@ -100,8 +104,46 @@ def load_checkpoint(
     return sorted(packed, key=lambda name: order[name])
 
 
+class WeightFile:
+    """A safetensors file that is mapped anew after every `MAPPED` bytes that were read.
+
+    Pages of a mapped file count as the process's memory from when they are read until the file is unmapped: in one
+    mapping a checkpoint of 14 GB takes 14 GB of the host, wherever its tensors go.
+    """
+
+    def __init__(self, path: Path, device: str) -> None:
+        """Open a file; see `opened`."""
+        self.path, self._device, self._read = path, device, 0
+        self._file = opened(path, device)
+        self.names: list[str] = list(self._file.keys())
+
+    def __enter__(self) -> WeightFile:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._file.__exit__(None, None, None)
+
+    def get_tensor(self, name: str) -> Tensor:
+        """Return a tensor on the device; on a CPU it stays mapped."""
+        value: Tensor = self._mapped().get_tensor(name)
+        self._read += value.nbytes
+        return value
+
+    def get_slice(self, name: str) -> Any:
+        """Return what gives rows of a tensor."""
+        rows = self._mapped().get_slice(name)
+        self._read += math.prod(rows.get_shape()) * 4
+        return rows
+
+    def _mapped(self) -> Any:
+        if self._read > MAPPED:
+            self.__exit__()
+            self._file, self._read = opened(self.path, self._device), 0
+        return self._file
+
+
 def _load_packed(
-    skeleton: nn.Module, layers: list[str], names: list[str], source: Any, path: Path
+    skeleton: nn.Module, layers: list[str], names: list[str], source: WeightFile, path: Path
 ) -> set[str]:
     """Put packed layers in place of the skeleton's and return the keys that they used up."""
     consumed: set[str] = set()

@@ -10,6 +10,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from openral_core.errors import PolicyError
+from openral_rskill.nf4 import load
 from openral_rskill.nf4.load import load_checkpoint
 
 
@@ -107,3 +108,35 @@ def test_a_torn_file_is_refused(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-8])
     with pytest.raises(PolicyError, match="no whole safetensors file"):
         load_checkpoint(skeleton(), [path])
+
+
+def peak_resident_bytes() -> int:
+    """Return the most memory that this process had since `forget_peak`, pages of mapped files included."""
+    lines = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return int(lines["VmHWM"].split()[0]) * 1024
+
+
+def forget_peak() -> None:
+    Path("/proc/self/clear_refs").write_text("5")  # proc(5): resets the peak to what is resident now
+
+
+def test_a_file_that_was_read_does_not_stay_in_the_hosts_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tensors that are cast go elsewhere, as they do on their way to a GPU."""
+    layers, width, piece = 24, 2048, 2 * 2048**2
+    plain = nn.ModuleList(nn.Linear(width, width, bias=False) for _ in range(layers)).to(torch.bfloat16)
+    save_file(plain.state_dict(), tmp_path / "model.safetensors")
+    del plain
+    peaks = []
+    for mapped in (4 * piece, 1000 * piece):
+        monkeypatch.setattr(load, "MAPPED", mapped)
+        with torch.device("meta"):
+            model = nn.ModuleList(nn.Linear(width, width, bias=False) for _ in range(layers)).half()
+        forget_peak()
+        load_checkpoint(model, [tmp_path / "model.safetensors"])
+        peaks.append(peak_resident_bytes())
+        assert all(value.dtype == torch.float16 for value in model.parameters())
+        del model
+    # The result takes the same in either case; of the file four or five tensors are mapped at a time, or all.
+    assert (peaks[1] - peaks[0]) / piece > layers - 8

@@ -69,6 +69,14 @@ def test_read_at_once_as_it_was_written_token_by_token(either: TokenConfig, temp
     evaluation = policy.evaluate(torch.from_numpy(seen), torch.from_numpy(decision.tokens))
     np.testing.assert_allclose(evaluation.logprobs.detach().numpy(), decision.logprobs, atol=1e-4)
     np.testing.assert_allclose(evaluation.values.detach().numpy(), decision.values, atol=1e-4)
+    # An update reads minibatches of another size than the batch that was acted in.
+    parts = torch.split(torch.arange(6), 4)
+    with torch.no_grad():
+        found = [
+            policy.evaluate(torch.from_numpy(seen[rows]), torch.from_numpy(decision.tokens[rows])).logprobs
+            for rows in parts
+        ]
+    np.testing.assert_allclose(torch.cat(found).numpy(), decision.logprobs, atol=1e-4)
     assert len(np.unique(decision.tokens)) > 4
     assert np.abs(decision.actions).max() <= 1
     # What was written first matters for what comes next, and so do picture and words.

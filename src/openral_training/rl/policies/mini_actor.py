@@ -22,7 +22,7 @@ from openral_policy_nodes.families.mini.policy import load_mini
 from openral_rskill.registry import RSkillPackage
 from openral_training.rl.policies.heads import GaussianHead
 from openral_training.rl.policies.mini_skill import write_mini_skill
-from openral_training.rl.policies.policy import Decision, PolicyEvaluation
+from openral_training.rl.policies.policy import Decision, PolicyEvaluation, to_numpy
 
 
 class MiniActorConfig(Schema):
@@ -117,7 +117,7 @@ class MiniActor:
         tokens = self.network.spread.draw(mean, self._see(noise))
         logprobs, _ = self.network.spread.evaluate(mean, tokens)
         made = self.network.spread.actions(tokens), tokens, logprobs, self.network.critic(seen)
-        return Decision(*(_array(tensor) for tensor in made))
+        return Decision(*(to_numpy(tensor) for tensor in made))
 
     def evaluate(self, observations: Tensor, tokens: Tensor) -> PolicyEvaluation:
         """Return how likely tokens were, their entropy, and values."""
@@ -127,12 +127,12 @@ class MiniActor:
     @torch.no_grad()
     def values(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return (B, V) expected returns."""
-        return _array(self.network.critic(self._see(observations)))
+        return to_numpy(self.network.critic(self._see(observations)))
 
     @torch.no_grad()
     def greedy(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the likeliest actions (B, C, A)."""
-        return _array(self._mean(self._see(observations)))
+        return to_numpy(self._mean(self._see(observations)))
 
     def save(self, path: Path) -> None:
         """Write the skill as it is now into a folder.
@@ -151,8 +151,3 @@ class MiniActor:
 
     def _see(self, numbers: NDArray[np.float32]) -> Tensor:
         return torch.from_numpy(numbers).to(self.network.spread.log_std.device)
-
-
-def _array(tensor: Tensor) -> NDArray[np.float32]:
-    found: NDArray[np.float32] = tensor.cpu().numpy()
-    return found

@@ -85,3 +85,9 @@ class StochasticPolicy(Protocol):
     def save(self, path: Path) -> None:
         """Write it as the file or folder `path`, as whole or not at all."""
         ...
+
+
+def to_numpy(tensor: Tensor) -> NDArray[np.float32]:
+    """Return a tensor as float32 in the host's memory, without its gradient."""
+    found: NDArray[np.float32] = tensor.detach().float().cpu().numpy()
+    return found

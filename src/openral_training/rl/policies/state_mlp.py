@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from openral_core.errors import PolicyError
 from openral_core.schema import Count, Fault, Finite, Schema, raise_faults
 from openral_training.rl.policies.heads import BinHead, GaussianHead, Head
-from openral_training.rl.policies.policy import Decision, PolicyEvaluation
+from openral_training.rl.policies.policy import Decision, PolicyEvaluation, to_numpy
 
 _OUTLIER = 5.0
 """Standard deviations at which an observation is cut off."""
@@ -140,7 +140,7 @@ class StateMlp:
         tokens = self.head.draw(output, torch.from_numpy(noise).to(output.device))
         logprobs, _ = self.head.evaluate(output, tokens)
         values = self.network.critic(seen)
-        return Decision(*(_array(made) for made in (self.head.actions(tokens), tokens, logprobs, values)))
+        return Decision(*(to_numpy(made) for made in (self.head.actions(tokens), tokens, logprobs, values)))
 
     def evaluate(self, observations: Tensor, tokens: Tensor) -> PolicyEvaluation:
         """Return how likely tokens were, their entropy, and values."""
@@ -152,13 +152,13 @@ class StateMlp:
     @torch.no_grad()
     def values(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return (B, V) expected returns."""
-        return _array(self.network.critic(self._see(observations)))
+        return to_numpy(self.network.critic(self._see(observations)))
 
     @torch.no_grad()
     def greedy(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the likeliest actions (B, C, A)."""
         best = self.head.best(self.network.actor(self._see(observations)))
-        return _array(self.head.actions(best))
+        return to_numpy(self.head.actions(best))
 
     def save(self, path: Path) -> None:
         """Write the networks and their shape as one safetensors file, as whole or not at all."""
@@ -170,11 +170,6 @@ class StateMlp:
 
     def _see(self, observations: NDArray[np.float32]) -> Tensor:
         return self.network.normalised(torch.from_numpy(observations).to(self.network.mean.device))
-
-
-def _array(tensor: Tensor) -> NDArray[np.float32]:
-    found: NDArray[np.float32] = tensor.cpu().numpy()
-    return found
 
 
 def load_state_mlp(path: Path, temperature: float = 1.0) -> StateMlp:

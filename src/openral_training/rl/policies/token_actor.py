@@ -21,7 +21,7 @@ from openral_core.types import RobotState
 from openral_policy_nodes.families.openvla_oft.actions import bin_centres
 from openral_sim_bridge.backend import Backend
 from openral_training.rl.policies.heads import BinHead
-from openral_training.rl.policies.policy import Decision, PolicyEvaluation
+from openral_training.rl.policies.policy import Decision, PolicyEvaluation, to_numpy
 from openral_training.rl.policies.token_model import TokenConfig, TokenModel
 
 
@@ -106,7 +106,7 @@ class TokenActor:
             return self._one.draw(scores, chance[rows, place].view(-1, 1, 1))
 
         tokens, logprobs, values = self._write(observations, draw)
-        return Decision(self._actions(tokens), _array(tokens), _array(logprobs), _array(values))
+        return Decision(self._actions(tokens), to_numpy(tokens), to_numpy(logprobs), to_numpy(values))
 
     def evaluate(self, observations: Tensor, tokens: Tensor) -> PolicyEvaluation:
         """Return how likely tokens were, their entropy, and values."""
@@ -128,7 +128,7 @@ class TokenActor:
         """Return (B, V) expected returns."""
         made = np.zeros((len(observations), self.value_width), np.float32)
         for prompt, pixels, rows in self._by_task(torch.from_numpy(observations)):
-            made[rows] = _array(self.model.expected(self.model.begin(prompt, pixels)[0]))
+            made[rows] = to_numpy(self.model.expected(self.model.begin(prompt, pixels)[0]))
         return made
 
     @torch.no_grad()
@@ -173,7 +173,7 @@ class TokenActor:
 
     def _actions(self, tokens: Tensor) -> NDArray[np.float32]:
         """Return the middles of the bins; the two highest tokens share one, as in OpenVLA."""
-        return _array(self._values[tokens.long().cpu().clamp(max=len(self._values) - 1)])
+        return to_numpy(self._values[tokens.long().cpu().clamp(max=len(self._values) - 1)])
 
 
 def _again(
@@ -187,8 +187,3 @@ def _again(
     actor = TokenActor(config, words, action_dim=action_dim, value_width=value_width, temperature=temperature)
     actor.model.load_state_dict(learnt)
     return actor
-
-
-def _array(tensor: Tensor) -> NDArray[np.float32]:
-    found: NDArray[np.float32] = tensor.detach().float().cpu().numpy()
-    return found

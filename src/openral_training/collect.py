@@ -144,13 +144,9 @@ def collect(
     batches = [missing[i : i + 8] for i in range(0, len(missing), 8)]
     with worker_pool(workers) as pool:
         jobs = [pool.submit(_perform_batch, batch, recipe, seed, shards) for batch in batches]
-        try:
-            for job in as_completed(jobs):
-                for unit, frames in job.result():
-                    progress(unit, frames)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        for job in as_completed(jobs):
+            for unit, frames in job.result():
+                progress(unit, frames)
     yield from (shards / f"{unit.name}.npz" for unit in units)
 
 

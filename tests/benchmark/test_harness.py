@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 from typer.testing import CliRunner
 
@@ -299,3 +304,34 @@ def test_a_long_attempt_is_not_forgotten_by_the_bridge(scene, shared) -> None:
     told, _ = made.run("bare", "outside", DESIGN)
     assert not told["success"]  # else it would say nothing
     assert (told["refused"], told["held_steps"]) == (0, 0)
+
+
+def test_an_interrupt_ends_a_run_with_its_workers_and_keeps_what_was_done(tmp_path: Path) -> None:
+    command = [
+        str(Path(sys.executable).with_name("openral")),
+        "benchmark",
+        "run",
+        "--suite",
+        "harness_development",
+    ]
+    out = tmp_path / "out"
+    words = ["--rskill", "mini-metaworld-mt10", "--row", "home", "--workers", "2", "--out", str(out)]
+    with (tmp_path / "said").open("wb") as said:
+        run = subprocess.Popen([*command, *words], stdout=said, stderr=subprocess.STDOUT)
+    try:
+        rows = out / "rows.jsonl"
+        while (
+            not rows.exists() or rows.read_text().count("\n") < 2
+        ):  # the first line says whose rows they are
+            assert run.poll() is None, (tmp_path / "said").read_text()
+            time.sleep(0.1)
+        workers = psutil.Process(run.pid).children(recursive=True)
+        run.send_signal(signal.SIGINT)
+        assert run.wait(60) != 0
+    finally:
+        run.kill()
+    gone, alive = psutil.wait_procs(workers, 30)
+    assert gone
+    assert not alive
+    assert "Traceback" not in (tmp_path / "said").read_text()
+    assert all(json.loads(line) for line in rows.read_text().splitlines())

@@ -2,28 +2,44 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing.connection import wait
 
 from openral_sim_bridge.rendering.opengl import RASTERISER_VARIABLE, rasteriser_threads
 
 
-def worker_pool(workers: int) -> ProcessPoolExecutor:
-    """Return a pool of fresh interpreters (no forked OpenGL contexts), to be used as a context manager.
+@contextlib.contextmanager
+def worker_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """Open a pool of fresh interpreters (no forked OpenGL contexts).
+
+    When the block is left all work has been done; when an exception leaves it, Ctrl-C among them, what has not begun is
+    dropped, and what has is ended.
 
     Args:
         workers: processes; one a core is best.
     """
-    return ProcessPoolExecutor(
+    others = multiprocessing.active_children()
+    pool = ProcessPoolExecutor(
         workers,
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_begin,
         initargs=(rasteriser_threads(workers, cores()),),
     )
+    try:
+        yield pool
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in multiprocessing.active_children():
+            if worker not in others:
+                worker.terminate()
+        raise
+    pool.shutdown()
 
 
 def cores() -> int:
@@ -46,6 +62,7 @@ def watch_parent() -> None:
 def _begin(threads: str) -> None:
     """Begin a process of a pool, which draws with so many further threads unless the user said how many."""
     os.environ.setdefault(RASTERISER_VARIABLE, threads)
+    outlive_interrupts()
     watch_parent()
 
 

@@ -22,7 +22,8 @@ from openral_rskill.provenance import write_result
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmark-missions.md"
 PARTS = ("missions", "missions_parts", "missions_mt10", "missions_robosuite")
-"""Names of the results in docs/, and of their parts of the page: two tasks, these without one part each, ten tasks, robosuite."""
+"""Names of the results in docs/, and of their parts of the page: two tasks, these without one part each, ten tasks,
+robosuite."""
 FEW = 30
 """Episodes of a cell below which the page says so."""
 

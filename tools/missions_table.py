@@ -24,8 +24,9 @@ from openral_rskill.provenance import write_result
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmark-missions.md"
 README = ROOT / "README.md"
-PARTS = ("missions", "missions_parts", "missions_mt10")
-"""Names of the results in docs/, and of their parts of the page: two tasks, these without one part each, ten tasks."""
+PARTS = ("missions", "missions_parts", "missions_mt10", "missions_robosuite")
+"""Names of the results in docs/, and of their parts of the page: two tasks, these without one part each, ten tasks,
+robosuite."""
 TOLD = {
     "missions": "pick-place and push, in seven variants",
     "missions_mt10": "the ten tasks of MT10, in four variants",

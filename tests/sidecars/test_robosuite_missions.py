@@ -25,6 +25,8 @@ from openral_sim_bridge.disturbances import PUSH_M, ObjectPushed
 DEVELOPMENT = 4000
 """An initial state that no suite judges on."""
 TASKS = ("Lift", "Stack", "PickPlaceCan")
+BIN_Y = -0.25
+"""[m] middle of the bin in which the can begins; cubes begin beyond it."""
 STAY = np.array([[0, 0, 0, 0, 0, 0, -1.0]])
 
 
@@ -55,9 +57,8 @@ def test_things_are_where_they_lie_and_can_be_moved_where_there_is_room(shared, 
     backend.reset([task], [DEVELOPMENT])
     before = backend.object_positions()
     assert list(before) == names
-    nothing_held = all(0.8 < position[2] <= 0.9 for position in before.values())
-    assert nothing_held
-    aside = np.array([0.0, 0.06 if before[names[0]][1] < -0.05 else -0.06, 0.0])
+    assert all(0.8 < position[2] <= 0.9 for position in before.values())
+    aside = np.array([0.0, 0.06 if before[names[0]][1] < BIN_Y else -0.06, 0.0])
     backend.move_object(names[0], aside)
     after = backend.object_positions()
     assert np.allclose(after[names[0]] - before[names[0]], aside, atol=1e-6)

@@ -37,7 +37,11 @@ FIFTY = "metaworld_mt50_fast"
 """The suite of all of MetaWorld's tasks, whose rows are gathered by difficulty, too."""
 LONG = 20
 """Tasks above which a suite's rows are gathered by how often they were solved."""
-REWARDS = (("mini-progress", "mini_progress"), ("mini-progress-mt10", "mini_progress_mt10"))
+REWARDS = (
+    ("mini-progress", "mini_progress"),
+    ("mini-progress-mt10", "mini_progress_mt10"),
+    ("mini-progress-robosuite", "mini_progress_robosuite"),
+)
 """Reward models, and the recipes whose unseen states judged them."""
 TOLD_KINDS = ("gesture at another state", "constant or random motion", "near miss, or undone again")
 """Kinds of failure whose wrong yeses README.md tells; docs/skills.md has all."""

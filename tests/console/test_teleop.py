@@ -245,7 +245,7 @@ def test_a_gamepad_moves_the_arm_while_its_shoulder_button_is_held_and_its_b_but
     page = open_page(context, url, faults.append)
     page.evaluate("window.dispatchEvent(new Event('gamepadconnected'))")
     take(page)
-    operator.until(lambda: operator.status[-1].operator, "an arm that is taken")
+    operator.until(lambda: operator.status[-1].taken_over_by, "an arm that is taken")
     page.evaluate("window.pad.axes[3] = -1")  # the right stick up
     page.wait_for_timeout(300)
     assert watcher.chunks == [], "sticks alone move nothing"

@@ -115,7 +115,7 @@ def test_the_arm_is_paused_and_given_back_by_the_command_line(start, observer):
     assert code == 0, said
     observer.until(lambda: observer.status().intervention == "paused" and observer.status().holding)
     assert observer.status().commanded_by == "operator"
-    assert observer.status().operator
+    assert observer.status().taken_over_by
     before = observer.status()
     observer.answer(0.2)
     observer.until(lambda: observer.status().held > before.held + 40)

@@ -41,11 +41,11 @@ def test_a_policy_that_is_interrupted_waits_replans_and_finishes(tmp_path: Path)
             "the policy",
         )
         goal = operator.until_moving()
-        answer = intervene(operator, take=True, operator="anna", goal_id=HAND)
+        answer = intervene(operator, take=True, who="anna", goal_id=HAND)
         assert answer.success, answer.message
         operator.until(lambda: operator.status[-1].intervention == "paused", "the pause")
         status = operator.status[-1]
-        assert (status.commanded_by, status.operator, status.paused_goal) == ("operator", "anna", goal)
+        assert (status.commanded_by, status.taken_over_by, status.paused_goal) == ("operator", "anna", goal)
         operator.until(lambda: operator.status[-1].holding, "an arm at rest")
 
         # The operator's chunks move the arm; nobody else may take it, or give it back.
@@ -55,7 +55,7 @@ def test_a_policy_that_is_interrupted_waits_replans_and_finishes(tmp_path: Path)
             operator.until(lambda seen=seen: len(operator.status) > seen, "a status")
         operator.until(lambda: any(s.intervention == "correcting" for s in operator.status), "the correction")
         executed = operator.status[-1].executed
-        refused = intervene(operator, take=False, operator="bob", goal_id="c" * 32)
+        refused = intervene(operator, take=False, who="bob", goal_id="c" * 32)
         assert not refused.success
         assert "anna has the arm" in refused.message
 
@@ -66,7 +66,7 @@ def test_a_policy_that_is_interrupted_waits_replans_and_finishes(tmp_path: Path)
         assert operator.missions[-1].state == "active"
         assert operator.missions[-1].tasks[0].attempts == 1
 
-        given = intervene(operator, take=False, operator="anna", goal_id=HAND)
+        given = intervene(operator, take=False, who="anna", goal_id=HAND)
         assert given.success, given.message
         operator.until(lambda: operator.missions[-1].state in ENDED, "the mission's end")
         code = stack.wait()

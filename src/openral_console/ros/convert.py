@@ -92,7 +92,7 @@ def control_of(message: Any) -> ControlView:
         control_hz=message.control_hz,
         real_time_factor=message.real_time_factor,
         last_rejection=plain_line(message.last_rejection),
-        operator=plain_line(message.operator),
+        operator=plain_line(message.taken_over_by),
         correcting=message.intervention == "correcting",
         waits=bool(message.paused_goal),
     )

@@ -312,7 +312,7 @@ def _status_message(run: ControlRun) -> ControlStatus:
         stopped_by=run.stopped_by,
         commanded_by=held.commander(executor.active_goal),
         intervention=held.phase(executor.active_goal).value,
-        operator=held.operator,
+        taken_over_by=held.operator,
         paused_goal=held.waits.goal_id if held.waits is not None else "",
     )
     status.header.stamp = to_time(run.loop.now_s)

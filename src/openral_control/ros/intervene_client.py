@@ -30,7 +30,7 @@ def intervene(
         client = node.create_client(Intervene, "intervene")
         if not client.wait_for_service(timeout_sec=patience_s):
             return False, "no bridge is in the graph; is a deployment running on this ROS_DOMAIN_ID?"
-        future = client.call_async(Intervene.Request(take=take, operator=operator))
+        future = client.call_async(Intervene.Request(take=take, who=operator))
         rclpy.spin_until_future_complete(node, future, timeout_sec=patience_s)
         answer = future.result() if future.done() else None
         if answer is None:

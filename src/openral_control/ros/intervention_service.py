@@ -44,7 +44,7 @@ class InterventionService:
 
     def _on_request(self, request: Any, response: Any) -> Any:
         try:
-            operator = text_field("operator", request.operator, MAX_OPERATOR).strip() or "an operator"
+            operator = text_field("who", request.who, MAX_OPERATOR).strip() or "an operator"
             goal_id = goal_id_field("goal_id", request.goal_id)
             if goal_id and len(goal_id) != GOAL_ID_DIGITS:
                 raise ContractError(

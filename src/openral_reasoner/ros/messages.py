@@ -156,7 +156,7 @@ def goal_of(status: ControlStatus) -> str:
 
 def operator_of(status: ControlStatus) -> str:
     """Return who has taken the arm over from the policies, in words; empty: nobody."""
-    return plain_line(status.operator) if status.intervention in TAKEN_OVER else ""
+    return plain_line(status.taken_over_by) if status.intervention in TAKEN_OVER else ""
 
 
 def control_of(status: ControlStatus) -> dict[str, object]:

@@ -94,7 +94,7 @@ class TeleopDoor:
             goal = self._goal = uuid4().hex
             self._sequence, self.holder, self._engaged_s = 0, holder, time.monotonic()
         # Not under the lock: the answer comes by the executor's thread, which waits for it.
-        fault = self._intervene(take=True, operator=operator, goal_id=goal)
+        fault = self._intervene(take=True, who=operator, goal_id=goal)
         with self._lock:
             if goal != self._goal:
                 return "the page went while the bridge was asked; the arm holds until it is given back"
@@ -119,7 +119,7 @@ class TeleopDoor:
             if self.holder and holder != self.holder:
                 return "another page has the arm"
             goal = self._goal
-        fault = self._intervene(take=False, operator=operator, goal_id=goal)
+        fault = self._intervene(take=False, who=operator, goal_id=goal)
         self.disengage(holder)
         return fault
 

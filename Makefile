@@ -60,17 +60,17 @@ ros2: $(VENV)/.dev
 perf: $(VENV)/.dev
 	@$(INSTALL) perf
 	$(BIN)/python -m pytest tests/perf -s --json tests/perf/results.json
-	$(BIN)/python tools/readme_tables.py
+	$(BIN)/python tools/pages/readme_tables.py
 
 # Faults from outside on an installed deployment; docs/reliability.md shows what the last runs found.
 faults: $(VENV)/.dev
 	$(BIN)/python -m pytest tests/faults -s --figures tests/faults/results.json
-	$(BIN)/python tools/reliability_table.py
+	$(BIN)/python tools/pages/reliability_table.py
 
 # Hours: FAULTS_SOAK_S=600 FAULTS_KILLS=50 for less.
 faults-long: $(VENV)/.dev
 	$(BIN)/python -m pytest tests/faults -s --long --figures tests/faults/results.json
-	$(BIN)/python tools/reliability_table.py
+	$(BIN)/python tools/pages/reliability_table.py
 
 # Ten minutes (SOAK_S=60 for one) of nodes that die and come back, and two hundred starts and ends.
 soak: $(VENV)/.dev

@@ -278,11 +278,18 @@ def train(
             save_run(state_file, network, optimiser, step + 1, run)
             save_network(network, model, out, {"steps": f"{step + 1} of {config.steps}"})
     if process.leads:
-        save_network(
-            network, model, out, {**origin(dataset, recipe, config.seed), "steps": str(config.steps)}
-        )
-        if isinstance(recipe, SkillRecipe):
-            write_manifest(out, dataset, recipe)
+        write_checkpoint(network, dataset, recipe, out, config)
         state_file.unlink(missing_ok=True)
     process.leave()
     return network
+
+
+def write_checkpoint(
+    network: MiniNetwork, dataset: Dataset, recipe: Recipe | SkillRecipe, out: Path, config: BcConfig
+) -> None:
+    """Write what was learned and where it comes from; with a SkillRecipe the manifest too."""
+    save_network(
+        network, network.config, out, {**origin(dataset, recipe, config.seed), "steps": str(config.steps)}
+    )
+    if isinstance(recipe, SkillRecipe):
+        write_manifest(out, dataset, recipe)

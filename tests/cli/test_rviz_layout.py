@@ -50,7 +50,7 @@ def test_every_class_and_key_is_one_that_rviz_has(path):
 def test_what_ships_is_made_of_the_scenes():
     assert [path.stem for path in LAYOUTS] == sorted(SHIPPED)
     checked = subprocess.run(
-        [sys.executable, "tools/rviz_layouts.py", "--check"],
+        [sys.executable, "tools/pages/rviz_layouts.py", "--check"],
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,

@@ -19,7 +19,7 @@ from openral_core.suite import SUITE_PATTERNS, load_suite
 from openral_training.commands import app as train
 from openral_training.reward_commands import app as judge
 
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(ROOT / "tools" / "pages"))
 
 from heldout_distance import JUDGED, judged_states, nearest, state, trained_states
 from heldout_distance import RESULTS as DISTANCES

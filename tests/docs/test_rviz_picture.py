@@ -16,7 +16,7 @@ from openral_console.live.robot import Pose, read_urdf
 from openral_core.scene import load_scene
 
 ROOT = Path(__file__).parents[2]
-for _folder in ("tools", "tests/system"):
+for _folder in ("tools/pages", "tests/system"):
     if str(ROOT / _folder) not in sys.path:
         sys.path.append(str(ROOT / _folder))
 
@@ -36,7 +36,7 @@ def layout() -> str:
 
 def test_the_picture_is_of_the_layout_as_it_is_now(layout: str) -> None:
     told = Image.open(rviz_picture.PICTURE).getexif().get(rviz_picture.DESCRIPTION)
-    assert told == rviz_picture.digest(layout), "run python tools/rviz_picture.py"
+    assert told == rviz_picture.digest(layout), "run python tools/pages/rviz_picture.py"
 
 
 def test_a_link_a_path_and_words_are_drawn_where_they_are(layout: str) -> None:

@@ -19,7 +19,7 @@ class Figure:
     test: str
     """File and name of the test."""
     row: int
-    """Of the list of faults in `tools/reliability_table.py`."""
+    """Of the list of faults in `tools/pages/reliability_table.py`."""
     injected: str
     """The fault."""
     times: int

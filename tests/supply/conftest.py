@@ -16,7 +16,7 @@ import pytest
 from wheels_made_here import make_wheel
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tools" / "pages")]
 
 WRITTEN_BY = ("PIP_", "UV_", "HTTP_", "HTTPS_", "ALL_", "NO_", "http_", "https_", "all_", "no_", "XDG_")
 """Variables that would tell pip and uv of this machine's own indexes, folders and proxies."""

@@ -6,7 +6,8 @@ import architecture_picture
 
 
 def test_the_picture_is_that_of_the_imports() -> None:
-    assert architecture_picture.main(["--check"]) == 0, "python tools/architecture_picture.py"
+    drawn = architecture_picture.PICTURE.read_text()
+    assert drawn == architecture_picture.picture(), "python tools/pages/architecture_picture.py"
 
 
 def test_what_follows_from_two_imports_is_left_out() -> None:

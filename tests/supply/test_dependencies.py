@@ -17,7 +17,7 @@ BINDING = re.compile(r"(?<!L)GPL|SSPL|BUSL|Commons Clause|General Public License
 def test_names_bounds_and_uses_are_those_of_the_projects(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dependency_table, "licence", lambda name: None)
     page = PAGE.read_text()
-    assert renewed(page) == page, "python tools/dependency_table.py"
+    assert renewed(page) == page, "python tools/pages/dependency_table.py"
 
 
 def test_every_row_has_its_licence_and_its_purpose() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +10,8 @@ import yaml
 
 from launch import LaunchContext
 from launch.logging import launch_config
-from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
 
-from .parameter_descriptions import Parameter, ParameterFile, evaluate_value
+from .parameter_descriptions import Parameter, ParameterFile, evaluate_value, flattened
 from .parameter_files import has_sections
 
 ParameterArgument = tuple[str, bool]
@@ -54,7 +53,7 @@ def _argument(
     if isinstance(item, Parameter):
         return _assignment(*item.evaluate(context))
     if isinstance(item, Mapping):
-        values = dict(_flatten(context, item, ""))
+        values = dict(flattened(context, item, evaluate_value))
         # The file lies beside the logs, so that a run can be looked at and repeated.
         target.write_text(
             yaml.safe_dump({scope: {"ros__parameters": values}}, sort_keys=False), encoding="utf-8"
@@ -66,15 +65,6 @@ def _argument(
     if isinstance(content, dict) and not has_sections(content):
         return _argument(context, content, scope, target, False)
     return str(path), True
-
-
-def _flatten(context: LaunchContext, values: Mapping[Any, Any], above: str) -> Iterator[tuple[str, Any]]:
-    for key, value in values.items():
-        name = above + perform_substitutions(context, normalize_to_list_of_substitutions(key))
-        if isinstance(value, Mapping):
-            yield from _flatten(context, value, f"{name}.")
-        else:
-            yield name, evaluate_value(context, value)
 
 
 def _assignment(name: str, value: Any) -> ParameterArgument:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +167,21 @@ def evaluate_value(context: LaunchContext, value: Any, *, guess: bool = True) ->
             return _guessed(perform_substitutions(context, normalize_to_list_of_substitutions(items)), guess)
         return [evaluate_value(context, item, guess=guess) for item in items]
     return value.item() if hasattr(value, "item") else value
+
+
+def flattened(
+    context: LaunchContext,
+    values: Mapping[Any, Any],
+    evaluate: Callable[[LaunchContext, Any], Any],
+    above: str = "",
+) -> Iterator[tuple[str, Any]]:
+    """Yield name and evaluated value of each parameter of nested dicts, the names joined by '.'."""
+    for key, value in values.items():
+        name = above + perform_substitutions(context, normalize_to_list_of_substitutions(key))
+        if isinstance(value, Mapping):
+            yield from flattened(context, value, evaluate, f"{name}.")
+        else:
+            yield name, evaluate(context, value)
 
 
 def _guessed(text: str, guess: bool) -> Any:

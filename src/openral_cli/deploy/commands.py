@@ -12,6 +12,20 @@ from rich.console import Console
 from rich.progress import Progress
 
 from openral_cli.deploy.follow import follow
+from openral_cli.deploy.options import (
+    AllowUnevaluatedOption,
+    ConsoleOption,
+    InferenceDeviceOption,
+    KeepAliveOption,
+    MissionOption,
+    RecordDirOption,
+    RecordOption,
+    RewardMonitorOption,
+    RunDirOption,
+    VerboseOption,
+    VideoOption,
+    launch_arguments,
+)
 from openral_core.cli import numbers
 from openral_core.cli.robot_option import DEFAULT_NAMESPACE, NamespaceOption
 from openral_core.errors import NotFoundError, OpenralError
@@ -23,23 +37,19 @@ deploy = typer.Typer(help="Run a scene with its skills, reward monitor and reaso
 @deploy.command("sim")
 def deploy_sim(
     config: Annotated[str, typer.Option("--config", help="Name or path of a deployment scene.")],
-    mission: Annotated[str, typer.Option(help="The sentence; default: the scene's own.")] = "",
-    reward_monitor: Annotated[
-        bool, typer.Option("--enable-reward-monitor/--no-reward-monitor", help="Watch progress.")
-    ] = True,
+    mission: MissionOption = "",
+    reward_monitor: RewardMonitorOption = True,
     lockstep: Annotated[bool, typer.Option(help="Let the world wait for the policy: repeatable.")] = False,
     rtf: Annotated[
         float, numbers.real("Simulation seconds per wall second; 0: unpaced.", least=0.0, most=1000.0)
     ] = 1.0,
     init_id: Annotated[int, numbers.initial_state("Initial state; -1: the scene's own.")] = -1,
     namespace: NamespaceOption = DEFAULT_NAMESPACE,
-    run_dir: Annotated[Path | None, typer.Option(help="Default: runs/<time>-<scene>.")] = None,
-    video: Annotated[bool, typer.Option(help="Write mission.mp4 afterwards.")] = True,
-    keep_alive: Annotated[bool, typer.Option(help="Go on after the mission, until Ctrl-C.")] = False,
-    device: Annotated[str, typer.Option(help="Where skills and reward model infer: cpu, cuda.")] = "cpu",
-    allow_unevaluated: Annotated[
-        bool, typer.Option("--allow-unevaluated", help="Run skills in a scene they were not evaluated in.")
-    ] = False,
+    run_dir: RunDirOption = None,
+    video: VideoOption = True,
+    keep_alive: KeepAliveOption = False,
+    device: InferenceDeviceOption = "cpu",
+    allow_unevaluated: AllowUnevaluatedOption = False,
     sim_positions: Annotated[
         bool, typer.Option("--sim-positions", help="Locate things by the simulator's own positions.")
     ] = False,
@@ -47,39 +57,32 @@ def deploy_sim(
         str, typer.Option(help="What goes wrong in the world, once: open_in_lift, push_away.")
     ] = "",
     rviz: Annotated[bool, typer.Option(help="Open RViz, where it is installed.")] = False,
-    console: Annotated[
-        bool, typer.Option("--console", help="Show it in a browser; the address is printed.")
-    ] = False,
-    record: Annotated[
-        str, typer.Option(help="Record: always, episodes, highlight or interventions.")
-    ] = "none",
-    record_dir: Annotated[
-        Path | None, typer.Option(help="Of the recording, which may hold one already; default: in the run's.")
-    ] = None,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every line of every node.")] = False,
+    console: ConsoleOption = False,
+    record: RecordOption = "none",
+    record_dir: RecordDirOption = None,
+    verbose: VerboseOption = False,
 ) -> None:
     """Run a mission in a simulated scene; exit 0 when reasoner and simulator agree that all was done."""
-    from openral_data.recording.strategy import strategy_of
-
-    if record != "none":
-        strategy_of(record)  # before anything starts
+    shared = launch_arguments(
+        mission=mission,
+        reward_monitor=reward_monitor,
+        keep_alive=keep_alive,
+        device=device,
+        allow_unevaluated=allow_unevaluated,
+        console=console,
+        record=record,
+        record_dir=record_dir,
+    )
     arguments = {
+        **shared,
         "scene": config,
         "namespace": namespace,
-        "mission": mission,
-        "enable_reward_monitor": str(reward_monitor).lower(),
         "mode": "lockstep" if lockstep else "realtime",
         "real_time_factor": str(rtf),
         "init_id": str(init_id),
-        "device": device,
-        "allow_unevaluated": str(allow_unevaluated).lower(),
         "sim_positions": str(sim_positions).lower(),
         "disturbance": disturbance,
-        "exit_when_done": str(not keep_alive).lower(),
         "rviz": str(rviz).lower(),
-        "console": str(console).lower(),
-        "record": record,
-        "record_dir": str(record_dir.resolve()) if record_dir else "",
     }
     folder = run_dir or Path("runs") / f"{time.strftime('%Y%m%d-%H%M%S')}-{Path(config).stem}"
     raise typer.Exit(run_and_report(arguments, folder, video=video, verbose=verbose))
@@ -92,47 +95,32 @@ def deploy_robot(
     shadow: Annotated[
         bool, typer.Option("--shadow", help="Do everything, but send nothing to the arm.")
     ] = False,
-    mission: Annotated[str, typer.Option(help="The sentence; default: the scene's own.")] = "",
-    reward_monitor: Annotated[
-        bool, typer.Option("--enable-reward-monitor/--no-reward-monitor", help="Watch progress.")
-    ] = True,
-    run_dir: Annotated[Path | None, typer.Option(help="Default: runs/<time>-<scene>.")] = None,
-    keep_alive: Annotated[bool, typer.Option(help="Go on after the mission, until Ctrl-C.")] = False,
-    device: Annotated[str, typer.Option(help="Where skills and reward model infer: cpu, cuda.")] = "cpu",
-    allow_unevaluated: Annotated[
-        bool, typer.Option("--allow-unevaluated", help="Run skills in a scene they were not evaluated in.")
-    ] = False,
-    console: Annotated[
-        bool, typer.Option("--console", help="Show it in a browser; the address is printed.")
-    ] = False,
-    record: Annotated[
-        str, typer.Option(help="Record: always, episodes, highlight or interventions.")
-    ] = "none",
-    record_dir: Annotated[
-        Path | None, typer.Option(help="Of the recording, which may hold one already; default: in the run's.")
-    ] = None,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every line of every node.")] = False,
+    mission: MissionOption = "",
+    reward_monitor: RewardMonitorOption = True,
+    run_dir: RunDirOption = None,
+    keep_alive: KeepAliveOption = False,
+    device: InferenceDeviceOption = "cpu",
+    allow_unevaluated: AllowUnevaluatedOption = False,
+    console: ConsoleOption = False,
+    record: RecordOption = "none",
+    record_dir: RecordDirOption = None,
+    verbose: VerboseOption = False,
 ) -> None:
     """Run a mission on a real arm, which moves while somebody publishes /openral/hold_to_run; exit 0 when the reasoner
     calls all of it done."""
     from openral_cli.deploy.robot_run import run_on_arm
-    from openral_data.recording.strategy import strategy_of
 
-    if record != "none":
-        strategy_of(record)  # before anything starts
-    arguments = {
-        "scene": config,
-        "address": address,
-        "shadow": str(shadow).lower(),
-        "mission": mission,
-        "enable_reward_monitor": str(reward_monitor).lower(),
-        "device": device,
-        "allow_unevaluated": str(allow_unevaluated).lower(),
-        "exit_when_done": str(not keep_alive).lower(),
-        "console": str(console).lower(),
-        "record": record,
-        "record_dir": str(record_dir.resolve()) if record_dir else "",
-    }
+    shared = launch_arguments(
+        mission=mission,
+        reward_monitor=reward_monitor,
+        keep_alive=keep_alive,
+        device=device,
+        allow_unevaluated=allow_unevaluated,
+        console=console,
+        record=record,
+        record_dir=record_dir,
+    )
+    arguments = {**shared, "scene": config, "address": address, "shadow": str(shadow).lower()}
     folder = run_dir or Path("runs") / f"{time.strftime('%Y%m%d-%H%M%S')}-{Path(config).stem}"
     raise typer.Exit(run_on_arm(arguments, folder, verbose=verbose))
 
@@ -142,16 +130,15 @@ def demo(
     disturb: Annotated[
         bool, typer.Option("--disturb", help="Another scene: a grasp is opened in the lift.")
     ] = False,
-    video: Annotated[bool, typer.Option(help="Write mission.mp4 afterwards.")] = True,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every line of every node.")] = False,
+    video: VideoOption = True,
+    verbose: VerboseOption = False,
 ) -> None:
     """Open a drawer and close it again: one sentence, a learned policy, a reward monitor, no GPU, no ROS."""
     scene, disturbance = (DISTURBED_SCENE, "open_in_lift") if disturb else (DEMO_SCENE, "")
     folder = Path("runs") / f"{time.strftime('%Y%m%d-%H%M%S')}-{'disturbed' if disturb else 'drawer'}"
     arguments = {"scene": scene, "mission": mission, "disturbance": disturbance}
-    if (
-        disturb
-    ):  # at half speed, so that a busy machine keeps up with two cameras, depth and two skills that look
+    if disturb:
+        # At half speed a busy machine keeps up with two cameras, depth and two skills that look.
         arguments["real_time_factor"] = "0.5"
     raise typer.Exit(run_and_report(arguments, folder, video=video, verbose=verbose))
 

@@ -5,6 +5,7 @@ The classes and keys are those of rviz_common and rviz_default_plugins as of Jaz
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import yaml
@@ -26,7 +27,27 @@ def rviz_layout(scene: DeployScene, namespace: str = DEFAULT_NAMESPACE) -> str:
         namespace: of the deployment; frames and topics are its own.
     """
     world = f"{frame_prefix(namespace)}world"
-    displays = [
+    layout = {
+        "Panels": [{"Class": f"rviz_common/{name}", "Name": name} for name in ("Displays", "Views", "Time")],
+        "Visualization Manager": {
+            "Class": "",
+            "Global Options": {"Background Color": "38; 42; 48", "Fixed Frame": world, "Frame Rate": 30},
+            "Displays": [*_displays(namespace), *_cameras(scene, namespace)],
+            "Tools": [
+                {"Class": f"rviz_default_plugins/{name}"}
+                for name in ("MoveCamera", "Select", "FocusCamera", "Measure")
+            ],
+            "Views": {"Current": _view(scene, world)},
+        },
+        "Window Geometry": {"Width": 1400, "Height": 900, "Displays": {"collapsed": False}},
+    }
+    return yaml.dump(layout, Dumper=_Plain, sort_keys=False)
+
+
+def _displays(namespace: str) -> list[dict[str, Any]]:
+    """Return what every deployment has to show: floor, robot, frames, hand, plan, markers."""
+    description = dict(remappings(namespace)).get("/robot_description", "/robot_description")
+    return [
         {
             "Class": "rviz_default_plugins/Grid",
             "Name": "Floor",
@@ -41,9 +62,7 @@ def rviz_layout(scene: DeployScene, namespace: str = DEFAULT_NAMESPACE) -> str:
             "Name": "Robot",
             "Enabled": True,
             "Description Source": "Topic",
-            "Description Topic": _topic(
-                dict(remappings(namespace)).get("/robot_description", "/robot_description"), latched=True
-            ),
+            "Description Topic": _topic(description, latched=True),
             "TF Prefix": frame_prefix(namespace).rstrip("/"),
             "Visual Enabled": True,
             "Collision Enabled": False,
@@ -83,43 +102,28 @@ def rviz_layout(scene: DeployScene, namespace: str = DEFAULT_NAMESPACE) -> str:
             "Topic": _topic(f"{namespace}/markers", latched=True),
         },
     ]
+
+
+def _cameras(scene: DeployScene, namespace: str) -> Iterator[dict[str, Any]]:
+    """Yield what shows each camera's image: behind the scene, for the first camera alone, and in a window."""
     for number, camera in enumerate(scene.cameras):
         image = _topic(f"{namespace}/cameras/{camera.name}/image_raw", reliable=False)
-        displays.append(
-            {
-                "Class": "rviz_default_plugins/Camera",
-                "Name": f"Camera {camera.name}",
-                "Enabled": number == 0,
-                "Far Plane Distance": 100,
-                "Image Rendering": "background and overlay",
-                "Overlay Alpha": 0.4,
-                "Topic": image,
-            }
-        )
-        displays.append(
-            {
-                "Class": "rviz_default_plugins/Image",
-                "Name": f"Image {camera.name}",
-                "Enabled": True,
-                "Normalize Range": False,
-                "Topic": image,
-            }
-        )
-    layout = {
-        "Panels": [{"Class": f"rviz_common/{name}", "Name": name} for name in ("Displays", "Views", "Time")],
-        "Visualization Manager": {
-            "Class": "",
-            "Global Options": {"Background Color": "38; 42; 48", "Fixed Frame": world, "Frame Rate": 30},
-            "Displays": displays,
-            "Tools": [
-                {"Class": f"rviz_default_plugins/{name}"}
-                for name in ("MoveCamera", "Select", "FocusCamera", "Measure")
-            ],
-            "Views": {"Current": _view(scene, world)},
-        },
-        "Window Geometry": {"Width": 1400, "Height": 900, "Displays": {"collapsed": False}},
-    }
-    return yaml.dump(layout, Dumper=_Plain, sort_keys=False)
+        yield {
+            "Class": "rviz_default_plugins/Camera",
+            "Name": f"Camera {camera.name}",
+            "Enabled": number == 0,
+            "Far Plane Distance": 100,
+            "Image Rendering": "background and overlay",
+            "Overlay Alpha": 0.4,
+            "Topic": image,
+        }
+        yield {
+            "Class": "rviz_default_plugins/Image",
+            "Name": f"Image {camera.name}",
+            "Enabled": True,
+            "Normalize Range": False,
+            "Topic": image,
+        }
 
 
 class _Plain(yaml.SafeDumper):

@@ -26,7 +26,7 @@ class ServiceCall:
 
     def __call__(self, **fields: Any) -> str:
         """Call with the fields of a request, and return why it was not done; empty: it was."""
-        name = self._client.srv_name
+        name = self._client.service_name
         if not self._client.wait_for_service(timeout_sec=ANSWER_S):
             return f"nobody answers on {name}: no bridge is in the graph"
         done = threading.Event()

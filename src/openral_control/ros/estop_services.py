@@ -33,7 +33,7 @@ class EStop:
         group = MutuallyExclusiveCallbackGroup()
         node.create_service(Trigger, "estop", self._on_stop, callback_group=group)
         reset = node.create_service(Trigger, "estop_reset", self._on_reset, callback_group=group)
-        self._reset = str(reset.srv_name)
+        self._reset = str(reset.service_name)
         """Full name of the service that releases the stop."""
         if latch.latched:
             why = f" ({latch.fault})" if latch.fault else ""

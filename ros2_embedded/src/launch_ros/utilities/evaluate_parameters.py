@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import yaml
 from launch import LaunchContext, Substitution
 from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
 
-from ..parameter_descriptions import Parameter, ParameterFile, ParameterValue
+from ..parameter_descriptions import Parameter, ParameterFile, ParameterValue, flattened
 
 _SCALARS = (bool, int, float, str)
 
@@ -34,16 +34,7 @@ def _evaluate(context: LaunchContext, item: Any) -> Any:
         return path if isinstance(path, Path) else Path(perform_substitutions(context, path))
     if isinstance(item, Parameter):
         return item.evaluate(context)
-    return dict(_flatten(context, item, ""))
-
-
-def _flatten(context: LaunchContext, values: Mapping[Any, Any], above: str) -> Iterator[tuple[str, Any]]:
-    for key, value in values.items():
-        name = above + perform_substitutions(context, normalize_to_list_of_substitutions(key))
-        if isinstance(value, Mapping):
-            yield from _flatten(context, value, f"{name}.")
-        else:
-            yield name, _value(context, value)
+    return dict(flattened(context, item, _value))
 
 
 def _value(context: LaunchContext, value: Any) -> Any:

@@ -97,7 +97,7 @@ class ControllerManager:
     def _call(self, client: Any, request: Any) -> Any:
         if not client.wait_for_service(timeout_sec=ANSWER_S):
             raise ArmError(
-                f"nobody offers {client.srv_name} in ROS domain {self._node.context.get_domain_id()}; is ros2_control "
+                f"nobody offers {client.service_name} in ROS domain {self._node.context.get_domain_id()}; is ros2_control "
                 "running there, with the same RMW, and reached from here?"
             )
         future = client.call_async(request)
@@ -105,6 +105,6 @@ class ControllerManager:
         while not future.done():
             if time.monotonic() > due:
                 future.cancel()
-                raise ArmError(f"{client.srv_name} did not answer within {ANSWER_S:g} s")
+                raise ArmError(f"{client.service_name} did not answer within {ANSWER_S:g} s")
             time.sleep(0.002)
         return future.result()

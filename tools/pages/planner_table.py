@@ -1,8 +1,8 @@
 """Write the tables of docs/planner.md from what the offline planner made of its suites: no figure is typed by hand.
 
-python tools/planner_table.py --measure    # plan every sentence (about five minutes), then rewrite the page
-python tools/planner_table.py              # rewrite the page from docs/planner_eval.json
-python tools/planner_table.py --check      # exit 1 if the page is out of date
+python tools/pages/planner_table.py --measure    # plan every sentence (about five minutes), then rewrite the page
+python tools/pages/planner_table.py              # rewrite the page from docs/planner_eval.json
+python tools/pages/planner_table.py --check      # exit 1 if the page is out of date
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from readme_tables import with_part
+from page_parts import ROOT, keep, with_part
 
 from openral_core.statistics import wilson_interval
 from openral_reasoner.evaluation.score import evaluate, is_done_wrongly
@@ -26,7 +26,6 @@ from openral_reasoner.offline.encoder import WEIGHTS
 from openral_reasoner.palette import Palette
 from openral_reasoner.planner import Plan
 
-ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "planner.md"
 RESULTS = ROOT / "docs" / "planner_eval.json"
 SPOKEN = ROOT / "tests" / "reasoner" / "phrases_free.yaml"
@@ -163,18 +162,15 @@ def page(text: str, results: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    """Measure, rewrite or check."""
-    if "--measure" in sys.argv[1:]:
+    """Measure, rewrite or check; 1 also where the measurement is of another planner."""
+    if "--measure" in sys.argv:
         RESULTS.write_text(json.dumps(measure(), indent=1) + "\n", encoding="utf-8")
-    text = PAGE.read_text(encoding="utf-8")
     results = json.loads(RESULTS.read_text(encoding="utf-8"))
-    new = page(text, results)
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(new, encoding="utf-8")
-    elif new != text or results["planner"] != measured_planner():
-        sys.stderr.write(f"{PAGE.name} is out of date: python tools/planner_table.py --measure\n")
+    stale = keep({PAGE: lambda text: page(text, results)})
+    if "--check" in sys.argv and results["planner"] != measured_planner():
+        sys.stderr.write(f"{RESULTS.name} is of another planner: run python {sys.argv[0]} --measure\n")
         return 1
-    return 0
+    return stale
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Write the tables of docs/dependencies.md: what openral depends on, within which bounds, under which licence.
 
-    python tools/dependency_table.py [--check]
+    python tools/pages/dependency_table.py [--check]
 
 Names and bounds come from the two pyproject.toml, licences from the metadata of what is installed. What is not
 installed here keeps the licence that the page has. The last column, what a dependency is for, is written by hand and
@@ -19,7 +19,8 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-ROOT = Path(__file__).resolve().parents[1]
+from page_parts import ROOT, keep, with_part
+
 PAGE = ROOT / "docs" / "dependencies.md"
 PROJECTS = {"openral": ROOT, "ros2-embedded": ROOT / "ros2_embedded"}
 SPELLINGS = {
@@ -79,7 +80,7 @@ def kept(page: str) -> dict[str, tuple[str, str]]:
     return {name: (stated, purpose) for name, stated, purpose in rows}
 
 
-def table(project: str, page: str) -> str:
+def table(project: str, page: str) -> list[str]:
     """Return the table of one distribution, in Markdown."""
     before, uses_of, bounds_of = kept(page), dict[str, list[str]](), dict[str, str]()
     for use, bounds in requirements(PROJECTS[project]).items():
@@ -91,31 +92,22 @@ def table(project: str, page: str) -> str:
         stated, purpose = before.get(name, (UNKNOWN, UNKNOWN))
         row = (f"`{name}`", bounds_of[name], ", ".join(uses_of[name]), licence(name) or stated, purpose)
         lines.append(f"| {' | '.join(row)} |")
-    return "\n".join(lines)
+    return lines
 
 
 def renewed(page: str) -> str:
     """Return the page with its tables made anew."""
     for project in PROJECTS:
-        begin, end = f"<!-- {project}: begin -->\n", f"\n<!-- {project}: end -->"
-        head, _, rest = page.partition(begin)
-        _, _, tail = rest.partition(end)
-        page = head + begin + table(project, page) + end + tail
+        page = with_part(page, project, table(project, page))
     return page
 
 
 def main() -> int:
     """Write the page, or compare it; 1 if it differs or a row lacks its licence or purpose."""
-    page = PAGE.read_text()
-    new = renewed(page)
-    if "--check" in sys.argv[1:]:
-        if new != page:
-            sys.stderr.write("docs/dependencies.md is not current: python tools/dependency_table.py\n")
-        return int(new != page)
-    PAGE.write_text(new)
-    if lacking := [name for name, columns in kept(new).items() if UNKNOWN in columns]:
+    stale = keep({PAGE: renewed})
+    if lacking := [name for name, columns in kept(PAGE.read_text()).items() if UNKNOWN in columns]:
         sys.stderr.write(f"docs/dependencies.md: write by hand what '?' stands for: {', '.join(lacking)}\n")
-    return int(bool(lacking))
+    return int(stale or bool(lacking))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Write the table of docs/reliability.md from what the tests of faults found last: no figure is typed by hand.
 
-python tools/reliability_table.py            # rewrite the page
-python tools/reliability_table.py --check    # exit 1 if it is out of date
+python tools/pages/reliability_table.py            # rewrite the page
+python tools/pages/reliability_table.py --check    # exit 1 if it is out of date
 """
 
 from __future__ import annotations
@@ -9,12 +9,10 @@ from __future__ import annotations
 import json
 import re
 import sys
-from pathlib import Path
 from typing import Any
 
-from readme_tables import with_part
+from page_parts import ROOT, keep, with_part
 
-ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reliability.md"
 TESTS = ROOT / "tests" / "faults"
 RESULTS = TESTS / "results.json"
@@ -110,14 +108,8 @@ def made_with(results: dict[str, Any]) -> list[str]:
 
 def main() -> int:
     """Rewrite or check."""
-    text = PAGE.read_text(encoding="utf-8")
-    new = with_part(text, "faults", lines_of(json.loads(RESULTS.read_text(encoding="utf-8"))))
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(new, encoding="utf-8")
-    elif new != text:
-        sys.stderr.write(f"{PAGE.name} is out of date: python tools/reliability_table.py\n")
-        return 1
-    return 0
+    results = json.loads(RESULTS.read_text(encoding="utf-8"))
+    return keep({PAGE: lambda text: with_part(text, "faults", lines_of(results))})
 
 
 if __name__ == "__main__":

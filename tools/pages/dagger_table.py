@@ -1,8 +1,8 @@
 """Write the table of docs/learning-from-corrections.md from the runs in docs/dagger: no figure is typed by hand.
 
-python tools/dagger_table.py --take runs/dagger/drawer_open-1    # keep a run: each round with every judged episode
-python tools/dagger_table.py                                     # rewrite the page
-python tools/dagger_table.py --check                             # exit 1 if the page is out of date
+python tools/pages/dagger_table.py --take runs/dagger/drawer_open-1    # keep a run, every judged episode
+python tools/pages/dagger_table.py                                     # rewrite the page
+python tools/pages/dagger_table.py --check                             # exit 1 if the page is out of date
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from readme_tables import with_part
+from page_parts import ROOT, keep, with_part
 
-ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "learning-from-corrections.md"
 RUNS = ROOT / "docs" / "dagger"
 KEPT = ("init_id", "success", "steps")
@@ -79,14 +78,7 @@ def main() -> int:
     if "--take" in sys.argv:
         for word in sys.argv[sys.argv.index("--take") + 1 :]:
             take(Path(word))
-    text = PAGE.read_text(encoding="utf-8")
-    fresh = with_part(text, "runs", table())
-    if "--check" not in sys.argv:
-        PAGE.write_text(fresh, encoding="utf-8")
-    elif fresh != text:
-        sys.stderr.write(f"{PAGE.name} is out of date: run python {sys.argv[0]}\n")
-        return 1
-    return 0
+    return keep({PAGE: lambda text: with_part(text, "runs", table())})
 
 
 if __name__ == "__main__":

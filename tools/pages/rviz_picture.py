@@ -1,6 +1,6 @@
 """Make the picture of docs/see.md: what RViz shows of a deployment that moves, by the layout of its scene.
 
-    python tools/rviz_picture.py
+    python tools/pages/rviz_picture.py
 
 The deployment is a real one, and what is drawn came over its topics. The picture says in its metadata of which layout
 it is, so that a test notices when the layout has changed since (tests/docs/test_rviz_picture.py).
@@ -28,7 +28,7 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "system")]
 
 from system_stack import Stack  # noqa: E402  it lies in the folder above

@@ -1,8 +1,8 @@
 """Run one benchmark with 1, 2, 4... workers, check that its rows are the same, and say how it scales.
 
-python tools/benchmark_scaling.py                                   # as many workers as there are cores, at most
-python tools/benchmark_scaling.py --workers 1 4 16 --device cuda --n-episodes 50
-python tools/benchmark_scaling.py --write                           # also into docs/benchmark.md
+python tools/pages/benchmark_scaling.py                                   # as many workers as there are cores, at most
+python tools/pages/benchmark_scaling.py --workers 1 4 16 --device cuda --n-episodes 50
+python tools/pages/benchmark_scaling.py --write                           # also into docs/benchmark.md
 
 Control steps a second count from the start of the processes to the last row. Processor time is that of all of a run's
 processes; beside other work it means more than the wall's clock does.
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from readme_tables import with_part
+from page_parts import with_part
 
 from openral_benchmark.execute import execute
 from openral_benchmark.execution import ExecutionConfig
@@ -29,7 +29,7 @@ from openral_benchmark.workers.parent_watch import cores
 from openral_core.suite import load_suite
 from openral_rskill.registry import resolve
 
-PAGE = Path(__file__).parents[1] / "docs" / "benchmark.md"
+PAGE = Path(__file__).parents[2] / "docs" / "benchmark.md"
 TIMES = ("wall_s", "latency_p50_ms", "latency_p95_ms", "latency_p99_ms", "inference_s")
 """What two runs of the same rows differ in."""
 WAITING, BUSY = 0.15, 0.85

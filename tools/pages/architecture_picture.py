@@ -1,6 +1,6 @@
 """Draw docs/architecture.svg: the packages in their layers, and which imports which.
 
-    python tools/architecture_picture.py [--check]
+    python tools/pages/architecture_picture.py [--check]
 
 Layers are those of the import contract in pyproject.toml, what a package is for is the first line of its docstring,
 and the last line of a box names what it imports; what these import in turn is left out. With `--check` nothing is
@@ -14,14 +14,14 @@ import sys
 import textwrap
 from html import escape
 from itertools import pairwise
-from pathlib import Path
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-ROOT = Path(__file__).resolve().parents[1]
+from page_parts import ROOT, keep
+
 PICTURE = ROOT / "docs" / "architecture.svg"
 WIDTH, HEIGHT, GAP, ROW = 252, 124, 16, 156
 """[px] of a box, between boxes, and from one layer to the next."""
@@ -118,14 +118,10 @@ def _upwards(below: str) -> list[str]:
     return textwrap.wrap(f"→ {below}", LETTERS + 4)[::-1] if below else []
 
 
-def main(arguments: list[str]) -> int:
+def main() -> int:
     """Write the picture, or compare it."""
-    drawn = picture()
-    if "--check" in arguments:
-        return int(not PICTURE.is_file() or PICTURE.read_text() != drawn)
-    PICTURE.write_text(drawn)
-    return 0
+    return keep({PICTURE: lambda _: picture()})
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

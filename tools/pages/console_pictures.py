@@ -1,6 +1,6 @@
 """Make the pictures of docs/console.md: a deployment, Chromium, and what an operator would do.
 
-    python tools/console_pictures.py
+    python tools/pages/console_pictures.py
 
 It needs what the tests of the console need, and uses their parts.
 """
@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("system", "console")]
 
 from console_browser import (  # noqa: E402  they lie in the folders above

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from metaworld_difficulty import difficulty_rows
-
-ROOT = Path(__file__).parents[1]
+from page_parts import ROOT
 
 
 class Judged(NamedTuple):

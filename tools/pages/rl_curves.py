@@ -3,8 +3,8 @@
 A line is the share of attempts that succeeded while the policy explored, by update; what a policy does at its best on
 held-out states is in the tables.
 
-python tools/rl_curves.py            # draw docs/rl-runs/*.svg
-python tools/rl_curves.py --check    # exit 1 if one is out of date
+python tools/pages/rl_curves.py            # draw docs/rl-runs/*.svg
+python tools/pages/rl_curves.py --check    # exit 1 if one is out of date
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ import csv
 import sys
 from pathlib import Path
 
+from page_parts import ROOT, keep
+
 from openral_core.html.plots import Point, plot
 
-RUNS = Path(__file__).parents[1] / "docs" / "rl-runs"
+RUNS = ROOT / "docs" / "rl-runs"
 PICTURES = {
     "five_tasks": ("metaworld_ppo", "metaworld_grpo"),
     "push_back": ("push_back_mini_ppo",),
@@ -49,15 +51,12 @@ def drawn(configs: tuple[str, ...]) -> str:
 
 def main() -> int:
     """Draw, or see whether there is something to draw."""
-    pictures = {RUNS / f"{name}.svg": drawn(configs) for name, configs in PICTURES.items()}
-    if "--check" in sys.argv[1:]:
-        old = [path for path, text in pictures.items() if path.read_text(encoding="utf-8") != text]
-        for path in old:
-            sys.stderr.write(f"{path}: is not what its runs say; python tools/rl_curves.py draws it\n")
-        return bool(old)
-    for path, text in pictures.items():
-        path.write_text(text, encoding="utf-8")
-    return 0
+    return keep(
+        {
+            RUNS / f"{name}.svg": lambda _, configs=configs: drawn(configs)
+            for name, configs in PICTURES.items()
+        }
+    )
 
 
 if __name__ == "__main__":

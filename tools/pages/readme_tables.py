@@ -3,8 +3,8 @@
 Those of the skills lie beside them; those of speed are what `make perf` wrote last; what the reward monitor is worth
 is what `openral reasoner ablation --out docs/ablation.json` wrote last.
 
-python tools/readme_tables.py            # rewrite the pages
-python tools/readme_tables.py --check    # exit 1 if it is out of date
+python tools/pages/readme_tables.py            # rewrite the pages
+python tools/pages/readme_tables.py --check    # exit 1 if it is out of date
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from page_parts import ROOT, keep, with_part
 from skill_tables import REWARDS, counted, full, summary
 from skill_tables import row as _row
 
 from openral_core.statistics import wilson_interval
 from openral_reward_monitor.models.calibration import FILE_NAME, Calibration
 
-ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
 SPEED = ROOT / "tests" / "perf" / "results.json"
@@ -173,14 +173,6 @@ def ablation_table(results: dict[str, Any]) -> list[str]:
     return lines
 
 
-def with_part(text: str, name: str, lines: list[str]) -> str:
-    """Return the text with what stands between the markers of a name replaced."""
-    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
-    head, rest = text.split(begin)
-    _, tail = rest.split(end)
-    return head + begin + "\n".join(lines) + "\n" + end + tail
-
-
 def reasoner_page(text: str) -> str:
     """Return docs/reasoner.md with its table made anew."""
     return with_part(text, "ablation", ablation_table(json.loads(ABLATION.read_text(encoding="utf-8"))))
@@ -277,24 +269,16 @@ def speed_page(text: str) -> str:
 
 def main() -> int:
     """Rewrite or check."""
-    stale = False
-    pages = {
-        README: readme,
-        SKILLS_PAGE: skills_page,
-        SPEED_PAGE: speed_page,
-        REASONER: reasoner_page,
-        REWARD: reward_page,
-        PERCEPTION: perception_page,
-    }
-    for page, rewritten in pages.items():
-        text = page.read_text(encoding="utf-8")
-        new = rewritten(text)
-        if "--check" not in sys.argv[1:]:
-            page.write_text(new, encoding="utf-8")
-        elif new != text:
-            stale = True
-            sys.stderr.write(f"{page.name} is out of date: python tools/readme_tables.py\n")
-    return int(stale)
+    return keep(
+        {
+            README: readme,
+            SKILLS_PAGE: skills_page,
+            SPEED_PAGE: speed_page,
+            REASONER: reasoner_page,
+            REWARD: reward_page,
+            PERCEPTION: perception_page,
+        }
+    )
 
 
 if __name__ == "__main__":

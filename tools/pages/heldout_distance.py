@@ -5,9 +5,9 @@ vector of where objects and goal are (3 or 6 numbers, in metres), so the distanc
 how new it is. Training is taken to have seen all states that the manifest's `trained_init_ids` name; demonstrations
 began in some of them, so the distances are at least these.
 
-python tools/heldout_distance.py --measure    # draw every state again (about twenty minutes), then rewrite the page
-python tools/heldout_distance.py              # rewrite docs/benchmark.md from docs/heldout_distance.json
-python tools/heldout_distance.py --check      # exit 1 if the page is out of date
+python tools/pages/heldout_distance.py --measure    # draw every state again (twenty minutes), then rewrite the page
+python tools/pages/heldout_distance.py              # rewrite docs/benchmark.md from docs/heldout_distance.json
+python tools/pages/heldout_distance.py --check      # exit 1 if the page is out of date
 """
 
 from __future__ import annotations
@@ -16,18 +16,16 @@ import functools
 import json
 import statistics
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from readme_tables import with_part
+from page_parts import ROOT, keep, with_part
 
 from openral_core.manifest import load_manifest
 from openral_rskill.license import is_evaluated
 from openral_sim_bridge.backends.metaworld.initial_states import random_vector
 
-ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmark.md"
 RESULTS = ROOT / "docs" / "heldout_distance.json"
 JUDGED = (
@@ -113,7 +111,7 @@ def table(results: dict[str, Any]) -> list[str]:
 
 def main() -> int:
     """Measure, rewrite or check."""
-    if "--measure" in sys.argv[1:]:
+    if "--measure" in sys.argv:
         rows = [
             {"skill": skill, "suite": suite, "distances_m": distances(skill, suite)}
             for skill, suite in JUDGED
@@ -121,14 +119,7 @@ def main() -> int:
         lines = ",\n".join(json.dumps(row) for row in rows)
         RESULTS.write_text(f'{{"rows": [\n{lines}\n]}}\n', encoding="utf-8")
     results = json.loads(RESULTS.read_text(encoding="utf-8"))
-    text = PAGE.read_text(encoding="utf-8")
-    new = with_part(text, "distance", table(results))
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(new, encoding="utf-8")
-    elif new != text:
-        sys.stderr.write(f"{PAGE.name} is out of date: python tools/heldout_distance.py\n")
-        return 1
-    return 0
+    return keep({PAGE: lambda text: with_part(text, "distance", table(results))})
 
 
 if __name__ == "__main__":

@@ -1,22 +1,21 @@
 """Write the table of stop conditions of docs/deploy.md from their models.
 
-python tools/stop_conditions_table.py            # rewrite the page
-python tools/stop_conditions_table.py --check    # exit 1 if it is out of date
+python tools/pages/stop_conditions_table.py            # rewrite the page
+python tools/pages/stop_conditions_table.py --check    # exit 1 if it is out of date
 """
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
-from readme_tables import with_part
+from page_parts import ROOT, keep, with_part
 
 from openral_core.robot import load_robot
 from openral_core.stop_conditions.fingers import CLOSES, MARGIN_M, REST_M, REST_S
 from openral_core.stop_conditions.models import MODELS
 
-PAGE = Path(__file__).parents[1] / "docs" / "deploy.md"
+PAGE = ROOT / "docs" / "deploy.md"
 
 
 def table() -> list[str]:
@@ -51,14 +50,7 @@ def number(key: str, schema: dict[str, Any]) -> str:
 
 def main() -> int:
     """Rewrite the page, or with --check say whether it is out of date."""
-    text = PAGE.read_text(encoding="utf-8")
-    fresh = with_part(text, "stop conditions", table())
-    if "--check" not in sys.argv:
-        PAGE.write_text(fresh, encoding="utf-8")
-    elif fresh != text:
-        sys.stderr.write(f"{PAGE.name} is out of date: run python {sys.argv[0]}\n")
-        return 1
-    return 0
+    return keep({PAGE: lambda text: with_part(text, "stop conditions", table())})
 
 
 if __name__ == "__main__":

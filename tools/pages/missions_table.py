@@ -1,8 +1,8 @@
 """Write the tables of docs/benchmark-missions.md, and what README.md tells of them, from the results beside the page.
 
-python tools/missions_table.py                             # rewrite the page
-python tools/missions_table.py --check                     # exit 1 if it is out of date
-python tools/missions_table.py --take runs/x/result.json --part missions_mt10
+python tools/pages/missions_table.py                             # rewrite the page
+python tools/pages/missions_table.py --check                     # exit 1 if it is out of date
+python tools/pages/missions_table.py --take runs/x/result.json --part missions_mt10
                                                            # take another result first, without machine and folders
 """
 
@@ -15,13 +15,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from readme_tables import with_part
+from page_parts import ROOT, keep, with_part
 
 from openral_benchmark.harness.result import ALL
 from openral_benchmark.harness.tables import comparison_table, markdown, mission_table, remarks
 from openral_rskill.provenance import write_result
 
-ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmark-missions.md"
 README = ROOT / "README.md"
 PARTS = ("missions", "missions_parts", "missions_mt10", "missions_robosuite")
@@ -77,7 +76,7 @@ def _result(part: str) -> Path:
 
 
 def main() -> int:
-    """Rewrite or check the pages."""
+    """Take a result, rewrite or check the pages."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--take", type=Path)
@@ -89,17 +88,15 @@ def main() -> int:
         command = taken["provenance"]["command"]
         taken["provenance"]["command"] = re.sub(r"(--out )\S+", rf"\1runs/{options.part}", command)
         write_result(_result(options.part), taken)
-    page, readme = (path.read_text(encoding="utf-8") for path in (PAGE, README))
-    wanted = page
+    return keep({PAGE: page, README: lambda said: with_part(said, "missions", summary())})
+
+
+def page(said: str) -> str:
+    """Return docs/benchmark-missions.md with the tables of every part made anew."""
     for part in PARTS:
-        said = text(json.loads(_result(part).read_text(encoding="utf-8")))
-        wanted = with_part(wanted, part, said.splitlines())
-    told = with_part(readme, "missions", summary())
-    if options.check:
-        return int((wanted, told) != (page, readme))
-    PAGE.write_text(wanted, encoding="utf-8")
-    README.write_text(told, encoding="utf-8")
-    return 0
+        told = text(json.loads(_result(part).read_text(encoding="utf-8")))
+        said = with_part(said, part, told.splitlines())
+    return said
 
 
 if __name__ == "__main__":

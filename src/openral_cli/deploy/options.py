@@ -1,0 +1,60 @@
+"""Options that the deployments of a simulator and of a real arm share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+MissionOption = Annotated[str, typer.Option(help="The sentence; default: the scene's own.")]
+RewardMonitorOption = Annotated[
+    bool, typer.Option("--enable-reward-monitor/--no-reward-monitor", help="Watch progress.")
+]
+RunDirOption = Annotated[Path | None, typer.Option(help="Default: runs/<time>-<scene>.")]
+KeepAliveOption = Annotated[bool, typer.Option(help="Go on after the mission, until Ctrl-C.")]
+InferenceDeviceOption = Annotated[str, typer.Option(help="Where skills and reward model infer: cpu, cuda.")]
+AllowUnevaluatedOption = Annotated[
+    bool, typer.Option("--allow-unevaluated", help="Run skills in a scene they were not evaluated in.")
+]
+ConsoleOption = Annotated[
+    bool, typer.Option("--console", help="Show it in a browser; the address is printed.")
+]
+RecordOption = Annotated[str, typer.Option(help="Record: always, episodes, highlight or interventions.")]
+RecordDirOption = Annotated[
+    Path | None, typer.Option(help="Of the recording, which may hold one already; default: in the run's.")
+]
+VideoOption = Annotated[bool, typer.Option(help="Write mission.mp4 afterwards.")]
+VerboseOption = Annotated[bool, typer.Option("--verbose", "-v", help="Show every line of every node.")]
+
+
+def launch_arguments(
+    *,
+    mission: str,
+    reward_monitor: bool,
+    keep_alive: bool,
+    device: str,
+    allow_unevaluated: bool,
+    console: bool,
+    record: str,
+    record_dir: Path | None,
+) -> dict[str, str]:
+    """Return the arguments that both launch files have, in their words.
+
+    Raises:
+        ConfigError: there is no such way to record.
+    """
+    from openral_data.recording.strategy import strategy_of
+
+    if record != "none":
+        strategy_of(record)  # before anything starts
+    return {
+        "mission": mission,
+        "enable_reward_monitor": str(reward_monitor).lower(),
+        "exit_when_done": str(not keep_alive).lower(),
+        "device": device,
+        "allow_unevaluated": str(allow_unevaluated).lower(),
+        "console": str(console).lower(),
+        "record": record,
+        "record_dir": str(record_dir.resolve()) if record_dir else "",
+    }

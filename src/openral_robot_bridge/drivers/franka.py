@@ -18,13 +18,12 @@ from openral_core.errors import InstallationError
 from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
 from openral_robot_bridge.drivers.fci_client import (
     FORCE_THRESHOLD_N,
-    FR3_VERSION,
     RECOVERY_S,
     TORQUE_THRESHOLD_NM,
     fault_names,
-    refused,
     words_of,
 )
+from openral_robot_bridge.drivers.fci_versions import FR3_VERSION, refused
 from openral_robot_bridge.drivers.franka_hand import FrankaHand
 from openral_robot_bridge.urdf_limits import read_limits
 

@@ -50,7 +50,7 @@ class _ArmClient:
 
         Raises:
             RuntimeError: the connection is lost.
-            ArmError: the driver's process died while it wrote a target.
+            ControlError: the driver's process died while it wrote a target.
         """
         while True:
             self.look()

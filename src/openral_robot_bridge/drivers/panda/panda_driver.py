@@ -14,19 +14,20 @@ from importlib.metadata import version
 import numpy as np
 
 from openral_control.safety.arm_limits import ArmLimits, Vector
-from openral_core.errors import InstallationError
+from openral_core.errors import InstallationError, OpenralError
 from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
-from openral_robot_bridge.drivers.fci_client import PANDA_VERSION, RECOVERY_S, refused
+from openral_robot_bridge.drivers.fci_client import RECOVERY_S
+from openral_robot_bridge.drivers.fci_versions import PANDA_VERSION, refused
 from openral_robot_bridge.drivers.panda.client_process import ClientProcess
 
-CONNECT_S = 15.0
+CONNECT_S = 20.0
 """[s] that a process's imports and the arm's handshake may take."""
 HAND_S = 5.0
 """[s] that the hand's may take after the arm's; without it an arm has no hand."""
 BEGIN_S = 1.0
 """[s] until an arm has begun a motion."""
 STOP_S = 2.0
-"""[s] until it has ended one: at its greatest speeds it brakes within 0.3 s."""
+"""[s] until it has ended one: from its greatest speeds it brakes within 0.45 s."""
 ASK_S = 1e-3
 """[s] between two looks at what is waited for."""
 STALE_S = 1.5
@@ -146,7 +147,7 @@ class PandaDriver:
         block, due = self._arm.block, time.monotonic() + STOP_S
         still = np.zeros(len(self._limits.names))
         block.tell(self._motion, False, still, still)
-        with contextlib.suppress(ArmError):  # an arm that cannot be asked is held by its own controller
+        with contextlib.suppress(OpenralError):  # an arm that cannot be asked is held by its own controller
             while int(self._seen()["ended"]) != self._motion and time.monotonic() < due:
                 time.sleep(ASK_S)
         self._moving = False

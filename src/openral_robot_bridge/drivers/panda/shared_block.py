@@ -12,10 +12,11 @@ import time
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from openral_control.safety.arm_limits import Vector
-from openral_robot_bridge.driver import ArmError
+from openral_core.errors import ControlError
 
+Vector = NDArray[np.float64]
 JOINTS = 7
 _WORDS = 400
 _TARGET = [
@@ -83,11 +84,11 @@ class SharedBlock:
         self._write(self._state, stamp=time.monotonic(), **fields)
 
     def target(self) -> np.void:
-        """Return the driver's half; `stamp` is [s] monotonic. Raises ArmError: it is never whole."""
+        """Return the driver's half; `stamp` is [s] monotonic. Raises ControlError: it is never whole."""
         return self._read(self._target)
 
     def state(self) -> np.void:
-        """Return the client's half. Raises ArmError: it is never whole."""
+        """Return the client's half. Raises ControlError: it is never whole."""
         return self._read(self._state)
 
     def close(self) -> None:
@@ -111,4 +112,4 @@ class SharedBlock:
             if before % 2 == 0 and before == int(half["count"][0]):
                 return copy
             if time.monotonic() > due:
-                raise ArmError("the process of the arm's client died while it wrote its state; start again")
+                raise ControlError("the arm's driver or its client died while it wrote; start again")

@@ -15,6 +15,9 @@ from openral_control.safety.arm_limits import limits_of
 from openral_core.arm_section import SafetyLimits, SceneArm
 from openral_core.robot import load_robot
 from openral_robot_bridge.driver import ArmError, ArmMode
+from openral_robot_bridge.drivers.fci_versions import refused
+from openral_robot_bridge.drivers.franka import FrankaDriver
+from openral_robot_bridge.drivers.panda.panda_driver import PandaDriver
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
 from openral_robot_bridge.twins.fci.wire import FciFault
@@ -23,11 +26,9 @@ LIMITS = limits_of(load_robot("panda"))
 WAY = np.array([0.2, 0.0, 0.0, 0.1, 0.0, -0.1, 0.2])
 
 
-def connect(address: str, driver: str = "panda") -> ArmProcess:
-    arm = SceneArm.model_validate(
-        {"driver": driver, "address": address, "safety": SafetyLimits(command_timeout_s=0.3).model_dump()}
-    )
-    return ArmProcess(HostSettings(arm, LIMITS, STILL))
+def connect(address: str) -> ArmProcess:
+    safety = SafetyLimits(command_timeout_s=0.3)
+    return ArmProcess(HostSettings(SceneArm(driver="panda", address=address, safety=safety), LIMITS, STILL))
 
 
 @pytest.fixture(scope="module")
@@ -157,38 +158,43 @@ def test_the_hand_closes_and_opens(arm: ArmProcess) -> None:
     wait_for(arm, lambda s: s.width_m > 0.075)
 
 
-def test_a_driver_that_is_killed_leaves_an_arm_that_holds(twin: TwinProcess, connected: ArmProcess) -> None:
-    connected.close()  # one client at a time
+def test_a_client_that_is_killed_is_named_and_the_arm_holds(twin: TwinProcess, connected: ArmProcess) -> None:
+    lead(connected, STILL)
+    client_of(connected).kill()
+    wait_until(twin, "idle")
+    with pytest.raises(ArmError, match="the process of the arm's client has ended"):
+        wait_for(connected, lambda s: False)
+    connected.close()
+
+
+def test_a_driver_that_is_killed_leaves_an_arm_that_holds(twin: TwinProcess) -> None:
     doomed = connect(twin.address)
     client = client_of(doomed)
     kill_driver(twin, doomed)
-    assert client.wait(5.0) is None or not client.is_running()
-    doomed.close()
-
-
-def test_a_client_that_is_killed_is_named_and_the_arm_holds(twin: TwinProcess) -> None:
-    doomed = connect(twin.address)
-    lead(doomed, STILL)
-    client_of(doomed).kill()
-    wait_until(twin, "idle")
-    with pytest.raises(ArmError, match="the process of the arm's client has ended"):
-        wait_for(doomed, lambda s: False)
+    client.wait(5.0)
     doomed.close()
 
 
 def test_clients_of_another_version_are_told_which_driver_fits(twin: TwinProcess) -> None:
     fr3 = TwinProcess("fr3_tabletop")
+    panda = PandaDriver(fr3.address, LIMITS, 0.004)
     try:
-        with pytest.raises(ArmError) as told:
-            connect(fr3.address)
+        with pytest.raises(ArmError, match=r"10 of the FCI \(an FR3 of system image 5\.9 or newer\)") as told:
+            panda.connect()
     finally:
+        panda.close()
         fr3.close()
-    assert "speaks version 10 of the FCI (an FR3 of system image 5.9 or newer), panda-python" in str(
-        told.value
-    )
+    assert "panda-python" in str(told.value)
     assert "write `driver: franka`" in str(told.value)
     pytest.importorskip("franky", reason="the extra [franka] is not installed: Linux on x86_64 only")
-    with pytest.raises(ArmError) as told:
-        connect(twin.address, "franka")
-    assert "speaks version 5 of the FCI (a Panda of firmware 4.x), franky-control" in str(told.value)
+    with pytest.raises(ArmError, match=r"5 of the FCI \(a Panda of firmware 4\.x\)") as told:
+        FrankaDriver(twin.address, LIMITS.names).connect()
+    assert "franky-control" in str(told.value)
     assert "write `driver: panda`" in str(told.value)
+
+
+def test_an_fr3_that_neither_client_speaks_to_is_to_be_updated() -> None:
+    words = "Incompatible library version (server version: 7, library version: 10)."
+    said = str(refused("10.0.0.2", words, "franky-control 2.0.0", 10))
+    assert "speaks version 7 of the FCI (an FR3 of a system image before 5.9)" in said
+    assert "update the arm's system image to 5.9 or newer" in said

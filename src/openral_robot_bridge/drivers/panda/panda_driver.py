@@ -28,6 +28,7 @@ BEGIN_S = 1.0
 """[s] until an arm has begun a motion."""
 STOP_S = 2.0
 """[s] until it has ended one: from its greatest speeds it brakes within 0.45 s."""
+HINT = "release the user stop, look at Desk, try again"
 ASK_S = 1e-3
 """[s] between two looks at what is waited for."""
 STALE_S = 1.5
@@ -160,14 +161,12 @@ class PandaDriver:
         try:
             arm.answer(CONNECT_S)
         except ArmError as error:
-            raise ArmError(f"the arm does not recover: {error}") from error
+            raise ArmError(f"the arm does not recover ({error}); {HINT}") from error
         due = time.monotonic() + RECOVERY_S
         while (state := self.read()).mode is not ArmMode.IDLE:
             if time.monotonic() > due:
                 why = ", ".join([state.mode.value, *state.faults])
-                raise ArmError(
-                    f"the arm does not recover ({why}); release the user stop, look at Desk, try again"
-                )
+                raise ArmError(f"the arm does not recover ({why}); {HINT}")
             time.sleep(ASK_S)
 
     def grip(self, width_m: float, speed_m_s: float, force_n: float) -> None:

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from openral_core.errors import OpenralError
 from openral_robot_bridge.drivers.fci_client import (
     FORCE_THRESHOLD_N,
     TORQUE_THRESHOLD_NM,
@@ -50,7 +49,6 @@ class _ArmClient:
 
         Raises:
             RuntimeError: the connection is lost.
-            ControlError: the driver's process died while it wrote a target.
         """
         while True:
             self.look()
@@ -145,7 +143,7 @@ def main() -> None:
         client.look()
         _say({"version": robot.server_version()})
         client.serve()
-    except (RuntimeError, OpenralError) as error:
+    except RuntimeError as error:
         _say({"error": words_of(error)})
 
 

@@ -14,7 +14,7 @@ from importlib.metadata import version
 import numpy as np
 
 from openral_control.safety.arm_limits import ArmLimits, Vector
-from openral_core.errors import InstallationError, OpenralError
+from openral_core.errors import InstallationError
 from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
 from openral_robot_bridge.drivers.fci_client import RECOVERY_S
 from openral_robot_bridge.drivers.fci_versions import PANDA_VERSION, refused
@@ -148,7 +148,7 @@ class PandaDriver:
         block, due = self._arm.block, time.monotonic() + STOP_S
         still = np.zeros(len(self._limits.names))
         block.tell(self._motion, False, still, still)
-        with contextlib.suppress(OpenralError):  # an arm that cannot be asked is held by its own controller
+        with contextlib.suppress(ArmError):  # an arm that cannot be asked is held by its own controller
             while int(self._seen()["ended"]) != self._motion and time.monotonic() < due:
                 time.sleep(ASK_S)
         self._moving = False

@@ -1,7 +1,8 @@
 """What the driver of a Panda and the processes of its client know of each other, in memory that they share.
 
 Each half has one writer and one reader. Neither waits for the other: the writer counts before and after it writes, and
-a reader whose copy has an odd count, or another one than afterwards, copies again.
+where a reader's copy has an odd count, or another one than afterwards, the copy before it holds. A reader that waited
+would keep a writer from going on: libfranka gives its thread the highest priority.
 """
 
 from __future__ import annotations
@@ -13,8 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from openral_core.errors import ControlError
 
 Vector = NDArray[np.float64]
 JOINTS = 7
@@ -44,8 +43,6 @@ _STATE = [
     ("width", "<f8"),
 ]
 _LAYOUT = np.dtype([("target", np.dtype(_TARGET, align=True)), ("state", np.dtype(_STATE, align=True))])
-_READ_S = 0.5
-"""[s] after which a half that is never whole is given up: its writer died while it wrote."""
 
 
 class SharedBlock:
@@ -58,8 +55,10 @@ class SharedBlock:
         """Descriptor, to be passed to the client."""
         if self._owns:
             os.ftruncate(self.file, _LAYOUT.itemsize)
-        block: Any = np.frombuffer(mmap.mmap(self.file, _LAYOUT.itemsize), _LAYOUT)
-        self._target, self._state = block["target"], block["state"]
+        self._block: Any = np.frombuffer(mmap.mmap(self.file, _LAYOUT.itemsize), _LAYOUT)
+        self._whole: dict[str, np.void] = {
+            half: np.zeros(1, _LAYOUT[half])[0] for half in ("target", "state")
+        }
 
     def tell(self, motion: int, wanted: bool, positions: Vector, velocities: Vector) -> None:
         """Write the driver's half.
@@ -71,7 +70,7 @@ class SharedBlock:
             velocities: (7,) [rad/s] with which they pass them.
         """
         self._write(
-            self._target,
+            "target",
             stamp=time.monotonic(),
             motion=motion,
             is_wanted=wanted,
@@ -81,35 +80,31 @@ class SharedBlock:
 
     def say(self, **fields: Any) -> None:
         """Write fields of the client's half, and when that was."""
-        self._write(self._state, stamp=time.monotonic(), **fields)
+        self._write("state", stamp=time.monotonic(), **fields)
 
     def target(self) -> np.void:
-        """Return the driver's half; `stamp` is [s] monotonic. Raises ControlError: it is never whole."""
-        return self._read(self._target)
+        """Return the driver's half; `stamp` is [s] monotonic, 0 before the first."""
+        return self._read("target")
 
     def state(self) -> np.void:
-        """Return the client's half. Raises ControlError: it is never whole."""
-        return self._read(self._state)
+        """Return the client's half; `stamp` is as above."""
+        return self._read("state")
 
     def close(self) -> None:
         """Close the descriptor, if it was made here."""
         if self._owns:
             os.close(self.file)
 
-    @staticmethod
-    def _write(half: Any, **fields: Any) -> None:
+    def _write(self, name: str, **fields: Any) -> None:
+        half = self._block[name]
         half["count"] += 1
-        for name, value in fields.items():
-            half[name] = value
+        for field, value in fields.items():
+            half[field] = value
         half["count"] += 1
 
-    @staticmethod
-    def _read(half: Any) -> np.void:
-        due = time.monotonic() + _READ_S
-        while True:
-            before = int(half["count"][0])
-            copy: np.void = half[0].copy()
-            if before % 2 == 0 and before == int(half["count"][0]):
-                return copy
-            if time.monotonic() > due:
-                raise ControlError("the arm's driver or its client died while it wrote; start again")
+    def _read(self, half: str) -> np.void:
+        before = int(self._block[half]["count"][0])
+        copy: np.void = self._block[half][0].copy()
+        if before % 2 == 0 and before == int(self._block[half]["count"][0]):
+            self._whole[half] = copy
+        return self._whole[half]

@@ -21,7 +21,7 @@ PUBLISH_S = 0.02
 """[s] between two widths."""
 
 
-class _Task:
+class _GripperTask:
     """A command that goes on, with the names that franky-control gives to its tasks."""
 
     def __init__(self, future: Future[bool]) -> None:
@@ -49,13 +49,15 @@ class PandaGripper:
         """[m] between the open fingers."""
         return float(self._gripper.read_once().max_width)
 
-    def move_async(self, width: float, speed: float) -> _Task:
+    def move_async(self, width: float, speed: float) -> _GripperTask:
         """Lead the fingers to a width [m] at a speed [m/s]."""
-        return _Task(self._thread.submit(self._gripper.move, width, speed))
+        return _GripperTask(self._thread.submit(self._gripper.move, width, speed))
 
-    def grasp_async(self, width: float, speed: float, force: float, inner: float, outer: float) -> _Task:
+    def grasp_async(
+        self, width: float, speed: float, force: float, inner: float, outer: float
+    ) -> _GripperTask:
         """Close until something of a width [m], from `inner` less to `outer` more, is held with a force [N]."""
-        return _Task(self._thread.submit(self._gripper.grasp, width, speed, force, inner, outer))
+        return _GripperTask(self._thread.submit(self._gripper.grasp, width, speed, force, inner, outer))
 
     def stop(self) -> None:
         """End what the fingers do."""

@@ -80,6 +80,16 @@ def test_names_of_options_are_told_whole_in_a_narrow_window() -> None:
         assert "completion" not in told
 
 
+def test_scenes_are_listed_by_the_command_that_they_are_for() -> None:
+    told = RUN.invoke(cli.app, ["scene", "list"], env={"COLUMNS": "80"})
+    assert told.exit_code == 0, told.output
+    simulated, _, rest = told.output.partition("openral deploy robot")
+    real, _, judged = rest.partition("openral benchmark scene")
+    assert "open the drawer, then close it" in simulated
+    assert "fr3_tabletop" in real
+    assert "metaworld_mt10_fast" in judged
+
+
 def test_version_and_the_short_form_of_help() -> None:
     assert RUN.invoke(cli.app, ["--version"]).output == f"openral {version('openral')}\n"
     assert RUN.invoke(cli.app, ["deploy", "sim", "-h"]).exit_code == 0

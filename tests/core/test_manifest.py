@@ -75,7 +75,8 @@ def test_seed_loads_as_it_is() -> None:
         ("apache-2.0", "Apache-2.0", 3, "did you mean 'apache-2.0'?"),
         ("kind: vla", "schema_version: 0.1\nkind: vla", 4, "0.1 is a number, needed text; put it in quotes"),
         ("actions: [open]", "\tactions: [open]", 20, "indent by spaces"),
-        ("actuators_required:", "actuators_required", 11, "end the line before with a colon"),
+        ("actuators_required:", "actuators_required", 11, "the colon is missing there or on the line before"),
+        ('"Opens things."', "opens: things", 6, "put text that holds one in quotes"),
         ("chunk_size: 16", "chunk_size 16", 18, "the colon is missing there or on the line before"),
     ],
 )

@@ -135,6 +135,7 @@ def test_a_reward_skill_has_no_action_rows(
         "embodiment",
         "camera observation.images.camera1",
         "runtime",
+        "family",
         "licence",
         "evaluated tasks",
     }

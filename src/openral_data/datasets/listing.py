@@ -50,7 +50,9 @@ def list_table(folder: Path) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for name in ("dataset", "episodes", "frames", "fps", "cameras", "robot", "succeeded", "left\nbehind"):
         left = name in ("dataset", "robot")
-        table.add_column(name, justify="left" if left else "right", no_wrap=name != "dataset", overflow="fold")
+        table.add_column(
+            name, justify="left" if left else "right", no_wrap=name != "dataset", overflow="fold"
+        )
     count, unreadable = 0, list[str]()
     for root in datasets_below(folder):
         count += 1

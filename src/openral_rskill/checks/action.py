@@ -27,8 +27,8 @@ def action(manifest: RSkillManifest, scene: DeployScene) -> Iterator[Finding]:
     if offered.step_m is not None and demanded.step_m is not None:
         ratio = max(demanded.step_m / offered.step_m, offered.step_m / demanded.step_m)
         fix = "write step_m in metres: how far the hand goes by a command of 1, in the demonstrations or in the scene"
-        found, needed = (f"{step:g} m by a command of 1" for step in (offered.step_m, demanded.step_m))
-        yield Finding.of("action step", ratio < ANOTHER_UNIT, found, needed, fix)
+        found, wanted = (f"{step:g} m by a command of 1" for step in (offered.step_m, demanded.step_m))
+        yield Finding.of("action step", ratio < ANOTHER_UNIT, found, wanted, fix)
 
 
 def rate(manifest: RSkillManifest, scene: DeployScene, lockstep: bool) -> Iterator[Finding]:

@@ -66,4 +66,4 @@ def _print_mission(console: Console, mission: RecordedMission) -> None:
     console.print(table_of(mission))
     said = mission.message if mission.state == "done" else f"mission {mission.state}: {mission.message}"
     console.print(escape(said), soft_wrap=True)
-    console.print("nothing but openral's own judgement calls it done: no simulator looked on", soft_wrap=True)
+    console.print("what is called done is openral's own opinion; no simulator judged it", soft_wrap=True)

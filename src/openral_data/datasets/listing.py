@@ -49,10 +49,8 @@ def list_table(folder: Path) -> Table:
     """Return a table with one line for each dataset below a folder. Raises NotFoundError: there is none."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for name in ("dataset", "episodes", "frames", "fps", "cameras", "robot", "succeeded", "left\nbehind"):
-        left = name in ("dataset", "robot")
-        table.add_column(
-            name, justify="left" if left else "right", no_wrap=name != "dataset", overflow="fold"
-        )
+        side: Literal["left", "right"] = "left" if name in ("dataset", "robot") else "right"
+        table.add_column(name, justify=side, no_wrap=name != "dataset", overflow="fold")
     count, unreadable = 0, list[str]()
     for root in datasets_below(folder):
         count += 1

@@ -71,6 +71,13 @@ def test_seed_loads_as_it_is() -> None:
         ("chunk_size: 16", "chunk_size: !!python/name:os.system ''", 17, "tag"),
         ("[sawyer]", "&a [sawyer]", 7, "anchors and aliases are refused"),
         ("actions: [open]", "actions: [ope]", 20, "did you mean 'open'?"),
+        ("actions: [open]", "actions: open", 20, "'open' is not a list; write [open]"),
+        ("apache-2.0", "Apache-2.0", 3, "did you mean 'apache-2.0'?"),
+        ("kind: vla", "schema_version: 0.1\nkind: vla", 4, "0.1 is a number, needed text; put it in quotes"),
+        ("actions: [open]", "\tactions: [open]", 20, "indent by spaces"),
+        ("actuators_required:", "actuators_required", 11, "the colon is missing there or on the line before"),
+        ('"Opens things."', "opens: things", 6, "put text that holds one in quotes"),
+        ("chunk_size: 16", "chunk_size 16", 18, "the colon is missing there or on the line before"),
     ],
 )
 def test_fault_names_line_key_and_fix(tmp_path: Path, old: str, new: str, line: int, words: str) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from openral_control.safety.arm_limits import Vector
 from openral_core.errors import InstallationError
+from openral_core.loopback import is_loopback
 from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
 from openral_robot_bridge.drivers.franka_hand import FrankaHand
 from openral_robot_bridge.urdf_limits import read_limits
@@ -75,6 +76,8 @@ class FrankaDriver:
             Exception
         ) as error:  # franky raises kinds of its own, which all mean that the arm cannot be used
             hint = "is it switched on, unlocked, with FCI active in Desk, and its address right?"
+            if is_loopback(self._address):
+                hint += " Its twin is started in another terminal: openral robot twin SCENE"
             raise ArmError(f"the arm at {self._address} cannot be used: {_words(error)}; {hint}") from error
         try:
             self._hand = FrankaHand(franky.Gripper(self._address))

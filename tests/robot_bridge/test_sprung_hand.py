@@ -74,12 +74,12 @@ ASIDE, DOWN = np.array([0.0, 0.12, 0.0]), np.array([0.08, -0.06, -0.05])
 
 
 @pytest.mark.parametrize(
-    ("dynamics_share", "way", "most_m"), [(0.5, ASIDE, 0.005), (0.5, DOWN, 0.025), (1.0, DOWN, 0.005)]
+    ("dynamics_share", "way", "most_m"), [(0.3, DOWN, 0.04), (0.5, ASIDE, 0.012), (0.5, DOWN, 0.025)]
 )
 def test_a_policy_that_heads_for_a_point_gets_there_though_the_arm_is_slower_than_the_spring(
     scene_with: Scenes, dynamics_share: float, way: np.ndarray, most_m: float
 ) -> None:
-    """A spring that runs ahead of the arm swings by 5 cm for ever, and by 1 cm with all of the arm's acceleration."""
+    """A spring that runs ahead of the arm swings about the point, by 5 cm at half of the arm's acceleration, for ever."""
     scene = scene_with("fake", slow_start_s=0.0, hold_to_run=False, dynamics_share=dynamics_share)
     arm, _ = arm_of(scene, **SPRING)
     hand = arm.robot_state().ee_position

@@ -54,11 +54,11 @@ class SafetyFilter:
         """Begin at rest at positions (n,) [rad]."""
         self.led: Vector = np.array(positions, dtype=np.float64)
         self._velocities = np.zeros_like(self.led)
-        self._wanted, self._counts_from_led = self.led, False
+        self._wanted = self.led
 
     def forgive(self) -> None:
         """Make up for nothing that the joints lag behind: what is asked for next counts from where they are led."""
-        self._wanted, self._counts_from_led = self.led, True
+        self._wanted = self.led
 
     def fork(self) -> SafetyFilter:
         """Return one that goes on from where the joints are led by itself."""
@@ -77,13 +77,9 @@ class SafetyFilter:
         """
         if not (np.isfinite(wanted).all() and np.isfinite(measured).all()):
             return self._brake("finite", ())
-        if (
-            self._counts_from_led
-        ):  # the speed at the end of a step that is evenly accelerated and ends at what is wanted
-            velocities = 2.0 * (wanted - self.led) / self._dt - self._velocities
-        else:  # the speed of what is asked for, and a part of what the joints lag behind it
-            velocities = (wanted - self._wanted) / self._dt + self._catch_up()
-        self._wanted, self._counts_from_led = np.array(wanted, dtype=np.float64), False
+        # The speed of what is asked for, and a part of what the joints lag behind it.
+        velocities = (wanted - self._wanted) / self._dt + self._catch_up()
+        self._wanted = np.array(wanted, dtype=np.float64)
         step = JointStep(self.led, velocities, self._dt, now_s, measured, external)
         slowed = []
         for check in self._paces:

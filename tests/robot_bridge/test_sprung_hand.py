@@ -79,7 +79,7 @@ ASIDE, DOWN = np.array([0.0, 0.12, 0.0]), np.array([0.08, -0.06, -0.05])
 def test_a_policy_that_heads_for_a_point_gets_there_though_the_arm_is_slower_than_the_spring(
     scene_with: Scenes, dynamics_share: float, way: np.ndarray, most_m: float
 ) -> None:
-    """A spring that runs ahead of the arm swings about the point, by 5 cm at half of the arm's acceleration, for ever."""
+    """A spring that runs ahead of the arm swings about the point for ever, at half of its acceleration by 5 cm."""
     scene = scene_with("fake", slow_start_s=0.0, hold_to_run=False, dynamics_share=dynamics_share)
     arm, _ = arm_of(scene, **SPRING)
     hand = arm.robot_state().ee_position

@@ -1,7 +1,7 @@
 """The Franka Hand, which answers when its fingers rest: threads wait for it, so that the arm need not.
 
-One thread reads, another one commands. libfranka holds its connection while it waits for the answer to a command, so
-that a stop may have to wait until the fingers rest; their width is read meanwhile.
+One thread reads, another one commands: a stop was seen to return only when the fingers rested, and their width is read
+meanwhile.
 """
 
 from __future__ import annotations

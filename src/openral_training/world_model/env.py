@@ -42,8 +42,8 @@ class ImaginedChunk:
     """(B,) whether the episode has been solved by now."""
     truncated: NDArray[np.bool_]
     """(B,) whether it was cut off at the horizon, unsolved."""
-    lost: NDArray[np.bool_]
-    """(B,) whether it went where the model knows nothing, which ends it unsolved."""
+    aborted: NDArray[np.bool_]
+    """(B,) whether the model's uncertainty was above its limit, which ends the episode unsolved."""
     _model: WorldModel
     _first: NDArray[np.uint8]
     """(B, P, P, 3) frames that the worlds began at."""
@@ -173,8 +173,8 @@ class WorldModelEnv:
         success: NDArray[np.bool_] = np.any(rewards > 0, axis=1)
         self._clock[chosen] += executed.sum(1)
         self._over[chosen] = (ends & executed).any(1)
-        lost: NDArray[np.bool_] = np.any(unknown & executed, axis=1)
-        truncated: NDArray[np.bool_] = self._over[chosen] & ~success & ~lost
+        aborted: NDArray[np.bool_] = np.any(unknown & executed, axis=1)
+        truncated: NDArray[np.bool_] = self._over[chosen] & ~success & ~aborted
         states = self._model.states(prediction.latents)
         begun = [self._start(env) for env in chosen]
         return ImaginedChunk(
@@ -185,7 +185,7 @@ class WorldModelEnv:
             executed,
             success,
             truncated,
-            lost,
+            aborted,
             self._model,
             np.stack([start.frame for start in begun]),
             np.stack([start.state for start in begun]),

@@ -105,7 +105,7 @@ def test_where_the_model_knows_nothing_an_episode_is_lost_and_no_success_counts(
     actions = pushes(2, 0.0)
     actions[0, :3, 0], actions[0, 3:, 0] = -2.0, 10.0  # down to -3, then up to the goal
     chunk = env.chunk_step(actions)
-    assert chunk.lost.tolist() == [True, False]
+    assert chunk.aborted.tolist() == [True, False]
     assert chunk.executed[0].tolist() == [True] * 3 + [False] * 5
     assert not chunk.success[0]
     assert not chunk.truncated[0]

@@ -88,11 +88,11 @@ def test_a_reward_model_sees_the_drawer_open(tmp_path: Path) -> None:
         small(tmp_path, DRAWER, {"actor": {"model": {"head": "gaussian"}}, "base": {"steps": 300}})
     )
     simulators = InProcess(VecEnvSpec(initial.scenes, 2, 1, 90, initial.encoder_factory))
-    attempts = [
+    requests = [
         EpisodeRequest("drawer-open-v3", 0, (number,), keep_images=number == 0) for number in range(2)
     ]
     torch.manual_seed(0)
-    with_images, without_images = rollout(simulators, exploring(initial.policy), attempts, action_dim=4)
+    with_images, without_images = rollout(simulators, exploring(initial.policy), requests, action_dim=4)
     simulators.close()
     assert with_images.images.shape == (len(with_images.tokens) + 1, 128, 128, 3)
     assert not len(without_images.images)
@@ -106,9 +106,19 @@ def test_a_reward_model_sees_the_drawer_open(tmp_path: Path) -> None:
     assert 0 <= potentials.min() <= potentials.max() <= 0.25
 
 
-def test_a_run_pays_for_progress(tmp_path: Path) -> None:
+def test_a_run_pays_for_progress_and_closes_the_reward_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed, close = [], ProgressModel.close
+
+    def note(model: ProgressModel) -> None:
+        closed.append(model)
+        close(model)
+
+    monkeypatch.setattr(ProgressModel, "close", note)
     config = small(tmp_path, DRAWER)
     train(config)
+    assert len(closed) == 1
     text = (config.folder / "metrics.csv").read_text().splitlines()
     row = dict(zip(text[0].split(","), text[2].split(","), strict=True))
     assert 0 < float(row["env/progress"]) < 0.25

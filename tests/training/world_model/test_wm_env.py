@@ -37,6 +37,7 @@ class Adder:
         actions: NDArray[np.float32],
         seeds: Sequence[int],
     ) -> Prediction:
+        self.seeds = list(seeds)
         after = before[:, -1:] + torch.from_numpy(actions[..., :1]).cumsum(1)
         return Prediction(after, (after[..., 0] < ABYSS).float().numpy() * 2)
 
@@ -97,6 +98,24 @@ def test_an_episode_is_cut_off_at_the_horizon_even_within_a_chunk() -> None:
     cut = env.chunk_step(pushes(1, 0.0))
     assert cut.executed[0].tolist() == [True] * 2 + [False] * 6
     assert cut.truncated[0]
+
+
+def test_episodes_from_one_state_have_randomness_of_their_own_and_the_same_one_again() -> None:
+    """Else one member of an ensemble would imagine every episode from a state, and a policy could fit its errors."""
+    adder = Adder()
+    starts = Starts([Start(np.zeros((16, 16, 3), np.uint8), "add", "add", 0, np.zeros(1, np.float32))])
+
+    def seeds_of(*seeds: tuple[int, ...]) -> list[int]:
+        env = WorldModelEnv(adder, starts, SCALE, num_envs=len(seeds), horizon=24)
+        env.reset(["add"] * len(seeds), [0] * len(seeds), seeds=seeds)
+        env.chunk_step(pushes(len(seeds), 0.0))
+        first = adder.seeds
+        env.chunk_step(pushes(len(seeds), 0.0))
+        return [*first, *adder.seeds]
+
+    together = seeds_of((1, 0), (1, 1))
+    assert len(set(together)) == 4
+    assert seeds_of((1, 1)) == together[1::2]
 
 
 def test_where_the_model_knows_nothing_an_episode_is_lost_and_no_success_counts() -> None:

@@ -69,7 +69,7 @@ class WorldModelSimulator:
             outputs |= {slot: self._output(slot, row, imagined) for row, slot in enumerate(chunks)}
         for slot, entry in inputs.items():
             if isinstance(entry, EpisodeRequest):
-                (state,) = self._env.reset([entry.task], [entry.init_id], [slot])
+                (state,) = self._env.reset([entry.task], [entry.init_id], [slot], [entry.seed])
                 begun = repr((entry.task, entry.init_id)).encode() + state.tobytes()
                 outputs[slot] = EnvOutput(self._observation(slot, state), hashlib.sha256(begun).hexdigest())
         self._outputs[stage] = outputs

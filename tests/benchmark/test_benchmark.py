@@ -156,7 +156,7 @@ def test_a_world_that_hangs_is_cut_off_and_marked_alone(tmp_path):
     arguments = words(tmp_path, "out", "--num-envs", "4", "--task", "fake/near", "--patience", "4")
     invoke(*arguments)
     rows = episodes(tmp_path / "out")
-    marked = {"error": "cut off: the worlds were silent for 8 s", "success": False, "steps": 0}
+    marked = {"error": "cut off: the simulator was silent for 8 s", "success": False, "steps": 0}
     assert [{name: row[name] for name in marked} for row in rows if row["init_id"] == 27] == [marked]
     assert [row["success"] for row in rows if row["init_id"] != 27] == [
         i < 37 for i in range(20, 40) if i != 27

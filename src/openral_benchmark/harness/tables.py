@@ -69,9 +69,7 @@ def remarks(content: Content) -> list[str]:
     config, results = content["eval_config"], content["results"]
     told = []
     if any(config["truth"].values()):
-        told.append(
-            f"* with the simulator's own {_truths(config)}, which no deployment has: an upper bound"
-        )
+        told.append(f"* with the simulator's own {_truths(config)}, which no deployment has: an upper bound")
     reasons = [row["error"] for row in results["episodes"] if row["error"]]
     told += [f"episodes without a result, {reasons.count(text)}: {text}" for text in sorted(set(reasons))]
     return told

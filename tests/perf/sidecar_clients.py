@@ -1,4 +1,4 @@
-"""The client of one wire in a process of its own: `sidecar_clients.py openral|rldx|websocket ADDRESS SIDE`.
+"""The client of one wire in a process of its own: `sidecar_clients.py openral|rldx|websocket|bare ADDRESS SIDE`.
 
 For each line on standard input it makes as many calls as the line says and prints how long each took [ms], as JSON. A
 call sends two images of SIDE² and a state of 8, and brings back a chunk of 16×7 float32.
@@ -62,10 +62,25 @@ def websocket(address: str, images: np.ndarray, state: np.ndarray) -> Infer:
     return infer
 
 
+def bare(address: str, images: np.ndarray, state: np.ndarray) -> Infer:
+    """ZeroMQ alone: as many bytes, which nobody packs or reads."""
+    import zmq
+
+    socket = zmq.Context.instance().socket(zmq.REQ)
+    socket.connect(address)
+    request = images.tobytes()
+
+    def infer() -> np.ndarray:
+        socket.send(request, copy=False)
+        return np.frombuffer(socket.recv(), np.float32).reshape(16, 7)
+
+    return infer
+
+
 def main() -> None:
     wire, address, side = sys.argv[1:]
     images = np.random.default_rng(0).integers(0, 255, (2, int(side), int(side), 3), np.uint8)
-    infer = {"openral": openral, "rldx": rldx, "websocket": websocket}[wire](
+    infer = {"openral": openral, "rldx": rldx, "websocket": websocket, "bare": bare}[wire](
         address, images, np.linspace(0, 1, 8, dtype=np.float32)
     )
     for line in sys.stdin:

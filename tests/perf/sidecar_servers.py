@@ -1,6 +1,7 @@
-"""Three servers of the same policy that does nothing, one a wire: `sidecar_servers.py openral|rldx|websocket`.
+"""Three servers of the same policy that does nothing, one a wire, and one that only sends as many bytes.
 
-Each takes two images and a state and answers a chunk of 16×7 float32. It prints its port and serves until it is killed.
+`sidecar_servers.py openral|rldx|websocket|bare`: each takes two images and a state and answers a chunk of 16×7 float32.
+It prints its port, or the path of its Unix socket, and serves until it is killed.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import argparse
 import asyncio
 import io
 import sys
+import tempfile
 from typing import Any
 
 import msgpack
@@ -24,6 +26,19 @@ def serve_openral() -> None:
     parser = argparse.ArgumentParser()
     server_arguments(parser)
     serve({"infer": lambda data: {"action": CHUNK}}, Identity("no-op"), server_options(parser.parse_args([])))
+
+
+def serve_bare() -> None:
+    """ZeroMQ and nothing else, on a Unix socket: what comes in is not read, what goes out is as long as a chunk."""
+    import zmq
+
+    socket = zmq.Context.instance().socket(zmq.REP)
+    path = f"{tempfile.mkdtemp()}/bare.sock"
+    socket.bind(f"ipc://{path}")
+    print(path, flush=True)
+    while True:
+        socket.recv(copy=False)
+        socket.send(CHUNK.data)
 
 
 def save_array(value: Any) -> Any:
@@ -87,4 +102,9 @@ def serve_websocket() -> None:
 
 
 if __name__ == "__main__":
-    {"openral": serve_openral, "rldx": serve_rldx, "websocket": serve_websocket}[sys.argv[1]]()
+    {
+        "openral": serve_openral,
+        "rldx": serve_rldx,
+        "websocket": serve_websocket,
+        "bare": serve_bare,
+    }[sys.argv[1]]()

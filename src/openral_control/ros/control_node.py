@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import traceback
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
@@ -40,6 +41,8 @@ _READ_ONCE = ParameterDescriptor(read_only=True)
 """What is controlled is built from the parameters at start; setting one later would change nothing."""
 BRIDGES = ("robot_bridge", "sim_bridge")
 """Nodes that move the robot; one of them in a namespace."""
+DISCOVERY_S = 2.0
+"""[s] After what time a participant of DDS has found those that were there before it; Zenoh's knows them at once."""
 EXECUTED_DEPTH = 200
 """Control steps that may wait for a subscriber: two seconds and more."""
 Run = TypeVar("Run", bound=ControlRun)
@@ -77,6 +80,9 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
         self.outbox = Outbox()
         """What the control thread publishes at every control step goes through it."""
         self._lasting = self._made_entities()
+        at_once = "zenoh" in rclpy.get_rmw_implementation_identifier()
+        self._others_known_s = time.monotonic() + (0.0 if at_once else DISCOVERY_S)
+        """By the monotonic clock, when all other nodes are in the graph."""
 
     # -- what a node of its own says -----------------------------------------------------------------
 
@@ -245,15 +251,18 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
 
     def _is_second_bridge(self) -> bool:
         """Two bridges in one namespace would both publish the robot's state."""
+        while not (second := self._sees_another()) and time.monotonic() < self._others_known_s:
+            time.sleep(0.05)
+        if second:
+            self._fail(
+                "another bridge runs on this ROS_DOMAIN_ID in the same namespace; stop it, or set another "
+                "ROS_DOMAIN_ID or namespace. One that was killed is seen on DDS for 20 s more"
+            )
+        return second
+
+    def _sees_another(self) -> bool:
         nodes = self.get_node_names_and_namespaces()
-        bridges = sum(nodes.count((name, self.get_namespace())) for name in BRIDGES)
-        if bridges < 2:
-            return False
-        self._fail(
-            "another bridge runs on this ROS_DOMAIN_ID in the same namespace; stop it, or set another "
-            "ROS_DOMAIN_ID or namespace"
-        )
-        return True
+        return sum(nodes.count((name, self.get_namespace())) for name in BRIDGES) > 1
 
     def _switch_estop(self, on: bool) -> None:
         """Make the arm hold, or allow it to move again; goals from before go on in neither case."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 import re
 from pathlib import Path
@@ -206,21 +207,21 @@ def _keys(container: Any) -> Any:
     return container if isinstance(container, dict) else range(len(container))
 
 
-def test_a_thousand_mutated_manifests_give_manifest_errors_only(tmp_path: Path) -> None:
+def test_hundreds_of_mutated_manifests_give_manifest_errors_only(tmp_path: Path) -> None:
     random_ = random.Random(20)
     shipped = share_directory() / "rskills"
     others = [
         (shipped / name / "rskill.yaml").read_text() for name in ("rldx1-ft-libero-nf4", "robometer-4b-nf4")
     ]
-    originals = [SEED.read_text(), MANIFEST, *others]
+    originals = [yaml.safe_load(text) for text in (SEED.read_text(), MANIFEST, *others)]
     path = tmp_path / "rskill.yaml"
     refused, shapeless = 0, []
-    for index in range(1000):
-        path.write_text(mutate(random_, yaml.safe_load(originals[index % len(originals)])))
+    for index in range(400):
+        path.write_text(mutate(random_, copy.deepcopy(originals[index % len(originals)])))
         try:
             load_manifest(path)
         except ManifestError as error:
             refused += 1
             shapeless += [row for row in str(error).splitlines() if not LINE.match(row)]
     assert shapeless == []
-    assert refused > 700
+    assert refused > 280

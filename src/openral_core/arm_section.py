@@ -65,7 +65,7 @@ class SafetyLimits(Schema):
 class SceneArm(Schema):
     """`arm` of a scene in `scenes/robot/`."""
 
-    driver: Literal["franka", "sawyer", "ros2_control", "fake"]
+    driver: Literal["franka", "panda", "sawyer", "ros2_control", "fake"]
     """What speaks to the arm."""
     address: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:\-]*$", max_length=253)]
     """Host name or IP address of its controller; of an arm that ros2_control moves, the number of its ROS domain."""

@@ -22,7 +22,7 @@ try:
         Synchronization,
     )
 except ImportError as missing:
-    extras = "pip install 'openral[franka]' or 'openral[sawyer]'"
+    extras = "pip install 'openral[franka]', 'openral[panda]' or 'openral[sawyer]'"
     raise InstallationError(f"real arms need ruckig; run: {extras}") from missing
 
 JERK_SHARES = (1.0, 0.95)

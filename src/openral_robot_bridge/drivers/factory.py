@@ -26,6 +26,10 @@ def make_driver(arm: SceneArm, limits: ArmLimits, start: Vector) -> StreamedDriv
         from openral_robot_bridge.drivers.sawyer import SawyerDriver
 
         return SawyerDriver(arm.address, limits.names)
+    if arm.driver == "panda":
+        from openral_robot_bridge.drivers.panda.panda_driver import PandaDriver
+
+        return PandaDriver(arm.address, limits, 1.0 / arm.stream_hz)
     if arm.driver == "ros2_control":
         from openral_robot_bridge.drivers.ros.trajectory_driver import TrajectoryDriver
 

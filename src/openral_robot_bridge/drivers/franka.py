@@ -15,8 +15,15 @@ import numpy as np
 
 from openral_control.safety.arm_limits import Vector
 from openral_core.errors import InstallationError
-from openral_core.loopback import is_loopback
 from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
+from openral_robot_bridge.drivers.fci_client import (
+    FORCE_THRESHOLD_N,
+    RECOVERY_S,
+    TORQUE_THRESHOLD_NM,
+    fault_names,
+    words_of,
+)
+from openral_robot_bridge.drivers.fci_versions import FR3_VERSION, refused
 from openral_robot_bridge.drivers.franka_hand import FrankaHand
 from openral_robot_bridge.urdf_limits import read_limits
 
@@ -32,11 +39,6 @@ BRAKE_RAMP_S = 0.05
 """[s] in which a stop goes over from the last torque to mere damping, so that no joint jerks."""
 STILL_RAD_S = 0.01
 """[rad/s] below which every joint is at rest after a stop."""
-TORQUE_THRESHOLD_NM, FORCE_THRESHOLD_N = 20.0, 30.0
-"""External torque and force at which the arm itself ends a motion."""
-
-RECOVERY_S = 2.0
-"""[s] after its answer until an arm says that it is idle."""
 
 
 class FrankaDriver:
@@ -75,17 +77,17 @@ class FrankaDriver:
         except (
             Exception
         ) as error:  # franky raises kinds of its own, which all mean that the arm cannot be used
-            hint = "is it switched on, unlocked, with FCI active in Desk, and its address right?"
-            if is_loopback(self._address):
-                hint += " Its twin is started in another terminal: openral robot twin SCENE"
-            raise ArmError(f"the arm at {self._address} cannot be used: {_words(error)}; {hint}") from error
+            client = f"franky-control {version('franky-control')}"
+            raise refused(self._address, words_of(error), client, FR3_VERSION) from error
         try:
             self._hand = FrankaHand(franky.Gripper(self._address))
         except Exception:  # noqa: BLE001  an arm without the hand is an arm
             self._hand = None
         width = self._hand.max_width_m if self._hand is not None else 0.0
         limits = read_limits(self._robot.model_urdf, self._names)
-        return ArmInfo(limits, width, versions={"franky-control": version("franky-control"), "FCI": "10"})
+        return ArmInfo(
+            limits, width, versions={"franky-control": version("franky-control"), "FCI": str(FR3_VERSION)}
+        )
 
     def read(self) -> ArmState:
         """Return the newest state of libfranka's loop, or ask the arm where none runs.
@@ -96,7 +98,7 @@ class FrankaDriver:
         try:
             state = self._robot.state
         except Exception as error:  # as above
-            raise ArmError(f"the arm at {self._address} does not answer: {_words(error)}") from error
+            raise ArmError(f"the arm at {self._address} does not answer: {words_of(error)}") from error
         modes = self._franky.RobotMode
         mode = {
             modes.Idle: ArmMode.IDLE,
@@ -106,8 +108,8 @@ class FrankaDriver:
             modes.Reflex: ArmMode.REFLEX,
             modes.AutomaticErrorRecovery: ArmMode.IDLE,
         }.get(state.robot_mode, ArmMode.FAULT)
-        faults = _names(state.current_errors) or (
-            _names(state.last_motion_errors) if mode is ArmMode.REFLEX else ()
+        faults = fault_names(state.current_errors) or (
+            fault_names(state.last_motion_errors) if mode is ArmMode.REFLEX else ()
         )
         return ArmState(
             time.monotonic(),
@@ -132,7 +134,7 @@ class FrankaDriver:
                     self._robot, stiffness=np.array(STIFFNESS), damping=np.array(DAMPING)
                 )
             except Exception as error:  # as above
-                raise ArmError(f"the arm cannot be moved: {_words(error)}") from error
+                raise ArmError(f"the arm cannot be moved: {words_of(error)}") from error
         if not self._robot.is_in_control:
             raise ArmError(f"the arm ended its motion: {self._end() or 'no reason was given'}")
         self._tracker.set_target(positions, velocities)
@@ -152,7 +154,7 @@ class FrankaDriver:
         try:
             self._robot.recover_from_errors()
         except Exception as error:  # as above
-            raise ArmError(f"the arm does not recover: {_words(error)}") from error
+            raise ArmError(f"the arm does not recover: {words_of(error)}") from error
         due = time.monotonic() + RECOVERY_S
         while (state := self.read()).mode is not ArmMode.IDLE:
             if time.monotonic() > due:
@@ -187,15 +189,5 @@ class FrankaDriver:
         try:
             self._robot.join_motion()
         except Exception as error:  # noqa: BLE001  the reason is what is asked for
-            return _words(error)
+            return words_of(error)
         return ""
-
-
-def _names(errors: Any) -> tuple[str, ...]:
-    """Return the names of the errors that are set, which libfranka prints as a list of quoted words."""
-    return tuple(word for word in str(errors).strip("[]").replace('"', "").replace(",", " ").split() if word)
-
-
-def _words(error: Exception) -> str:
-    """Return an exception's text in one line."""
-    return " ".join(str(error).split()).removeprefix("libfranka: ")

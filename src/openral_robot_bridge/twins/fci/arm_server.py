@@ -14,15 +14,13 @@ from openral_robot_bridge.twins.fci.wire import (
     ARM_HEADER,
     ARM_PORT,
     ARM_REPLY,
-    ARM_VERSION,
-    COMMAND,
     CYCLE_S,
-    MOVE,
-    STATE,
+    DEVIATIONS,
     ArmReply,
     Command,
     Controller,
     FciFault,
+    FciProtocol,
     Mode,
     MoveReply,
 )
@@ -34,28 +32,33 @@ _HAND_IN_FLANGE = np.array(
 HAND_MASS_KG = 0.73
 _COLLISION_TORQUES = slice(21, 28)
 """Numbers of SetCollisionBehavior that are the upper nominal torque thresholds."""
+_NOT_THERE = (None, Command.CONNECT, Command.MOVE, Command.GET_CARTESIAN_LIMIT, Command.LOAD_MODEL_LIBRARY)
+"""Commands that no answer is known for: malformed ones, virtual walls, and the maker's library of the arm's model."""
 
 
 class ArmServer:
     """One arm behind TCP port 1337. `cycle` is called again and again from one thread, and paces itself."""
 
-    def __init__(self, host: str, controller: ArmController, urdf: str, patience_s: float) -> None:
+    def __init__(
+        self, host: str, controller: ArmController, protocol: FciProtocol, urdf: str, patience_s: float
+    ) -> None:
         """Listen.
 
         Args:
             host: address of this machine.
             controller: of the arm.
+            protocol: the version that it speaks.
             urdf: what GetRobotModel answers.
             patience_s: [s] wall time that a cycle waits for its command at least; a real arm waits for a cycle.
 
         Raises:
             OSError: the port is taken, or the host is not of this machine.
         """
-        self._connection = Connection(host, ARM_PORT, ARM_VERSION, ARM_HEADER, ARM_REPLY)
-        self._controller, self._urdf = controller, urdf.encode()
+        self._connection = Connection(host, ARM_PORT, protocol.version, ARM_HEADER, ARM_REPLY)
+        self._controller, self._protocol, self._urdf = controller, protocol, urdf.encode()
         self._move_id = 0
         self._patience_s = patience_s
-        self._state = np.zeros(1, STATE)
+        self._state = np.zeros(1, protocol.state)
         self._fill_constants()
         self._due = time.monotonic()
         self.lose = 0
@@ -98,14 +101,14 @@ class ArmServer:
 
     def _await_command(self) -> np.void | None:
         """Return the command that answers the state just sent; None: it did not come in time, or was lost."""
-        due = max(self._due, time.monotonic() + self._patience_s)
+        due, layout = max(self._due, time.monotonic() + self._patience_s), self._protocol.command
         while self._controller.motion is not None:
-            data = self._connection.receive_datagram(COMMAND.itemsize, due - time.monotonic())
+            data = self._connection.receive_datagram(layout.itemsize, due - time.monotonic())
             if data is None:
                 return None
             if not data:
                 continue
-            command: np.void = np.frombuffer(data, COMMAND)[0]
+            command: np.void = np.frombuffer(data, layout)[0]
             if command["message_id"] == self._state["message_id"][0]:
                 if self.lose > 0:
                     self.lose -= 1
@@ -114,37 +117,44 @@ class ArmServer:
         return None
 
     def _serve(self, request: FciRequest) -> None:
-        controller, command = self._controller, request.command
-        if command == Command.MOVE and len(request.payload) == MOVE.size:
-            fields = MOVE.unpack(request.payload)
-            begun = MoveReply.NOT_POSSIBLE if fields[8] else controller.start(fields[0], fields[1])
+        controller, move = self._controller, self._protocol.move
+        known = self._protocol.commands
+        command = known[request.command] if request.command < len(known) else None
+        if command is Command.MOVE and len(request.payload) == move.size:
+            mode, generator, *rest = move.unpack(request.payload)
+            by_itself = len(rest) > DEVIATIONS and rest[DEVIATIONS]
+            begun = MoveReply.NOT_POSSIBLE if by_itself else controller.start(mode, generator)
             if begun is MoveReply.MOTION_STARTED:
                 self._move_id = request.id
-            self._connection.answer(command, request.id, begun)
+            self._answer_move(request.id, begun)
             return
         reply, text = ArmReply.SUCCESS, b""
-        if command == Command.STOP_MOVE:
+        if command is Command.STOP_MOVE:
             self._finish(controller.stop())
-        elif command == Command.AUTOMATIC_ERROR_RECOVERY:
+        elif command is Command.AUTOMATIC_ERROR_RECOVERY:
             reply = ArmReply.SUCCESS if controller.recover() else ArmReply.NOT_POSSIBLE
-        elif command == Command.GET_ROBOT_MODEL:
+        elif command is Command.GET_ROBOT_MODEL:
             text = self._urdf
-        elif command == Command.SET_COLLISION_BEHAVIOR:
+        elif command is Command.SET_COLLISION_BEHAVIOR:
             controller.thresholds = np.frombuffer(request.payload, "<f8")[_COLLISION_TORQUES].copy()
-        elif command == Command.SET_LOAD:
+        elif command is Command.SET_LOAD:
             load = np.frombuffer(request.payload, "<f8")
             self._state["m_load"], self._state["F_x_Cload"] = load[0], load[1:4]
             self._state["I_load"] = load[4:13]
-        elif command not in set(Command) or command == Command.MOVE:
-            reply = ArmReply.INVALID_ARGUMENT
-        self._connection.answer(command, request.id, reply, text)
+        elif command in _NOT_THERE:
+            reply = ArmReply.NOT_POSSIBLE
+        self._connection.answer(request.command, request.id, reply, text)
 
     def _finish(self, reply: MoveReply | None) -> None:
         """Send the last answer to a Move."""
         if reply is not None:
             self._fill()
             self._connection.send_state(self._state.tobytes())
-            self._connection.answer(Command.MOVE, self._move_id, reply)
+            self._answer_move(self._move_id, reply)
+
+    def _answer_move(self, id_: int, reply: MoveReply) -> None:
+        number = self._protocol.commands.index(Command.MOVE)
+        self._connection.answer(number, id_, self._protocol.number_of(reply))
 
     def _fill_constants(self) -> None:
         state = self._state

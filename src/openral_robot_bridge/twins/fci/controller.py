@@ -14,6 +14,7 @@ from openral_control.safety.arm_limits import ArmLimits, Vector
 from openral_robot_bridge.twins.arm import TwinArm
 from openral_robot_bridge.twins.fci.wire import (
     CYCLE_S,
+    FINISHED,
     JOINTS,
     Controller,
     FciFault,
@@ -144,7 +145,7 @@ class ArmController:
                 self._lead(self.position + self.velocity * CYCLE_S)
             return None
         motion.missed, motion.heard = 0, True
-        if command["motion_finished"] or command["torque_finished"]:
+        if any(command[name] for name in FINISHED if name in (command.dtype.names or ())):
             return self._end(Mode.IDLE, MoveReply.SUCCESS)
         if not all(np.isfinite(command[name]).all() for name in ("q_c", "dq_c", "tau_J_d")):
             return self._end(Mode.IDLE, MoveReply.INPUT_ERROR)

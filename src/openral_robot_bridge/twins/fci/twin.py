@@ -17,7 +17,7 @@ from openral_robot_bridge.twins.fci.arm_server import ArmServer, own_urdf
 from openral_robot_bridge.twins.fci.controller import ArmController
 from openral_robot_bridge.twins.fci.gripper_server import GripperServer
 from openral_robot_bridge.twins.fci.lockstep import Lockstep
-from openral_robot_bridge.twins.fci.wire import CYCLE_S, FciFault
+from openral_robot_bridge.twins.fci.wire import CYCLE_S, FR3, PANDA, FciFault
 from openral_robot_bridge.twins.trace import TraceKeeper
 from openral_robot_bridge.urdf_limits import read_limits
 
@@ -33,7 +33,7 @@ class FciTwin:
     help = HELP
 
     def __init__(self, scene: DeployScene, host: str, say: Callable[[str], None], patience_s: float) -> None:
-        """Compile the scene and listen; see `ArmServer`.
+        """Compile the scene and listen; see `ArmServer`. The scene's driver says which version of the FCI is spoken.
 
         Raises:
             OpenralError: the scene is wrong.
@@ -54,7 +54,8 @@ class FciTwin:
             arm, replace(own, acceleration=limits.acceleration, jerk=limits.jerk)
         )
         try:
-            self._server = ArmServer(host, self._controller, urdf, patience_s)
+            protocol = PANDA if scene.arm is not None and scene.arm.driver == "panda" else FR3
+            self._server = ArmServer(host, self._controller, protocol, urdf, patience_s)
             self._gripper = GripperServer(host, arm)
         except OSError as error:
             raise SimulationError(

@@ -1,18 +1,20 @@
-"""Layouts of the Franka Control Interface (FCI), version 10: what an FR3 of system image 5.9 or newer speaks.
+"""Layouts of the Franka Control Interface (FCI), and the two versions of it that the twin speaks.
 
-All is packed and little endian. Source: libfranka-common, `include/research_interface/robot/{service_types,rbk_types,
-error}.h` and `include/research_interface/gripper/types.h`. Matrices are column-major.
+Version 10 is that of an FR3 of system image 5.9 or newer, version 5 that of a Panda of firmware 4.x. All is packed and
+little endian. Source: libfranka-common, `include/research_interface/robot/{service_types,rbk_types,error}.h` and
+`include/research_interface/gripper/types.h`. Matrices are column-major.
 """
 
 from __future__ import annotations
 
 import struct
-from enum import IntEnum
+from dataclasses import dataclass
+from enum import Enum, IntEnum, auto
 from typing import Any
 
 import numpy as np
 
-ARM_VERSION, GRIPPER_VERSION = 10, 3
+GRIPPER_VERSION = 3
 ARM_PORT, GRIPPER_PORT = 1337, 1338
 """TCP ports; the client cannot be told others."""
 CYCLE_S = 1e-3
@@ -24,29 +26,30 @@ ARM_REPLY, GRIPPER_REPLY = struct.Struct("<B"), struct.Struct("<H")
 """What an answer begins with after its header."""
 CONNECT = struct.Struct("<HH")
 """Version and the UDP port of the client."""
-MOVE = struct.Struct("<II6d?7d")
-"""Controller, motion generator, six deviations, whether the robot generates the motion, and its greatest velocities."""
 GRASP, GRIPPER_MOVE = struct.Struct("<5d"), struct.Struct("<2d")
 """Width, inner and outer tolerance [m], speed [m/s], force [N]; width [m], speed [m/s]."""
 GRIPPER_STATE = struct.Struct("<Idd?H")
 """Message id, width, greatest width [m], whether something is held, temperature."""
 
 
-class Command(IntEnum):
-    """What the client may ask of the arm."""
+class Command(Enum):
+    """What the client may ask of the arm; the number of each is its place in `FciProtocol.commands`."""
 
-    CONNECT = 0
-    MOVE = 1
-    STOP_MOVE = 2
-    SET_COLLISION_BEHAVIOR = 3
-    SET_JOINT_IMPEDANCE = 4
-    SET_CARTESIAN_IMPEDANCE = 5
-    SET_GUIDING_MODE = 6
-    SET_EE_TO_K = 7
-    SET_NE_TO_EE = 8
-    SET_LOAD = 9
-    AUTOMATIC_ERROR_RECOVERY = 10
-    GET_ROBOT_MODEL = 11
+    CONNECT = auto()
+    MOVE = auto()
+    STOP_MOVE = auto()
+    GET_CARTESIAN_LIMIT = auto()
+    SET_COLLISION_BEHAVIOR = auto()
+    SET_JOINT_IMPEDANCE = auto()
+    SET_CARTESIAN_IMPEDANCE = auto()
+    SET_GUIDING_MODE = auto()
+    SET_EE_TO_K = auto()
+    SET_NE_TO_EE = auto()
+    SET_LOAD = auto()
+    SET_FILTERS = auto()
+    AUTOMATIC_ERROR_RECOVERY = auto()
+    GET_ROBOT_MODEL = auto()
+    LOAD_MODEL_LIBRARY = auto()
 
 
 class GripperCommand(IntEnum):
@@ -76,21 +79,21 @@ class GripperReply(IntEnum):
     ABORTED = 3
 
 
-class MoveReply(IntEnum):
-    """First byte of the two answers to a Move."""
+class MoveReply(Enum):
+    """What the two answers to a Move say; the number of each is its place in `FciProtocol.move_replies`."""
 
-    SUCCESS = 0
-    MOTION_STARTED = 1
-    PREEMPTED = 2
-    PREEMPTED_BY_SAFETY = 3
-    REJECTED_BY_SAFETY = 4
-    NOT_POSSIBLE = 5
-    SINGULAR_START = 6
-    INVALID_ARGUMENT = 7
-    REFLEX_ABORTED = 8
-    EMERGENCY_ABORTED = 9
-    INPUT_ERROR = 10
-    ABORTED = 11
+    SUCCESS = auto()
+    MOTION_STARTED = auto()
+    PREEMPTED = auto()
+    PREEMPTED_BY_SAFETY = auto()
+    REJECTED_BY_SAFETY = auto()
+    NOT_POSSIBLE = auto()
+    SINGULAR_START = auto()
+    INVALID_ARGUMENT = auto()
+    REFLEX_ABORTED = auto()
+    EMERGENCY_ABORTED = auto()
+    INPUT_ERROR = auto()
+    ABORTED = auto()
 
 
 class Mode(IntEnum):
@@ -138,13 +141,32 @@ class FciFault(IntEnum):
 
 
 FAULTS = 41
-_STATE = (
+FINISHED = ("motion_finished", "torque_finished")
+"""Fields of a command by which the client ends its motion."""
+_MEASURED = (
     "O_T_EE:16 O_T_EE_d:16 F_T_EE:16 EE_T_K:16 F_T_NE:16 NE_T_EE:16 m_ee:1 I_ee:9 F_x_Cee:3 m_load:1 I_load:9 "
     "F_x_Cload:3 elbow:2 elbow_d:2 tau_J:7 tau_J_d:7 dtau_J:7 q:7 q_d:7 dq:7 dq_d:7 ddq_d:7 joint_contact:7 "
     "cartesian_contact:6 joint_collision:7 cartesian_collision:6 tau_ext_hat_filtered:7 O_F_ext_hat_K:6 "
     "K_F_ext_hat_K:6 O_dP_EE_d:6 O_ddP_O:3 elbow_c:2 delbow_c:2 ddelbow_c:2 O_T_EE_c:16 O_dP_EE_c:6 O_ddP_EE_c:6 "
-    "theta:7 dtheta:7 accelerometer_top:18 accelerometer_bottom:18 "
+    "theta:7 dtheta:7"
 )
+_COMMANDED = "q_c:7 dq_c:7 O_T_EE_c:16 O_dP_EE_c:6 elbow_c:2"
+_SETTERS = (
+    Command.SET_COLLISION_BEHAVIOR,
+    Command.SET_JOINT_IMPEDANCE,
+    Command.SET_CARTESIAN_IMPEDANCE,
+    Command.SET_GUIDING_MODE,
+    Command.SET_EE_TO_K,
+    Command.SET_NE_TO_EE,
+    Command.SET_LOAD,
+)
+DEVIATIONS = 6
+"""Numbers of a Move that say how far the arm may be off."""
+_WITHOUT_SAFETY = {
+    MoveReply.PREEMPTED_BY_SAFETY: MoveReply.EMERGENCY_ABORTED,
+    MoveReply.REJECTED_BY_SAFETY: MoveReply.NOT_POSSIBLE,
+}
+"""What an arm without safety functions says instead."""
 
 
 def _numbers(fields: str, kind: str) -> list[Any]:
@@ -153,27 +175,75 @@ def _numbers(fields: str, kind: str) -> list[Any]:
     return [(name, kind) if count == "1" else (name, kind, (int(count),)) for name, count in pairs]
 
 
-STATE = np.dtype(
-    [
-        ("message_id", "<u8"),
-        *_numbers(_STATE, "<f4"),
-        ("motion_generator_mode", "u1"),
-        ("controller_mode", "u1"),
-        ("errors", "?", (FAULTS,)),
-        ("reflex_reason", "?", (FAULTS,)),
-        ("robot_mode", "u1"),
-        ("control_command_success_rate", "<f4"),
-    ]
+def _state(fields: str, kind: str) -> np.dtype[Any]:
+    """Return the layout of RobotState whose numbers are of a kind."""
+    return np.dtype(
+        [
+            ("message_id", "<u8"),
+            *_numbers(fields, kind),
+            ("motion_generator_mode", "u1"),
+            ("controller_mode", "u1"),
+            ("errors", "?", (FAULTS,)),
+            ("reflex_reason", "?", (FAULTS,)),
+            ("robot_mode", "u1"),
+            ("control_command_success_rate", kind),
+        ]
+    )
+
+
+_MOTION = [
+    ("message_id", "<u8"),
+    *_numbers(_COMMANDED, "<f8"),
+    ("valid_elbow", "?"),
+    ("motion_finished", "?"),
+    ("tau_J_d", "<f8", (7,)),
+]
+
+
+@dataclass(frozen=True)
+class FciProtocol:
+    """What differs between the versions."""
+
+    version: int
+    state: np.dtype[Any]
+    """RobotState, from the arm every millisecond."""
+    command: np.dtype[Any]
+    """RobotCommand, which answers it."""
+    move: struct.Struct
+    """Request of Move: controller, motion generator, six deviations; then in version 10 whether the robot generates the
+    motion, and the greatest velocities of its joints."""
+    commands: tuple[Command, ...]
+    move_replies: tuple[MoveReply, ...]
+
+    def number_of(self, reply: MoveReply) -> int:
+        """Return the number of an answer to a Move, or of the one that stands for it in this version."""
+        known = self.move_replies
+        return known.index(reply if reply in known else _WITHOUT_SAFETY[reply])
+
+
+FR3 = FciProtocol(
+    10,
+    _state(f"{_MEASURED} accelerometer_top:18 accelerometer_bottom:18", "<f4"),
+    np.dtype([*_MOTION, ("torque_finished", "?")]),
+    struct.Struct("<II6d?7d"),
+    (
+        *(Command.CONNECT, Command.MOVE, Command.STOP_MOVE),
+        *_SETTERS,
+        *(Command.AUTOMATIC_ERROR_RECOVERY, Command.GET_ROBOT_MODEL),
+    ),
+    tuple(MoveReply),
 )
-"""RobotState, 1377 bytes."""
-COMMAND = np.dtype(
-    [
-        ("message_id", "<u8"),
-        *_numbers("q_c:7 dq_c:7 O_T_EE_c:16 O_dP_EE_c:6 elbow_c:2", "<f8"),
-        ("valid_elbow", "?"),
-        ("motion_finished", "?"),
-        ("tau_J_d", "<f8", (7,)),
-        ("torque_finished", "?"),
-    ]
+"""RobotState has 1377 bytes, RobotCommand 371."""
+PANDA = FciProtocol(
+    5,
+    _state(_MEASURED, "<f8"),
+    np.dtype(_MOTION),
+    struct.Struct("<II6d"),
+    (
+        *(Command.CONNECT, Command.MOVE, Command.STOP_MOVE, Command.GET_CARTESIAN_LIMIT),
+        *_SETTERS,
+        *(Command.SET_FILTERS, Command.AUTOMATIC_ERROR_RECOVERY, Command.LOAD_MODEL_LIBRARY),
+    ),
+    tuple(reply for reply in MoveReply if reply not in _WITHOUT_SAFETY),
 )
-"""RobotCommand, 371 bytes."""
+"""RobotState has 2373 bytes, RobotCommand 370."""

@@ -1,0 +1,23 @@
+"""What the clients of Franka arms have in common: thresholds, patience, and how libfranka's words are read.
+
+It imports nothing, since processes that only run libfranka import it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+TORQUE_THRESHOLD_NM, FORCE_THRESHOLD_N = 20.0, 30.0
+"""External torque and force at which the arm itself ends a motion."""
+RECOVERY_S = 2.0
+"""[s] after its answer until an arm says that it is idle."""
+
+
+def words_of(error: Exception) -> str:
+    """Return an exception's text in one line."""
+    return " ".join(str(error).split()).removeprefix("libfranka: ")
+
+
+def fault_names(errors: Any) -> tuple[str, ...]:
+    """Return the names of the errors that are set, which libfranka prints as a list of quoted words."""
+    return tuple(word for word in str(errors).strip("[]").replace('"', "").replace(",", " ").split() if word)

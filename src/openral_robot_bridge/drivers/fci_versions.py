@@ -1,0 +1,51 @@
+"""Versions of the Franka Control Interface (FCI), the arms that speak them, and the error where they do not fit."""
+
+from __future__ import annotations
+
+import re
+
+from openral_core.loopback import is_loopback
+from openral_robot_bridge.driver import ArmError
+
+PANDA_VERSION, FR3_VERSION = 5, 10
+"""Of the FCI, in the drivers' clients: libfranka 0.9.2 of panda-python and libfranka 0.21 of franky-control."""
+_DRIVERS = {PANDA_VERSION: "panda", FR3_VERSION: "franka"}
+_PANDA, _OLD_FR3, _FR3 = (
+    "a Panda of firmware 4.x",
+    "an FR3 of a system image before 5.9",
+    "an FR3 of system image 5.9 or newer",
+)
+_SPEAKERS = {PANDA_VERSION: _PANDA, 6: _OLD_FR3, 7: _OLD_FR3, 8: _OLD_FR3, 9: _OLD_FR3, FR3_VERSION: _FR3}
+"""What speaks a version; libfranka's table of compatibility."""
+_MISMATCH = (
+    re.compile(r"server version: (\d+), library version: \d+"),
+    re.compile(r"speaks protocol version (\d+),"),
+)
+"""libfranka's words, and panda-python's."""
+
+
+def refused(address: str, words: str, client: str, version: int) -> ArmError:
+    """Return the error of an arm that cannot be connected to.
+
+    Args:
+        address: of its controller.
+        words: of the client.
+        client: its name and version.
+        version: of the FCI, which the client speaks.
+    """
+    found = next((match for match in (pattern.search(words) for pattern in _MISMATCH) if match), None)
+    if found is None:
+        hint = "is it switched on, unlocked, with FCI active in Desk, and its address right?"
+        if is_loopback(address):
+            hint += " Its twin is started in another terminal: openral robot twin SCENE"
+        return ArmError(f"the arm at {address} cannot be used: {words}; {hint}")
+    theirs = int(found.group(1))
+    fix = (
+        "update the arm's system image to 5.9 or newer, and write `driver: franka` in the scene's section arm"
+    )
+    if theirs in _DRIVERS:
+        fix = f"write `driver: {_DRIVERS[theirs]}` in the scene's section arm, and the robot that it is"
+    return ArmError(
+        f"the arm at {address} speaks version {theirs} of the FCI ({_SPEAKERS.get(theirs, 'an unknown arm')}), "
+        f"{client} speaks version {version} ({_SPEAKERS[version]}); {fix}"
+    )

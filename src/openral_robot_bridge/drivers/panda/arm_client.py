@@ -1,0 +1,153 @@
+"""Body of the process in which libfranka leads a Panda: `python -m … FILE`, with settings and `recover` on its input.
+
+panda-python keeps the interpreter to itself while libfranka waits for the arm's next state, so that nothing else can
+run beside it. The driver's process, where Ruckig and the bridge's requests are served, is another one.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import select
+import signal
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+from openral_core.errors import OpenralError
+from openral_robot_bridge.drivers.fci_client import (
+    FORCE_THRESHOLD_N,
+    TORQUE_THRESHOLD_NM,
+    fault_names,
+    words_of,
+)
+from openral_robot_bridge.drivers.panda.shared_block import JOINTS, SharedBlock
+from openral_robot_bridge.drivers.panda.target_tracker import TargetTracker
+
+GIVEN_UP_S = 0.2
+"""[s] without a target after which the motion ends; the joints have come to rest before."""
+LOOK_S = 0.004
+"""[s] between two looks at an arm that is not moved."""
+NO_FILTER_HZ = 1000.0
+"""[Hz] cut-off frequency from which libfranka filters nothing: it would lag, and the tracker is smooth."""
+
+
+class _ArmClient:
+    """Leads one arm from target to target, and publishes its state."""
+
+    def __init__(self, robot: Any, library: Any, block: SharedBlock, settings: dict[str, Any]) -> None:
+        self._robot, self._library, self._block = robot, library, block
+        limits = [np.array(settings[name]) for name in ("velocity", "acceleration", "jerk")]
+        self._tracker = TargetTracker(*limits)
+        self._ahead_s = float(settings["ahead_s"])
+        self._done = int(block.target()["motion"])
+        self._cycles = self._missed = 0
+
+    def serve(self) -> None:
+        """Look at the arm, and move it when a motion is wanted, until the driver's process is gone.
+
+        Raises:
+            RuntimeError: the connection is lost.
+            ControlError: the driver's process died while it wrote a target.
+        """
+        while True:
+            self.look()
+            target = self._block.target()
+            if target["is_wanted"] and target["motion"] != self._done:
+                self._move(int(target["motion"]))
+            elif select.select([sys.stdin], [], [], LOOK_S)[0]:
+                if not sys.stdin.readline():
+                    return
+                self._recover()
+
+    def look(self) -> None:
+        """Publish the state of an arm that is not moved."""
+        state = self._robot.read_once()
+        faults = fault_names(state.current_errors)
+        if state.robot_mode == self._library.RobotMode.kReflex and not faults:
+            faults = fault_names(state.last_motion_errors)
+        mode = int(state.robot_mode)
+        self._publish(state, mode=mode, faults=" ".join(faults).encode(), success_rate=1.0)
+
+    def _publish(self, state: Any, **fields: Any) -> None:
+        self._block.say(q=state.q, dq=state.dq, external=state.tau_ext_hat_filtered, **fields)
+
+    def _recover(self) -> None:
+        try:
+            self._robot.automatic_error_recovery()
+            _say({})
+        except RuntimeError as error:
+            _say({"error": words_of(error)})
+
+    def _move(self, number: int) -> None:
+        """Lead the arm until the motion is no longer wanted or the arm ends it, and say why it ended."""
+        self._number, self._begun = number, False
+        why = "it was stopped"
+        try:
+            mode = self._library.ControllerMode.kJointImpedance
+            self._robot.control_joint_position(self._next, mode, True, NO_FILTER_HZ)
+            if time.monotonic() - float(self._block.target()["stamp"]) > GIVEN_UP_S:
+                why = f"nobody led it for {GIVEN_UP_S:g} s"
+        except RuntimeError as error:
+            why = words_of(error)
+        self._done = number
+        self.look()
+        self._block.say(ended=number, why=why.encode()[:400])
+
+    def _next(self, state: Any, passed: Any) -> Any:
+        """Return the positions for the arm's next millisecond; called by libfranka."""
+        cycles = int(passed.to_msec())
+        if not self._begun:
+            self._tracker.begin(state.q_d)
+            self._begun, cycles = True, 1
+            self._block.say(begun=self._number)
+        self._cycles += 1
+        self._missed += max(0, cycles - 1)
+        target = self._block.target()
+        age = time.monotonic() - float(target["stamp"])
+        led = bool(target["is_wanted"]) and age <= self._ahead_s
+        for cycle in range(max(1, cycles)):  # what the arm went on by itself where commands were missed
+            if led:
+                ahead = age - (cycles - 1 - cycle) * 1e-3
+                positions = self._tracker.follow(target["q"] + target["dq"] * ahead, target["dq"])
+            else:
+                positions = self._tracker.brake()
+        move = int(self._library.RobotMode.kMove)
+        rate = state.control_command_success_rate
+        self._publish(
+            state, mode=move, faults=b"", success_rate=rate, cycles=self._cycles, missed=self._missed
+        )
+        command = self._library.JointPositions(positions.tolist())
+        over = not target["is_wanted"] or age > GIVEN_UP_S
+        command.motion_finished = over and self._tracker.is_still
+        return command
+
+
+def _say(answer: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    """Connect, say so, and serve."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver's process decides when it ends
+    gc.disable()  # a collection may take longer than the arm waits
+    from panda_py import libfranka
+
+    settings = json.loads(sys.stdin.readline())
+    try:
+        robot = libfranka.Robot(settings["address"], libfranka.RealtimeConfig.kIgnore)
+        torques, forces = [TORQUE_THRESHOLD_NM] * JOINTS, [FORCE_THRESHOLD_N] * 6
+        robot.set_collision_behavior(torques, torques, forces, forces)
+        client = _ArmClient(robot, libfranka, SharedBlock(int(sys.argv[1])), settings)
+        client.look()
+        _say({"version": robot.server_version()})
+        client.serve()
+    except (RuntimeError, OpenralError) as error:
+        _say({"error": words_of(error)})
+
+
+if __name__ == "__main__":
+    main()

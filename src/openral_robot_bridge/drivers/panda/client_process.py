@@ -1,0 +1,76 @@
+"""The driver's side of a process in which panda-python runs: a line in, a line out, and a block of shared memory."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import select
+import subprocess
+import sys
+from typing import Any
+
+from openral_robot_bridge.driver import ArmError
+from openral_robot_bridge.drivers.panda.shared_block import SharedBlock
+
+END_S = 2.0
+"""[s] that a process has to end by itself."""
+
+
+class ClientProcess:
+    """`python -m MODULE FILE` with settings on its input. It ends with its input."""
+
+    def __init__(self, module: str, settings: dict[str, Any]) -> None:
+        self.block = SharedBlock()
+        """What it publishes, and what it is told."""
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", module, str(self.block.file)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            pass_fds=[self.block.file],
+        )
+        self.tell(json.dumps(settings))
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process runs."""
+        return self._process.poll() is None
+
+    def tell(self, line: str) -> None:
+        """Write a line; a process that is gone gets nothing."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.write(line + "\n")
+            self._process.stdin.flush()
+
+    def answer(self, patience_s: float) -> dict[str, Any]:
+        """Return the next answer.
+
+        Raises:
+            ArmError: none came within `patience_s`, or it says what went wrong; in libfranka's words.
+        """
+        assert self._process.stdout is not None
+        line = ""
+        if select.select([self._process.stdout], [], [], patience_s)[0]:
+            line = self._process.stdout.readline()
+        if not line:
+            state = "did not answer" if self.is_alive else f"has ended ({self._process.returncode})"
+            raise ArmError(f"the process of the arm's client {state}")
+        said: dict[str, Any] = json.loads(line)
+        if "error" in said:
+            raise ArmError(said["error"])
+        return said
+
+    def close(self) -> None:
+        """End the process; killed where it does not end."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+        self.block.close()

@@ -1,0 +1,91 @@
+"""Body of the process that speaks to a Panda's hand: `python -m … FILE`, with settings and then commands on its input.
+
+A command is a line of three numbers: width [m], speed [m/s], force [N]. Reading the hand's state keeps panda-python's
+interpreter to itself for up to 25 ms, so that the hand has a process of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import select
+import signal
+import sys
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from openral_robot_bridge.drivers.fci_client import words_of
+from openral_robot_bridge.drivers.franka_hand import FrankaHand
+from openral_robot_bridge.drivers.panda.shared_block import SharedBlock
+
+PUBLISH_S = 0.02
+"""[s] between two widths."""
+
+
+class _Task:
+    """A command that goes on, with the names that franky-control gives to its tasks."""
+
+    def __init__(self, future: Future[bool]) -> None:
+        self._future = future
+
+    def get(self) -> bool:
+        """Wait until it ends; return whether it succeeded."""
+        return self._future.result()
+
+
+class PandaGripper:
+    """panda-python's gripper with the names of franky-control's, which `FrankaHand` uses."""
+
+    def __init__(self, gripper: Any) -> None:
+        self._gripper = gripper
+        self._thread = ThreadPoolExecutor(1, "gripper")
+
+    @property
+    def width(self) -> float:
+        """[m] between the fingers."""
+        return float(self._gripper.read_once().width)
+
+    @property
+    def max_width(self) -> float:
+        """[m] between the open fingers."""
+        return float(self._gripper.read_once().max_width)
+
+    def move_async(self, width: float, speed: float) -> _Task:
+        """Lead the fingers to a width [m] at a speed [m/s]."""
+        return _Task(self._thread.submit(self._gripper.move, width, speed))
+
+    def grasp_async(self, width: float, speed: float, force: float, inner: float, outer: float) -> _Task:
+        """Close until something of a width [m], from `inner` less to `outer` more, is held with a force [N]."""
+        return _Task(self._thread.submit(self._gripper.grasp, width, speed, force, inner, outer))
+
+    def stop(self) -> None:
+        """End what the fingers do."""
+        self._gripper.stop()
+
+
+def main() -> None:
+    """Connect, say how far the hand opens, publish its width and do what is asked, until the input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver's process decides when it ends
+    from panda_py import libfranka
+
+    settings, block = json.loads(sys.stdin.readline()), SharedBlock(int(sys.argv[1]))
+    try:
+        hand = FrankaHand(PandaGripper(libfranka.Gripper(settings["address"])))
+        said: dict[str, Any] = {"max_width": hand.max_width_m}
+    except RuntimeError as error:
+        said = {"error": words_of(error)}
+    block.say(width=0.0 if "error" in said else hand.width_m)
+    sys.stdout.write(json.dumps(said) + "\n")
+    sys.stdout.flush()
+    while "error" not in said:
+        if select.select([sys.stdin], [], [], PUBLISH_S)[0]:
+            line = sys.stdin.readline()
+            if not line:
+                hand.close()
+                return
+            width, speed, force = (float(word) for word in line.split())
+            hand.grip(width, speed, force)
+        block.say(width=hand.width_m)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,204 @@
+"""A Panda of firmware 4.x by `panda-python`, whose libfranka 0.9.2 speaks version 5 of the FCI.
+
+The arm's own joint impedance controller leads the joints to a position each millisecond. Those are made in a process
+of their own (`arm_client.py`), from the targets that this driver is given.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import time
+from importlib.metadata import version
+
+import numpy as np
+
+from openral_control.safety.arm_limits import ArmLimits, Vector
+from openral_core.errors import InstallationError, OpenralError
+from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
+from openral_robot_bridge.drivers.fci_client import RECOVERY_S
+from openral_robot_bridge.drivers.fci_versions import PANDA_VERSION, refused
+from openral_robot_bridge.drivers.panda.client_process import ClientProcess
+
+CONNECT_S = 20.0
+"""[s] that a process's imports and the arm's handshake may take."""
+HAND_S = 5.0
+"""[s] that the hand's may take after the arm's; without it an arm has no hand."""
+BEGIN_S = 1.0
+"""[s] until an arm has begun a motion."""
+STOP_S = 2.0
+"""[s] until it has ended one: from its greatest speeds it brakes within 0.45 s."""
+HINT = "release the user stop, look at Desk, try again"
+ASK_S = 1e-3
+"""[s] between two looks at what is waited for."""
+STALE_S = 1.5
+"""[s] after which a state is no longer one; libfranka itself waits 1 s for a state before it says that none comes."""
+AHEAD_CYCLES = 3.0
+"""Periods of the stream for which joints go on at a target's velocity when no newer one comes; then they brake."""
+_MODES = {
+    1: ArmMode.IDLE,
+    2: ArmMode.MOVING,
+    3: ArmMode.GUIDING,
+    4: ArmMode.REFLEX,
+    5: ArmMode.USER_STOPPED,
+    6: ArmMode.IDLE,
+}
+"""By libfranka's `RobotMode`."""
+
+
+class PandaDriver:
+    """One Panda, with the Franka Hand if there is one."""
+
+    stops_below_rad_s = np.inf
+    """`stop` brakes with the arm's greatest acceleration and jerk, from any speed."""
+
+    def __init__(self, address: str, limits: ArmLimits, period_s: float) -> None:
+        """Take the address of the controller, the limits of robot.yaml, and the time [s] between two targets.
+
+        Raises:
+            InstallationError: panda-python is not installed.
+        """
+        if importlib.util.find_spec("panda_py") is None:
+            what = "the driver 'panda' needs panda-python (Linux, x86_64)"
+            raise InstallationError(f"{what}; run: pip install 'openral[panda]'")
+        self._address, self._limits, self._period_s = address, limits, period_s
+        self._arm: ClientProcess | None = None
+        self._hand: ClientProcess | None = None
+        self._motion = 0
+        self._moving = False
+
+    def connect(self) -> ArmInfo:
+        """Connect to arm and hand, and set the collision thresholds. The arm does not say its limits.
+
+        Raises:
+            ArmError: libfranka's own words, and what to do.
+        """
+        package = __package__
+        client, limits = f"panda-python {version('panda-python')}", self._limits
+        settings = {
+            "address": self._address,
+            "ahead_s": AHEAD_CYCLES * self._period_s,
+            "velocity": limits.velocity.tolist(),
+            "acceleration": limits.acceleration.tolist(),
+            "jerk": limits.jerk.tolist(),
+        }
+        self._arm = ClientProcess(f"{package}.arm_client", settings)
+        self._hand = ClientProcess(f"{package}.hand_client", {"address": self._address})
+        try:
+            spoken = self._arm.answer(CONNECT_S)["version"]
+        except ArmError as error:
+            raise refused(self._address, str(error), client, PANDA_VERSION) from error
+        try:
+            width = float(self._hand.answer(HAND_S)["max_width"])
+        except ArmError:  # an arm without the hand is an arm
+            self._hand.close()
+            self._hand, width = None, 0.0
+        free = np.full(len(limits.names), np.inf)
+        says_nothing = ArmLimits(limits.names, -free, free, free, free, free, np.zeros_like(free), free)
+        versions = {"panda-python": client.rpartition(" ")[2], "FCI": str(spoken)}
+        return ArmInfo(says_nothing, width, versions=versions)
+
+    def read(self) -> ArmState:
+        """Return the newest state that the client's process has seen.
+
+        Raises:
+            ArmError: the connection is lost.
+        """
+        state = self._seen()
+        mode = _MODES.get(int(state["mode"]), ArmMode.FAULT)
+        width = 0.0 if self._hand is None else float(self._hand.block.state()["width"])
+        return ArmState(
+            float(state["stamp"]),
+            state["q"].copy(),
+            state["dq"].copy(),
+            state["external"].copy(),
+            width,
+            mode,
+            tuple(bytes(state["faults"]).decode().split()),
+            float(state["success_rate"]),
+        )
+
+    def follow(self, positions: Vector, velocities: Vector) -> None:
+        """Give the client's process its next target; the first call begins a motion, and waits until it has begun.
+
+        Raises:
+            ArmError: the arm ended the motion by itself, or does not begin it, with libfranka's words.
+        """
+        block = self._connected().block
+        begins = not self._moving
+        self._motion += begins
+        self._moving, due = True, time.monotonic() + BEGIN_S
+        while True:
+            block.tell(self._motion, True, positions, velocities)
+            state = self._seen()
+            if int(state["ended"]) == self._motion:
+                self._moving = False
+                raise ArmError(f"the arm ended its motion: {bytes(state['why']).decode()}")
+            if not begins or int(state["begun"]) == self._motion:
+                return
+            if time.monotonic() > due:
+                self.stop()
+                raise ArmError(f"the arm did not begin to move within {BEGIN_S:g} s")
+            time.sleep(ASK_S)
+
+    def stop(self) -> None:
+        """Come to rest within the arm's limits, and let its own controller hold it."""
+        if not self._moving or self._arm is None:
+            return
+        block, due = self._arm.block, time.monotonic() + STOP_S
+        still = np.zeros(len(self._limits.names))
+        block.tell(self._motion, False, still, still)
+        with contextlib.suppress(OpenralError):  # an arm that cannot be asked is held by its own controller
+            while int(self._seen()["ended"]) != self._motion and time.monotonic() < due:
+                time.sleep(ASK_S)
+        self._moving = False
+
+    def recover(self) -> None:
+        """Leave a reflex. Raises ArmError: the arm stays in it."""
+        self.stop()
+        arm = self._connected()
+        arm.tell("recover")
+        try:
+            arm.answer(CONNECT_S)
+        except ArmError as error:
+            raise ArmError(f"the arm does not recover ({error}); {HINT}") from error
+        due = time.monotonic() + RECOVERY_S
+        while (state := self.read()).mode is not ArmMode.IDLE:
+            if time.monotonic() > due:
+                why = ", ".join([state.mode.value, *state.faults])
+                raise ArmError(f"the arm does not recover ({why}); {HINT}")
+            time.sleep(ASK_S)
+
+    def grip(self, width_m: float, speed_m_s: float, force_n: float) -> None:
+        """Begin to open, or to close until something is held."""
+        if self._hand is not None:
+            self._hand.tell(f"{width_m} {speed_m_s} {force_n}")
+
+    def close(self) -> None:
+        """Come to rest and disconnect."""
+        self.stop()
+        for process in (self._arm, self._hand):
+            if process is not None:
+                process.close()
+        self._arm = self._hand = None
+
+    def _connected(self) -> ClientProcess:
+        if self._arm is None:
+            raise ArmError(f"the arm at {self._address} is not connected")
+        return self._arm
+
+    def _seen(self) -> np.void:
+        """Return what the client's process has published. Raises ArmError: it is gone, or the connection is lost."""
+        arm = self._connected()
+        if not arm.is_alive:
+            try:
+                arm.answer(0.0)
+                why = "its client has ended"
+            except ArmError as error:
+                why = str(error)
+            raise ArmError(f"the arm at {self._address} does not answer: {why}; start again")
+        state = arm.block.state()
+        age = time.monotonic() - float(state["stamp"])
+        if age > STALE_S:
+            raise ArmError(f"the arm at {self._address} says nothing for {age:.1f} s; start again")
+        return state

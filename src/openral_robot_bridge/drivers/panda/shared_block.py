@@ -1,0 +1,115 @@
+"""What the driver of a Panda and the processes of its client know of each other, in memory that they share.
+
+Each half has one writer and one reader. Neither waits for the other: the writer counts before and after it writes, and
+a reader whose copy has an odd count, or another one than afterwards, copies again.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import ControlError
+
+Vector = NDArray[np.float64]
+JOINTS = 7
+_WORDS = 400
+_TARGET = [
+    ("count", "<u8"),
+    ("stamp", "<f8"),
+    ("motion", "<u8"),
+    ("is_wanted", "?"),
+    ("q", "<f8", (JOINTS,)),
+    ("dq", "<f8", (JOINTS,)),
+]
+_STATE = [
+    ("count", "<u8"),
+    ("stamp", "<f8"),
+    ("begun", "<u8"),
+    ("ended", "<u8"),
+    ("why", f"S{_WORDS}"),
+    ("q", "<f8", (JOINTS,)),
+    ("dq", "<f8", (JOINTS,)),
+    ("external", "<f8", (JOINTS,)),
+    ("mode", "u1"),
+    ("faults", f"S{_WORDS}"),
+    ("success_rate", "<f8"),
+    ("cycles", "<u8"),
+    ("missed", "<u8"),
+    ("width", "<f8"),
+]
+_LAYOUT = np.dtype([("target", np.dtype(_TARGET, align=True)), ("state", np.dtype(_STATE, align=True))])
+_READ_S = 0.5
+"""[s] after which a half that is never whole is given up: its writer died while it wrote."""
+
+
+class SharedBlock:
+    """The driver's targets and the client's state. Both sides map the same file."""
+
+    def __init__(self, file: int = -1) -> None:
+        """Map a file's descriptor; -1: make an anonymous one, of `file`."""
+        self._owns = file < 0
+        self.file = os.memfd_create("openral-panda") if self._owns else file
+        """Descriptor, to be passed to the client."""
+        if self._owns:
+            os.ftruncate(self.file, _LAYOUT.itemsize)
+        block: Any = np.frombuffer(mmap.mmap(self.file, _LAYOUT.itemsize), _LAYOUT)
+        self._target, self._state = block["target"], block["state"]
+
+    def tell(self, motion: int, wanted: bool, positions: Vector, velocities: Vector) -> None:
+        """Write the driver's half.
+
+        Args:
+            motion: number of the motion; the client begins one when it is another than before.
+            wanted: whether it shall go on; the client brings the joints to rest where it shall not.
+            positions: (7,) [rad] that the joints are led to.
+            velocities: (7,) [rad/s] with which they pass them.
+        """
+        self._write(
+            self._target,
+            stamp=time.monotonic(),
+            motion=motion,
+            is_wanted=wanted,
+            q=positions,
+            dq=velocities,
+        )
+
+    def say(self, **fields: Any) -> None:
+        """Write fields of the client's half, and when that was."""
+        self._write(self._state, stamp=time.monotonic(), **fields)
+
+    def target(self) -> np.void:
+        """Return the driver's half; `stamp` is [s] monotonic. Raises ControlError: it is never whole."""
+        return self._read(self._target)
+
+    def state(self) -> np.void:
+        """Return the client's half. Raises ControlError: it is never whole."""
+        return self._read(self._state)
+
+    def close(self) -> None:
+        """Close the descriptor, if it was made here."""
+        if self._owns:
+            os.close(self.file)
+
+    @staticmethod
+    def _write(half: Any, **fields: Any) -> None:
+        half["count"] += 1
+        for name, value in fields.items():
+            half[name] = value
+        half["count"] += 1
+
+    @staticmethod
+    def _read(half: Any) -> np.void:
+        due = time.monotonic() + _READ_S
+        while True:
+            before = int(half["count"][0])
+            copy: np.void = half[0].copy()
+            if before % 2 == 0 and before == int(half["count"][0]):
+                return copy
+            if time.monotonic() > due:
+                raise ControlError("the arm's driver or its client died while it wrote; start again")

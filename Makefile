@@ -8,7 +8,8 @@ unexport PYTHONDONTWRITEBYTECODE
 # A GPU's build of torch instead of the CPU's: make UV_TORCH_BACKEND=auto demo
 INSTALL := $(BIN)/python tools/install.py
 
-.PHONY: demo test test-long retest lint perf faults faults-long soak docs-check sidecars ros2 lock release audit clean
+.PHONY: demo test test-long retest lint lint-ruff lint-stack lint-runtime lint-imports
+.PHONY: perf faults faults-long soak docs-check sidecars ros2 lock release audit clean
 
 demo: $(VENV)/.runtime
 	@$(BIN)/openral demo
@@ -16,16 +17,19 @@ demo: $(VENV)/.runtime
 # Three suites: the runtime's, the stack's, and that of whole deployments, which wait as much as they work. All run,
 # whatever becomes of the first.
 RUNTIME_TESTS = tests --ignore=tests/soak
-DEPLOYMENT_TESTS = tests/system tests/faults
+DEPLOYMENT_TESTS = tests/faults tests/system
 STACK_TESTS = tests $(addprefix --ignore=tests/,perf docs ros2 sidecars) $(addprefix --ignore=,$(DEPLOYMENT_TESTS))
 PYTEST = $(abspath $(BIN))/python -m pytest
 AT_ONCE = -n 2 --dist loadfile
+# Deployments begin in the order of their files, in which the short ones come last; by themselves, files with few tests
+# would, and some of those take a minute.
+DEPLOYMENTS_AT_ONCE = $(AT_ONCE) --no-loadscope-reorder
 
 test: $(VENV)/.dev lint
 	@rm -f $(VENV)/.passed-*
 	@(cd ros2_embedded && $(PYTEST) $(AT_ONCE) $(RUNTIME_TESTS)) && touch $(VENV)/.passed-runtime; \
 	$(PYTEST) $(AT_ONCE) $(STACK_TESTS) && touch $(VENV)/.passed-stack; \
-	$(PYTEST) -o cache_dir=.pytest_cache/deployments $(AT_ONCE) $(DEPLOYMENT_TESTS) && touch $(VENV)/.passed-deployments; \
+	$(PYTEST) -o cache_dir=.pytest_cache/deployments $(DEPLOYMENTS_AT_ONCE) $(DEPLOYMENT_TESTS) && touch $(VENV)/.passed-deployments; \
 	test -e $(VENV)/.passed-runtime -a -e $(VENV)/.passed-stack -a -e $(VENV)/.passed-deployments
 
 # What `make test` has no time for, but for the hours of `make faults-long`.
@@ -39,11 +43,21 @@ retest: $(VENV)/.dev lint
 	@test -e $(VENV)/.passed-deployments || \
 	  $(PYTEST) -o cache_dir=.pytest_cache/deployments $(DEPLOYMENT_TESTS) --last-failed
 
+# Two at a time: mypy of the stack takes as long as all the others.
 lint: $(VENV)/.dev
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint-stack lint-ruff lint-runtime lint-imports
+
+lint-ruff:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+lint-stack:
 	$(BIN)/mypy
+
+lint-runtime:
 	cd ros2_embedded && $(abspath $(BIN))/mypy src
+
+lint-imports:
 	$(BIN)/lint-imports --no-cache
 
 # Real upstream code in environments of its own: gigabytes and minutes the first time, then reused.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -23,9 +26,17 @@ def test_two_at_once_differ():
         assert {one, other} <= set(range(LOWEST, HIGHEST + 1))
 
 
-def test_a_taken_domain_is_not_given_twice_and_is_free_after_a_kill():
+def test_a_taken_domain_is_not_given_twice_and_is_free_after_a_kill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The locks lie in a folder of the test's own: another test run may hold this very domain."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     holder = subprocess.Popen(
-        [sys.executable, "-c", HOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", HOLD],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert holder.stdout.readline() == "231\n"
     with pytest.raises(RuntimeError, match="every ROS domain is taken"), domain_id(lambda: 231):

@@ -1,7 +1,7 @@
-"""Runs blocks of episodes with a pool: a policy, many worlds, and rows that do not depend on who ran them.
+"""Runs blocks of episodes with a pool of workers; the rows do not depend on which worker runs a block.
 
-A block is run by one worker, whose worlds share the batches of the policy; which episodes share a batch is decided by
-the block alone. So the rows are the same for any number of workers, and while one worker's batch is inferred the
+A block is run by one worker, whose environments share the batches of the policy, so the block alone decides which
+episodes share a batch, and the rows are the same for any number of workers. While one worker's batch is inferred the
 others simulate.
 """
 
@@ -20,42 +20,42 @@ from openral_core.scene import BenchmarkScene
 from openral_sim_bridge.rollout import Round
 from openral_sim_bridge.trace import Trace
 
-LOOK_S = 1.0
-"""How often workers that say nothing are looked at [s]."""
-WORLDS_SHARE = 2.0
-"""How much longer a worker is waited for than the policy: where the policy hangs, that has to be found out first."""
+POLL_S = 1.0
+"""[s] between two checks of the workers' deadlines."""
+WORKER_TIMEOUT_FACTOR = 2.0
+"""A worker's timeout in units of the policy's; it is longer so that a policy that hangs is noticed first."""
 
 
 @dataclass(frozen=True)
 class RunCost:
-    """What a run cost; no part of its rows."""
+    """Batches and times of a run; they are no part of its rows."""
 
     batches: int = 0
-    """Inferences, those of work that was run again included."""
+    """Inferences, those of repeated work included."""
     observations: int = 0
-    """Of all batches."""
+    """Observations of all batches."""
     lost: int = 0
-    """How often work was run again because a process was gone."""
+    """How often work was repeated because a process was lost."""
     simulated_s: float = 0.0
-    """[s] Of all workers, in blocks that came to their end: stepping, drawing, and all else but the policy."""
+    """[s] of all workers in finished blocks without the policy: simulation, rendering and adapters."""
     inferred_s: float = 0.0
-    """[s] In which the policy worked for them."""
+    """[s] of the policy's inference for these blocks."""
     waited_s: float = 0.0
-    """[s] In which they waited for a policy that worked for others, or for the wire."""
+    """[s] in which workers waited for the policy beyond its inference: queueing and transport."""
 
     @property
     def mean_batch(self) -> float:
-        """Observations a batch."""
+        """Mean number of observations in a batch."""
         return self.observations / self.batches if self.batches else 0.0
 
     def record(self) -> dict[str, float]:
-        """Return them as results hold them."""
+        """Return the entries of a result's section `engine`."""
         rounded = {name: round(value, 3) for name, value in asdict(self).items()}
         return {**rounded, "mean_batch": round(self.mean_batch, 2)}
 
 
 class Engine:
-    """Hands blocks to a pool and watches it. Used once."""
+    """Assigns blocks to the workers of a pool and handles their events. Used once."""
 
     def __init__(
         self,
@@ -65,26 +65,26 @@ class Engine:
         patience_s: float,
         keep: Callable[[BenchmarkScene, Trace], None] = lambda scene, trace: None,
     ) -> None:
-        """Begin with nothing done.
+        """Queue the blocks.
 
         Args:
-            pool: runs them; is left open.
-            blocks: what is to be run.
-            patience_s: [s] that a policy may take for a batch; a worker is cut off when it gave no sign of life for
-                twice as long.
+            pool: runs them; it is not closed.
+            blocks: of the run.
+            patience_s: [s] that a policy may take for a batch; a worker that sends no event for twice as long is
+                replaced.
             keep: called with the trace of each episode that is traced, when it has ended.
         """
         self.statistics = RunCost()
         self.last = ""
-        """Task of the newest row."""
+        """Task of the newest row, for the progress bar."""
         self._pool, self._queue, self._patience_s, self._keep = pool, EpisodeQueue(blocks), patience_s, keep
         self._works: dict[int, Work] = {}
         self._scenes: dict[int, BenchmarkScene] = {}
-        """What each worker's simulator shows."""
+        """Scene of each worker's open simulator."""
 
     @property
     def episodes(self) -> int:
-        """How many came to an end, marked ones included."""
+        """How many have ended, those without a result included."""
         return self._queue.episodes + sum(len(work.rows) for work in self._works.values())
 
     @property
@@ -94,23 +94,25 @@ class Engine:
         return self._queue.solved + sum(row.success for row in rows)
 
     def run(self) -> Iterator[list[list[EpisodeEntry]]]:
-        """Yield at any progress: the entries of the blocks that ended since, in whatever order they end, often none.
+        """Run all blocks; yield after each event the entries of the blocks that were completed by it, mostly none.
 
         Raises:
             PolicyError: the policy was lost and cannot be loaded anew.
         """
         while self._works or not self._queue.empty:
-            self._hand_out()
-            for worker, event in self._pool.events(LOOK_S):
-                self._told(worker, event)
-                yield self._queue.whole()
+            self._assign()
+            for worker, event in self._pool.events(POLL_S):
+                self._handle(worker, event)
+                yield self._queue.take_complete()
             for worker in [w for w, work in self._works.items() if time.monotonic() > work.deadline]:
                 self._replace(worker)
-                words = f"cut off: the worlds were silent for {WORLDS_SHARE * self._patience_s:g} s"
-                self._queue.failed(self._works.pop(worker), words)
-                yield self._queue.whole()
+                timeout_s = WORKER_TIMEOUT_FACTOR * self._patience_s
+                reason = f"cut off: the simulator was silent for {timeout_s:g} s"
+                self._queue.failed(self._works.pop(worker), reason)
+                yield self._queue.take_complete()
 
-    def _hand_out(self) -> None:
+    def _assign(self) -> None:
+        """Give work to every idle worker."""
         for worker in range(self._pool.size):
             if worker in self._works or not self._pool.ready(worker):
                 continue
@@ -120,14 +122,14 @@ class Engine:
             self._works[worker], self._scenes[worker] = work, work.scene
             self._pool.assign(worker, work.scene, work.jobs)
 
-    def _told(self, worker: int, event: Event) -> None:
+    def _handle(self, worker: int, event: Event) -> None:
         if isinstance(event, Started):
-            self._alive(worker)
+            self._extend_deadline(worker)
         elif isinstance(event, Round):
-            self._alive(worker)
-            self._note(self._works[worker], event)
+            self._extend_deadline(worker)
+            self._add_round(self._works[worker], event)
         elif isinstance(event, Finished):
-            self._spent(event)
+            self._add_times(event)
             self._queue.ended(self._works.pop(worker))
         elif isinstance(event, WorkerLost):
             self._lost(worker, event)
@@ -135,30 +137,30 @@ class Engine:
             self._pool.replace_policy(worker)
             self._queue.failed(self._works.pop(worker), event.reason)
         elif isinstance(event, Failed):
-            if not event.worlds_sound:
+            if not event.simulator_usable:
                 self._replace(worker)
             self._queue.failed(self._works.pop(worker), event.reason)
 
-    def _note(self, work: Work, now: Round) -> None:
-        self._queue.note(work, now)
-        count = self.statistics
+    def _add_round(self, work: Work, round_: Round) -> None:
+        self._queue.add_round(work, round_)
+        cost = self.statistics
         self.statistics = replace(
-            count,
-            batches=count.batches + bool(now.running),
-            observations=count.observations + len(now.running),
+            cost,
+            batches=cost.batches + bool(round_.running),
+            observations=cost.observations + len(round_.running),
         )
-        for row in now.finished.values():
+        for row in round_.finished.values():
             self.last = row.task
-        for trace in now.traces.values():
+        for trace in round_.traces.values():
             self._keep(work.scene, trace)
 
-    def _spent(self, block: Finished) -> None:
-        count = self.statistics
+    def _add_times(self, block: Finished) -> None:
+        cost = self.statistics
         self.statistics = replace(
-            count,
-            simulated_s=count.simulated_s + block.total_s - block.asked_s,
-            inferred_s=count.inferred_s + block.inferred_s,
-            waited_s=count.waited_s + block.asked_s - block.inferred_s,
+            cost,
+            simulated_s=cost.simulated_s + block.total_s - block.asked_s,
+            inferred_s=cost.inferred_s + block.inferred_s,
+            waited_s=cost.waited_s + block.asked_s - block.inferred_s,
         )
 
     def _lost(self, worker: int, event: WorkerLost) -> None:
@@ -173,5 +175,5 @@ class Engine:
         self._pool.replace_worker(worker)
         del self._scenes[worker]
 
-    def _alive(self, worker: int) -> None:
-        self._works[worker].deadline = time.monotonic() + WORLDS_SHARE * self._patience_s
+    def _extend_deadline(self, worker: int) -> None:
+        self._works[worker].deadline = time.monotonic() + WORKER_TIMEOUT_FACTOR * self._patience_s

@@ -1,4 +1,4 @@
-"""The rows of a run as they come, one line each: what a killed run has done is not done again."""
+"""The log of a run's rows, one line each, from which a killed run goes on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FILE_NAME = "rows.jsonl"
 
 @dataclass(frozen=True)
 class EpisodeEntry:
-    """One episode: the row, and why there is none where it did not come to its end."""
+    """One episode: its row, and the reason where it has no result."""
 
     block: int
     row: EpisodeRow
@@ -25,7 +25,7 @@ class EpisodeEntry:
 
 
 class EpisodeLog:
-    """Appends whole blocks, each one flushed to the disk before the next begins."""
+    """Appends complete blocks, each of which is flushed to the disk before the next."""
 
     def __init__(self, folder: Path, identity: str, *, resume: bool) -> None:
         """Open the folder of a run.
@@ -36,7 +36,7 @@ class EpisodeLog:
             resume: go on with the rows that are there.
 
         Raises:
-            ManifestError: there are rows already and they are not to be gone on with, or they are of another run.
+            ManifestError: there are rows already and `resume` is False, or they are of another run.
         """
         make_private(folder)  # videos in it show what cameras saw
         self._path = folder / FILE_NAME
@@ -53,7 +53,7 @@ class EpisodeLog:
 
     @property
     def done(self) -> set[int]:
-        """Numbers of the blocks that are there."""
+        """Numbers of the blocks in the log."""
         return {entry.block for entry in self.entries}
 
     def add(self, entries: list[EpisodeEntry]) -> None:

@@ -1,4 +1,4 @@
-"""Judge one skill on one suite, from the words of a command line to the files of a run."""
+"""Evaluate one skill on one suite, from the options of a command to the files of a run."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def evaluate(
     Args:
         suite: the suite.
         scenes: those of it that are to be run.
-        options: whom to evaluate, and how; checked.
-        command: the command line, for the record.
-        update_manifest: write the result into the skill's folder, too, where none of this suite is yet.
+        options: which policy, and how; already checked.
+        command: the command line, for the provenance.
+        update_manifest: also write the result into the skill's folder, which must not have one of this suite yet.
 
     Raises:
         OpenralError: the folder cannot be written, a measured result would be overwritten, or the skill is not there,
@@ -90,7 +90,7 @@ def evaluate(
 
 
 def _chunk_outlasts(manifest: RSkillManifest, answer_delay: int) -> Finding:
-    """Check that steps are left of a chunk that answers an observation of so many frames ago."""
+    """Check that a chunk has steps left when it is executed `answer_delay` frames after its observation."""
     frame = manifest.replay_steps
     needed = (answer_delay + 1) * frame
     found = f"chunks of {manifest.chunk_size} steps, {frame} a frame"

@@ -1,4 +1,4 @@
-"""Run a suite: check first, then block by block, with nothing lost if it is killed."""
+"""Run a suite: check the contract, then run block by block, with a log of rows that a killed run goes on from."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def execute(
         suite: the suite.
         package: the skill.
         scenes: those of the suite that are to be run.
-        settings: how; decides the rows.
-        folder: of the run; rows are kept there as they come.
-        execution: with what; changes no row.
+        settings: what decides the rows beside suite and skill.
+        folder: of the run; rows are logged there block by block.
+        execution: workers and machines, which change no row.
         resume: go on with the rows that are there.
-        command: the command line, for the record.
-        videos: draw the first so many successes and failures of each task.
+        command: the command line, for the provenance.
+        videos: number of successes and of failures of each task that videos are rendered of.
 
     Raises:
         ContractError: the skill does not fit a scene; one line a failing gate, before anything runs.
@@ -103,7 +103,7 @@ def _keep_trace(folder: Path, scene: BenchmarkScene, trace: Trace) -> None:
 def _videos(
     folder: Path, scenes: Sequence[BenchmarkScene], content: dict[str, Any], count: int
 ) -> list[dict[str, Any]]:
-    """Draw videos of the first so many successes and failures of each task, with a bar."""
+    """Render videos of the first `count` successes and failures of each task, with a progress bar."""
     rows = content["results"]["episodes"]
     videos: list[dict[str, Any]] = []
     if count:
@@ -115,7 +115,7 @@ def _videos(
 
 
 def _run(engine: Engine, episode_log: EpisodeLog, total: int) -> None:
-    """Let an engine run, with a bar that counts what the episode_log had before, too."""
+    """Run an engine, with a progress bar that includes the episodes which the log had before."""
     done, solved = len(episode_log.entries), sum(entry.row.success for entry in episode_log.entries)
     with progress_bar("episodes", total) as (bar, task):
         bar.update(task, completed=done, note=f"{solved} solved")

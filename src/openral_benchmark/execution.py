@@ -1,4 +1,4 @@
-"""With what a suite is run: on this machine or a cluster, by how many, how patiently. Changes no row."""
+"""The machines and processes that run a suite, and their timeouts. None of them changes a row."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ LOCAL = "local"
 
 @dataclass(frozen=True)
 class ExecutionConfig:
-    """What carries a run out."""
+    """Machines, processes and timeouts of a run."""
 
     workers: int | None = None
-    """Processes with worlds; None: one a core."""
+    """Processes with simulators; None: one a core."""
     policies: int | None = None
     """Processes with the policy; None: one for two workers, as far as memory goes, and on a cluster one in all."""
     cluster: str = LOCAL
     """`local`; `auto`, the Ray cluster that this machine belongs to; or the `ray://host:port` of one."""
     patience_s: float = 300.0
-    """[s] after which worlds or a policy that give no sign of life are cut off."""
+    """[s] after which a policy that does not answer is restarted; a simulator has twice as long."""
 
     def pool(self, source: PolicySource, *, num_envs: int, most: int) -> EpisodePool:
-        """Start those who run it.
+        """Start the processes.
 
         Args:
             source: of the policy.
-            num_envs: worlds of each worker.
-            most: how many workers there is work for.
+            num_envs: most environments of a worker.
+            most: number of workers that there is work for.
 
         Raises:
             InstallationError: Ray is not installed, or no cluster answers.
-            ContractError: the GPU's memory does not hold as many policies as are asked for.
+            ContractError: the GPU's memory does not hold that many policies.
             PolicyError: the policy cannot be loaded.
         """
         package = source.package()
@@ -64,7 +64,7 @@ class ExecutionConfig:
         )
 
     def _launcher(self, package: RSkillPackage, device: str) -> tuple[Launcher, int]:
-        """Return what starts the processes, and how many workers are wanted."""
+        """Return what starts the processes, and the number of workers where there is work for all."""
         if self.cluster == LOCAL:
             threads: dict[Component, int] = {"policy": policy_threads(package), "episodes": 1}
             size = self.workers or cores()

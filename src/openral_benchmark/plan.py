@@ -1,4 +1,4 @@
-"""What a benchmark runs: blocks of episodes, the same ones whoever runs them and however many there are to do it."""
+"""The plan of a benchmark run: blocks of episodes, which do not depend on the number of workers."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from openral_sim_bridge.rollout import EpisodeJob
 
 @dataclass(frozen=True)
 class Settings:
-    """How a suite is run; together with suite and skill it decides every row."""
+    """How a suite is run; suite, skill and settings decide every row."""
 
     n_episodes: int
     """Episodes a task."""
     num_envs: int = 8
-    """Worlds that are stepped together under one batch of the policy."""
+    """Environments that are stepped together under one batch of the policy."""
     device: str = "cpu"
     allow_unevaluated: bool = False
-    """Run tasks that the skill does not say it was evaluated on; the result says so."""
+    """Run tasks that the skill's manifest does not name as evaluated; the result says so."""
     answer_delay: int = 0
     """[frames], as `EpisodeJob` has it."""
     picture_delay: int = 0
@@ -37,10 +37,10 @@ class Settings:
 
 @dataclass(frozen=True)
 class Block:
-    """Episodes of one task that one worker runs, in worlds that share batches.
+    """Episodes of one task that one worker runs, in environments that share batches.
 
-    Rows may depend on the batch in their last bit, so blocks never depend on workers. A block is also what a killed run
-    has to run again.
+    Rows may depend on the batch in their last bit, so blocks must not depend on the number of workers. A block that was
+    running when a run was killed is run again as a whole.
     """
 
     number: int
@@ -57,7 +57,7 @@ def chosen_scenes(suite: Suite, tasks: Sequence[str]) -> tuple[BenchmarkScene, .
     """Return the suite's scenes, or those of some tasks.
 
     Raises:
-        NotFoundError: a task is not of the suite; the text lists those that are.
+        NotFoundError: the suite has no such task; the text lists those that it has.
     """
     known = {scene.task.id: scene for scene in suite.scenes}
     if unknown := [task for task in tasks if task not in known]:
@@ -66,25 +66,25 @@ def chosen_scenes(suite: Suite, tasks: Sequence[str]) -> tuple[BenchmarkScene, .
 
 
 EPISODES_A_WORLD = 4
-"""The most episodes of a block for each of its worlds. Worlds whose episode ended early get the next one, so a long
-block keeps the batches full; a short one loses less when the run is killed, and can be run beside others."""
+"""Most episodes of a block for each of its environments. An environment whose episode ended early gets the next one, so
+long blocks keep the batches full; of short ones less is repeated when a run is killed, and more can run at once."""
 WANTED_BLOCKS = 16
-"""Blocks of a run, where its tasks have enough episodes to fill each block's worlds once: so many workers have
-something to do, also where there is one task."""
+"""Blocks of a run whose tasks have enough episodes to fill each block's environments once, so that up to so many
+workers have work even with a single task."""
 FEW_BLOCKS = 8
-"""A run of fewer blocks is cut into shorter ones, of `SHORT` episodes or more, up to about so many."""
+"""A run of fewer blocks is cut into shorter ones, of at least `SHORT` episodes, up to about so many."""
 SHORT = 4
-"""Worlds of a block that are filled at least. An inference for four worlds takes 3.6 ms each and one for eight 3.2 ms,
-but for one world it takes 6.1 ms (`mini` on one core)."""
+"""Least episodes of such a block. Inference takes 3.2 ms an environment in batches of eight, 3.6 ms in batches of
+four, and 6.1 ms for a single one (`mini` on one core)."""
 
 
 def plan(scenes: Sequence[BenchmarkScene], settings: Settings, *, traced: bool = False) -> list[Block]:
-    """Cut every task's episodes into blocks of nearly equal length, beginning at the scene's seed.
+    """Cut every task's episodes into blocks of nearly equal length; initial states count from the scene's seed.
 
     Args:
-        scenes: one a task; how many there are decides how finely each is cut.
+        scenes: one a task; the more there are, the fewer blocks a task has.
         settings: how the suite is run.
-        traced: note what the episodes look like, for videos; does not change a row.
+        traced: whether episodes keep a trace for videos, which changes no row.
     """
     blocks: list[Block] = []
     for scene in scenes:

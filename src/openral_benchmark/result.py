@@ -44,7 +44,7 @@ def mean_step_latency_ms(tasks: Iterable[Sequence[EpisodeEntry]]) -> float | Non
 
 
 def ordered(entries: Sequence[EpisodeEntry]) -> list[EpisodeEntry]:
-    """Return entries in the order of the plan, whoever ran them."""
+    """Return entries in the order of the plan."""
     return sorted(entries, key=lambda entry: (entry.block, entry.row.init_id))
 
 

@@ -78,7 +78,9 @@ def run(
     )
     with console.status(f"{package.manifest.short_name}: {words}"):
         rows = sim.simulate(package, scene, plan, videos=out if save_video else None)
-    table = Table("task", "state", "words", "success", "steps", "sim s", "inference p50 / p95 ms")
+    table = Table(
+        "task", "state", "words", "success", "steps", "sim s", "infer\nms", box=None, pad_edge=False
+    )
     for row in rows:
         table.add_row(
             row.task,
@@ -87,7 +89,7 @@ def run(
             "yes" if row.success else "no",
             str(row.steps),
             f"{row.steps * scene.dt:.2f}",
-            f"{row.latency_p50_ms:.1f} / {row.latency_p95_ms:.1f}",
+            f"{row.latency_p50_ms:.0f}/{row.latency_p95_ms:.0f}",
         )
     console.print(table)
     solved = sum(row.success for row in rows)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import logging
 import sys
-from typing import NoReturn
+from importlib.metadata import version
+from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
@@ -25,9 +26,24 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_show_locals=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
 )
-app.callback()(lambda: None)  # else typer makes a single built-in verb the whole command
 app.command("doctor")(doctor_command.doctor)
+
+
+def _tell_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"openral {version('openral')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Keep the verbs below one command, also where only one is built in."""
 
 
 def main() -> None:

@@ -15,6 +15,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from openral_core.errors import nearest
+
 GROUP = "openral.cli"
 PANELS = {
     "Start here": ("doctor", "demo", "deploy", "console", "sim"),
@@ -29,6 +31,14 @@ _log = logging.getLogger(__name__)
 
 class PluginGroup(TyperGroup):
     """The built-in verbs, then those of the plug-ins; a plug-in cannot replace a built-in."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the verb that `args` begins with; the error about an unknown one names the nearest."""
+        if not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            like = nearest(args[0], self.list_commands(ctx))
+            if like:  # typer itself suggests built-in verbs only
+                ctx.fail(f"No such command '{args[0]}'. Did you mean '{like}'?")
+        return super().resolve_command(ctx, args)
 
     @cached_property
     def _plugins(self) -> dict[str, EntryPoint]:
@@ -56,13 +66,20 @@ class PluginGroup(TyperGroup):
 
 
 def command_of(target: Any, name: str) -> Any:
-    """Turn a typer app or a function into a command of that name."""
-    if not isinstance(target, typer.Typer):
-        function, target = target, typer.Typer(add_completion=False)
-        target.command(name)(function)
-    command = typer.main.get_command(target)
-    command.name = name
-    return command
+    """Turn a typer app or a function into a command of that name.
+
+    It is made as a part of another app, because typer gives an app of its own the options `--install-completion` and
+    `--show-completion`, which would install completion for a program of the verb's name. Its help is plain text: in a
+    terminal of 80 columns typer's table cuts off the names of long options.
+    """
+    whole = typer.Typer(add_completion=False, rich_markup_mode=None)
+    whole.callback()(lambda: None)  # else typer makes a single verb the whole command
+    if isinstance(target, typer.Typer):
+        whole.add_typer(target, name=name)
+    else:
+        whole.command(name)(target)
+    group: Any = typer.main.get_command(whole)
+    return group.commands[name]
 
 
 def in_its_panel(command: Any, name: str) -> Any:

@@ -75,10 +75,10 @@ def _show(namespaces: list[str], search_s: float, *, as_json: bool, briefly: boo
         for row in rows:
             console.print(status_table(row))
     if missing or not rows:
-        there = ", ".join(sorted(found)) or "none; start one with `openral deploy sim`"
+        there = f"there is {', '.join(sorted(found))}" if found else "start one with `openral deploy sim`"
         what = f"no deployment in {', '.join(missing)}" if missing else "no deployment"
         Console(stderr=True, highlight=False).print(
-            f"{what} was found on this ROS_DOMAIN_ID; there is {there}", style="red", soft_wrap=True
+            f"{what} was found on this ROS_DOMAIN_ID; {there}", style="red", soft_wrap=True
         )
         return NOBODY
     return 0

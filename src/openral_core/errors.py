@@ -67,6 +67,7 @@ class WeightsError(OpenralError):
 
 
 def nearest(word: str, known: Sequence[str]) -> str | None:
-    """Return the known word most like `word`, which an error may suggest; None: none is like it."""
-    found = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
-    return found[0] if found else None
+    """Return the known word most like `word`, in whatever case, which an error may suggest; None: none is like it."""
+    folded = {name.casefold(): name for name in known}
+    found = difflib.get_close_matches(word.casefold(), folded, n=1, cutoff=0.6)
+    return folded[found[0]] if found else None

@@ -132,6 +132,10 @@ class SceneAction(Schema):
     """[1/s²] of the critically damped spring that draws the hand there, where displacements count from the hand: 150 in
     robosuite's OSC_POSE. A simulator with a controller of its own does not look at it; scenes of family mjcf and real
     arms lead the hand as that spring would. Absent: they lead it to each displacement within the step."""
+    gripper: Literal["between", "sign"] = "between"
+    """What the gripper's number says in scenes of family mjcf and to real arms: where between open, -1, and closed, 1,
+    the fingers are led; or by its sign alone whether they open or close, as in robosuite. A simulator with a
+    controller of its own does not look at it."""
     max_age_s: Positive = 0.5
     """[s] a chunk that answers an older observation is rejected."""
     max_horizon_s: Annotated[float, Field(gt=0.0, le=MAX_HORIZON_S)] = MAX_HORIZON_S

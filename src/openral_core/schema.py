@@ -117,6 +117,8 @@ def _explain(model: type[BaseModel], details: ErrorDetails) -> list[tuple[Key, s
         return [(key, "unknown key", _suggest(str(key[-1]), _known_keys(model, key[:-1])))]
     if kind == "literal_error":
         known = [word.strip("'") for word in str(context["expected"]).replace(" or ", ", ").split(", ")]
+        if not isinstance(details["input"], str) and str(details["input"]) in known:
+            return [(key, f"{_shown(details['input'])} is a number, needed text", "put it in quotes")]
         return [
             (key, f"{_shown(details['input'])} is not known here", _suggest(str(details["input"]), known))
         ]
@@ -124,6 +126,9 @@ def _explain(model: type[BaseModel], details: ErrorDetails) -> list[tuple[Key, s
     if kind == "value_error" and ";" in message:
         what, fix = message.split(";", 1)
         return [(key, what, fix.strip())]
+    if kind == "tuple_type" and not isinstance(details["input"], (dict, type(None))):
+        found = _shown(details["input"])
+        return [(key, f"{found} is not a list", f"write [{str(details['input'])[:60]}]")]
     needed = message[:1].lower() + message[1:]
     return [(key, f"{_shown(details['input'])}: {needed}", f"write {_needed(kind)}")]
 

@@ -74,7 +74,7 @@ def check(
     for fault in dataset_faults(dataset_folder(folder), videos=videos):
         count += 1
         typer.echo(fault)
-    typer.echo("no faults" if not count else f"{count} faults")
+    typer.echo("no faults" if not count else f"{count} fault{'s' if count > 1 else ''}")
     raise typer.Exit(1 if count else 0)
 
 
@@ -151,6 +151,9 @@ def convert(
         exported = export_bags(open_dataset(dataset_folder(sources[0])), scene, out)
         typer.echo(f"{exported} bags in {out / 'bags'}")
         return
+    for source in sources:
+        if not source.exists():
+            raise typer.BadParameter(f"there is no {source}")
     if to is Target.rerun:
         raise typer.BadParameter(
             "only one recording becomes Rerun's files; convert bags to a recording first"

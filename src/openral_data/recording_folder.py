@@ -11,6 +11,8 @@ from openral_core.errors import OutputError
 from openral_core.files.output_folder import check_folder, make_private
 
 DATASET, BAGS, SEGMENTS = "dataset", "bags", "segments"
+RUN_RECORDING = "recording"
+"""Folder of the recording inside of a run's, where none was named."""
 BAG_NAME = "bag"
 """Folder of the bag inside of a segment."""
 

@@ -27,5 +27,6 @@ def read_status(message: Any) -> BridgeStatus:
         lockstep=text_field("mode", message.mode, MAX_MODE) == "lockstep",
         holding=bool(message.holding),
         stamp_s=stamp_field("header.stamp", message.header.stamp.sec, message.header.stamp.nanosec),
+        stopped_by=text_field("stopped_by", message.stopped_by, MAX_REASON),
         taken_over=text_field("intervention", message.intervention, MAX_MODE) in TAKEN_OVER,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from openral_core.instant import Instant
@@ -71,6 +71,8 @@ class BridgeStatus:
     """[s] clock of the bridge."""
     taken_over: bool = False
     """An operator has the arm, and every goal waits."""
+    stopped_by: str = ""
+    """Name of the check that keeps a real arm from moving; empty: nothing does."""
 
 
 @dataclass(frozen=True)
@@ -172,6 +174,23 @@ class GoalSupervisor:
             estopped: the bridge's E-stop is latched.
             stopped: how its stop conditions or its step budget end it; faults go before it, the deadline behind.
         """
+        end = self._judged(now, worker, cancel=cancel, estopped=estopped, stopped=stopped)
+        hindrance = self._status.stopped_by if self._status else ""
+        if end is None or not hindrance or end.check not in (MOTION_CHECK, "deadline"):
+            return end
+        if end.outcome is GoalOutcome.SUCCEEDED:
+            return end
+        return replace(end, message=f"{end.message}; the bridge keeps the arm from moving: {hindrance}")
+
+    def _judged(
+        self,
+        now: Instant,
+        worker: InferenceHealth,
+        *,
+        cancel: bool,
+        estopped: bool,
+        stopped: GoalEnd | None,
+    ) -> GoalEnd | None:
         if self._started_s is None and now.stamp_s > 0.0:
             self._started_s = now.stamp_s
             self._fresh = Instant(now.stamp_s, self._fresh.wall_s)

@@ -30,7 +30,7 @@ from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
 from openral_sim_bridge.backend import RobotModel
 from openral_sim_bridge.backends.mjcf.control import JOINTS, make_control
-from openral_sim_bridge.backends.mjcf.gripper import CLOSED, OPEN
+from openral_sim_bridge.backends.mjcf.gripper import CLOSED, OPEN, gripper_number
 from openral_sim_bridge.backends.mjcf.world import CompiledScene
 
 ELBOW = 3
@@ -260,7 +260,7 @@ class RobotArm:
         count = self._compiled.arm_numbers
         self._control.aim(self._data, numbers[:count])
         if len(numbers) > count:
-            self._grip(float(numbers[-1]))
+            self._grip(gripper_number(self._scene.action, float(numbers[-1])))
         return self._move(np.array(self._control.joints), self._coming)
 
     def step_joints(self, wanted: Vector) -> RobotState:
@@ -278,6 +278,9 @@ class RobotArm:
             target = SafeTarget(self._filter.led, np.zeros_like(wanted), (), blocked)
         else:
             target = self._filter.next(wanted, state.positions, state.external_torques, now)
+        goes_on = not blocked and self._control.go_on_from(self._data, target.positions, target.velocities)
+        if goes_on:
+            self._filter.forgive()
         sent = not self._shadow and not blocked
         self._note(target)
         if self._report is not None:
@@ -289,7 +292,7 @@ class RobotArm:
         self._mirror()
         if sent:
             self._behind = max(self._behind, float(np.abs(self.state.positions - target.positions).max()))
-        if target.stopped_by:
+        if target.stopped_by and not goes_on:
             self._control.restart(self._data)
         if blocked:
             self._filter.restart(self.state.positions)
@@ -337,7 +340,7 @@ class RobotArm:
         if self._shadow or not changed or self._blocked(self.state) or self._hold_to_run_is_open():
             return
         self._gripped = number
-        share = (float(np.clip(number, OPEN, CLOSED)) - CLOSED) / (OPEN - CLOSED)
+        share = (number - CLOSED) / (OPEN - CLOSED)
         with contextlib.suppress(ArmError):  # what is wrong with the arm, its next state says
             self.process.grip(share * self.process.info.max_width_m, GRIP_SPEED_M_S, GRIP_FORCE_N)
 

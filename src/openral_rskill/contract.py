@@ -58,6 +58,8 @@ def package_findings(
     """Return the rows that need no scene: runtime, licence and, with the skill's folder, weights. See `match`."""
     gate = package.license_(manifest, folder, accept_noncommercial)
     findings = [package.runtime(manifest), gate]
+    if manifest.kind in ("vla", "reward") and manifest.model_family is not None:
+        findings.insert(1, package.family(manifest))
     if gate.ok and folder is not None and manifest.weights_uri is not None:
         findings.append(package.weights(RSkillPackage(manifest, folder, accept_noncommercial)))
     return findings

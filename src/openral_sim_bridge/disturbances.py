@@ -194,7 +194,11 @@ def make_disturbance(
         NotFoundError: there is no such disturbance; the text names those that there are.
         SimulationError: the world cannot be disturbed so.
     """
-    make = DISTURBANCES.get(name)
-    if make is None:
+    require_disturbance(name)
+    return DISTURBANCES[name](scene, robot, world, seed)
+
+
+def require_disturbance(name: str) -> None:
+    """Raise NotFoundError, which names those that there are, unless there is a disturbance of that name."""
+    if name not in DISTURBANCES:
         raise NotFoundError(f"there is no disturbance '{name}'; there are {', '.join(DISTURBANCES)}")
-    return make(scene, robot, world, seed)

@@ -9,12 +9,35 @@ import typer
 
 from openral_core.cli import numbers
 
-app = typer.Typer(help="Check a scene before anything runs in it.", no_args_is_help=True)
+app = typer.Typer(help="List scenes, and check one before anything runs in it.", no_args_is_help=True)
+USES = {
+    "deploy": "openral deploy sim",
+    "robot": "openral deploy robot",
+    "benchmarks": "openral benchmark scene",
+}
+"""Folder of scenes -> the command that they are written for."""
 
 
-@app.callback()
-def _group() -> None:
-    """Keep `check` a verb of its own."""
+@app.command("list")
+def list_scenes() -> None:
+    """List the scenes that ship, by the command that they are for: robot, simulator, and mission or tasks."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from openral_core.cli.tables import console
+    from openral_core.files.share import share_directory
+    from openral_core.scene import load_scene
+
+    for folder, use in USES.items():
+        table = Table(box=None, pad_edge=False, header_style="dim", title=use, title_justify="left")
+        for name in ("scene", "robot", "simulator", "mission or tasks"):
+            table.add_column(name, no_wrap=name == "scene", overflow="fold")
+        for path in sorted((share_directory() / "scenes" / folder).glob("*.yaml")):
+            scene = load_scene(path)
+            family = str(scene.scene.backend_options.get("family", "-"))
+            tasks = ", ".join(name.rsplit("/", 1)[-1] for name in scene.task_ids)
+            table.add_row(path.stem, scene.robot_id, family, Text(scene.mission or tasks or "-"))
+        console().print(table, "")
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""`openral world-model`: record what one learns from, judge one; `openral train world-model` makes one."""
+"""`openral world-model`: record rollouts, evaluate and convert world models; `openral train world-model` trains one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def collect(
     config: Annotated[str, typer.Option("--config", help="RL config whose base policy acts: name or path.")],
     out: Annotated[Path, typer.Option("--out", help="Folder of the dataset to make.")],
     recipe: Annotated[str, typer.Option("--recipe", help="Recipe with scenes and words.")] = "mini_metaworld",
-    episodes: Annotated[int, numbers.count("Attempts a task.")] = 500,
+    episodes: Annotated[int, numbers.count("Episodes a task.")] = 500,
     size: Annotated[int, typer.Option(min=16, max=1024, help="[px] of the square frames.")] = 64,
     seed: Annotated[int | None, numbers.seed("In place of actor.seed.")] = None,
 ) -> None:
@@ -51,18 +51,18 @@ def collect(
 
     check_folder(out, "--out")
     torch.set_num_threads(1)
-    chosen, words = with_changes(load_config(config), out=None, seed=seed, epochs=None), load_recipe(recipe)
+    chosen, scenes = with_changes(load_config(config), out=None, seed=seed, epochs=None), load_recipe(recipe)
     env = chosen.env
-    units = rollouts.plan(env.tasks, list(env.train.init_ids.ids()), episodes)
-    with progress_bar("recording", len(units)) as (bar, task):
+    requests = rollouts.plan(env.tasks, list(env.train.init_ids.ids()), episodes)
+    with progress_bar("recording", len(requests)) as (bar, task):
         policy = state_policy(chosen, out / BASE, lambda step, note: bar.update(task, note=note))
-        form = rollouts.metadata_of(words, env.tasks, size)
-        writer, solved = DatasetWriter(out, form), 0
+        metadata = rollouts.metadata_of(scenes, env.tasks, size)
+        writer, solved = DatasetWriter(out, metadata), 0
         recorded = rollouts.record(
             policy,
-            words,
-            units,
-            form,
+            scenes,
+            requests,
+            metadata,
             out / "shards",
             horizon=env.max_episode_steps,
             correlation=chosen.rollout.sampling_params.correlation,
@@ -70,10 +70,10 @@ def collect(
         )
         for episode in recorded:
             writer.add(episode)
-            solved += bool(episode.success[:, form.tasks.index(episode.task_id)].any())
+            solved += bool(episode.success[:, metadata.tasks.index(episode.task_id)].any())
             bar.update(task, advance=1, note=f"{solved} solved")
     writer.close()
-    console.print(f"{out}: {writer.episodes} attempts, {solved} solved; a LeRobot v3 dataset is ready")
+    console.print(f"{out}: {writer.episodes} episodes, {solved} solved; a LeRobot v3 dataset is ready")
 
 
 @app.command("eval")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 import psutil
@@ -34,26 +35,36 @@ def return_of_near(init_id: int, steps: int) -> float:
     return -float(np.hypot(x + 0.15, y - 0.1).sum())
 
 
-def test_rows_do_not_depend_on_the_number_of_workers(tmp_path):
-    skill = crowded(tmp_path)
-    for count in ("1", "2", "3"):
-        invoke(*words(tmp_path, count, "--workers", count, "--num-envs", "3", skill=skill))
-    rows = episodes(tmp_path / "1")
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where an undisturbed run with the skill that reaches the points has written."""
+    folder = tmp_path_factory.mktemp("whole")
+    invoke(*words(folder, "out"))
+    return folder / "out"
+
+
+@pytest.fixture(scope="module")
+def crowded_whole(tmp_path_factory: pytest.TempPathFactory) -> list[dict]:
+    """The rows of an undisturbed run of one worker, with the skill whose answers depend on the batch."""
+    folder = tmp_path_factory.mktemp("crowded")
+    invoke(*words(folder, "out", "--workers", "1", "--num-envs", "3", skill=crowded(folder)))
+    rows = episodes(folder / "out")
     assert len({row["steps"] for row in rows}) > 3
-    assert json.dumps(rows) == json.dumps(episodes(tmp_path / "2")) == json.dumps(episodes(tmp_path / "3"))
+    return rows
 
 
-def test_rows_do_not_depend_on_the_number_of_policy_processes(tmp_path):
+@pytest.mark.parametrize("policies", [1, 3])
+def test_rows_depend_neither_on_the_number_of_workers_nor_on_that_of_policy_processes(
+    tmp_path, crowded_whole, policies
+):
     skill = crowded(tmp_path, delay_s=0.01)
-    for policies in ("1", "3"):
-        several = ("--workers", "3", "--policies", policies, "--num-envs", "3")
-        invoke(*words(tmp_path, policies, *several, skill=skill))
-    assert json.dumps(episodes(tmp_path / "1")) == json.dumps(episodes(tmp_path / "3"))
-    for policies in (1, 3):
-        engine = json.loads((tmp_path / str(policies) / "result.json").read_text())["engine"]
-        assert (engine["workers"], engine["policies"], engine["policy_loads"]) == (3, policies, policies)
-        assert engine["inferred_s"] >= 0.01 * engine["batches"]
-        assert min(engine["simulated_s"], engine["waited_s"]) > 0
+    several = ("--workers", "3", "--policies", str(policies), "--num-envs", "3")
+    invoke(*words(tmp_path, "out", *several, skill=skill))
+    assert json.dumps(episodes(tmp_path / "out")) == json.dumps(crowded_whole)
+    engine = json.loads((tmp_path / "out" / "result.json").read_text())["engine"]
+    assert (engine["workers"], engine["policies"], engine["policy_loads"]) == (3, policies, policies)
+    assert engine["inferred_s"] >= 0.01 * engine["batches"]
+    assert min(engine["simulated_s"], engine["waited_s"]) > 0
 
 
 def test_several_sentences_are_said_in_turn_whoever_runs_the_episodes(tmp_path):
@@ -73,38 +84,35 @@ def test_one_policy_is_loaded_and_answers_whole_batches(tmp_path):
     assert engine["mean_batch"] >= 4
 
 
-def test_a_result_has_every_episode(tmp_path):
-    output = invoke(*words(tmp_path, "one"))
-    rows = episodes(tmp_path / "one")
+def test_a_result_has_every_episode(whole):
+    rows = episodes(whole)
     assert [(row["task"], row["init_id"]) for row in rows] == [
         (f"fake/{task}", i) for task in TASKS for i in range(20, 40)
     ]
     assert [row["success"] for row in rows] == [row["init_id"] < 37 for row in rows]
     assert rows[0]["return"] == pytest.approx(return_of_near(20, rows[0]["steps"]), abs=1e-3)
-    assert "34/40" in output
-    content = json.loads((tmp_path / "one" / "result.json").read_text())
+    content = json.loads((whole / "result.json").read_text())
     assert content["results"]["fake/near_success_rate"] == 0.85
     assert content["results"]["tasks"]["fake/far"]["wilson_95"] == [0.6396, 0.9476]
     assert content["eval_config"]["deviations"] == []
     assert content["provenance"]["skill"] == "tests/rskill-reacher"
     assert len(content["provenance"]["weights_sha256"]) == 64
     assert content["provenance"]["packages"]["mujoco"] == version("mujoco")
-    page = (tmp_path / "one" / "report.html").read_text()
+    page = (whole / "report.html").read_text()
     assert page.count("class='e s'") == 34
     assert "http" not in page.replace("https://arxiv.org", "")
 
 
 @pytest.mark.parametrize("which", ["policy", "worker"])
-def test_a_process_that_dies_changes_no_row(tmp_path, which):
+def test_a_process_that_dies_changes_no_row(tmp_path, crowded_whole, which):
     skill = crowded(tmp_path, delay_s=0.03)
-    invoke(*words(tmp_path, "whole", "--num-envs", "2", skill=skill))
-    process = started(words(tmp_path, "hit", "--num-envs", "2", "--workers", "2", skill=skill))
+    process = started(words(tmp_path, "hit", "--num-envs", "3", "--workers", "2", skill=skill))
     until(lambda: has_block(tmp_path / "hit" / "rows.jsonl"))
     children = psutil.Process(process.pid).children()
     policy, *workers = (child for child in children if "spawn_main" in " ".join(child.cmdline()))
     (policy if which == "policy" else workers[0]).kill()
     assert process.wait(120) == 0
-    assert episodes(tmp_path / "hit") == episodes(tmp_path / "whole")
+    assert episodes(tmp_path / "hit") == crowded_whole
     engine = json.loads((tmp_path / "hit" / "result.json").read_text())["engine"]
     assert engine["lost"] >= 1
     assert engine["policy_loads"] == (2 if which == "policy" else 1)
@@ -120,8 +128,7 @@ def test_a_killed_run_leaves_nothing_behind(tmp_path):
     assert psutil.wait_procs(children, timeout=60)[1] == []
 
 
-def test_a_killed_run_goes_on_and_ends_with_the_same_rows(tmp_path):
-    invoke(*words(tmp_path, "whole"))
+def test_a_killed_run_goes_on_and_ends_with_the_same_rows(tmp_path, whole):
     episode_log = tmp_path / "killed" / "rows.jsonl"
     process = started(words(tmp_path, "killed"))
     until(lambda: has_block(episode_log))
@@ -132,23 +139,20 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_rows(tmp_path):
     refused = CliRunner().invoke(app, words(tmp_path, "killed"))
     assert "there are rows already; add --resume" in str(refused.exception)
     invoke(*words(tmp_path, "killed", "--resume"))
-    assert episodes(tmp_path / "killed") == episodes(tmp_path / "whole")
+    assert episodes(tmp_path / "killed") == episodes(whole)
     assert episode_log.read_text().startswith(kept)
 
 
-def test_rows_of_another_run_are_not_gone_on_with(tmp_path):
+def test_rows_of_another_setting_or_of_other_weights_are_not_gone_on_with(tmp_path):
     invoke(*words(tmp_path, "out", "--task", "fake/near"))
+    refusal = "these rows are of another skill, suite or setting"
     other = CliRunner().invoke(app, words(tmp_path, "out", "--resume"))
-    assert "these rows are of another skill, suite or setting" in str(other.exception)
-
-
-def test_rows_of_other_weights_are_not_gone_on_with(tmp_path):
-    invoke(*words(tmp_path, "out", "--task", "fake/near"))
+    assert refusal in str(other.exception)
     tensors = b'{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
     content = len(tensors).to_bytes(8, "little") + tensors + bytes(4)
     (tmp_path / "reacher" / "model.safetensors").write_bytes(content)
     other = CliRunner().invoke(app, words(tmp_path, "out", "--resume", "--task", "fake/near"))
-    assert "these rows are of another skill, suite or setting" in str(other.exception)
+    assert refusal in str(other.exception)
 
 
 def test_a_world_that_hangs_is_cut_off_and_marked_alone(tmp_path):
@@ -156,7 +160,7 @@ def test_a_world_that_hangs_is_cut_off_and_marked_alone(tmp_path):
     arguments = words(tmp_path, "out", "--num-envs", "4", "--task", "fake/near", "--patience", "4")
     invoke(*arguments)
     rows = episodes(tmp_path / "out")
-    marked = {"error": "cut off: the worlds were silent for 8 s", "success": False, "steps": 0}
+    marked = {"error": "cut off: the simulator was silent for 8 s", "success": False, "steps": 0}
     assert [{name: row[name] for name in marked} for row in rows if row["init_id"] == 27] == [marked]
     assert [row["success"] for row in rows if row["init_id"] != 27] == [
         i < 37 for i in range(20, 40) if i != 27
@@ -193,15 +197,11 @@ def test_an_unknown_task_names_those_that_there_are(tmp_path):
     assert "points has no task fake/nowhere; it has fake/near, fake/far" in str(result.exception)
 
 
-def test_deviations_from_the_protocol_are_said_in_words(tmp_path):
-    output = invoke(*words(tmp_path, "out", "--task", "fake/far", "--n-episodes", "3"))
-    assert "differs from the protocol: 1 of the suite's 2 tasks" in output
-    assert "differs from the protocol: 3 episodes a task in place of 20" in output
-
-
-def test_delays_are_said_in_words_and_a_chunk_must_outlast_them(tmp_path):
+def test_deviations_and_delays_are_said_in_words_and_a_chunk_must_outlast_them(tmp_path):
     few = ("--task", "fake/far", "--n-episodes", "3", "--picture-delay", "1", "--answer-delay")
     output = invoke(*words(tmp_path, "out", *few, "1"))
+    assert "differs from the protocol: 1 of the suite's 2 tasks" in output
+    assert "differs from the protocol: 3 episodes a task in place of 20" in output
     assert "chunks executed 1 frames of 4 steps after their observation" in output
     assert "pictures 1 frames of 4 steps older than proprioception" in output
     config = json.loads((tmp_path / "out" / "result.json").read_text())["eval_config"]
@@ -216,17 +216,17 @@ def test_the_exact_test_is_the_binomial_one(a, b):
     assert exact_mcnemar(a, b) == pytest.approx(wanted)
 
 
-def test_compare_pairs_episodes(tmp_path):
-    invoke(*words(tmp_path, "one"))
+def test_compare_pairs_episodes(tmp_path, whole):
     worse = write_skill(tmp_path, "lazy", action=[0.0, 0.0, 0.0, 0.0])
-    CliRunner().invoke(app, words(tmp_path, "two", skill=worse))
-    one, two = tmp_path / "one" / "result.json", tmp_path / "two" / "result.json"
+    said = CliRunner().invoke(app, words(tmp_path, "two", skill=worse)).output
+    assert "0/40" in said
+    one, two = whole / "result.json", tmp_path / "two" / "result.json"
     output = invoke("compare", str(one), str(two))
     assert "40 episodes in common: 34 and 0 solved; the first is better" in output
     same = compare(json.loads(one.read_text()), json.loads(one.read_text()))
     assert (same.only_first, same.only_second, same.p_value) == (0, 0, 1.0)
     invoke("report", str(one), "--out", str(tmp_path / "page.html"))
-    assert (tmp_path / "page.html").read_text() == (tmp_path / "one" / "report.html").read_text()
+    assert (tmp_path / "page.html").read_text() == (whole / "report.html").read_text()
 
 
 def test_every_shipped_suite_is_listed():

@@ -22,17 +22,20 @@ from openral_benchmark.harness.result import ALL, compare_rows, rate
 from openral_benchmark.harness.rows import ROWS
 from openral_benchmark.harness.shared import MOST_WORLDS, SharedParts
 from openral_benchmark.harness.suite_run import plan_missions
-from openral_benchmark.harness.tables import mission_page, mission_table
+from openral_benchmark.harness.tables import mission_page, mission_table, remarks
 from openral_benchmark.harness.variants import VARIANTS
 from openral_benchmark.harness.world import DISPLACED_M, begin_world
+from openral_benchmark.plan import simulator_task
 from openral_core.errors import ManifestError
 from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import load_suite, suite_with_task
 from openral_reasoner.memory.outcomes import Outcomes, outcomes_beside
+from openral_reward_monitor.models.calibration import load_calibration
 from openral_rskill.registry import resolve
 from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.backends.metaworld.initial_states import OUTSIDE_M, outside_vector, random_vector
+from openral_training.recipe import load_recipe
 
 TASK, STEPS, ATTEMPT = "pick-place-v3", 96, 16
 DESIGN = 4002
@@ -176,8 +179,11 @@ def test_the_suite_of_robosuite_has_the_variants_that_its_worlds_allow() -> None
     assert not states & {
         *trained.ids(),
         *range(1000, 1050),
+        *range(1500, 1700),
+        *range(2000, 2200),
         *range(4000, 4100),
-    }  # judged on, and developed on
+        *range(7000, 7020),
+    }  # judged on, calibrated on, developed on, and looked at
     jobs = plan_missions(suite, suite.scenes, suite.missions.rows, suite.missions.variants, 1)
     left_out = {(scene.task.id, variant) for scene in suite.scenes for variant in suite.missions.variants} - {
         (job.scene.task.id, job.variant) for job in jobs
@@ -187,6 +193,18 @@ def test_the_suite_of_robosuite_has_the_variants_that_its_worlds_allow() -> None
         ("robosuite/PickPlaceCan", "outside"),  # its can begins anywhere in the bin
         ("robosuite/PickPlaceCan", "both"),
     }
+
+
+@pytest.mark.parametrize("name", ["harness_mt10", "harness_robosuite"])
+def test_the_judge_of_a_suite_knows_its_camera_and_its_words(name: str) -> None:
+    """Through a camera that it was not calibrated for it would abstain in every episode."""
+    for scene in load_suite(name).scenes:
+        assert scene.reward_skill
+        calibration = load_calibration(resolve(scene.reward_skill))
+        assert calibration is not None
+        known, task = calibration.cameras[scene.cameras[0].name], simulator_task(scene)
+        assert task in known.tasks
+        assert scene.task.instruction in load_recipe(known.recipe).tasks[task].train
 
 
 def test_the_counts_that_ship_begin_each_task_with_what_worked_more_often_on_other_states() -> None:
@@ -255,6 +273,19 @@ def test_rows_are_compared_on_the_episodes_that_both_ran() -> None:
     assert found["p_value"] == pytest.approx(2 / 2**6, rel=0.01)
     assert compare_rows(rows, "harness", "bare", ALL) is None
     assert rate([row("a", "usual", 0, True), row("a", "usual", 1, False, error="x")])["errors"] == 1
+
+
+def test_a_table_says_what_of_its_rows_is_the_simulators_truth() -> None:
+    def told(truth: dict[str, list[str]]) -> list[str]:
+        names = {"script": "motions alone", "harness": "harness", "bare": "policy alone"}
+        return remarks({"eval_config": {"truth": truth, "rows": names}, "results": {"episodes": []}})
+
+    assert told({"bare": []}) == []
+    assert told({"bare": [], "script": ["positions"], "harness": ["positions"]}) == [
+        "* with the simulator's own positions, which no deployment has: an upper bound"
+    ]
+    [mixed] = told({"script": ["positions"], "harness": ["judge", "positions"]})
+    assert "positions in motions alone; judge and positions in harness" in mixed
 
 
 def test_the_command_runs_a_part_of_it_and_goes_on(tmp_path: Path) -> None:

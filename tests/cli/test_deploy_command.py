@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from openral_cli.deploy.commands import deploy as app
+from openral_core.errors import NotFoundError
 from openral_core.process import launched_deployment as deploy
 from openral_sim_bridge.backends.fake import FakeBackend
 from openral_sim_bridge.recorder import TruthRecorder
@@ -101,6 +102,33 @@ def test_a_node_that_failed_fails_the_run_and_is_heard(run):
     assert "out of sand" in output
     assert "ended with code 5" in output
     assert "out of sand" in (folder / "launch.log").read_text()
+
+
+def test_an_unknown_disturbance_is_refused_before_anything_starts(tmp_path):
+    words = [
+        "sim",
+        "--config",
+        "metaworld_drawer",
+        "--disturbance",
+        "quake",
+        "--run-dir",
+        str(tmp_path / "run"),
+    ]
+    result = CliRunner().invoke(app, words)
+    assert isinstance(result.exception, NotFoundError)
+    assert "there is no disturbance 'quake'; there are open_in_lift" in str(result.exception)
+    assert not (tmp_path / "run").exists()
+
+
+def test_stamps_of_a_wall_clock_count_from_the_beginning(run, record):
+    steps = [
+        {"stamp_s": 1.8e9 + s, "kind": k, "reason": k, "outcome": ""}
+        for s, k in ((0, "prompt"), (2.5, "done"))
+    ]
+    (record / "mission.jsonl").write_text("".join(json.dumps(step) + "\n" for step in steps))
+    _, output, _ = run()
+    assert "0.0 s  prompt" in output
+    assert "2.5 s  done" in output
 
 
 def test_no_mission_at_all(run, record):

@@ -6,8 +6,10 @@ import json
 import os
 import subprocess
 import sys
-from importlib.metadata import EntryPoint, entry_points
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint, entry_points, version
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -55,6 +57,49 @@ def test_list_and_show(skill_folder: Path) -> None:
 def test_names_of_skills_are_told_whole_in_a_narrow_window() -> None:
     listed = RUN.invoke(cli.app, ["rskill", "list"], env={"COLUMNS": "60"})
     assert {"mini-metaworld-mt10", "mini-metaworld-mt50"} <= set(listed.output.split())
+
+
+def every_command(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield every verb below a group with its path."""
+    for name in group.list_commands(None):
+        command = group.get_command(None, name)
+        if hasattr(command, "list_commands"):
+            yield from every_command(command, (*path, name))
+        else:
+            yield (*path, name), command
+
+
+def test_names_of_options_are_told_whole_in_a_narrow_window() -> None:
+    verbs = dict(every_command(typer.main.get_command(cli.app)))
+    assert ("deploy", "sim") in verbs
+    for path, command in verbs.items():
+        told = RUN.invoke(cli.app, [*path, "--help"], env={"COLUMNS": "80"}).output
+        words = set(told.replace(",", " ").split())
+        names = {name for option in command.params for name in option.opts if name.startswith("-")}
+        assert names <= words, f"{' '.join(path)}: {names - words}"
+        assert "completion" not in told
+
+
+def test_scenes_are_listed_by_the_command_that_they_are_for() -> None:
+    told = RUN.invoke(cli.app, ["scene", "list"], env={"COLUMNS": "80"})
+    assert told.exit_code == 0, told.output
+    simulated, _, rest = told.output.partition("openral deploy robot")
+    real, _, judged = rest.partition("openral benchmark scene")
+    assert "open the drawer, then close it" in simulated
+    assert "fr3_tabletop" in real
+    assert "metaworld_mt10_fast" in judged
+
+
+def test_version_and_the_short_form_of_help() -> None:
+    assert RUN.invoke(cli.app, ["--version"]).output == f"openral {version('openral')}\n"
+    assert RUN.invoke(cli.app, ["deploy", "sim", "-h"]).exit_code == 0
+
+
+def test_an_unknown_verb_is_told_the_nearest() -> None:
+    for typed, meant in ((["deply", "sim"], "'deploy'"), (["deploy", "simm"], "'sim'")):
+        result = RUN.invoke(cli.app, typed)
+        assert result.exit_code == 2
+        assert f"Did you mean {meant}?" in result.output
 
 
 @pytest.mark.parametrize(

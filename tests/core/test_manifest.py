@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 import re
 from pathlib import Path
@@ -71,6 +72,13 @@ def test_seed_loads_as_it_is() -> None:
         ("chunk_size: 16", "chunk_size: !!python/name:os.system ''", 17, "tag"),
         ("[sawyer]", "&a [sawyer]", 7, "anchors and aliases are refused"),
         ("actions: [open]", "actions: [ope]", 20, "did you mean 'open'?"),
+        ("actions: [open]", "actions: open", 20, "'open' is not a list; write [open]"),
+        ("apache-2.0", "Apache-2.0", 3, "did you mean 'apache-2.0'?"),
+        ("kind: vla", "schema_version: 0.1\nkind: vla", 4, "0.1 is a number, needed text; put it in quotes"),
+        ("actions: [open]", "\tactions: [open]", 20, "indent by spaces"),
+        ("actuators_required:", "actuators_required", 11, "the colon is missing there or on the line before"),
+        ('"Opens things."', "opens: things", 6, "put text that holds one in quotes"),
+        ("chunk_size: 16", "chunk_size 16", 18, "the colon is missing there or on the line before"),
     ],
 )
 def test_fault_names_line_key_and_fix(tmp_path: Path, old: str, new: str, line: int, words: str) -> None:
@@ -199,21 +207,21 @@ def _keys(container: Any) -> Any:
     return container if isinstance(container, dict) else range(len(container))
 
 
-def test_a_thousand_mutated_manifests_give_manifest_errors_only(tmp_path: Path) -> None:
+def test_hundreds_of_mutated_manifests_give_manifest_errors_only(tmp_path: Path) -> None:
     random_ = random.Random(20)
     shipped = share_directory() / "rskills"
     others = [
         (shipped / name / "rskill.yaml").read_text() for name in ("rldx1-ft-libero-nf4", "robometer-4b-nf4")
     ]
-    originals = [SEED.read_text(), MANIFEST, *others]
+    originals = [yaml.safe_load(text) for text in (SEED.read_text(), MANIFEST, *others)]
     path = tmp_path / "rskill.yaml"
     refused, shapeless = 0, []
-    for index in range(1000):
-        path.write_text(mutate(random_, yaml.safe_load(originals[index % len(originals)])))
+    for index in range(400):
+        path.write_text(mutate(random_, copy.deepcopy(originals[index % len(originals)])))
         try:
             load_manifest(path)
         except ManifestError as error:
             refused += 1
             shapeless += [row for row in str(error).splitlines() if not LINE.match(row)]
     assert shapeless == []
-    assert refused > 700
+    assert refused > 280

@@ -115,8 +115,12 @@ def test_a_fault_is_named_with_its_place(number: int, recorded: Path, tmp_path: 
 
 
 def test_the_command_prints_a_line_for_each_and_fails(recorded: Path, tmp_path: Path) -> None:
-    good = CliRunner().invoke(app, ["check", str(recorded)])
-    assert (good.exit_code, good.output) == (0, "no faults\n")
+    of_run = tmp_path / "run"
+    of_run.mkdir()
+    (of_run / "recording").symlink_to(recorded)
+    for folder in (recorded, of_run):
+        good = CliRunner().invoke(app, ["check", str(folder)])
+        assert (good.exit_code, good.output) == (0, "no faults\n")
     root = shutil.copytree(recorded / "dataset", tmp_path / "dataset")
     change(root / DATA, "index", lambda cells: [cell + 1 for cell in cells])
     done = CliRunner().invoke(app, ["check", "--no-videos", str(root)])
@@ -162,5 +166,5 @@ def test_episodes_are_listed_with_words_outcome_and_what_was_dropped(recorded: P
     assert "push the cube" in shown
     assert "unknown" in shown
     listed = CliRunner().invoke(app, ["list", str(recorded.parent)], env={"COLUMNS": "200"}).output
-    assert str(recorded / "dataset") in listed.replace("\n", "")
+    assert str(recorded) in listed.replace("\n", "")
     assert "0 of 2" in listed

@@ -149,3 +149,12 @@ def test_the_table_of_the_world_model_is_that_of_its_result() -> None:
         figures = [f"{row[name]:.1f} dB" for name in ("psnr_db", "psnr_still_db", "psnr_nearest_db")]
         assert f" | {' | '.join(figures)} | {row['ssim']:.2f} | " in page
         assert row["psnr_db"] > max(row["psnr_still_db"], row["psnr_nearest_db"])
+
+
+def test_the_page_of_real_arms_says_what_its_trials_came_to() -> None:
+    found = json.loads((ROOT / "docs" / "real_arms_lift.json").read_text())
+    rows = found["results"]["episodes"]
+    lifted = sum(row["success"] for row in rows)
+    assert [row["init_id"] for row in rows] == list(range(1000, 1050))
+    assert lifted == found["results"]["successes"]
+    assert f"{lifted} of {len(rows)} lifted" in (ROOT / "docs" / "real-arms.md").read_text()

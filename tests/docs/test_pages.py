@@ -163,7 +163,7 @@ def test_every_link_into_the_repository_exists(page: Path) -> None:
 )
 def test_tables_and_curves_are_those_of_the_results(tool: str) -> None:
     done = subprocess.run(
-        [sys.executable, f"tools/{tool}.py", "--check"],
+        [sys.executable, f"tools/pages/{tool}.py", "--check"],
         cwd=ROOT,
         capture_output=True,
         text=True,

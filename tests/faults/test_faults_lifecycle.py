@@ -25,7 +25,7 @@ LEGAL = {
     (INACTIVE, SHUTDOWN[INACTIVE]): FINALIZED,
     (ACTIVE, SHUTDOWN[ACTIVE]): FINALIZED,
 }
-BRING_UPS = 5
+BRING_UPS = 3
 NODE_CYCLES, FIRST_CYCLES = 45, 5
 """Of the nodes of one deployment; what libraries load and start once, they have after the first ones."""
 COUNTED = ("processes", "threads", "descriptors")

@@ -21,7 +21,7 @@ from openral_core.suite import with_task
 from openral_sim_bridge.backends.factory import make_backend
 from openral_training.rl.algorithm.batch import Batch
 from openral_training.rl.algorithm.ppo import Learner
-from openral_training.rl.envs.attempts import EpisodeRequest
+from openral_training.rl.envs.episodes import EpisodeRequest
 from openral_training.rl.envs.rollout import Decide, exploring, rollout
 from openral_training.rl.envs.simulators import InProcess, Simulators, VecEnvSpec
 from openral_training.rl.policies.noise import EpisodeNoise
@@ -29,7 +29,7 @@ from openral_training.rl.policies.policy import Decision
 from openral_training.rl.policies.state_mlp import MlpShape, StateMlp
 from openral_training.rl.settings.actor import Optim
 from openral_training.rl.settings.algorithm import Ppo
-from openral_training.rl.workers.world_pool import WorldPool
+from openral_training.rl.workers.env_pool import EnvPool
 
 TASK, WORLDS, HORIZON, CHUNK = "drawer-open-v3", 16, 60, 4
 ROUNDS = 8
@@ -68,8 +68,8 @@ def test_rollout_beside_the_simulator_alone(report: Callable[..., None]) -> None
     rates = []
     for _ in range(ROUNDS):
         start = time.process_time()
-        lived = rollout(simulators, decide, attempts(WORLDS), action_dim=4)
-        loop = sum(t.steps for t in lived) / (time.process_time() - start)
+        trajectories = rollout(simulators, decide, attempts(WORLDS), action_dim=4)
+        loop = sum(t.steps for t in trajectories) / (time.process_time() - start)
         start = time.process_time()
         backend.reset([TASK] * WORLDS, list(range(WORLDS)))
         for action in actions:
@@ -106,7 +106,7 @@ def seconds(simulators: Simulators, decide: Decide) -> float:
 
 def test_two_stages_beside_one(report: Callable[..., None]) -> None:
     """Inference is made to take as long as the simulation of the same worlds takes, which is measured first."""
-    pools = [WorldPool(vec_env_spec(stages), ProcessLauncher(), [0]) for stages in (1, 2)]
+    pools = [EnvPool(vec_env_spec(stages), ProcessLauncher(), [0]) for stages in (1, 2)]
     try:
         for pool in pools:
             seconds(pool, waiting(0.0))  # builds the worlds
@@ -135,7 +135,7 @@ def test_an_update_beside_ppo_in_one_file(report: Callable[..., None]) -> None:
     advantages, returns = (torch.from_numpy(rng.standard_normal((ROWS, 1), np.float32)) for _ in range(2))
     tokens, logprobs, values = (torch.from_numpy(a) for a in (drawn.tokens, drawn.logprobs, drawn.values))
     ones = torch.ones(ROWS, 1)
-    lived = Batch(torch.from_numpy(seen), tokens, logprobs, ones, advantages, ones, values, returns)
+    trajectories = Batch(torch.from_numpy(seen), tokens, logprobs, ones, advantages, ones, values, returns)
     config = Ppo(
         adv_type="gae", update_epoch=PASSES, target_kl=None, logprob_type="action", entropy_bonus=0.01
     )
@@ -143,12 +143,12 @@ def test_an_update_beside_ppo_in_one_file(report: Callable[..., None]) -> None:
 
     agent = single.Agent(21, 4, HIDDEN, 1)
     optimiser = torch.optim.Adam(agent.parameters(), lr=3e-4, eps=1e-5)
-    flat = (lived.observations, tokens[:, 0], logprobs[:, 0].sum(1), advantages[:, 0], returns, values)
+    flat = (trajectories.observations, tokens[:, 0], logprobs[:, 0].sum(1), advantages[:, 0], returns, values)
     batch = single.Batch(*flat)
     times = []
     for number in range(ROUNDS):
         start = time.process_time()
-        learner.update(lived, number, 0)
+        learner.update(trajectories, number, 0)
         half = time.process_time()
         single.update(agent, optimiser, batch, rng, passes=PASSES, size=BATCH)
         times.append((half - start, time.process_time() - half))

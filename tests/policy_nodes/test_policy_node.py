@@ -319,7 +319,7 @@ def test_hanging_policy_neither_blocks_cancel_nor_the_end_of_the_process(bridge,
     [
         ({"license": "rlwrld_non_commercial"}, "licence"),
         ({"sensors_required": [{"modality": "rgb", "vla_feature_key": "observation.images.wrist"}]}, "wrist"),
-        ({"model_family": "telepathy"}, "no 'telepathy'; known are"),
+        ({"model_family": "telepathy"}, "needed telepathy; install"),
     ],
 )
 def test_unfit_skill_ends_the_process_before_anything_is_offered(start, manifest, text):

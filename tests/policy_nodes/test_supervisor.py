@@ -42,6 +42,19 @@ def test_goal_with_fresh_frames_goes_on_until_its_deadline():
     assert (verdict.outcome, verdict.check) == (GoalOutcome.DEADLINE, "deadline")
 
 
+def test_a_goal_that_failed_names_what_keeps_the_arm_from_moving():
+    status = BridgeStatus("me", 0, "", 0, "", stopped_by="hold to run")
+    short = GoalEnd(GoalOutcome.FAILED, "motion", "the hand stands 14.8 cm short of the target")
+    moment = Instant(101.0, 1.0)
+    told = watch(status=status).verdict(moment, InferenceHealth(end=short), cancel=False, estopped=False)
+    assert told is not None
+    assert told.message == f"{short.message}; the bridge keeps the arm from moving: hold to run"
+    there = GoalEnd(GoalOutcome.SUCCEEDED, "motion", "the hand is 1 mm from the target")
+    for known, end in ((status, there), (BridgeStatus("me", 0, "", 0, ""), short)):
+        run = watch(status=known)
+        assert run.verdict(moment, InferenceHealth(end=end), cancel=False, estopped=False) == end
+
+
 def test_goal_accepted_before_the_first_time_begins_with_it():
     supervisor = GoalSupervisor("me", 5.0, LIMITS, Instant(0.0, 0.0), None)
     assert check(supervisor, 0.0, 0.5) == "goes on"

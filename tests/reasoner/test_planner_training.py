@@ -109,6 +109,13 @@ def test_the_generator_is_deterministic_and_labels_one_task() -> None:
     assert said(3) != said(4)
 
 
+def test_actions_name_each_other() -> None:
+    lexicon = Lexicon()
+    for action in lexicon.actions.values():
+        assert {action.opposite, *action.near} <= {"", *lexicon.actions}, action.name
+        assert all("{o}" in say and (action.to or "{d}" not in say) for say in action.say), action.name
+
+
 def test_inflections() -> None:
     assert [gerund(verb) for verb in ("close", "put", "tie", "open", "grab")] == [
         "closing",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from openral_reasoner.evaluation.suite import FREE, load_suite
 from openral_reasoner.offline import OfflinePlanner
 from openral_reasoner.offline.matcher import LearnedMatcher
 from openral_reasoner.offline.spelling import corrected, is_foreign
-from openral_reasoner.planner import CannotDo
+from openral_reasoner.planner import Ask, CannotDo
 
 PALETTE = load_suite(FREE[0]).palette
 
@@ -32,7 +34,16 @@ def matcher() -> LearnedMatcher:
     ],
 )
 def test_a_slip_is_corrected_and_a_word_is_left(matcher: LearnedMatcher, typed: str, meant: str) -> None:
-    assert corrected(typed, PALETTE, matcher.encoder.vocabulary, matcher.words) == meant
+    assert corrected(typed, PALETTE, matcher.encoder.vocabulary, matcher.words)[0] == meant
+
+
+@pytest.mark.parametrize(
+    "order", ["juggle the cubes", "paint the darwer red", "jiggel the puck and the buton"]
+)
+def test_a_refusal_quotes_what_was_typed(order: str) -> None:
+    answer = OfflinePlanner().plan(order, PALETTE)
+    assert isinstance(answer, CannotDo | Ask)
+    assert set(re.findall(r"\w+", answer.sentence.split('"')[1])) <= set(order.split())
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def test_a_chunk_is_told_ahead_and_an_emergency_stop_ends_it(
     wait_until(twin, "still")
     rests = connected.read().positions
     time.sleep(0.6)  # longer than what was told ahead
-    assert np.abs(connected.read().positions - rests).max() < 1e-3
+    assert np.abs(connected.read().positions - rests).max() < 0.005  # it would have led on by ten times that
     arm.release()
 
 

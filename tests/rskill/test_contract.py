@@ -79,6 +79,7 @@ def bound(frame: str, joint: str) -> dict[str, Any]:
             "action representation",
             "choose a scene",
         ),
+        ({"action_contract": {"dim": 4, "step_m": 1.0}}, "action step", "write step_m in metres"),
         ({"action_contract": None}, "action", "add action_contract"),
         (
             {"action_contract": {"dim": 4, "control_hz": 20.0}},
@@ -88,10 +89,12 @@ def bound(frame: str, joint: str) -> dict[str, Any]:
         ({"latency_budget": {"per_chunk_ms": 200}}, "latency", "lockstep"),
         ({"actuators_required": [{**ARM, "n_dof": 3}]}, "actuators", "add up to 4"),
         ({"runtime": "onnx"}, "runtime", "pytorch"),
+        ({"model_family": "minni"}, "family", "did you mean 'mini'?"),
         ({"starting_pose": {"panda_joint1": 0.0}}, "starting pose", "right_j0"),
         ({"envelope": {"max_ee_speed_m_s": 0.5}}, "speed", "to 0.5"),
         ({"envelope": {"workspace": SMALL_BOX}}, "workspace", "smaller"),
         ({"license": "rlwrld_non_commercial"}, "licence", "OPENRAL_ACCEPT_NONCOMMERCIAL=1"),
+        ({"license": "unknown"}, "licence", "write their license: into rskill.yaml"),
         ({"weights_uri": "local://other.safetensors"}, "weights", "fetch or train"),
         ({"evaluated_tasks": ["libero_10"]}, "evaluated tasks", "evaluate it here"),
     ],
@@ -132,6 +135,7 @@ def test_a_reward_skill_has_no_action_rows(
         "embodiment",
         "camera observation.images.camera1",
         "runtime",
+        "family",
         "licence",
         "evaluated tasks",
     }

@@ -9,9 +9,9 @@ import resource
 import struct
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from example_skill import MANIFEST, write_safetensors
@@ -132,21 +132,53 @@ def make_folder(path: Path) -> None:
 NO_FILES: list[Callable[[Path], None]] = [make_pipe, make_device, make_folder]
 
 
-def command(*words: str) -> subprocess.CompletedProcess[str]:
-    """Run openral with bounded memory; a wait that has no end fails by its time-out."""
+PROGRAM = """
+import contextlib, io, json, sys, traceback
+from openral_cli.app import main
+ran = []
+for words in json.loads(sys.argv[1]):
+    code, out, err = 0, io.StringIO(), io.StringIO()
+    sys.argv = ["openral", *words]
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+        except BaseException:
+            traceback.print_exc()
+    ran.append((code, out.getvalue(), err.getvalue()))
+print(json.dumps(ran))
+"""
+"""Carries out several commands, one after another, as `openral` does."""
+
+
+class Ran(NamedTuple):
+    """How a command ended, and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+
+def commands(*several: Sequence[str]) -> list[Ran]:
+    """Run openral with bounded memory, once for each command; a wait that has no end fails by its time-out."""
 
     def bound() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
-    return subprocess.run(
-        [sys.executable, "-c", "from openral_cli.app import main; main()", *words],
-        capture_output=True,
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, json.dumps(several)],
+        stdout=subprocess.PIPE,
         text=True,
-        check=False,
+        check=True,
         timeout=PATIENCE_S,
         preexec_fn=bound,
         env={**os.environ, "COLUMNS": "250", "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""},
     )
+    return [Ran(*one) for one in json.loads(done.stdout)]
+
+
+SIM_RUN = ("sim", "run", "--no-save-video", "--instruction", "open", "--rskill")
 
 
 @pytest.mark.parametrize("make", NO_FILES, ids=lambda make: make.__name__)
@@ -162,20 +194,16 @@ def test_what_is_no_file_is_refused_at_once(
         make(skill_folder / "checkpoint" / "model.safetensors")
     else:
         make(skill_folder / "model.safetensors")
-    done = command("rskill", "check", str(skill_folder))
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
-    assert "model.safetensors" in done.stdout + done.stderr
-    shown = command("rskill", "show", str(skill_folder))
-    assert "Traceback" not in shown.stderr
-    for verb in (
-        ("rskill", "install"),
-        ("sim", "run", "--no-save-video", "--instruction", "open", "--rskill"),
-    ):
-        done = command(*verb, str(skill_folder))
-        assert done.returncode == 1, done.stdout + done.stderr
-        assert done.stderr.startswith("error: ")
-        assert done.stderr.count("\n") == 1, done.stderr
+    verbs = (("rskill", "check"), ("rskill", "show"), ("rskill", "install"), SIM_RUN)
+    checked, shown, *refused = commands(*((*verb, str(skill_folder)) for verb in verbs))
+    assert checked.code == 1, checked
+    assert "Traceback" not in checked.err
+    assert "model.safetensors" in checked.out + checked.err
+    assert "Traceback" not in shown.err
+    for done in refused:
+        assert done.code == 1, done
+        assert done.err.startswith("error: ")
+        assert done.err.count("\n") == 1, done.err
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors.index.json", "x.bin"])
@@ -197,14 +225,13 @@ def test_a_pipe_as_manifest_is_refused(skill_folder: Path) -> None:
 
 def test_a_lying_shape_is_one_line_of_check_and_of_sim_run(skill_folder: Path) -> None:
     (skill_folder / "model.safetensors").write_bytes(LIES["shape"][0])
-    done = command("rskill", "check", str(skill_folder))
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "lies: tensor 'w'" in done.stdout
-    done = command("sim", "run", "--no-save-video", "--instruction", "open", "--rskill", str(skill_folder))
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: ")
-    assert "lies: tensor 'w' of shape [1000000000, 1000000000]" in done.stderr
-    assert done.stderr.count("\n") == 1, done.stderr
+    checked, run = commands(("rskill", "check", str(skill_folder)), (*SIM_RUN, str(skill_folder)))
+    assert checked.code == 1, checked
+    assert "lies: tensor 'w'" in checked.out
+    assert run.code == 1
+    assert run.err.startswith("error: ")
+    assert "lies: tensor 'w' of shape [1000000000, 1000000000]" in run.err
+    assert run.err.count("\n") == 1, run.err
 
 
 def test_without_a_lock_hashes_are_not_vouched_for(skill_folder: Path) -> None:

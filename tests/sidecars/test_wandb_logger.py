@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from openral_training.rl.metrics_log import Logbook
+from openral_training.rl.metrics_log import MetricsLog
 
 pytest.importorskip("wandb", reason="needs W&B: pip install 'openral[wandb]'")
 
@@ -14,11 +14,11 @@ pytest.importorskip("wandb", reason="needs W&B: pip install 'openral[wandb]'")
 def test_a_run_is_recorded_offline_and_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("WANDB_MODE", raising=False)
     monkeypatch.setenv("WANDB_BASE_URL", "http://127.0.0.1:9")  # nobody is there
-    book = Logbook(tmp_path, ("csv", "wandb"), 0)
+    book = MetricsLog(tmp_path, ("csv", "wandb"), 0)
     book.add(0, {"eval/success_once": 0.25})
     book.add(1, {"train/loss": 0.5})
     book.close()
-    book = Logbook(tmp_path, ("csv", "wandb"), 2)
+    book = MetricsLog(tmp_path, ("csv", "wandb"), 2)
     book.add(2, {"train/loss": 0.125})
     book.close()
     parts = [next(folder.glob("run-*.wandb")) for folder in sorted(tmp_path.glob("wandb/offline-run-*"))]

@@ -15,7 +15,7 @@ from bridge_observer import DOMAIN, Observer, nanoseconds, transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from openral.srv import ResetScene
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
-from rcl_interfaces.srv import SetParameters
+from rcl_interfaces.srv import DescribeParameters, SetParameters
 
 from openral_core.robot import load_robot
 
@@ -315,3 +315,10 @@ def test_parameters_that_are_read_once_refuse_to_be_set(start, observer):
     reply = observer.call(SetParameters, "/openral/sim_bridge/set_parameters", parameters=request.parameters)
     assert not reply.results[0].successful
     assert "read" in reply.results[0].reason
+    told = observer.call(
+        DescribeParameters, "/openral/sim_bridge/describe_parameters", names=["mode", "init_id"]
+    )
+    assert [(row.name, row.type) for row in told.descriptors] == [
+        ("mode", ParameterType.PARAMETER_STRING),
+        ("init_id", ParameterType.PARAMETER_INTEGER),
+    ]

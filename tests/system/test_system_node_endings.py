@@ -119,7 +119,9 @@ def deployment(tmp_path: Path) -> Iterator[Deployment]:
     deployment.close()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.long), signal.SIGTERM], ids=["SIGINT", "SIGTERM"]
+)
 def test_every_node_ends_with_0_and_says_so(deployment: Deployment, number: signal.Signals) -> None:
     listener = Listener(deployment.domain)
 

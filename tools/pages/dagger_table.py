@@ -47,16 +47,24 @@ def table() -> list[str]:
     """Return a row a run: what it was given, and what each round solved of the states that were held out."""
     runs = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RUNS.glob("*.json"))]
     runs.sort(
-        key=lambda run: (run["config"]["task"], run["config"]["demonstrations"], run["seed"], run["help"])
+        key=lambda run: (
+            run["config"]["task"],
+            run["config"]["demonstrations"],
+            run["config"]["cloning"]["round_steps"],
+            run["seed"],
+            run["help"],
+        )
     )
     rounds = max((len(run["rounds"]) for run in runs), default=1)
-    heads = ["task", "seed", "given", "first policy", *(f"round {number}" for number in range(1, rounds))]
+    each = (f"round {number}" for number in range(1, rounds))
+    heads = ["task", "steps a round", "seed", "given", "first policy", *each]
     rows = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for run in runs:
         task = run["config"]["task"].removeprefix("metaworld/")
         cells = [cell(told) for told in run["rounds"]]
         cells += [left_out(run)] * (rounds - len(cells))
-        rows.append(f"| {' | '.join([task, str(run['seed']), HELP[run['help']], *cells])} |")
+        steps = run["config"]["cloning"]["round_steps"]
+        rows.append(f"| {' | '.join([task, str(steps), str(run['seed']), HELP[run['help']], *cells])} |")
     return rows
 
 

@@ -23,9 +23,15 @@ from openral_rskill.provenance import write_result
 
 PAGE = ROOT / "docs" / "benchmark-missions.md"
 README = ROOT / "README.md"
-PARTS = ("missions", "missions_parts", "missions_mt10", "missions_robosuite")
+PARTS = (
+    "missions",
+    "missions_parts",
+    "missions_mt10",
+    "missions_robosuite_judged",
+    "missions_robosuite",
+)
 """Names of the results in docs/, and of their parts of the page: two tasks, these without one part each, ten tasks,
-robosuite."""
+robosuite by its own judge, and by the simulator's verdict."""
 TOLD = {
     "missions": "pick-place and push, in seven variants",
     "missions_mt10": "the ten tasks of MT10, in four variants",

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from rclpy.node import Node
 
 MsgT = TypeVar("MsgT")
-_HEARTBEAT_S = 0.5  # period of the sporadic heartbeat rmw_zenoh publishers send
+_HEARTBEAT_S = 1.0
+"""[s] How often a latched publisher says which sample was its last, so that whoever missed it asks for it.
+Those of rmw_zenoh say it once after a sample, which is lost with the sample while a link is cut."""
 
 
 def _blocks(qos: WireQoS) -> bool:
@@ -49,7 +51,7 @@ def _declare(session: zenoh.Session, key: str, qos: WireQoS) -> Any:
         return session.declare_publisher(key, allowed_destination=zenoh.Locality.REMOTE, **options)
     if reliable:
         options["sample_miss_detection"] = zenoh.ext.MissDetectionConfig(
-            heartbeat=None, sporadic_heartbeat=_HEARTBEAT_S
+            heartbeat=_HEARTBEAT_S, sporadic_heartbeat=None
         )
     cache = zenoh.ext.CacheConfig(max_samples=qos.depth)
     return zenoh.ext.declare_advanced_publisher(

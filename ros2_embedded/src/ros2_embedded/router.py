@@ -1,23 +1,48 @@
 """A Zenoh router: a place where sessions of several machines, or of another ROS 2, meet.
 
     python -m ros2_embedded.router
-    python -m ros2_embedded.router --listen tcp/10.0.0.1:7447 --config keystore/enclaves/router/session.json5
+    python -m ros2_embedded.router --config keystore/enclaves/hub/session.json5
+    python -m ros2_embedded.router --config keystore/enclaves/robot/session.json5 --join
 
 It listens on loopback unless it is told otherwise. Whoever can connect to it is in the graph, so elsewhere a
 configuration with TLS belongs to it (docs/security.md). It forwards what sessions say, and knows no ROS.
+
+With `--join` it is in the graph of its user on this machine, by the Unix sockets of that graph, and connects
+that graph to other routers. Machines that cannot reach each other have such a router each, and meet at one
+that all of them reach. It forwards between routers, but not between sessions that connect to it by
+themselves: Zenoh expects those to find each other.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
+from typing import Any
+
+from ros2_embedded.local_links import PROTOCOL, LocalEndpoints, joining
 
 LISTEN = "tcp/127.0.0.1:7447"
 """Where sessions of this user look for a router by default, and those of rmw_zenoh."""
 LOOPBACK = ("tcp/127.", "tcp/localhost:", "tcp/[::1]:", "unixsock-stream/")
+RETRY = {"period_init_ms": 250, "period_max_ms": 250, "period_increase_factor": 1.0}
+"""Pause between two attempts to reach another router."""
+HANDSHAKE_S = 2.0
+"""[s] that an attempt may take: about five round trips. TCP repeats what was lost of one ever more rarely, so
+that short attempts find a cable that is back sooner."""
+IMAGE_HZ = 1.0
+"""Pictures a second of each camera that leave the machine: a raw one of 640x480 is 0.9 MB, and what waits
+behind it is late by as long as the link takes for that."""
+IMAGES = "*/**/sensor_msgs::msg::dds_::Image_/*"
+"""Keys of the messages that are raw pictures: domain, name, type, hash."""
+MAX_DOMAIN = 232
+OWN = "sessions of this user"
+"""Name of what joins by a Unix socket, in the list of who may do what."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -28,34 +53,137 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("--connect", nargs="+", default=[], metavar="ENDPOINT", help="other routers")
     parser.add_argument("--config", metavar="FILE", help="a Zenoh configuration, such as of an enclave")
+    parser.add_argument(
+        "--handshake-s",
+        type=float,
+        default=HANDSHAKE_S,
+        metavar="S",
+        help="for which a link may take to open; five round trips and more (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--image-hz",
+        type=float,
+        default=IMAGE_HZ,
+        metavar="HZ",
+        help="raw pictures of a camera that leave by TLS each second; 0: all (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--join",
+        action="store_true",
+        help="connect this user's graph of ROS_DOMAIN_ID; opens no port by itself",
+    )
     args = parser.parse_args(argv)
+    domain = os.environ.get("ROS_DOMAIN_ID") or "0"
+    if not (domain.isascii() and domain.isdigit() and int(domain) <= MAX_DOMAIN):
+        parser.error(f"ROS_DOMAIN_ID={domain!r} is no number from 0 to {MAX_DOMAIN}")
     import zenoh
 
     try:
-        config = zenoh.Config.from_file(args.config) if args.config else zenoh.Config()
-        config.insert_json5("mode", '"router"')
-        listen = args.listen or (None if args.config else [LISTEN])
-        if listen:
-            config.insert_json5("listen/endpoints", json.dumps(listen))
-        if args.connect:
-            config.insert_json5("connect/endpoints", json.dumps(args.connect))
-        if not args.config:  # whoever is to be found is named
-            config.insert_json5("scouting/multicast/enabled", "false")
-        session = zenoh.open(config)
-    except zenoh.ZError as error:
+        own_graph = joining(int(domain)) if args.join else contextlib.nullcontext(LocalEndpoints())
+        with own_graph as local:
+            config = zenoh.Config.from_file(args.config) if args.config else zenoh.Config()
+            for key, value in settings(args, local, config.get_json).items():
+                config.insert_json5(key, json.dumps(value))
+            session = zenoh.open(config)
+    except (zenoh.ZError, OSError) as error:
         sys.stderr.write(f"the router cannot listen: {error}\n")
         return 1
-    exposed = [one for one in listen or () if not args.config and not one.startswith(LOOPBACK)]
+    exposed = [one for one in args.listen or () if not args.config and not one.startswith(LOOPBACK)]
     if exposed:
         sys.stderr.write(f"warning: {exposed[0]} is not encrypted; whoever reaches it can read and command\n")
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, frame: stopped.set())
-    sys.stdout.write(f"router {session.zid()} forwards, on {', '.join(listen) if listen else args.config}\n")
+    sys.stdout.write(f"router {session.zid()} forwards, {_where(args)}\n")
     sys.stdout.flush()
     stopped.wait()
     session.close()
     return 0
+
+
+def settings(args: argparse.Namespace, local: LocalEndpoints, given: Callable[[str], str]) -> dict[str, Any]:
+    """Return what is set on top of the configuration, by Zenoh key.
+
+    Args:
+        args: of the command line.
+        local: Unix sockets of this user's graph; none where it is not joined.
+        given: returns a value of the configuration as JSON.
+    """
+    listen = _endpoints(given, "listen") if args.config else []
+    connect = args.connect or (_endpoints(given, "connect") if args.config else [])
+    listen = args.listen or listen or ([] if args.join else [LISTEN])
+    chosen: dict[str, Any] = {
+        "mode": "router",
+        "listen/endpoints": [*listen, *local.listen],
+        # The session file of an enclave also names its own address, where others of the enclave would be.
+        "connect/endpoints": [*(one for one in connect if one not in listen), *local.connect],
+        "connect/retry": RETRY,
+        "transport/unicast/open_timeout": round(1e3 * args.handshake_s),
+    }
+    if args.image_hz > 0:
+        chosen["downsampling"] = [
+            {
+                "id": "raw pictures",
+                "messages": ["put"],
+                "flows": ["egress"],
+                "link_protocols": ["tls"],
+                "rules": [{"key_expr": IMAGES, "freq": args.image_hz}],
+            }
+        ]
+    if not args.config:
+        chosen["scouting/multicast/enabled"] = False  # whoever is to be found is named
+    elif local.listen:
+        protocols = json.loads(given("transport/link/protocols"))
+        if protocols is not None:
+            chosen["transport/link/protocols"] = [*protocols, PROTOCOL]
+        access = json.loads(given("access_control"))
+        if access["enabled"]:
+            chosen["access_control"] = _with_own(access)
+    return chosen
+
+
+def _endpoints(given: Callable[[str], str], what: str) -> list[str]:
+    """Return the endpoints of a configuration, for a router where they differ by mode."""
+    found = json.loads(given(f"{what}/endpoints"))
+    return list(found.get("router", []) if isinstance(found, dict) else found or [])
+
+
+def _with_own(access: dict[str, Any]) -> dict[str, Any]:
+    """Return the access control of a configuration that lets the sessions of this user do everything here.
+
+    What they may do elsewhere the next router decides, by the certificate of this one.
+    """
+    everything = {
+        "id": OWN,
+        "messages": [
+            "put",
+            "delete",
+            "declare_subscriber",
+            "query",
+            "declare_queryable",
+            "reply",
+            "liveliness_token",
+            "declare_liveliness_subscriber",
+            "liveliness_query",
+        ],
+        "flows": ["ingress", "egress"],
+        "permission": "allow",
+        "key_exprs": ["**"],
+    }
+    return {
+        **access,
+        "rules": [*access["rules"], everything],
+        "subjects": [*access["subjects"], {"id": OWN, "link_protocols": [PROTOCOL]}],
+        "policies": [*access["policies"], {"rules": [OWN], "subjects": [OWN]}],
+    }
+
+
+def _where(args: argparse.Namespace) -> str:
+    """Return who can come, in words."""
+    places = [*(args.listen or ()), *([args.config] if args.config else [])] or (
+        [] if args.join else [LISTEN]
+    )
+    return f"on {', '.join(places)}" + ", and this user's graph is in it" * args.join
 
 
 if __name__ == "__main__":

@@ -200,6 +200,9 @@ def test_parameters(robot):
     assert code == 1
     assert "failed" in output
     assert "Type: double" in robot.ok("param", "describe", "/robot", "arm.gain")
+    code, output = robot.run("param", "describe", "/robot", "sped")
+    assert code == 1
+    assert "sped" in output
     dumped = yaml.safe_load(robot.ok("param", "dump", "/robot"))
     values = dumped["/robot"]["ros__parameters"]
     assert values["names"] == ["a", "b"]

@@ -69,10 +69,21 @@ def remarks(content: Content) -> list[str]:
     config, results = content["eval_config"], content["results"]
     told = []
     if any(config["truth"].values()):
-        told.append("* with the simulator's own truth, which no deployment has: an upper bound")
+        told.append(f"* with the simulator's own {_truths(config)}, which no deployment has: an upper bound")
     reasons = [row["error"] for row in results["episodes"] if row["error"]]
     told += [f"episodes without a result, {reasons.count(text)}: {text}" for text in sorted(set(reasons))]
     return told
+
+
+def _truths(config: Content) -> str:
+    """Return what was the simulator's own, and in which rows where that differs from row to row."""
+    rows_of: dict[str, list[str]] = {}
+    for name, truth in config["truth"].items():
+        if truth:
+            rows_of.setdefault(" and ".join(truth), []).append(config["rows"][name])
+    if len(rows_of) == 1:
+        return next(iter(rows_of))
+    return "; ".join(f"{truth} in {', '.join(names)}" for truth, names in rows_of.items())
 
 
 def markdown(heads: list[str], lines: list[list[str]]) -> str:

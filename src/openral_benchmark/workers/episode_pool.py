@@ -1,7 +1,6 @@
 """The processes that run a suite: workers with simulators, and processes with the policy, each shared by some workers.
 
-A worker is given episodes of one scene and tells what becomes of them, event by event. One that is replaced waits
-until there is room for it; the others go on.
+A worker is assigned episodes of one scene and reports event by event. While a worker is replaced the others go on.
 """
 
 from __future__ import annotations
@@ -19,8 +18,9 @@ from openral_core.errors import InstallationError, PolicyError
 from openral_core.scene import BenchmarkScene
 from openral_sim_bridge.rollout import EpisodeJob
 
-FALSE_STARTS = 20
-"""Workers that may end before they had anything to do: nodes come and go, but one without openral never serves."""
+MAX_FAILED_STARTS = 20
+"""Workers that may end before their first assignment: nodes of a cluster come and go, but on one without openral no
+worker ever starts."""
 
 
 @dataclass
@@ -28,18 +28,18 @@ class _Member:
     handle: WorkerHandle
     busy: bool = False
     load: int = 0
-    """Which load of its policy process its present work goes to."""
+    """`_PolicyProcess.load` when its present work was assigned."""
 
 
 @dataclass
 class _PolicyProcess:
     handle: WorkerHandle
     load: int = 1
-    """How often the policy was loaded there."""
+    """How often this policy process was started."""
 
 
 class EpisodePool:
-    """Workers 0 to size - 1; worker w asks policy process w % policies. The engine asks from one thread."""
+    """Workers 0 to size - 1; worker w asks policy process w % policies. Not thread-safe."""
 
     def __init__(
         self,
@@ -56,19 +56,19 @@ class EpisodePool:
         Args:
             launcher: starts them; is closed with the pool.
             source: of the policy.
-            size: how many workers.
-            policies: how many processes load the policy; at most `size` are of use.
-            num_envs: worlds of each.
-            patience_s: [s] after which a policy that does not answer is given up.
+            size: number of workers.
+            policies: number of processes with the policy, at most `size`.
+            num_envs: most environments of a worker.
+            patience_s: [s] timeout of a request to the policy.
 
         Raises:
             PolicyError: the policy cannot be loaded.
         """
         self.size, self.policies = size, policies
-        """How many workers and how many processes with the policy there are."""
+        """Numbers of workers and of processes with the policy."""
         self._launcher, self._source = launcher, source
         self._arguments = source.package().manifest, num_envs, patience_s
-        self._false_starts = 0
+        self._failed_starts = 0
         self._members: list[_Member] = []
         self._policies: list[_PolicyProcess] = []
         try:
@@ -86,18 +86,18 @@ class EpisodePool:
         return sum(policy.load for policy in self._policies)
 
     def ready(self, worker: int) -> bool:
-        """Return whether an idle worker can be given work: it has its place, and its policy is loaded."""
+        """Return whether an idle worker can be assigned work: its process has started, and its policy is loaded."""
         return self._members[worker].handle.started and self._policy_of(worker).handle.started
 
     def assign(self, worker: int, scene: BenchmarkScene, jobs: Sequence[EpisodeJob]) -> None:
-        """Give an idle worker episodes of one scene."""
+        """Assign episodes of one scene to an idle worker."""
         member, policy = self._members[worker], self._policy_of(worker)
         member.busy, member.load = True, policy.load
         member.handle.send(Assignment(scene, tuple(jobs), policy.handle.peer()))
-        member.handle.send(None)  # always one question ahead, so that no worker waits for the engine
+        member.handle.send(None)  # one request ahead, so that the worker does not wait for the engine
 
     def events(self, timeout_s: float) -> list[tuple[int, Event]]:
-        """Return what workers told, waiting at most so long for the first news.
+        """Return the workers' events, by number of the worker; wait for the first at most `timeout_s`.
 
         Raises:
             PolicyError: one of the processes could not load the policy.
@@ -115,12 +115,12 @@ class EpisodePool:
         return [(number, event) for number, event in found if event is not None]
 
     def replace_worker(self, worker: int) -> None:
-        """End a worker, hanging or dead, with its simulator, and start another in its place."""
+        """Kill a worker with its simulator, and start another in its place."""
         self._members[worker].handle.join(0.0)
         self._members[worker] = self._start_worker(worker)
 
     def replace_policy(self, worker: int) -> None:
-        """Load a worker's policy anew, unless that was done since the worker was given its present episodes.
+        """Restart a worker's policy process, unless that was done since the worker's present assignment.
 
         Raises:
             PolicyError: it cannot be loaded.
@@ -134,7 +134,7 @@ class EpisodePool:
                 policy.handle.wait_until_started()
 
     def close(self) -> None:
-        """End all processes, those that are at work by force."""
+        """End all processes; those that are at work are killed."""
         idle = [member.handle for member in self._members if not member.busy]
         for handle in [*idle, *(policy.handle for policy in self._policies)]:
             handle.close()
@@ -145,10 +145,10 @@ class EpisodePool:
         self._launcher.close()
 
     def _next_event(self, number: int) -> Event | None:
-        """Return what a worker told, if it told anything, and ask it again while it has work."""
+        """Return a worker's event, if there is one, and request the next one while it has work."""
         member = self._members[number]
         if not member.handle.poll(0.0):
-            return None  # it has been made
+            return None  # only the worker's start was reported
         try:
             event: Event | None = member.handle.receive(END_S)
         except EOFError:
@@ -156,7 +156,7 @@ class EpisodePool:
             if member.busy:
                 member.busy = False
                 return WorkerLost(f"the worker ended with {how}")
-            self._false_start(number, how)
+            self._failed_start(number, how)
             return None
         if isinstance(event, (Finished, Failed, TimedOut, WorkerLost)):
             member.busy = False
@@ -164,10 +164,10 @@ class EpisodePool:
             member.handle.send(None)
         return event
 
-    def _false_start(self, number: int, how: str) -> None:
-        """Replace a worker that ended before it had anything to do; nothing is lost with it."""
-        self._false_starts += 1
-        if self._false_starts > FALSE_STARTS:
+    def _failed_start(self, number: int, how: str) -> None:
+        """Replace a worker that ended without an assignment."""
+        self._failed_starts += 1
+        if self._failed_starts > MAX_FAILED_STARTS:
             raise InstallationError(f"workers do not start on {self._launcher.where}: {how}")
         self.replace_worker(number)
 
@@ -183,7 +183,7 @@ class EpisodePool:
 
 @contextlib.contextmanager
 def _policy_loads() -> Iterator[None]:
-    """Say of what goes wrong here that the policy could not be loaded."""
+    """Add to errors of the block that the policy could not be loaded."""
     try:
         yield
     except EOFError as error:

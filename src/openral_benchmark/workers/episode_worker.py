@@ -1,4 +1,5 @@
-"""A worker that runs episodes: the simulator of the newest scene, kept open, and a policy that lives elsewhere."""
+"""A worker that runs episodes: it keeps the simulator of its newest scene open, and asks a policy in another
+process."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ from openral_sim_bridge.rollout import EpisodeJob, rounds
 
 @dataclass(frozen=True)
 class Assignment:
-    """Episodes of one scene, and the policy that acts in them."""
+    """Episodes of one scene, and the policy that runs them."""
 
     scene: BenchmarkScene
     jobs: Sequence[EpisodeJob]
@@ -39,15 +40,15 @@ class Assignment:
 
 
 class EpisodeWorker:
-    """Carries out one assignment after the other, and tells one event at a time."""
+    """Carries out one assignment after the other, and returns one event a message."""
 
     def __init__(self, manifest: RSkillManifest, num_envs: int, patience_s: float) -> None:
-        """Begin with no simulator.
+        """Begin without a simulator.
 
         Args:
             manifest: of the skill.
-            num_envs: the most worlds that are stepped together.
-            patience_s: [s] after which a policy that does not answer is given up.
+            num_envs: most environments that are stepped together.
+            patience_s: [s] timeout of a request to the policy.
         """
         self._manifest, self._num_envs, self._patience_s = manifest, num_envs, patience_s
         self._open: tuple[BenchmarkScene, int, Backend] | None = None
@@ -66,7 +67,7 @@ class EpisodeWorker:
             opened[2].close()
 
     def _run(self, assignment: Assignment) -> Iterator[Event]:
-        """Run episodes and tell what becomes of them; whatever goes wrong is told, too."""
+        """Run episodes and yield their events; errors become events, too."""
         try:
             yield from self._episodes(assignment)
         except PolicyLost as error:
@@ -74,8 +75,8 @@ class EpisodeWorker:
         except PolicyTimedOut as error:
             yield TimedOut(str(error))
         except (PolicyError, ContractError) as error:
-            yield Failed(str(error), worlds_sound=True)
-        except Exception as error:  # noqa: BLE001  simulators raise what they like; the row says it
+            yield Failed(str(error), simulator_usable=True)
+        except Exception as error:  # noqa: BLE001  a simulator may raise anything; the row has the reason
             yield Failed(reason(error))
 
     def _episodes(self, assignment: Assignment) -> Iterator[Event]:
@@ -100,7 +101,7 @@ class EpisodeWorker:
     def _backend(self, scene: BenchmarkScene, episodes: int) -> Backend:
         """Return the open simulator, or open this scene's, which may take minutes.
 
-        Worlds that are there beyond those that episodes need stand still and change no row.
+        Environments beyond those that the episodes need are not stepped and change no row.
         """
         needed = min(self._num_envs, episodes)
         if self._open is None or self._open[0] != scene or self._open[1] < needed:

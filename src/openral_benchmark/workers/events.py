@@ -1,4 +1,4 @@
-"""What a worker tells of the episodes that it was given, and the errors of the policy that it asks."""
+"""Events that a worker reports while it runs an assignment, and the errors of the policy's process."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from openral_sim_bridge.rollout import Round
 
 @dataclass(frozen=True)
 class Started:
-    """The simulator is open; from now on the worker is expected to give signs of life."""
+    """The simulator is open; from now on the worker's events have a deadline."""
 
 
 @dataclass(frozen=True)
 class Finished:
-    """All episodes have come to their end."""
+    """All episodes have ended."""
 
     total_s: float
     """[s] since the simulator was open."""
     inferred_s: float
-    """[s] of it in which the policy worked for this worker."""
+    """[s] of it in which the policy inferred for this worker."""
     asked_s: float
-    """[s] of it between questions to the policy and answers; what exceeds `inferred_s` is queueing and transport."""
+    """[s] of it between requests to the policy and answers; what exceeds `inferred_s` is queueing and transport."""
 
 
 @dataclass(frozen=True)
 class Failed:
-    """The simulator or the policy refused; the episodes that ran have no result."""
+    """The simulator or the policy raised an error; the episodes that were running have no result."""
 
     reason: str
-    worlds_sound: bool = False
-    """Whether the simulator can go on: it was the policy."""
+    simulator_usable: bool = False
+    """Whether the simulator can be used again, since the error was the policy's."""
 
 
 @dataclass(frozen=True)
@@ -43,15 +43,15 @@ class TimedOut:
 
 @dataclass(frozen=True)
 class WorkerLost:
-    """A process is gone that is no fault of any episode, as far as one can tell."""
+    """A process ended unexpectedly, which is not counted as a failure of its episodes."""
 
     reason: str
     policy: bool = False
-    """Whether it was the policy's, and not the worker's."""
+    """Whether it was the policy's process, and not the worker's."""
 
 
 Event = Started | Round | Finished | Failed | TimedOut | WorkerLost
-"""The last four end what the worker was given."""
+"""The last four end an assignment."""
 
 
 class PolicyTimedOut(PolicyError):

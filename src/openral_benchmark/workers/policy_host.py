@@ -1,4 +1,4 @@
-"""The policy in a process of its own: loaded once there, and asked by several workers, one batch after the other."""
+"""The policy in a process of its own, and the link by which workers send it batches, one after the other."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from openral_core.types import PolicyBatch
 
 Operation = Literal["reset", "predict"]
 Reply = tuple[str, Any, float]
-"""Why an operation was refused, or ""; its value; [s] that it took."""
+"""The error of an operation, or ""; its value; [s] that it took."""
 
 
 class PolicyHost:
-    """A worker that has the policy."""
+    """A worker with the policy."""
 
     def __init__(self, source: PolicySource) -> None:
         """Load the policy.
@@ -35,12 +35,12 @@ class PolicyHost:
             raise PolicyError(reason(error)) from error
 
     def __call__(self, message: tuple[Operation, Any]) -> Reply:
-        """Let the policy carry out an operation; whatever it raises becomes a refusal."""
+        """Carry out an operation of the policy; whatever it raises becomes the error of the reply."""
         operation, data = message
         start = time.perf_counter()
         try:
             value, error = getattr(self._policy, operation)(data), ""
-        except Exception as why:  # noqa: BLE001  whatever a model raises, the next batch must find a policy
+        except Exception as why:  # noqa: BLE001  a model may raise anything, and the process must answer the next batch
             value, error = None, reason(why)
         return error, value, time.perf_counter() - start
 
@@ -50,23 +50,24 @@ class PolicyHost:
 
 
 def reason(error: Exception) -> str:
-    """Return an error in words: our own as they are, others with their type."""
+    """Return the text of an error, with its type unless it is an OpenralError."""
     return str(error) if isinstance(error, OpenralError) else f"{type(error).__name__}: {error}"
 
 
 class PolicyLink:
-    """A worker's policy (see `TimedPolicy`), which only asks the policy's process."""
+    """A worker's policy (see `TimedPolicy`), which forwards every call to the policy's process."""
 
     def __init__(self, host: Peer, patience_s: float) -> None:
-        """Connect when first asked.
+        """Keep the arguments; the first call connects.
 
         Args:
             host: the policy's process.
-            patience_s: [s] after which a policy that does not answer is given up.
+            patience_s: [s] timeout of a call.
         """
         self.elapsed_s = 0.0
+        """[s] that the policy took for the last call."""
         self.inferred_s = self.asked_s = 0.0
-        """[s] Sums: of the policy's own work on what was asked, and between questions and answers."""
+        """[s] sums over calls: of the policy's own time, and of the time until the answer."""
         self._host, self._patience_s = host, patience_s
 
     def reset(self, episodes: Sequence[str]) -> None:
@@ -79,13 +80,13 @@ class PolicyLink:
         Raises:
             PolicyLost: its process ended.
             PolicyTimedOut: it did not answer in time.
-            PolicyError: it refused.
+            PolicyError: the policy raised an error.
         """
         chunks: NDArray[np.float32] = self._call("predict", batch)
         return chunks
 
     def close(self) -> None:
-        """Leave the policy to the others."""
+        """Close the connection; the policy stays loaded for other workers."""
         self._host.close()
 
     def _call(self, operation: Operation, data: Any) -> Any:

@@ -1,7 +1,7 @@
-"""Workers as actors on a Ray cluster, which others keep running.
+"""Workers as actors on an existing Ray cluster.
 
-openral, and whatever the workers need, is installed on the nodes. Nothing is restarted by Ray itself: whoever has a
-handle knows what its worker has to be told again.
+openral, and whatever the workers need, must be installed on the nodes. Ray restarts no actor: the owner of a handle
+starts another one and sends it the messages that it needs, see `restarting_worker`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class RayLauncher:
         self._joined = _join(cluster, key)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a process needs to start others; the cluster is left by whoever joined it."""
+        """Return the state for another process that starts workers; only the process that joined leaves the cluster."""
         return {**self.__dict__, "_joined": False}
 
     @property
@@ -87,7 +87,7 @@ class RayLauncher:
             ray.shutdown()
 
     def _options(self, component: Component, rank: int) -> dict[str, Any]:
-        """Return what Ray is told of an actor."""
+        """Return the options of an actor."""
         if component != "policy":
             return {"num_cpus": 1, "scheduling_strategy": "SPREAD"}
         if self.device == "cuda":

@@ -1,6 +1,6 @@
-"""Workers that outlast their processes: a new process is told everything again, and stands where the lost one stood.
+"""Workers that outlast their processes: where one is lost, a new one is sent the same messages again.
 
-That is true of whatever depends on its messages alone, as worlds and rollouts do.
+It reaches the state of the lost one if that depends on its messages alone, as that of simulators and rollouts does.
 """
 
 from __future__ import annotations
@@ -15,46 +15,46 @@ from openral_core.errors import SimulationError
 
 
 @dataclass
-class Losses:
+class ProcessLosses:
     """How many processes were lost."""
 
-    most: int = 3
-    """That may be lost in one collection; more, and it is not chance."""
-    now: int = 0
-    """In this collection."""
+    limit: int = 3
+    """Most that may be lost in one round."""
+    this_round: int = 0
+    """Lost since the round began: a collection of episodes, or an update."""
     total: int = 0
-    """In the whole run."""
+    """Lost in the whole run."""
 
-    def add(self, what: str, how: str) -> None:
+    def add(self, what: str, ending: str) -> None:
         """Count one more.
 
         Args:
-            what: it was, in the plural.
-            how: it ended.
+            what: runs in such processes, in the plural.
+            ending: how the process ended, in words.
 
         Raises:
-            SimulationError: it is too many.
+            SimulationError: more than `limit` were lost in this round.
         """
-        self.now, self.total = self.now + 1, self.total + 1
-        if self.now > self.most:
+        self.this_round, self.total = self.this_round + 1, self.total + 1
+        if self.this_round > self.limit:
             raise SimulationError(
-                f"{self.now} processes of {what} were lost in one collection, the last with {how}; look for memory "
-                "that runs out, then go on with --resume"
+                f"{self.this_round} processes of {what} were lost in one collection, the last with {ending}; look for "
+                "memory that runs out, then go on with --resume"
             )
 
 
 class RestartingWorker:
-    """The handle of a worker, and all that was sent to it since `begin`."""
+    """The handle of a worker, and all messages that were sent to it since `begin`."""
 
     def __init__(
-        self, start: Callable[[], WorkerHandle], what: str, losses: Losses, timeout_s: float
+        self, start: Callable[[], WorkerHandle], what: str, losses: ProcessLosses, timeout_s: float
     ) -> None:
         """Start its process.
 
         Args:
-            start: does that, also when it was lost.
+            start: starts it, and each process that replaces it.
             what: runs in it, in the plural.
-            losses: counts those that are lost.
+            losses: counts the processes that are lost.
             timeout_s: see `WorkerHandle.receive`.
         """
         self._start, self._what, self._losses, self._timeout_s = start, what, losses, timeout_s
@@ -64,11 +64,11 @@ class RestartingWorker:
 
     @property
     def next(self) -> Any:
-        """The message that is answered next; None: every one is answered."""
+        """The message whose answer comes next; None: all are answered."""
         return self._sent[self._answered] if self._answered < len(self._sent) else None
 
     def begin(self) -> None:
-        """Forget what was sent: from here on nothing depends on it any more."""
+        """Forget what was sent; the worker's state must not depend on it any more."""
         self._sent.clear()
         self._answered = 0
 
@@ -78,11 +78,11 @@ class RestartingWorker:
         self.handle.send(message)
 
     def receive(self) -> Any:
-        """Return the next answer; where the process is lost, that of its successor.
+        """Return the next answer; where the process was lost, that of the process that replaced it.
 
         Raises:
             OpenralError: the worker raised it.
-            SimulationError: processes are lost again and again.
+            SimulationError: too many processes were lost.
         """
         while True:
             try:
@@ -94,7 +94,7 @@ class RestartingWorker:
                 return answer
 
     def _replace(self) -> None:
-        """Start another process and tell it everything again; what was answered before is passed over."""
+        """Start another process and send it all messages again; answers that were received before are dropped."""
         self._losses.add(self._what, self.handle.join())
         self.handle = self._start()
         for position, message in enumerate(self._sent):
@@ -103,11 +103,11 @@ class RestartingWorker:
                 try:
                     self.handle.receive(self._timeout_s)
                 except EOFError:
-                    return  # it died, too; `receive` sees to it
+                    return  # it died, too, and `receive` replaces it
 
 
 class RestartingWorkers:
-    """As many of them as are needed, started together and ended together."""
+    """Several such workers, started together and ended together."""
 
     def __init__(
         self,
@@ -115,18 +115,18 @@ class RestartingWorkers:
         start: Callable[[int], WorkerHandle],
         what: str,
         timeout_s: float,
-        max_losses: int = Losses.most,
+        max_losses: int = ProcessLosses.limit,
     ) -> None:
         """Start their processes; none is left running where one cannot be started.
 
         Args:
             count: how many.
-            start: starts the process of a number, also when it was lost.
+            start: starts the process of a number, and each that replaces it.
             what: runs in them, in the plural.
             timeout_s: see `WorkerHandle.receive`.
-            max_losses: that may be lost in one collection.
+            max_losses: processes that may be lost in one round.
         """
-        self._losses = Losses(max_losses)
+        self._losses = ProcessLosses(max_losses)
         self._workers: list[RestartingWorker] = []
         try:
             for number in range(count):
@@ -148,12 +148,12 @@ class RestartingWorkers:
 
     @property
     def replaced(self) -> int:
-        """How many processes were lost and started anew."""
+        """How many processes were lost and replaced."""
         return self._losses.total
 
     def begin(self) -> None:
-        """Forget what was sent to any of them, and count losses anew."""
-        self._losses.now = 0
+        """Begin a new round: forget what was sent to any of them, and count losses from 0."""
+        self._losses.this_round = 0
         for worker in self._workers:
             worker.begin()
 

@@ -190,19 +190,19 @@ class Launcher(Protocol):
 
 @dataclass(frozen=True)
 class Broken:
-    """The answer of a worker that failed in a way nobody foresaw: its process is of no use any more."""
+    """The answer of a worker that raised an error other than OpenralError; its process must be replaced."""
 
     why: str
 
 
 def pack(message: Any) -> bytes:
-    """Return a message as bytes. multiprocessing would share the memory of tensors, and changes of it, instead."""
+    """Return a message as bytes. Without this multiprocessing would send tensors as shared memory."""
     return pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
 
 
 def unpack(packed: bytes) -> Any:
-    """Return what `pack` was given; only for what a process of this very run wrote."""
-    return pickle.loads(packed)  # noqa: S301  nobody else has the other end
+    """Return the message of `pack`; only for bytes from a process of the same run."""
+    return pickle.loads(packed)  # noqa: S301  the other end of the pipe is a process of this run
 
 
 def opened(packed: bytes) -> Any:
@@ -221,7 +221,7 @@ def answer(worker: Worker, packed: bytes) -> bytes:
         return pack(worker(unpack(packed)))
     except OpenralError as error:
         return pack(error)
-    except Exception as error:  # noqa: BLE001  whoever asked says it, if replacing the process does not help
+    except Exception as error:  # noqa: BLE001  it is reported where the answer is read
         place = traceback.extract_tb(error.__traceback__)[-1]
         text = " ".join(str(error).split())[:200]
         return pack(Broken(f"{type(error).__name__} at {Path(place.filename).name}:{place.lineno}: {text}"))

@@ -36,7 +36,7 @@ deploy = typer.Typer(help="Run a scene with its skills, reward monitor and reaso
 
 @deploy.command("sim")
 def deploy_sim(
-    config: Annotated[str, typer.Option("--config", help="Name or path of a deployment scene.")],
+    config: Annotated[str, typer.Option("--config", help="Name or path; `openral scene list` has names.")],
     mission: MissionOption = "",
     reward_monitor: RewardMonitorOption = True,
     lockstep: Annotated[bool, typer.Option(help="Let the world wait for the policy: repeatable.")] = False,
@@ -63,6 +63,10 @@ def deploy_sim(
     verbose: VerboseOption = False,
 ) -> None:
     """Run a mission in a simulated scene; exit 0 when reasoner and simulator agree that all was done."""
+    from openral_sim_bridge.disturbances import require_disturbance
+
+    if disturbance:
+        require_disturbance(disturbance)  # before anything starts
     shared = launch_arguments(
         mission=mission,
         reward_monitor=reward_monitor,
@@ -90,7 +94,7 @@ def deploy_sim(
 
 @deploy.command("robot")
 def deploy_robot(
-    config: Annotated[str, typer.Option("--config", help="Name or path of a scene with a real arm.")],
+    config: Annotated[str, typer.Option("--config", help="Name or path; `openral scene list` has names.")],
     address: Annotated[str, typer.Option(help="Of the arm; default: the scene's.")] = "",
     shadow: Annotated[
         bool, typer.Option("--shadow", help="Do everything, but send nothing to the arm.")

@@ -12,6 +12,8 @@ from rich.status import Status
 from openral_core.process.launched_deployment import is_trouble, running
 
 POLL_S = 0.1
+WALL_S = 1e8
+"""[s] a clock that shows more is the wall's, as in front of a real arm; a simulated world's begins at 0."""
 CONSOLE_AT = "openral console: http"
 """Beginning of the line with the address of the operator's page."""
 
@@ -62,10 +64,14 @@ def _show_steps(console: Console, status: Status, folder: Path, shown: int) -> i
     from openral_core.mission_record import load_steps
 
     steps = load_steps(folder)
+    begin_s = steps[0].stamp_s if steps and steps[0].stamp_s > WALL_S else 0.0
     for step in steps[shown:]:
+        stamp = f"{step.stamp_s - begin_s:6.1f} s"
         if step.kind == "reading":
-            status.update(escape(f"{step.stamp_s:6.1f} s  {step.text}: {step.reason}"))
+            status.update(escape(f"{stamp}  {step.text}: {step.reason}"))
         elif step.kind != "verdict":  # what follows from a verdict repeats its reason
             words = f"{step.kind:<8}[/bold] {escape(step.reason)}"
-            console.print(f"[dim]{step.stamp_s:6.1f} s[/dim]  [bold]{words}", soft_wrap=True)
+            console.print(f"[dim]{stamp}[/dim]  [bold]{words}", soft_wrap=True)
+        if step.kind == "mission":
+            status.update('waiting for `openral prompt "…"`; Ctrl-C ends the deployment')
     return len(steps)

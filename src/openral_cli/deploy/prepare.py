@@ -49,4 +49,6 @@ def prepare(console: Console, scene: DeployScene, arguments: Mapping[str, str]) 
 def _no_skills(scene: DeployScene) -> str:
     what = f"{scene.scene.id} deploys none, so no mission can be done"
     fix = "write `skills: [name or folder of one]`, or --keep-alive and start its node yourself"
+    if scene.motions:
+        fix += "; its motions take orders then, such as `openral prompt 'go home'`"
     return scene.source.fault(("skills",), what, fix) if scene.source else f"skills: {what}; {fix}"

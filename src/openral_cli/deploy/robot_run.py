@@ -6,7 +6,6 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from openral_cli.deploy.follow import follow
 from openral_cli.deploy.prepare import prepare
@@ -14,6 +13,7 @@ from openral_cli.deploy.run_page import REPORT_FILE
 from openral_core.errors import NotFoundError, OpenralError
 from openral_core.files.output_folder import check_folder, make_private
 from openral_core.mission_record import MISSION_FILE, RecordedMission, load_mission
+from openral_reasoner.mission.mission_view import table_of
 from openral_robot_bridge.arm_scene import load_arm_scene
 
 LAUNCH_FILE = "deploy_robot.launch.py"
@@ -62,18 +62,8 @@ def run_on_arm(arguments: dict[str, str], folder: Path, *, verbose: bool) -> int
 
 
 def _print_mission(console: Console, mission: RecordedMission) -> None:
-    table = Table("task", "skill", "tries", "reasoner", "why")
-    for task in mission.tasks:
-        tone = "green" if task.state == "done" else "red"
-        table.add_row(
-            escape(task.text),
-            escape(task.skill),
-            str(task.attempts),
-            f"[{tone}]{task.state}[/]",
-            escape(task.outcome),
-        )
-    console.print(table)
-    console.print(f"mission {escape(mission.state)}: {escape(mission.message)}", soft_wrap=True)
-    console.print(
-        "what is called done is the reward monitor's opinion; no simulator judged it", soft_wrap=True
-    )
+    console.print()
+    console.print(table_of(mission))
+    said = mission.message if mission.state == "done" else f"mission {mission.state}: {mission.message}"
+    console.print(escape(said), soft_wrap=True)
+    console.print("what is called done is openral's own opinion; no simulator judged it", soft_wrap=True)

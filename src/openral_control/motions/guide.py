@@ -62,6 +62,28 @@ class HandGuide:
         self._sent = np.zeros((0, 3))
         self._stamp_s: float | None = None
 
+    def begin(self, state: RobotState, set_point: Vector | None) -> None:
+        """Go on from where the line before has led the set point (3,) [m]; None: it is where the hand is.
+
+        A hand that passes from one line to the next is behind its set point, which would else be led beyond the end
+        of the new line by as much. Where steps were skipped, as a bridge skips those that come late, the set point is
+        behind what was counted; so along each axis whichever of hand and count is nearer to the new target is taken.
+        """
+        if set_point is not None and self._target is not None:
+            hand = state.ee_position
+            is_nearer = np.abs(set_point - self._target) < np.abs(hand - self._target)
+            self._set_point, self._stamp_s = np.where(is_nearer, set_point, hand), state.stamp_s
+
+    def set_point(self, state: RobotState) -> Vector:
+        """Return where the set point (3,) [m] has been led by a state."""
+        if state.ee_target is not None and not self._arm.from_hand:
+            return state.ee_target.copy()
+        if self._stamp_s is None or self._arm.from_hand:
+            return state.ee_position.copy()
+        passed_s = max(0.0, state.stamp_s - self._stamp_s)
+        led = self._set_point + self._sent[: round(passed_s / self._arm.dt)].sum(axis=0)
+        return state.ee_position + _at_most(led - state.ee_position, LEAD_M + CHUNK_LEAD_M)
+
     def chunk(self, state: RobotState, gripper: float) -> NDArray[np.float32]:
         """Return the next actions (H, A) after a state, with the gripper's number."""
         rows = np.zeros((self._horizon, self._arm.dim))
@@ -82,14 +104,9 @@ class HandGuide:
         passed_s = 0.0 if self._stamp_s is None else max(0.0, state.stamp_s - self._stamp_s)
         if self._stamp_s is None or self._arm.from_hand:
             rests = float(np.linalg.norm(hand - self._set_point)) < REST_M_S * passed_s
-            self._set_point = hand.copy()
         else:
             rests = bool(np.linalg.norm(self._goal(target) - self._set_point) <= AT_GOAL_M)
-            self._set_point = self._set_point + self._sent[: round(passed_s / self._arm.dt)].sum(axis=0)
-            self._set_point = hand + _at_most(self._set_point - hand, LEAD_M + CHUNK_LEAD_M)
-        if state.ee_target is not None and not self._arm.from_hand:
-            self._set_point = state.ee_target.copy()
-        self._stamp_s = state.stamp_s
+        self._set_point, self._stamp_s = self.set_point(state), state.stamp_s
         if rests:
             near = _at_most(target - hand, BIAS_M)
             self._bias = _at_most(self._bias + INTEGRAL_1_S * passed_s * near, BIAS_M)

@@ -32,8 +32,12 @@ class Phase(Protocol):
         """(3,) [m] where the hand goes in a straight line; None: it stays."""
         ...
 
-    def begin(self, state: RobotState) -> None:
-        """Take the state in which it begins."""
+    def begin(self, state: RobotState, set_point: Vector | None) -> None:
+        """Take the state in which it begins, and where the set point (3,) [m] was led; None: it is at the hand."""
+        ...
+
+    def set_point(self, state: RobotState) -> Vector | None:
+        """Return where it has led the controller's set point (3,) [m] by a state; None: nobody counted."""
         ...
 
     def look(self, state: RobotState) -> MotionEnd | None:
@@ -77,7 +81,7 @@ class Motion:
         """
         self._phases, self._begun = list(self._make_phases(state)), True
         if self._phases:
-            self._phases[0].begin(state)
+            self._phases[0].begin(state, None)
 
     @property
     def path(self) -> tuple[Vector, ...]:
@@ -105,9 +109,9 @@ class Motion:
                 self._end = end
                 break
             self._message = end.message
-            self._phases.pop(0)
+            ended = self._phases.pop(0)
             if self._phases:
-                self._phases[0].begin(state)
+                self._phases[0].begin(state, ended.set_point(state))
         if self._end is None:
             self._end = MotionEnd(True, self._message)
         return self._end

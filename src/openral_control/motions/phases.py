@@ -85,8 +85,9 @@ class Reach:
         self._begun_z = self._lowest = np.inf
         self._lowest_s = 0.0
 
-    def begin(self, state: RobotState) -> None:
+    def begin(self, state: RobotState, set_point: Vector | None) -> None:
         """Count patience from here."""
+        self._guide.begin(state, set_point)
         self._best, self._best_s = np.inf, state.stamp_s
         self._begun_z = self._lowest = float(state.ee_position[2])
         self._lowest_s = state.stamp_s
@@ -119,6 +120,10 @@ class Reach:
             )
         return MotionEnd(False, f"the hand stands {1e2 * away:.1f} cm {STANDS_SHORT}")
 
+    def set_point(self, state: RobotState) -> Vector | None:
+        """Return where the set point (3,) [m] has been led by a state."""
+        return self._guide.set_point(state)
+
     def chunk(self, state: RobotState) -> NDArray[np.float32]:
         """Return the next actions (H, A)."""
         return self._guide.chunk(state, self._gripper)
@@ -149,11 +154,13 @@ class Fingers:
         self._arm, self._gripper = arm, gripper
         self._guide = HandGuide(arm, None, 0.0)
         self._begun_s = self._since_s = 0.0
+        self._set_point: Vector | None = None
         self.opening_m = 0.0
         """[m] how far they were apart when they last moved; at the end, where they came to rest."""
 
-    def begin(self, state: RobotState) -> None:
+    def begin(self, state: RobotState, set_point: Vector | None) -> None:
         """Count from here."""
+        self._set_point = set_point
         self._begun_s = self._since_s = state.stamp_s
         self.opening_m = state.gripper_opening
 
@@ -170,6 +177,10 @@ class Fingers:
             return None
         return apart
 
+    def set_point(self, state: RobotState) -> Vector | None:
+        """Return where it was: the hand stayed."""
+        return self._set_point
+
     def chunk(self, state: RobotState) -> NDArray[np.float32]:
         """Return the next actions (H, A)."""
         return self._guide.chunk(state, self._gripper)
@@ -183,9 +194,15 @@ class Holds:
     def __init__(self, arm: MotionArm, closing: Fingers) -> None:
         """Take the phase in which the fingers closed on it."""
         self._arm, self._closing = arm, closing
+        self._set_point: Vector | None = None
 
-    def begin(self, state: RobotState) -> None:
+    def begin(self, state: RobotState, set_point: Vector | None) -> None:
         """Nothing to begin."""
+        self._set_point = set_point
+
+    def set_point(self, state: RobotState) -> Vector | None:
+        """Return where it was: nothing was led."""
+        return self._set_point
 
     def look(self, state: RobotState) -> MotionEnd:
         """It succeeds if the fingers stopped short of closed, and have not come apart since."""

@@ -37,8 +37,6 @@ from openral_core.guarded import GuardedCallbacks
 from openral_core.process.told_to_end import ToldToEnd
 from openral_core.types import RobotState
 
-_READ_ONCE = ParameterDescriptor(read_only=True)
-"""What is controlled is built from the parameters at start; setting one later would change nothing."""
 BRIDGES = ("robot_bridge", "sim_bridge")
 """Nodes that move the robot; one of them in a namespace."""
 DISCOVERY_S = 2.0
@@ -63,9 +61,10 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
         """
         super().__init__(name, namespace=DEFAULT_NAMESPACE)
         self._option_names = tuple(options)
-        for option, default in options.items():
-            self.declare_parameter(option, default, _READ_ONCE)
-        self.declare_parameter("autostart", True, _READ_ONCE)
+        for option, default in {**options, "autostart": True}.items():
+            # Read-only: what is controlled is built from the parameters at start. rclpy writes name and type of a
+            # parameter into its descriptor, so that each needs one of its own.
+            self.declare_parameter(option, default, ParameterDescriptor(read_only=True))
         self.failed: Future[str] = Future()
         """Done when the run has failed; the result is the reason."""
         self._run: Run | None = None

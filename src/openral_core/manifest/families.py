@@ -17,6 +17,8 @@ from typing import Any
 from openral_core.schema import Fault
 
 GROUP = "openral.family_rules"
+CODE_GROUPS = ("openral.policy_families", "openral.reward_families")
+"""Entry-point groups by which other distributions bring the code of a family."""
 _log = logging.getLogger(__name__)
 
 OPTIONAL_FIELDS = (
@@ -101,6 +103,12 @@ def family_rule(family: str | None) -> FamilyRule | None:
             return rule
         _log.warning("the rule of family %s (%s) is no FamilyRule", family, entry.value)
     return None
+
+
+def known_families() -> list[str]:
+    """Return the families that something on this machine knows: openral's own, and those of other distributions."""
+    others = {entry.name for group in (GROUP, *CODE_GROUPS) for entry in entry_points(group=group)}
+    return sorted({*RULES, *others})
 
 
 def family_faults(family: str | None, values: Mapping[str, Any]) -> list[Fault]:

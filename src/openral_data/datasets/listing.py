@@ -4,30 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from rich.table import Table
+from rich.text import Text
 
 from openral_core.errors import NotFoundError, OpenralError
 from openral_data.lerobot_v3 import Dataset, open_dataset
-from openral_data.recording_folder import DATASET, RecordingFolder
+from openral_data.recording_folder import DATASET, RUN_RECORDING, RecordingFolder
 
 DEPTH = 6
 """Folders below the one that is looked through."""
 
 
 def is_dataset(folder: Path) -> bool:
-    """Whether a folder is a LeRobot dataset, or a recording that has one."""
-    return any((path / "meta" / "info.json").is_file() for path in (folder, folder / DATASET))
+    """Whether a folder is a LeRobot dataset, a recording that has one, or a run that was recorded."""
+    return any((path / "meta" / "info.json").is_file() for path in _places(folder))
 
 
 def dataset_folder(folder: Path) -> Path:
-    """Return the dataset of a recording's folder, or the folder itself. Raises NotFoundError: there is none."""
-    if is_dataset(folder):
-        return folder if (folder / "meta" / "info.json").is_file() else folder / DATASET
+    """Return the dataset of a run's or a recording's folder, or the folder itself. Raises NotFoundError: there is
+    none."""
+    for path in _places(folder):
+        if (path / "meta" / "info.json").is_file():
+            return path
     raise NotFoundError(
         f"{folder}: no LeRobot dataset and no recording is here; `openral data list FOLDER` looks"
     )
+
+
+def _places(folder: Path) -> tuple[Path, ...]:
+    return folder, folder / DATASET, folder / RUN_RECORDING / DATASET
 
 
 def datasets_below(folder: Path) -> Iterator[Path]:
@@ -40,21 +47,23 @@ def datasets_below(folder: Path) -> Iterator[Path]:
 
 def list_table(folder: Path) -> Table:
     """Return a table with one line for each dataset below a folder. Raises NotFoundError: there is none."""
-    table = Table(box=None, pad_edge=False)
-    for name in ("dataset", "episodes", "frames", "fps", "cameras", "robot", "succeeded", "left behind"):
-        table.add_column(name, justify="left" if name in ("dataset", "robot") else "right", overflow="fold")
-    count = 0
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in ("dataset", "episodes", "frames", "fps", "cameras", "robot", "succeeded", "left\nbehind"):
+        side: Literal["left", "right"] = "left" if name in ("dataset", "robot") else "right"
+        table.add_column(name, justify=side, no_wrap=name != "dataset", overflow="fold")
+    count, unreadable = 0, list[str]()
     for root in datasets_below(folder):
         count += 1
         try:
             dataset = open_dataset(root)
         except OpenralError as error:
-            table.add_row(str(root), f"[red]{error}[/red]")
+            table.add_row(str(root), "[red]no[/red]")
+            unreadable.append(str(error))
             continue
         outcomes = dataset.episodes.get("outcome")
         left = len(RecordingFolder(root.parent).unfinished()) if root.name == DATASET else 0
         table.add_row(
-            str(root),
+            str(root.parent if root.name == DATASET else root),
             str(len(dataset.episodes["episode_index"])),
             str(len(dataset)),
             f"{dataset.info['fps']:g}",
@@ -63,6 +72,8 @@ def list_table(folder: Path) -> Table:
             "-" if outcomes is None else f"{outcomes.count('success')} of {len(outcomes)}",
             str(left) if left else "-",
         )
+    if unreadable:
+        table.caption, table.caption_justify = Text("\n".join(unreadable)), "left"
     if not count:
         raise NotFoundError(
             f"{folder}: no LeRobot v3 dataset in it or below; record one with --record episodes"

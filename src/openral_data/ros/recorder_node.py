@@ -38,7 +38,7 @@ from openral_data.recording.outcome import OUTCOMES
 from openral_data.recording.recorder import GIGABYTE, EpisodeRecorder
 from openral_data.recording.repair import repair_recording
 from openral_data.recording.strategy import strategy_of
-from openral_data.recording_folder import RecordingFolder
+from openral_data.recording_folder import RUN_RECORDING, RecordingFolder
 from openral_data.ros.intake import MessageIntake
 from openral_data.ros.topics import RecordedTopic, recorded_topics
 
@@ -102,7 +102,7 @@ class RecorderNode(GuardedCallbacks, Node):
         folder, run_dir = self._value("folder"), self._value("run_dir")
         if not folder and not run_dir:
             raise OutputError("the recorder has no folder; set record_dir:=FOLDER or run_dir:=FOLDER")
-        return RecordingFolder(Path(folder).expanduser() if folder else Path(run_dir) / "recording")
+        return RecordingFolder(Path(folder).expanduser() if folder else Path(run_dir) / RUN_RECORDING)
 
     def _listen(self, topics: list[RecordedTopic]) -> None:
         for topic in topics:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -14,27 +15,34 @@ COLOURS = {"done": "green", "active": "cyan", "verifying": "cyan", "abandoned": 
 
 
 def table_of(mission: Any) -> Table:
-    """The tasks of an `openral/msg/Mission`, each with its reason; steps of a decomposition are indented."""
+    """The tasks of an `openral/msg/Mission`; steps of a decomposition are indented.
+
+    A task's skill and reason stand in lines of their own, so that all of it can be read in 80 columns.
+    """
     table = Table(
         title=Text(plain_line(mission.text, MAX_SHOWN)) if mission.text else None,
         title_justify="left",
         box=None,
+        pad_edge=False,
+        header_style="dim",
     )
-    for column in ("task", "skill", "state", "attempts", "progress", "seconds", "why"):
-        table.add_column(column, overflow="fold")
+    table.add_column("task", overflow="fold")
+    table.add_column("state", no_wrap=True)
+    for column in ("tries", "progress", "s"):
+        table.add_column(column, justify="right", no_wrap=True)
     for task in mission.tasks:
         seconds = f"{task.ended_s - task.started_s:.1f}" if task.ended_s else "-"
         progress = f"{task.progress:.2f}" if task.progress >= 0 else "-"
-        state = Text(task.state, style=COLOURS.get(task.state, ""))
-        words, why = plain_line(task.text, MAX_SHOWN), plain_line(task.outcome, MAX_SHOWN)
+        skill = plain_line(task.skill).rsplit("/", 1)[-1].removeprefix("rskill-")
+        told = Text(plain_line(task.text, MAX_SHOWN))
+        for words in (skill, plain_line(task.outcome, MAX_SHOWN)):
+            told.append(f"\n{words}" if words else "", style="dim")
         table.add_row(
-            Text("  " * min(task.depth, 9) + words),
-            Text(plain_line(task.skill)),
-            state,
+            Padding(told, (0, 0, 0, 2 * min(task.depth, 9))),
+            Text(task.state, style=COLOURS.get(task.state, "")),
             str(task.attempts),
             progress,
             seconds,
-            Text(why),
         )
     return table
 

@@ -73,7 +73,7 @@ class Chooser:
     def sure(self, clause: str) -> Match | None:
         """The one task that a clause surely means."""
         ranked = self.rank(clause)
-        return ranked[0] if ranked and ranked[0].score >= DO and not _rivals(ranked) else None
+        return ranked[0] if ranked and ranked[0].score >= DO and not _has_rival(ranked) else None
 
     def read(self, text: str) -> list[Step]:
         """Tasks of a text without conditions, in their order of execution; NoPlan says why not."""
@@ -124,11 +124,9 @@ class Chooser:
             before = next((clause for clause in reversed(found) if len(clause.split()) > 1), "")
             behind = segments[index + 1] if index + 1 < len(segments) else ""
             chosen = segment
-            if self._best(segment) < DO:
-                for reading in grammar.readings(segment, before, named, behind)[1:]:
-                    if self._best(reading) >= DO and not negates(segment):
-                        chosen = reading
-                        break
+            if self._best(segment) < DO and not negates(segment):
+                others = grammar.readings(segment, before, named, behind)[1:]
+                chosen = next((reading for reading in others if self._best(reading) >= DO), segment)
             found.append(chosen)
             named = grammar.phrases(chosen) or named
         return found
@@ -190,31 +188,24 @@ class Chooser:
         """What an order means; NoPlan says why not."""
         if negates(clause):
             raise NoPlan("it forbids something, and I only know what to do")
-        act = self.act(clause)
-        if act.no_order > NO_ORDER:
-            raise NoPlan(_why(act))
+        self.check(clause)
         ranked = self.rank(clause)
         if not ranked or ranked[0].score < ASK:
             raise NoPlan(f'no skill here does "{clause}"')
-        rivals = _rivals(ranked)
-        if ranked[0].score >= DO and not rivals:
-            return Step(clause, (ranked[0],), True)
-        others = [match for match in ranked[1:] if match.score >= ASK or match in rivals]
-        distinct = list({match.entry.says: match for match in reversed([ranked[0], *others])}.values())[::-1]
-        return Step(clause, tuple(distinct), False)
+        if match := self.sure(clause):
+            return Step(clause, (match,), True)
+        distinct = {match.entry.says: match for match in reversed(ranked) if match.score >= ASK}
+        return Step(clause, tuple(distinct.values())[::-1], False)
 
 
-def _rivals(ranked: Sequence[Match]) -> list[Match]:
-    """Tasks that say something else and are about as likely as the best."""
+def _has_rival(ranked: Sequence[Match]) -> bool:
+    """Whether a task that says something else is about as likely as the best."""
     best = ranked[0]
-    return [
-        match
-        for match in ranked[1:]
-        if match.entry.says != best.entry.says
-        and match.entry.examples
-        and match.score >= ASK
-        and best.nats - match.nats < RIVAL
-    ]
+    return any(
+        other.entry.says != best.entry.says and other.entry.examples and best.nats - other.nats < RIVAL
+        for other in ranked[1:]
+        if other.score >= ASK
+    )
 
 
 def _joined(pieces: list[tuple[str, str]]) -> str:

@@ -57,8 +57,6 @@ class LearnedMatcher:
 
     def scores(self, clause: str, examples: Sequence[str]) -> Array:
         """Return for each example the probability, 0..1, that the clause orders just that."""
-        if not examples:
-            return np.zeros(0, np.float32)
         one = self._side(clause)
         sides = [self._side(example) for example in examples]
         logits = np.zeros(len(examples), np.float32)

@@ -15,7 +15,7 @@ from openral_reasoner.offline.conditions import NoPlan, Passage, State, passages
 from openral_reasoner.offline.entries import Entry, entries_of, offers
 from openral_reasoner.offline.guards import negates, spelled_out
 from openral_reasoner.offline.matcher import LearnedMatcher
-from openral_reasoner.offline.spelling import corrected, is_foreign
+from openral_reasoner.offline.spelling import as_typed, corrected, is_foreign
 from openral_reasoner.palette import Palette
 from openral_reasoner.planner import Ask, CannotDo, Plan, PlannedTask, Proposal
 from openral_reasoner.vocabulary import MAX_CHARACTERS, words
@@ -56,9 +56,7 @@ class OfflinePlanner:
         palette = replace(palette, skills=tuple(skill for skill in palette.skills if not skill.judges_itself))
         try:
             return self._read(sentence, palette)
-        except InstallationError as missing:
-            return CannotDo(str(missing), offers(palette))
-        except NoPlan as refusal:
+        except (InstallationError, NoPlan) as refusal:
             why = str(refusal)
             if why.startswith(("it ", "there ", "I cannot tell")):
                 why = f'I do not follow "{_short(sentence)}": {why}'
@@ -70,11 +68,16 @@ class OfflinePlanner:
         if not any(c.isalpha() for c in sentence):
             raise NoPlan("there are no words in it")
         matcher = self._given or _shared_matcher()
-        if is_foreign(sentence, palette, matcher.encoder.vocabulary):
+        vocabulary = matcher.encoder.vocabulary
+        if is_foreign(sentence, palette, vocabulary):
             others = "with a language model (`reasoner.model` in the scene) I understand others"
             raise NoPlan(f'I understand English only, and "{_short(sentence)}" seems to be none; {others}')
-        text = corrected(sentence.replace("’", "'"), palette, matcher.encoder.vocabulary, matcher.words)
-        return _Assembly(Chooser(matcher, entries_of(palette))).plan(spelled_out(text))
+        text, typed = corrected(sentence.replace("’", "'"), palette, vocabulary, matcher.words)
+        try:
+            answer = _Assembly(Chooser(matcher, entries_of(palette))).plan(spelled_out(text))
+        except NoPlan as refusal:
+            raise NoPlan(as_typed(str(refusal), typed)) from refusal
+        return replace(answer, reason=as_typed(answer.reason, typed)) if isinstance(answer, Ask) else answer
 
 
 class _Assembly:

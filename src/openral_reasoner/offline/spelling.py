@@ -17,9 +17,12 @@ _WORD = re.compile(r"(?<![\w'])[a-z]{3,}(?![\w'])")
 _FOREIGN = re.compile(r"[^\x00-\x7f‘’“”–—…°é]")
 
 
-def corrected(text: str, palette: Palette, dictionary: Mapping[str, int], common: Collection[str]) -> str:
-    """The text, lower case, with slips fixed: to a word of the skills, else to one of the `common` words of orders."""
+def corrected(
+    text: str, palette: Palette, dictionary: Mapping[str, int], common: Collection[str]
+) -> tuple[str, dict[str, str]]:
+    """The text, lower case, with slips fixed to a word of the skills, else of orders; and meant -> typed words."""
     known = _known(palette)
+    typed: dict[str, str] = {}
 
     def fixed(match: re.Match[str]) -> str:
         word = match[0]
@@ -29,9 +32,17 @@ def corrected(text: str, palette: Palette, dictionary: Mapping[str, int], common
         ours = sorted(near & known) or sorted(
             w for w in near.intersection(common) if w[0] == word[0] and w[-1] == word[-1]
         )
-        return ours[0] if len(ours) == 1 or (ours and sorted(ours[0]) == sorted(word)) else word
+        if len(ours) == 1 or (ours and sorted(ours[0]) == sorted(word)):
+            typed[ours[0]] = word
+            return ours[0]
+        return word
 
-    return _WORD.sub(fixed, text.lower())
+    return _WORD.sub(fixed, text.lower()), typed
+
+
+def as_typed(answer: str, typed: Mapping[str, str]) -> str:
+    """An answer in which what it quotes of the order stands as it was typed."""
+    return re.sub(r'"[^"]*"', lambda quoted: _WORD.sub(lambda w: typed.get(w[0], w[0]), quoted[0]), answer)
 
 
 def is_foreign(text: str, palette: Palette, dictionary: Mapping[str, int]) -> bool:
@@ -39,8 +50,7 @@ def is_foreign(text: str, palette: Palette, dictionary: Mapping[str, int]) -> bo
     said, known = words(text), _known(palette)
     if any(_FOREIGN.match(c) for c in text if c.isalpha()) and known.isdisjoint(said):
         return True
-    strange = [w for w in said if w not in known and w not in dictionary and not _one_change(w) & known]
-    return len(said) > 0 and len(strange) == len(said)
+    return bool(said) and not any(w in known or w in dictionary or _one_change(w) & known for w in said)
 
 
 def _known(palette: Palette) -> frozenset[str]:
@@ -52,7 +62,5 @@ def _known(palette: Palette) -> frozenset[str]:
 def _one_change(word: str) -> set[str]:
     splits = [(word[:i], word[i:]) for i in range(len(word) + 1)]
     found = {a + b[1] + b[0] + b[2:] for a, b in splits if len(b) > 1}
-    found |= {a + b[1:] for a, b in splits if b}
-    found |= {a + c + b[1:] for a, b in splits if b for c in _LETTERS}
-    found |= {a + c + b for a, b in splits for c in _LETTERS}
+    found |= {a + c + rest for a, b in splits for c in ("", *_LETTERS) for rest in (b, b[1:])}
     return found - {word}

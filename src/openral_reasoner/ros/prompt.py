@@ -125,7 +125,8 @@ def _follow(node: PromptNode, console: Console, patience_s: float) -> int:
                 continue
             words = plain_line(node.mission.message, MAX_SHOWN)
             status.update(words)
-            if words != shown and not words.startswith("progress "):
+            # "succeeded: why" is followed by "why" of the task that it ended.
+            if not shown.endswith(words) and not words.startswith("progress "):
                 console.print(words, markup=False, highlight=False, soft_wrap=True)
             shown = words
     if node.became:

@@ -1,4 +1,8 @@
-"""The Franka Hand, which answers when its fingers rest: a thread waits for it, so that the arm need not."""
+"""The Franka Hand, which answers when its fingers rest: threads wait for it, so that the arm need not.
+
+One thread reads, another one commands: a stop was seen to return only when the fingers rested, and their width is read
+meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -24,32 +28,44 @@ class FrankaHand:
         """[m] at the last reading."""
         self._wanted: tuple[float, float, float] | None = None
         self._task: Any = None
-        self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="hand", daemon=True)
-        self._thread.start()
+        self._asked, self._closed = threading.Event(), threading.Event()
+        self._threads = [
+            threading.Thread(target=run, name="hand", daemon=True) for run in (self._read, self._act)
+        ]
+        for thread in self._threads:
+            thread.start()
 
     def grip(self, width_m: float, speed_m_s: float, force_n: float) -> None:
         """Lead the fingers to a width; a command that is not yet begun is replaced."""
         self._wanted = (width_m, speed_m_s, force_n)
+        self._asked.set()
 
     def close(self) -> None:
         """End what the fingers do, and leave the hand as it is."""
         self._closed.set()
-        self._thread.join(1.0)
+        self._asked.set()
+        for thread in self._threads:
+            thread.join(1.0)
         if self._task is not None:  # franky's own thread must not outlive the hand
             with contextlib.suppress(Exception):
                 self._hand.stop()
                 self._task.get()
             self._task = None
 
-    def _run(self) -> None:
-        # What goes wrong with a hand shows in a width that does not change; the arm goes on.
+    # What goes wrong with a hand shows in a width that does not change; the arm goes on.
+
+    def _read(self) -> None:
         while not self._closed.wait(READ_S):
             with contextlib.suppress(Exception):
-                wanted, self._wanted = self._wanted, None
-                if wanted is not None:
-                    self._begin(*wanted)
                 self.width_m = float(self._hand.width)
+
+    def _act(self) -> None:
+        while self._asked.wait() and not self._closed.is_set():
+            self._asked.clear()
+            wanted, self._wanted = self._wanted, None
+            if wanted is not None:
+                with contextlib.suppress(Exception):
+                    self._begin(*wanted)
 
     def _begin(self, width_m: float, speed_m_s: float, force_n: float) -> None:
         if self._task is not None:

@@ -8,6 +8,10 @@ from openral_core.manifest import RSkillManifest
 from openral_core.scene import DeployScene
 from openral_rskill.checks.finding import Finding
 
+ANOTHER_UNIT = 9.0
+"""Ratio of two displacements from which one of them is taken to be in another unit, such as cm. Actions are scaled by
+the ratio; robots of the same kind differ by a factor of five at most among the scenes and skills that ship."""
+
 
 def action(manifest: RSkillManifest, scene: DeployScene) -> Iterator[Finding]:
     """Length and meaning of an action must be the scene's."""
@@ -20,6 +24,11 @@ def action(manifest: RSkillManifest, scene: DeployScene) -> Iterator[Finding]:
     needed = demanded.representation or "not stated"
     ok = demanded.representation in (None, offered.representation)
     yield Finding.of("action representation", ok, offered.representation, needed, fix)
+    if offered.step_m is not None and demanded.step_m is not None:
+        ratio = max(demanded.step_m / offered.step_m, offered.step_m / demanded.step_m)
+        fix = "write step_m in metres: how far the hand goes by a command of 1, in the demonstrations or in the scene"
+        found, wanted = (f"{step:g} m by a command of 1" for step in (offered.step_m, demanded.step_m))
+        yield Finding.of("action step", ratio < ANOTHER_UNIT, found, wanted, fix)
 
 
 def rate(manifest: RSkillManifest, scene: DeployScene, lockstep: bool) -> Iterator[Finding]:

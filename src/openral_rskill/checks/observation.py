@@ -27,9 +27,8 @@ def cameras(manifest: RSkillManifest, scene: DeployScene) -> Iterator[Finding]:
         chosen = cameras_for(manifest, scene)
     except ContractError as error:
         keys = ", ".join(camera.feature_key for camera in scene.cameras)
-        yield Finding(
-            "cameras", False, keys, str(error).split(";")[0].split(",")[0], str(error).rsplit(": ", 1)[-1]
-        )
+        needed = str(error).split(";")[0].split(",")[0].removeprefix(f"{manifest.name} needs ")
+        yield Finding("cameras", False, keys, needed, str(error).rsplit(": ", 1)[-1])
         return
     wanted = [sensor for sensor in manifest.sensors_required if sensor.modality == "rgb"]
     needs = [sensor for sensor in wanted for _ in range(1 if sensor.vla_feature_key else sensor.count)]

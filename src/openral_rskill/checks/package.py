@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from openral_core.errors import LicenseError, OpenralError
+from openral_core.errors import LicenseError, OpenralError, nearest
 from openral_core.manifest import RSkillManifest
-from openral_core.manifest.families import server_elsewhere
+from openral_core.manifest.families import known_families, server_elsewhere
 from openral_core.manifest.runtime import LOCAL
 from openral_core.scene import DeployScene
 from openral_rskill.checks.finding import Finding
@@ -34,13 +34,26 @@ def runtime(manifest: RSkillManifest) -> Finding:
     return Finding.of("runtime", runs, found, f"{manifest.runtime}, kind {manifest.kind}", fix)
 
 
+def family(manifest: RSkillManifest) -> Finding:
+    """The code of the skill's family must be on this machine."""
+    known = known_families()
+    like = nearest(str(manifest.model_family), known)
+    fix = f"did you mean '{like}'? Else install" if like else "install"
+    fix += " the distribution that brings it"
+    name = str(manifest.model_family)
+    return Finding.of("family", name in known, name if name in known else ", ".join(known), name, fix)
+
+
 def license_(manifest: RSkillManifest, folder: Path | None, accept_noncommercial: bool | None) -> Finding:
     """The licence of the weights must allow commercial use, or its terms be accepted."""
     needed = "commercial use, or its terms accepted"
     try:
         check_license(manifest, folder=folder, accept_noncommercial=accept_noncommercial)
     except LicenseError as error:
-        return Finding("licence", False, manifest.license, needed, str(error))
+        fix = str(error)
+        if manifest.license == "unknown":
+            fix += "; if the weights are your own, write their license: into rskill.yaml"
+        return Finding("licence", False, manifest.license, needed, fix)
     return Finding("licence", True, manifest.license, needed)
 
 

@@ -24,9 +24,15 @@ def list_(search: Search = None) -> None:
     from openral_rskill.registry import load_package
     from openral_rskill.store.installed import skill_folders
 
-    table = Table(box=None, pad_edge=False)
-    for column in ("", "skill", "kind", "family", "licence", "weights", "does"):
-        table.add_column(column, no_wrap=column == "skill")  # a name cut short is nobody's name
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    for column in ("", "skill", "kind", "licence", "weights", "does"):
+        # A name cut short is nobody's name; a long licence is folded, so that there is room for what a skill does.
+        table.add_column(
+            column,
+            no_wrap=column in ("skill", "kind"),
+            overflow="fold",
+            max_width=10 if column in ("licence", "weights") else None,
+        )
     broken = []
     for folder in skill_folders(search or ()):
         try:
@@ -37,8 +43,8 @@ def list_(search: Search = None) -> None:
             table.add_row(FAULT, folder.name)
             continue
         manifest = package.manifest
-        family, does = manifest.model_family or "-", ", ".join(manifest.actions)
-        table.add_row(OK, manifest.short_name, manifest.kind, family, manifest.license, where, does)
+        does = ", ".join(manifest.actions)
+        table.add_row(OK, manifest.short_name, manifest.kind, manifest.license, where, does)
     console().print(
         table if table.row_count else "no skills; add a folder with an rskill.yaml, or use --search"
     )

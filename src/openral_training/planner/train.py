@@ -98,7 +98,7 @@ def train(
         warm = min(1.0, (step + 1) / 60) * 0.5 * (1 + math.cos(math.pi * step / config.steps))
         for group in optimiser.param_groups:
             group["lr"] = config.learning_rate * max(warm, 0.02)
-        with torch.autocast(model.device.type, dtype=torch.bfloat16):
+        with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=model.device.type != "cpu"):
             loss = _loss(model, tokenizer, _batch(rng, lexicon, config))
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]

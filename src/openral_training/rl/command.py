@@ -1,4 +1,4 @@
-"""`openral train rl`: from a config's name to a better policy."""
+"""The command `openral train rl`."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def rl(
     ] = None,
     seed: Annotated[int | None, numbers.seed("In place of actor.seed.")] = None,
     epochs: Annotated[int | None, numbers.count("In place of runner.max_epochs.", "--epochs")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run that is there.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in that folder.")] = False,
     package: Annotated[
-        bool, typer.Option("--package", help="Judge the result as an rSkill, by the ordinary benchmark.")
+        bool, typer.Option("--package", help="Evaluate the result as an rSkill by the ordinary benchmark.")
     ] = False,
     device: DeviceOption = Device.auto,
 ) -> None:
@@ -34,14 +34,14 @@ def rl(
     from openral_training.rl.config import load_config, with_changes
     from openral_training.rl.package import check_packable, package_result
     from openral_training.rl.policy_evaluation import IMAGINED
-    from openral_training.rl.run import effective, train
+    from openral_training.rl.run import effective_settings, train
 
     torch.set_num_threads(1)  # the networks are small; more threads only get in the simulators' way
     chosen = with_changes(load_config(config), out=out, seed=seed, epochs=epochs)
     check_folder(chosen.folder, "--out")
     if package:
         check_packable(chosen)
-    console.print(effective(chosen), markup=False, highlight=False)
+    console.print(effective_settings(chosen), markup=False, highlight=False)
     with progress_bar("learning", chosen.runner.max_epochs) as (bar, task):
         result = train(
             chosen,
@@ -60,16 +60,16 @@ def rl(
         soft_wrap=True,
     )
     if package:
-        judged = package_result(chosen, shlex.join(["openral", *sys.argv[1:]]))
-        words = f"rSkill {judged['provenance']['skill']}: {_line(judged['results']['all_episodes'])}"
+        evaluated = package_result(chosen, shlex.join(["openral", *sys.argv[1:]]))
+        rate = f"rSkill {evaluated['provenance']['skill']}: {_line(evaluated['results']['all_episodes'])}"
         console.print(
-            f"{chosen.folder / 'policy'}: {words}, eval/{judged['benchmark']['name']}.json", soft_wrap=True
+            f"{chosen.folder / 'policy'}: {rate}, eval/{evaluated['benchmark']['name']}.json", soft_wrap=True
         )
 
 
 def _gap(entry: dict[str, Any]) -> str:
     imagined, real, gap = _line(entry["imagined"]), _line(entry["real"]), 100 * entry["optimism_gap"]
-    return f"states learnt on: imagined {imagined}, real {real}, optimism gap {gap:+.0f} points"
+    return f"training states: imagined {imagined}, real {real}, optimism gap {gap:+.0f} points"
 
 
 def _line(entry: dict[str, Any]) -> str:

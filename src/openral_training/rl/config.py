@@ -1,7 +1,7 @@
-"""What a run of reinforcement learning is told: one file, keys as RLinf's users know them where they mean the same.
+"""The config of a run: one YAML file, with RLinf's keys where they mean the same. Its sections are in `settings`.
 
-Each fact is said once. A key that is unknown, or that the chosen algorithm or placement would not read, is an error
-that names it, so a number in a file is always a number in force. The parts are in `settings`.
+Each fact has one key. A key that is unknown, or that the chosen algorithm or placement would not read, is an error that
+names it, so every value in a file has an effect.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from openral_core.schema import Fault, Schema, raise_faults, validate
 from openral_training.rl.policies.mini_actor import MiniActorConfig
 from openral_training.rl.policies.state_mlp import MlpConfig
 from openral_training.rl.policies.token_model import TokenConfig
-from openral_training.rl.settings.actor import Actor, Base
+from openral_training.rl.settings.actor import Actor, InitialCloning
 from openral_training.rl.settings.algorithm import Grpo, Ppo
 from openral_training.rl.settings.cluster import Cluster
 from openral_training.rl.settings.env import Env
@@ -34,21 +34,21 @@ class RlConfig(Schema):
     """A run."""
 
     cluster: Cluster = Cluster()
-    """Where its parts run."""
+    """Placement of its components."""
     runner: Runner
-    """How long."""
+    """Its length, evaluations and logs."""
     env: Env
-    """On what."""
-    base: Base | None = None
-    """How the state policy is cloned that it begins with; the other policies are there already."""
+    """Tasks, environments and initial states."""
+    base: InitialCloning | None = None
+    """How the initial policy of model_type `mlp` is cloned; the other kinds of policies are loaded."""
     algorithm: Grpo | Ppo
-    """How."""
+    """PPO or GRPO."""
     reward: ProgressReward | None = None
-    """What is paid beside success; absent: nothing."""
+    """Reward shaping; absent: success is the only reward."""
     rollout: Rollout = Rollout()
-    """How experience is made."""
+    """How experience is collected."""
     actor: Actor
-    """Who learns."""
+    """The policy and its optimiser."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> RlConfig:
@@ -59,15 +59,15 @@ class RlConfig(Schema):
         faults, env, stages = [], self.env, self.rollout.pipeline_stage_num
         if set(env.train.init_ids.ids()) & set(env.eval.init_ids.ids()):
             what = f"{env.eval.init_ids} overlap env.train.init_ids {env.train.init_ids}"
-            faults.append(Fault("env.eval.init_ids", what, "judge on states that are never learnt on"))
+            faults.append(Fault("env.eval.init_ids", what, "evaluate on other states than those of training"))
         if len(set(env.tasks)) < len(env.tasks):
-            faults.append(Fault("env.tasks", "a task is there twice", "keep one"))
+            faults.append(Fault("env.tasks", "names a task twice", "remove one of them"))
         rollout_workers = len(self.cluster.ranks("rollout"))
         share = len(env.tasks) * stages * rollout_workers
         if env.train.total_num_envs % share:
             what = (
-                f"{env.train.total_num_envs} worlds for {len(env.tasks)} tasks in {stages} stages of {rollout_workers} "
-                "players leave a rest"
+                f"{env.train.total_num_envs} environments cannot be shared out among {len(env.tasks)} tasks in "
+                f"{stages} stages of {rollout_workers} rollout workers"
             )
             faults.append(Fault("env.train.total_num_envs", what, f"use a multiple of {share}"))
         if stages > 1 and not self.cluster.env_ranks:
@@ -75,45 +75,52 @@ class RlConfig(Schema):
             fix = "give env ranks of its own in cluster.component_placement, or set 1"
             faults.append(Fault("rollout.pipeline_stage_num", what, fix))
         if self.base and self.base.demos > env.train.init_ids.count:
-            faults.append(Fault("base.demos", "exceeds env.train.init_ids.count", "show no state twice"))
-        return [*faults, *self._fit_of_words(), *self._fit_of_imagination()]
+            what = (
+                f"is {self.base.demos}, more than the {env.train.init_ids.count} states of env.train.init_ids"
+            )
+            faults.append(Fault("base.demos", what, "lower it: there is one demonstration a state"))
+        return [*faults, *self._fit_of_instructions(), *self._fit_of_world_model()]
 
-    def _fit_of_imagination(self) -> list[Fault]:
-        """Imagined worlds lie in the command's process and show a state."""
+    def _fit_of_world_model(self) -> list[Fault]:
+        """Check that the policy acts on a state, and that rollouts are in the command's process."""
         if self.env.train.world_model is None:
             return []
         faults, kind = [], self.actor.model.model_type
         if kind != "mlp":
-            what = f"imagines a state, and a policy of model_type {kind} acts on pictures"
-            faults.append(Fault("env.train.world_model", what, "remove it, or take mlp"))
+            what = f"imagines a state, and a policy of model_type {kind} acts on images"
+            faults.append(
+                Fault("env.train.world_model", what, "remove it, or set actor.model.model_type to mlp")
+            )
         if self.cluster.rollout_apart:
-            what = "has players in processes of their own, and imagined worlds lie in the command's"
-            faults.append(Fault("cluster.component_placement", what, "give rollout and actor one rank"))
+            what = "has rollout workers in processes of their own, where no world model is"
+            faults.append(Fault("cluster.component_placement", what, "give rollout and actor the same rank"))
         if self.reward is not None:
             what = "is not used with env.train.world_model, which has a reward of its own"
             faults.append(Fault("reward", what, "remove it"))
         return faults
 
-    def _fit_of_words(self) -> list[Fault]:
-        given, kind = self.env.instructions, self.actor.model.model_type
+    def _fit_of_instructions(self) -> list[Fault]:
+        instructions, kind = self.env.instructions, self.actor.model.model_type
         faults = [
             Fault(f"env.instructions.{task}", "is none of env.tasks", "remove it")
-            for task in given
+            for task in instructions
             if task not in self.env.tasks
         ]
-        told = kind == "tokens" or self.reward is not None
-        missing = [task for task in self.env.tasks if task not in given]
-        if told and missing:
-            faults.append(Fault("env.instructions", f"lacks {missing[0]}", "say in words what is to be done"))
-        if given and kind == "mlp" and not told:
-            what = "is not used: neither the policy nor a reward model is told words"
+        needed = kind == "tokens" or self.reward is not None
+        missing = [task for task in self.env.tasks if task not in instructions]
+        if needed and missing:
+            faults.append(
+                Fault("env.instructions", f"lacks {missing[0]}", "add a sentence that says what to do")
+            )
+        if instructions and kind == "mlp" and not needed:
+            what = "is not used: neither the policy nor a reward model takes an instruction"
             faults.append(Fault("env.instructions", what, "remove it"))
         return faults
 
     def _fit_of_algorithm(self) -> list[Fault]:
         faults, algorithm, kind = [], self.algorithm, self.actor.model.model_type
         if self.base and kind != "mlp":
-            what = f"is not used: actor.model.model_type {kind} is a policy already"
+            what = f"is not used: a policy of actor.model.model_type {kind} is not cloned"
             faults.append(Fault("base", what, "remove it"))
         if algorithm.reward_type == "action" and algorithm.logprob_type == "chunk":
             what = "is chunk, coarser than algorithm.reward_type action"
@@ -125,14 +132,16 @@ class RlConfig(Schema):
                 faults.append(Fault("actor.optim.value_lr", "is missing for adv_type gae", "add it"))
             return faults
         if self.reward is not None:
-            what = "is not used: the episodes of a group begin alike, so differences say how they end only"
-            faults.append(Fault("reward", what, "remove it, or take adv_type gae"))
+            what = "is not used: differences of progress add up to the same return, whose group mean GRPO subtracts"
+            faults.append(Fault("reward", what, "remove it, or set algorithm.adv_type to gae"))
         if self.actor.optim.value_lr is not None:
             faults.append(
                 Fault("actor.optim.value_lr", "is not used: adv_type grpo has no critic", "remove it")
             )
         if self.episodes_a_task % algorithm.group_size:
-            what = f"{self.episodes_a_task} episodes a task and update are no whole groups of {algorithm.group_size}"
+            what = (
+                f"is {algorithm.group_size}, of which {self.episodes_a_task} episodes a task are no multiple"
+            )
             fix = "change env.train.total_num_envs, rollout.rollout_epoch or this"
             faults.append(Fault("algorithm.group_size", what, fix))
         if (algorithm.max_rounds > 1) != (algorithm.informative_share > 0):
@@ -142,12 +151,12 @@ class RlConfig(Schema):
 
     @property
     def episodes_a_task(self) -> int:
-        """Episodes of each task for one update, without those that are run again."""
+        """Episodes of each task in one round of an update; GRPO may run several rounds."""
         return self.env.train.total_num_envs * self.rollout.rollout_epoch // len(self.env.tasks)
 
     @property
     def folder(self) -> Path:
-        """Where the run is kept."""
+        """Folder of the run."""
         return Path(self.runner.logger.log_path) / self.runner.logger.experiment_name
 
 
@@ -158,10 +167,10 @@ _POLICIES: dict[object, type[Schema]] = {"mlp": MlpConfig, "mini": MiniActorConf
 
 
 def _schema(algorithm: type[Schema], model: type[Schema]) -> type[RlConfig]:
-    """Return RlConfig of one algorithm and one kind of policy: the faults of a union would speak of all its members."""
+    """Return RlConfig for one algorithm and one kind of policy, so that faults do not name the keys of the others."""
     cloned = model is MlpConfig
     actor = create_model("Actor", __base__=Actor, model=(model, model() if cloned else ...))
-    rest: dict[str, Any] = {"base": (Base, Base())} if cloned else {}
+    rest: dict[str, Any] = {"base": (InitialCloning, InitialCloning())} if cloned else {}
     return create_model("RlConfig", __base__=RlConfig, algorithm=(algorithm, ...), actor=(actor, ...), **rest)
 
 
@@ -182,22 +191,22 @@ def load_config(ref: str | Path) -> RlConfig:
 def _chosen(
     document: Document, known: Mapping[object, type[Schema]], key: tuple[str, ...], usual: str | None
 ) -> type[Schema]:
-    """Return what a key of the file stands for."""
-    found = document.section(*key).data or usual
-    if found not in known:
-        what = "is missing" if found is None else f"'{found}' is not known"
+    """Return the schema that a key of the file names, `usual` where the key is absent."""
+    name = document.section(*key).data or usual
+    if name not in known:
+        what = "is missing" if name is None else f"'{name}' is not known"
         raise ManifestError(document.fault(key, what, f"use one of {', '.join(map(str, known))}"))
-    return known[found]
+    return known[name]
 
 
 def with_changes(config: RlConfig, *, out: Path | None, seed: int | None, epochs: int | None) -> RlConfig:
-    """Return a config with what a command line says instead; None: as it is.
+    """Return a config with the values of a command line in place of the file's; None leaves a value as it is.
 
     Args:
-        config: as its file says.
+        config: of the file.
         out: folder of the run.
-        seed: of everything.
-        epochs: updates.
+        seed: `actor.seed`.
+        epochs: `runner.max_epochs`.
     """
     runner, actor = config.runner, config.actor
     if out is not None:

@@ -1,6 +1,6 @@
-"""The policy that learning begins with: a few shows of scripted experts, cloned.
+"""The initial policy on the state: demonstrations of scripted experts, cloned.
 
-State only, nothing is rendered: a demonstration takes tenths of a second.
+Nothing is rendered, so a demonstration takes tenths of a second.
 """
 
 from __future__ import annotations
@@ -19,24 +19,28 @@ from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
 from openral_sim_bridge.backends.metaworld.world import make_expert
 from openral_training.rl.envs.observation_encoder import StateEncoder
 from openral_training.rl.policies.state_mlp import StateMlp
-from openral_training.rl.settings.actor import Base
+from openral_training.rl.settings.actor import InitialCloning
 
-TRIES = 10
-"""Disturbed shows of one initial state until one succeeds."""
-LEAST_SPREAD = 0.05
-"""Least standard deviation by which a number of the observation is divided: a few shows do not tell its range."""
+MAX_TRIES = 10
+"""Times that a disturbed expert tries one initial state until it succeeds."""
+MIN_STD = 0.05
+"""Least standard deviation by which an entry of the observation is divided, since few demonstrations say little about
+its range."""
+
+Step = tuple[NDArray[np.float32], NDArray[np.float64]]
+"""Observation (D,) and the undisturbed expert's action (A,) of one control step."""
 
 
 @dataclass(frozen=True)
-class Shows:
-    """N moments of expert episodes."""
+class ExpertSteps:
+    """N control steps of demonstrations, each with the expert's next C actions."""
 
     observations: NDArray[np.float32]
     """(N, D)"""
     actions: NDArray[np.float32]
-    """(N, C, A) what the undisturbed expert did then and in the next steps."""
-    known: NDArray[np.bool_]
-    """(N, C) whether the episode went on so long."""
+    """(N, C, A) of the undisturbed expert in this step and the next ones."""
+    valid: NDArray[np.bool_]
+    """(N, C) False for steps after the demonstration's end."""
 
 
 def demonstrate(
@@ -49,18 +53,18 @@ def demonstrate(
     horizon: int,
     noise: float,
     seed: int,
-) -> Shows:
-    """Let the scripted expert of a task show it once from each initial state.
+) -> ExpertSteps:
+    """Run the scripted expert of a task once from each initial state.
 
     Args:
         scene: of the task.
-        task: the simulator's name.
+        task: the simulator's name of it.
         init_ids: of the states.
         encoder: reads observations.
         chunk: C
-        horizon: control steps that a show may take.
-        noise: standard deviation of what is added to the executed actions, -1..1.
-        seed: of that.
+        horizon: most control steps of a demonstration.
+        noise: standard deviation of what is added to the executed actions, which are within -1..1.
+        seed: of the noise.
 
     Raises:
         SimulationError: there is no expert, or it does not succeed.
@@ -69,27 +73,27 @@ def demonstrate(
     try:
         if not isinstance(backend, MetaWorldBackend):
             raise SimulationError(
-                f"{scene.scene.id}: no scripted expert acts on its state; use a MetaWorld scene"
+                f"{scene.scene.id}: has no scripted expert that acts on its state; use a scene of MetaWorld"
             )
-        shows = [
-            _chunked(_show(backend, task, init_id, encoder, horizon, noise, seed), chunk)
+        demonstrations = [
+            _with_next_actions(_demonstration(backend, task, init_id, encoder, horizon, noise, seed), chunk)
             for init_id in init_ids
         ]
     finally:
         backend.close()
-    return joined(shows)
+    return concatenated(demonstrations)
 
 
-def joined(shows: list[Shows]) -> Shows:
-    """Return all moments as one."""
-    return Shows(
-        np.concatenate([show.observations for show in shows]),
-        np.concatenate([show.actions for show in shows]),
-        np.concatenate([show.known for show in shows]),
+def concatenated(parts: list[ExpertSteps]) -> ExpertSteps:
+    """Return several demonstrations as one."""
+    return ExpertSteps(
+        np.concatenate([part.observations for part in parts]),
+        np.concatenate([part.actions for part in parts]),
+        np.concatenate([part.valid for part in parts]),
     )
 
 
-def _show(
+def _demonstration(
     backend: MetaWorldBackend,
     task: str,
     init_id: int,
@@ -97,21 +101,21 @@ def _show(
     horizon: int,
     noise: float,
     seed: int,
-) -> list[tuple[NDArray[np.float32], NDArray[np.float64]]]:
-    """Return the observation and the advice of each control step of one successful show."""
-    for attempt in range(TRIES):
+) -> list[Step]:
+    """Return the steps of one successful demonstration."""
+    for attempt in range(MAX_TRIES):
         rng = np.random.default_rng([seed, init_id, attempt])
         [state] = backend.reset([task], [init_id])
         expert, world = make_expert(task), backend.world(0)
-        moments = []
+        steps: list[Step] = []
         for _ in range(horizon):
-            advice = world.expert_action(task, expert)
-            moments.append((encoder.encode(backend, 0, task, state), advice))
-            disturbed = advice + noise * rng.standard_normal(len(advice))
+            action = world.expert_action(task, expert)
+            steps.append((encoder.encode(backend, 0, task, state), action))
+            disturbed = action + noise * rng.standard_normal(len(action))
             result = backend.step(np.clip(disturbed, -1, 1)[None])
             [state] = result.states
             if result.success[0, backend.task_ids.index(task)]:
-                return moments
+                return steps
         if not noise:
             break
     raise SimulationError(
@@ -120,42 +124,46 @@ def _show(
     )
 
 
-def _chunked(moments: list[tuple[NDArray[np.float32], NDArray[np.float64]]], chunk: int) -> Shows:
-    """Return the moments of a show, each with the advice of its next steps, and which of them there were."""
-    advised = np.stack([advice for _, advice in moments]).astype(np.float32)
-    steps = np.arange(len(moments))[:, None] + np.arange(chunk)
-    actions = advised[np.minimum(steps, len(moments) - 1)]
-    return Shows(np.stack([seen for seen, _ in moments]), actions, steps < len(moments))
+def _with_next_actions(steps: list[Step], chunk: int) -> ExpertSteps:
+    """Return the steps of a demonstration, each with the actions of the next C of them."""
+    actions = np.stack([action for _, action in steps]).astype(np.float32)
+    ahead = np.arange(len(steps))[:, None] + np.arange(chunk)
+    chunks = actions[np.minimum(ahead, len(steps) - 1)]
+    return ExpertSteps(np.stack([observation for observation, _ in steps]), chunks, ahead < len(steps))
 
 
 def clone(
     policy: StateMlp,
-    shows: Shows,
-    config: Base,
+    demonstrations: ExpertSteps,
+    config: InitialCloning,
     seed: int,
     progress: Callable[[int, float], None] = lambda step, loss: None,
 ) -> None:
-    """Teach a policy what experts did: the likeliest actions, no surer than the entropy bonus lets it.
+    """Maximise the likelihood of the expert's actions, with an entropy bonus.
 
     Args:
-        policy: fresh; its scale of observations is set, too.
-        shows: of all tasks.
+        policy: with fresh networks; the scale of its observations is set, too.
+        demonstrations: of all tasks.
         config: hyper-parameters.
-        seed: of the order of the moments.
+        seed: of the minibatches.
         progress: called after each step with the number of steps and the loss [nat a token].
     """
     network = policy.network
-    network.mean.copy_(torch.from_numpy(shows.observations.mean(0)))
-    network.std.copy_(torch.from_numpy(np.maximum(shows.observations.std(0), LEAST_SPREAD)))
-    seen, known = torch.from_numpy(shows.observations), torch.from_numpy(shows.known)
-    tokens = torch.from_numpy(policy.head.tokens(shows.actions))
+    network.mean.copy_(torch.from_numpy(demonstrations.observations.mean(0)))
+    network.std.copy_(torch.from_numpy(np.maximum(demonstrations.observations.std(0), MIN_STD)))
+    observations, valid = (
+        torch.from_numpy(array) for array in (demonstrations.observations, demonstrations.valid)
+    )
+    tokens = torch.from_numpy(policy.head.tokens(demonstrations.actions))
     optimiser = torch.optim.Adam(policy.actor_parameters(), lr=config.lr)
     rng = np.random.default_rng(seed)
     for step in range(config.steps):
-        rows = torch.from_numpy(rng.integers(len(seen), size=min(config.batch_size, len(seen))))
-        evaluation = policy.evaluate(seen[rows], tokens[rows])
-        gain = (evaluation.logprobs + config.entropy_bonus * evaluation.entropy)[known[rows]].mean()
+        size = min(config.batch_size, len(observations))
+        rows = torch.from_numpy(rng.integers(len(observations), size=size))
+        evaluation = policy.evaluate(observations[rows], tokens[rows])
+        objective = evaluation.logprobs + config.entropy_bonus * evaluation.entropy
+        loss = -objective[valid[rows]].mean()
         optimiser.zero_grad()
-        (-gain).backward()  # type: ignore[no-untyped-call]
+        loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
-        progress(step + 1, -gain.item())
+        progress(step + 1, loss.item())

@@ -1,4 +1,4 @@
-"""What a run begins with: a policy, and what it sees of which scenes. One function a kind of policy."""
+"""The initial policy of a run, with its observation encoder and scenes. One function a kind of policy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import with_task
 from openral_rskill.registry import resolve
 from openral_training.rl.config import RlConfig
-from openral_training.rl.demonstrate import clone, demonstrate, joined
+from openral_training.rl.demonstrate import clone, concatenated, demonstrate
 from openral_training.rl.envs.observation_encoder import EncoderFactory, StateEncoder
 from openral_training.rl.policies.mini_actor import MiniActor, MiniActorConfig
 from openral_training.rl.policies.mini_features import MiniFeatures, check_skill
@@ -23,65 +23,67 @@ from openral_training.rl.policies.policy import StochasticPolicy
 from openral_training.rl.policies.state_mlp import MlpConfig, MlpShape, StateMlp, load_state_mlp
 from openral_training.rl.policies.token_actor import ImageEncoder, TokenActor
 from openral_training.rl.policies.token_model import TokenConfig
-from openral_training.rl.settings.actor import Base
+from openral_training.rl.settings.actor import InitialCloning
 from openral_training.rl.settings.algorithm import Ppo
 
 BASE = "base.safetensors"
 ProgressCallback = Callable[[int, str], None]
-"""Told the number of updates that are done and a line about them."""
+"""Takes the number of finished updates and a line about them."""
 
 
 @dataclass(frozen=True)
 class InitialPolicy:
-    """What a run begins with."""
+    """The initial policy of a run, and what goes with it."""
 
     policy: StochasticPolicy
-    """The base, the same one whenever a run is gone on with."""
+    """The same weights each time, also when a run is resumed."""
     scenes: dict[str, BenchmarkScene]
-    """By task, each with the words that the policy is told."""
+    """By task, each with the instruction that the policy gets."""
     encoder_factory: EncoderFactory
-    """Makes what the policy sees."""
+    """Makes the policy's observations."""
     checkpoint_name: str
-    """Name, in the run's folder, under which the policy is saved in the end."""
+    """Name in the run's folder under which the final policy is saved."""
 
 
 def initial_policy(
     config: RlConfig, progress_callback: ProgressCallback = lambda step, note: None
 ) -> InitialPolicy:
-    """Return what a run begins with.
+    """Return the initial policy of a run.
 
     Args:
         config: of the run.
-        progress_callback: told what is done for it.
+        progress_callback: called while demonstrations are made and cloned.
 
     Raises:
         OpenralError: a scene or a skill is not there, or they do not fit each other.
     """
     model = config.actor.model
     if isinstance(model, MiniActorConfig):
-        return _skill(config, model)
-    return _tokens(config, model) if isinstance(model, TokenConfig) else _cloned(config, progress_callback)
+        return _mini_actor(config, model)
+    if isinstance(model, TokenConfig):
+        return _token_actor(config, model)
+    return _state_mlp(config, progress_callback)
 
 
-def _scenes(config: RlConfig, words: Callable[[str], str]) -> dict[str, BenchmarkScene]:
-    """Return the scene of each task, with its words."""
+def _scenes(config: RlConfig, instruction: Callable[[str], str]) -> dict[str, BenchmarkScene]:
+    """Return the scene of each task, with its instruction."""
     scene = load_scene(config.env.scene, BenchmarkScene)
     family = scene.scene.backend_options["family"]
-    return {task: with_task(scene, f"{family}/{task}", words(task)) for task in config.env.tasks}
+    return {task: with_task(scene, f"{family}/{task}", instruction(task)) for task in config.env.tasks}
 
 
 def _value_width(config: RlConfig, chunk: int) -> int:
-    """Return V: one value a control step where rewards have that level, else one."""
+    """Return V: C where each control step has a reward of its own, else 1."""
     algorithm = config.algorithm
     return chunk if isinstance(algorithm, Ppo) and algorithm.reward_type == "action" else 1
 
 
-def _skill(config: RlConfig, model: MiniActorConfig) -> InitialPolicy:
-    """Begin with a skill of the family `mini`, which is told what its manifest says first of each task."""
+def _mini_actor(config: RlConfig, model: MiniActorConfig) -> InitialPolicy:
+    """Return a skill of the family `mini`; tasks without an instruction get the first one of the skill's manifest."""
     package = resolve(model.model_path)
-    bare = load_scene(config.env.scene)
-    said = config.env.instructions
-    scenes = _scenes(config, lambda task: said.get(task) or default_instruction(package, bare, task))
+    scene = load_scene(config.env.scene)
+    instructions = config.env.instructions
+    scenes = _scenes(config, lambda task: instructions.get(task) or default_instruction(package, scene, task))
     check_skill(package, scenes)
     torch.manual_seed(config.actor.seed)
     policy = MiniActor(
@@ -94,14 +96,14 @@ def _skill(config: RlConfig, model: MiniActorConfig) -> InitialPolicy:
     return InitialPolicy(policy, scenes, partial(MiniFeatures, package.folder), "policy")
 
 
-def _tokens(config: RlConfig, model: TokenConfig) -> InitialPolicy:
-    """Begin with a language model that sees and writes its actions."""
-    said = {task: config.env.instructions[task] for task in config.env.tasks}
-    scenes = _scenes(config, lambda task: said[task])
+def _token_actor(config: RlConfig, model: TokenConfig) -> InitialPolicy:
+    """Return a vision-language model that generates action tokens."""
+    instructions = {task: config.env.instructions[task] for task in config.env.tasks}
+    scenes = _scenes(config, lambda task: instructions[task])
     torch.manual_seed(config.actor.seed)
     policy = TokenActor(
         model,
-        said,
+        instructions,
         action_dim=scenes[config.env.tasks[0]].action.dim,
         value_width=_value_width(config, model.chunk),
         temperature=config.rollout.sampling_params.temperature,
@@ -109,8 +111,8 @@ def _tokens(config: RlConfig, model: TokenConfig) -> InitialPolicy:
     return InitialPolicy(policy, scenes, partial(ImageEncoder, policy.model.image_size), "policy")
 
 
-def _cloned(config: RlConfig, progress_callback: ProgressCallback) -> InitialPolicy:
-    """Begin with a policy on the state."""
+def _state_mlp(config: RlConfig, progress_callback: ProgressCallback) -> InitialPolicy:
+    """Return a policy on the simulator's state."""
     scenes = _scenes(config, lambda task: config.env.instructions.get(task, task))
     return InitialPolicy(
         state_policy(config, config.folder / BASE, progress_callback),
@@ -123,34 +125,36 @@ def _cloned(config: RlConfig, progress_callback: ProgressCallback) -> InitialPol
 def state_policy(
     config: RlConfig, path: Path, progress_callback: ProgressCallback = lambda step, note: None
 ) -> StateMlp:
-    """Return the policy on the state that a run begins with: cloned from demonstrations, or the one cloned before.
+    """Return a run's initial policy on the state, from its file, or cloned from demonstrations and written there.
 
     Args:
         config: of the run.
-        path: of its file.
-        progress_callback: told of each task and of the cloning.
+        path: of the file.
+        progress_callback: called for each task and while cloning.
 
     Raises:
         ContractError: the run's policy is of another kind.
     """
     model = config.actor.model
     if not isinstance(model, MlpConfig):
-        raise ContractError(f"actor.model.model_type: {model.model_type} acts on no state; take mlp")
+        raise ContractError(
+            f"actor.model.model_type: is {model.model_type}, which does not act on the simulator's state; set mlp"
+        )
     if not path.is_file():
-        _clone(config, model, config.base or Base(), path, progress_callback)
+        _clone(config, model, config.base or InitialCloning(), path, progress_callback)
     return load_state_mlp(path, config.rollout.sampling_params.temperature)
 
 
 def _clone(
-    config: RlConfig, model: MlpConfig, base: Base, path: Path, progress_callback: ProgressCallback
+    config: RlConfig, model: MlpConfig, base: InitialCloning, path: Path, progress_callback: ProgressCallback
 ) -> None:
-    """Let experts show the tasks, clone them, and write the policy."""
+    """Clone the scripted experts of all tasks, and write the policy."""
     encoder, seed = StateEncoder(config.env.tasks), config.actor.seed
     ids = list(config.env.train.init_ids.ids())[: base.demos]
-    shows = []
+    demonstrations = []
     for task, scene in _scenes(config, str).items():
-        progress_callback(0, f"the expert shows {task}")
-        shown = demonstrate(
+        progress_callback(0, f"demonstrations of {task}")
+        of_task = demonstrate(
             scene,
             task,
             ids,
@@ -160,15 +164,15 @@ def _clone(
             noise=base.noise,
             seed=seed,
         )
-        shows.append(shown)
+        demonstrations.append(of_task)
     torch.manual_seed(seed)
-    everything = joined(shows)
+    of_all_tasks = concatenated(demonstrations)
     shape = MlpShape(
         **model.model_dump(),
         observation_dim=encoder.dim,
-        action_dim=everything.actions.shape[-1],
+        action_dim=of_all_tasks.actions.shape[-1],
         value_width=_value_width(config, model.chunk),
     )
     policy = StateMlp(shape)
-    clone(policy, everything, base, seed, lambda step, loss: progress_callback(0, f"cloning, step {step}"))
+    clone(policy, of_all_tasks, base, seed, lambda step, loss: progress_callback(0, f"cloning, step {step}"))
     policy.save(path)

@@ -1,4 +1,4 @@
-"""The figures of a run, a row an update. `metrics.csv` is the record that a killed run goes on from."""
+"""The metrics of a run, one row an update. A run that is resumed goes on with the rows of `metrics.csv`."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ FILE_NAME = "metrics.csv"
 STEP = "step"
 
 
-class Logbook:
-    """Writes each row to the backends that were asked for."""
+class MetricsLog:
+    """Writes each row to `metrics.csv` and to the backends of the config."""
 
     def __init__(self, folder: Path, backends: tuple[str, ...], first: int) -> None:
-        """Open the record of a run.
+        """Open the log of a run.
 
         Args:
             folder: of the run.
             backends: see `settings.runner.Logger`.
-            first: number of the first row to come; rows from there on, of a run that was killed, are dropped.
+            first: number of the first row that will be added; a killed run may have left rows from there on, which are
+                dropped.
 
         Raises:
             InstallationError: a backend is not installed.
@@ -38,11 +39,11 @@ class Logbook:
 
     @property
     def env_steps(self) -> int:
-        """Control steps simulated for training so far."""
+        """Control steps that training has run so far."""
         return int(sum(row.get("env/steps", 0) for row in self.rows))
 
     def add(self, step: int, row: Mapping[str, float]) -> None:
-        """Add the figures of one update; the file is whole at any time."""
+        """Add the metrics of one update; the file is replaced as a whole."""
         self.rows.append({STEP: step, **row})
         self._write()
         if self._board is not None:
@@ -78,7 +79,7 @@ def _read(path: Path) -> list[dict[str, float]]:
 
 
 def _number(text: str) -> float:
-    """Return the number that was written, counts as counts, so that it is written as before."""
+    """Return an int for digits alone, else a float, so that the file is written again with the same text."""
     return int(text) if text.isdigit() else float(text)
 
 
@@ -93,7 +94,7 @@ def _board(folder: Path, first: int) -> Any:
 
 
 def _wandb(folder: Path) -> Any:
-    """Begin, or go on with, the W&B run of a folder. Nothing leaves this machine unless WANDB_MODE says so."""
+    """Begin or resume the W&B run of a folder. It is offline unless the variable WANDB_MODE says otherwise."""
     try:
         import wandb
     except ImportError as error:

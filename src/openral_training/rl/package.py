@@ -1,4 +1,4 @@
-"""The result of a run as an rSkill that states what it was trained on, with an eval JSON of the ordinary benchmark."""
+"""The result of a run as an rSkill that names its training states, with an eval JSON of the ordinary benchmark."""
 
 from __future__ import annotations
 
@@ -23,27 +23,28 @@ from openral_training.rl.policies.mini_actor import MiniActorConfig
 
 
 def check_packable(config: RlConfig) -> None:
-    """See that a run's result can be a skill.
+    """Check that the result of a run can be a skill.
 
     Raises:
-        ContractError: it acts on what no robot and no topic tells, or it is a part of a larger model.
+        ContractError: the policy acts on the simulator's state, or is an adapter of a larger model.
     """
     kind = config.actor.model
     if not isinstance(kind, MiniActorConfig):
         raise ContractError(
-            f"--package: a policy of actor.model.model_type {kind.model_type} is no skill: nothing outside the "
-            "simulator tells what it sees; learn with model_type mini, or leave --package out"
+            f"--package: a policy of actor.model.model_type {kind.model_type} cannot be a skill; learn with model_type "
+            "mini, or leave --package out"
         )
 
 
 def package_result(config: RlConfig, command: str) -> dict[str, Any]:
-    """Judge the skill that a run left in its folder as any skill is judged, and return the eval JSON.
+    """Evaluate the skill in a run's folder by the ordinary benchmark, and return the eval JSON.
 
-    It is written to the skill's `eval/rl_<experiment_name>.json`; the manifest gets the states that it was trained on.
+    It is written to the skill's `eval/rl_<experiment_name>.json`. The states that the run trained on are added to the
+    skill's manifest.
 
     Args:
-        config: of a run that is through.
-        command: the command line, for the record.
+        config: of a finished run.
+        command: the command line, for the provenance.
 
     Raises:
         ContractError: see `check_packable`.
@@ -51,17 +52,17 @@ def package_result(config: RlConfig, command: str) -> dict[str, Any]:
     check_packable(config)
     initial = initial_policy(config)
     folder = config.folder / initial.checkpoint_name
-    _state_training(folder, config, list(initial.scenes.values()))
+    _add_trained_states(folder, config, list(initial.scenes.values()))
     package = resolve(str(folder.resolve()))
-    content = _judged(package, config, list(initial.scenes.values()), command)
+    content = _evaluate(package, config, list(initial.scenes.values()), command)
     record_result(package, content)
     return content
 
 
-def _judged(
+def _evaluate(
     package: RSkillPackage, config: RlConfig, scenes: Sequence[BenchmarkScene], command: str
 ) -> dict[str, Any]:
-    """Run the tasks on the states that the run held out, each once, through the skill's own contract."""
+    """Run each task once from each held-out initial state."""
     env, states = config.env, config.env.eval.init_ids
     held_out = tuple(
         scene.model_copy(
@@ -81,8 +82,8 @@ def _judged(
     )
 
 
-def _state_training(folder: Path, config: RlConfig, scenes: Sequence[BenchmarkScene]) -> None:
-    """Add what this run learnt on to what the skill was trained on before."""
+def _add_trained_states(folder: Path, config: RlConfig, scenes: Sequence[BenchmarkScene]) -> None:
+    """Add the run's training states to `trained_init_ids` of the manifest."""
     path = folder / MANIFEST_NAME
     manifest: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     states = config.env.train.init_ids.model_dump()

@@ -1,4 +1,4 @@
-"""A run as one HTML page that needs no network: what it reached, how it got there, how it was evaluated, and videos."""
+"""A run as one HTML page that needs no network: result, learning curves, evaluations, episodes and videos."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from openral_training.rl.metrics_log import FILE_NAME, STEP
 
 PAGE = "report.html"
 _LINES = {
-    "How far an update moved the policy (KL to the one that acted)": (
+    "KL of an update (to the policy that acted)": (
         "train/actor/approx_kl",
         "train/kl_last_epoch",
     ),
-    "Share of decisions whose gradient was clipped": ("train/actor/clip_fraction",),
+    "Share of probability ratios that were clipped": ("train/actor/clip_fraction",),
     "Reward of a control step while exploring": ("env/reward",),
-    "How much of the returns the critic foresaw": ("train/critic/explained_variance",),
-    "Distance to the base policy": ("train/actor/kl_to_base",),
+    "Explained variance of the critic": ("train/critic/explained_variance",),
+    "KL to the base policy": ("train/actor/kl_to_base",),
     "Control steps of an episode while exploring": ("env/episode_len",),
 }
-"""What is drawn, where it was measured."""
+"""Captions of the curves and their metrics; a metric that a run does not have is left out."""
 _STYLE = "figure { display: inline-block; margin: 1rem 0; } figure.p { width: 26rem; } figcaption { color: #555; }\n"
 Rows = Sequence[Mapping[str, str]]
 
@@ -36,9 +36,9 @@ def page(folder: Path, result: Mapping[str, Any], settings: str) -> str:
     """Return the page of a run.
 
     Args:
-        folder: of the run, with `metrics.csv`, `eval/` and videos; those that are gone are left out.
-        result: what `result.json` says.
-        settings: every value in force, as YAML.
+        folder: of the run, with `metrics.csv` and `eval/`; videos that are gone are left out.
+        result: content of `result.json`.
+        settings: of the run, as YAML.
     """
     with (folder / FILE_NAME).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -46,11 +46,11 @@ def page(folder: Path, result: Mapping[str, Any], settings: str) -> str:
     parts = [
         begin(title, GALLERY_STYLE, PLOT_STYLE, _STYLE),
         *_summary(result),
-        "<h2>How it went</h2>",
+        "<h2>Learning curves</h2>",
         *_success(rows),
         *_curves(rows),
-        "<h2>Every judgement</h2>",
-        *_judgements(folder),
+        "<h2>Evaluations</h2>",
+        *_evaluations(folder),
         "<h2>The result, episode by episode</h2>",
         *task_table(result["policy"]["tasks"], result["episodes"]),
         *thumbnails(result["films"], folder),
@@ -63,8 +63,8 @@ def _summary(result: Mapping[str, Any]) -> Iterator[str]:
     before, after = (result[name]["all_episodes"] for name in ("base", "policy"))
     yield (
         f"<p>The base solved {before['successes']} of {before['n_episodes']} held-out initial states, the policy after "
-        f"{result['updates']} updates <b>{after['successes']} of {after['n_episodes']}</b>; both were judged greedily, "
-        "each state tried once.</p><table id=summary>"
+        f"{result['updates']} updates <b>{after['successes']} of {after['n_episodes']}</b>; both acted greedily, once "
+        "from each state.</p><table id=summary>"
     )
     for name, entry in (("base", before), ("policy", after)):
         yield f"<tr><td>{name}<td class=n>{entry['success_rate']:.2f}<td>{interval_bar(entry)}</tr>"
@@ -79,7 +79,7 @@ def _success(rows: Rows) -> Iterator[str]:
     """Yield success by task, while exploring and as evaluated."""
     for kind, caption in (
         ("env", "Success while exploring"),
-        ("eval", "Success on held-out states, judged greedily"),
+        ("eval", "Success on held-out states, acting greedily"),
     ):
         prefix = f"{kind}/success_once"
         names = [name for name in rows[0] if name.startswith(f"{prefix}/")]
@@ -106,21 +106,21 @@ def _figure(lines: Mapping[str, Sequence[Point]], caption: str, y: Point) -> str
 
 
 def _points(rows: Rows, name: str) -> list[Point]:
-    found = [(float(row[STEP]), float(row[name])) for row in rows if row.get(name)]
-    return [point for point in found if math.isfinite(point[1])]
+    points = [(float(row[STEP]), float(row[name])) for row in rows if row.get(name)]
+    return [point for point in points if math.isfinite(point[1])]
 
 
-def _judgements(folder: Path) -> Iterator[str]:
-    """Yield a table of all judgements, in the order in which they were made."""
-    yield "<table id=judgements><tr><th>policy<th>task<th class=n>solved<th class=n>rate<th>95 % interval</tr>"
+def _evaluations(folder: Path) -> Iterator[str]:
+    """Yield a table of all evaluations, in the order of updates."""
+    yield "<table id=evaluations><tr><th>policy<th>task<th class=n>solved<th class=n>rate<th>95 % interval</tr>"
     files = {path.stem: path for path in (folder / "eval").glob("*.json")}
     between = sorted((name for name in files if name.startswith("eval_")), key=lambda name: int(name[5:]))
     for name in ("base", *between, "policy"):
         evaluation = json.loads(files[name].read_text(encoding="utf-8"))
-        words = name.replace("eval_", "after update ")
+        label = name.replace("eval_", "after update ")
         for task, entry in {**evaluation["tasks"], "all tasks": evaluation["all_episodes"]}.items():
             yield (
-                f"<tr><td>{words}<td>{escape(task)}<td class=n>{entry['successes']}/{entry['n_episodes']}"
+                f"<tr><td>{label}<td>{escape(task)}<td class=n>{entry['successes']}/{entry['n_episodes']}"
                 f"<td class=n>{entry['success_rate']:.2f}<td>{interval_bar(entry)}</tr>"
             )
     yield "</table>"

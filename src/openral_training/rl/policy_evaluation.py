@@ -1,4 +1,4 @@
-"""A policy evaluated at its best, on states it never learnt on: every episode a row, every rate an interval."""
+"""Greedy evaluation of a policy: success rates with Wilson intervals, and one row an episode."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ from collections.abc import Sequence
 from typing import Any
 
 from openral_core.statistics import wilson_interval
-from openral_training.rl.envs.attempts import EpisodeRequest
+from openral_training.rl.envs.episodes import EpisodeRequest
 from openral_training.rl.policies.policy import StochasticPolicy
 from openral_training.rl.workers.rollout_workers import GREEDY, RolloutWorkers
 
 IMAGINED = "imagined"
-"""Key of what `imagination_gap` found, where a policy learns in a world model."""
+"""Key of the result of `imagination_gap`, where a policy learns in a world model."""
 
 
 def evaluate_policy(
     workers: RolloutWorkers, policy: StochasticPolicy, tasks: Sequence[str], init_ids: Sequence[int]
 ) -> dict[str, Any]:
-    """Try each task once from each initial state, without chance, and return rates and rows.
+    """Run each task once from each initial state, greedily, and return rates and rows.
 
     Args:
-        workers: let it act.
+        workers: run episodes.
         policy: acts greedily.
         tasks: of the run.
         init_ids: of each task.
     """
-    attempts = [EpisodeRequest(task, init_id, (0,)) for task in tasks for init_id in init_ids]
-    trajectories = workers.rollout(policy, attempts, GREEDY)
+    requests = [EpisodeRequest(task, init_id, (0,)) for task in tasks for init_id in init_ids]
+    trajectories = workers.rollout(policy, requests, GREEDY)
     rows = [
-        {"task": t.attempt.task, "init_id": t.attempt.init_id, "success": t.success, "steps": t.steps}
+        {"task": t.request.task, "init_id": t.request.init_id, "success": t.success, "steps": t.steps}
         for t in trajectories
     ]
     return {
         "all_episodes": rate([t.success for t in trajectories]),
-        "tasks": {task: rate([t.success for t in trajectories if t.attempt.task == task]) for task in tasks},
+        "tasks": {task: rate([t.success for t in trajectories if t.request.task == task]) for task in tasks},
         "episodes": rows,
     }
 
@@ -45,16 +45,17 @@ def imagination_gap(
     tasks: Sequence[str],
     init_ids: Sequence[int],
 ) -> dict[str, Any]:
-    """Try the same initial states in imagination and in the simulator, and return both rates and the gap.
+    """Run the same initial states in a world model and in the simulator, and return both rates and the gap.
 
     Args:
-        imagined: let it act in a world model.
-        real: let it act in the simulator.
+        imagined: run episodes in a world model.
+        real: run episodes in the simulator.
         policy: acts greedily.
         tasks: of the run.
         init_ids: of each task; the world model must have their first frames.
     """
-    in_model, simulated = (evaluate_policy(workers, policy, tasks, init_ids) for workers in (imagined, real))
+    in_model = evaluate_policy(imagined, policy, tasks, init_ids)
+    simulated = evaluate_policy(real, policy, tasks, init_ids)
     pairs = zip(in_model["episodes"], simulated["episodes"], strict=True)
     rates = [evaluation["all_episodes"]["success_rate"] for evaluation in (in_model, simulated)]
     return {
@@ -77,7 +78,7 @@ def rate(successes: Sequence[bool]) -> dict[str, Any]:
 
 
 def eval_metrics(evaluation: dict[str, Any]) -> dict[str, float]:
-    """Return `eval/*` of what `evaluate_policy` found."""
+    """Return `eval/*` of the result of `evaluate_policy`."""
     by_task = {
         f"eval/success_once/{task}": entry["success_rate"] for task, entry in evaluation["tasks"].items()
     }

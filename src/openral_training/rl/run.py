@@ -1,7 +1,7 @@
-"""A whole run: a base is cloned and evaluated, updated again and again, and evaluated on states it never learnt on.
+"""A run: an initial policy is evaluated, updated `max_epochs` times, and evaluated on held-out initial states.
 
-All chance comes from the seed and the number of the update, so a run that is killed and goes on ends where an unbroken
-one ends.
+All randomness comes from the seed and the number of the update, so a run that is killed and resumed ends like one that
+was not.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from openral_training.rl.config import RlConfig
 from openral_training.rl.envs.shaping import ProgressModel
 from openral_training.rl.envs.simulators import VecEnvSpec
 from openral_training.rl.initial_policy import InitialPolicy, ProgressCallback, initial_policy
-from openral_training.rl.metrics_log import Logbook
+from openral_training.rl.metrics_log import MetricsLog
 from openral_training.rl.page import PAGE, page
 from openral_training.rl.policy_evaluation import IMAGINED, eval_metrics, evaluate_policy, imagination_gap
 from openral_training.rl.videos import write_videos
@@ -39,17 +40,17 @@ from openral_training.rl.workers.rollout_workers import RolloutWorkers
 STATE, RESULT, CONFIG, VIDEOS = "run.safetensors", "result.json", "config.yaml", "video"
 
 
-def effective(config: RlConfig) -> str:
-    """Return every value that is in force, defaults included, as YAML."""
+def effective_settings(config: RlConfig) -> str:
+    """Return all settings of a run, defaults included, as YAML."""
     text: str = yaml.safe_dump(json.loads(config.model_dump_json()), sort_keys=False, allow_unicode=True)
     return text
 
 
 def vec_env_spec_of(config: RlConfig, initial: InitialPolicy) -> VecEnvSpec:
-    """Return the worlds of a run, before anybody has built one."""
+    """Return the environments of a run."""
     env, stages = config.env, config.rollout.pipeline_stage_num
-    worlds = env.train.total_num_envs
-    return VecEnvSpec(initial.scenes, worlds, stages, env.max_episode_steps, initial.encoder_factory)
+    num_envs = env.train.total_num_envs
+    return VecEnvSpec(initial.scenes, num_envs, stages, env.max_episode_steps, initial.encoder_factory)
 
 
 def train(
@@ -59,82 +60,112 @@ def train(
     device: str = "cpu",
     progress_callback: ProgressCallback = lambda step, note: None,
 ) -> dict[str, Any]:
-    """Run it, and return what `result.json` says: base and policy, evaluated on held-out states.
+    """Run a config and return the content of `result.json`: initial and final policy, evaluated on held-out states.
 
     Args:
-        config: see `config`.
-        resume: go on with what is in the run's folder.
-        device: where networks of this machine's processes are: auto, or a torch device.
-        progress_callback: told of each update.
+        config: of the run.
+        resume: go on with the run that is in the config's folder.
+        device: torch device of networks in this machine's processes, or auto.
+        progress_callback: called after each update.
 
     Raises:
-        ManifestError: there is a run in the folder already and it is not to be gone on with.
+        ManifestError: there is a run in the folder already, and `resume` is False.
         ContractError: the run in the folder was made with other settings.
         InstallationError: torch cannot use the device.
+        PolicyError: the gradient is not finite.
     """
     device = torch_device(device)
-    _claim(config.folder, effective(config), resume=resume)
+    _claim(config.folder, effective_settings(config), resume=resume)
     initial = initial_policy(config, progress_callback)
-    launcher = launcher_of(config.cluster, device)
     actor = config.actor
-    # Where learners have processes of their own, the command only keeps what they send.
-    device = "cpu" if config.cluster.learners_apart else device
-    initial.policy.network.to(device)
-    learner = Learner(initial.policy, config.algorithm, actor.optim, actor.global_batch_size)
     with contextlib.ExitStack() as open_parts:
+        launcher = launcher_of(config.cluster, device)
         open_parts.callback(launcher.close)
+        # Where learners have processes of their own, the command only holds their state.
+        device = "cpu" if config.cluster.learners_apart else device
+        initial.policy.network.to(device)
+        learner = Learner(initial.policy, config.algorithm, actor.optim, actor.global_batch_size)
         workers = open_rollout(config, vec_env_spec_of(config, initial), initial.policy, launcher)
         open_parts.callback(workers.close)
         learners = open_learners(config, learner, launcher, device)
         open_parts.callback(learners.close)
-        training_workers = open_training_rollout(config, workers, initial.policy)
-        return _Run(config, initial, learner, workers, training_workers, learners, progress_callback).go()
+        progress_model = _progress_model(config, initial)
+        if progress_model is not None:
+            open_parts.callback(progress_model.close)
+        components = _Components(
+            learner,
+            learners,
+            workers,
+            open_training_rollout(config, workers, initial.policy),
+            progress_model,
+        )
+        return _Run(config, components, config.folder / initial.checkpoint_name, progress_callback).run()
 
 
 def _claim(folder: Path, settings: str, *, resume: bool) -> None:
-    """Make the folder of a run, or see that the run in it is this one."""
+    """Write the settings of a new run into its folder, or check that the run which is there has the same ones."""
     path = folder / CONFIG
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(settings, encoding="utf-8")
+        partial = path.with_suffix(".partial")
+        partial.write_text(settings, encoding="utf-8")
+        partial.replace(path)
     elif not resume:
         raise ManifestError(f"{folder}: there is a run already; add --resume, or name another --out")
     elif path.read_text(encoding="utf-8") != settings:
         raise ContractError(f"{path}: that run has other settings; name another --out, or run with this file")
 
 
+def _progress_model(config: RlConfig, initial: InitialPolicy) -> ProgressModel | None:
+    """Load the reward model, where the config has one."""
+    if config.reward is None:
+        return None
+    instructions = {task: scene.task.instruction for task, scene in initial.scenes.items()}
+    return ProgressModel(config.reward, instructions)
+
+
+@dataclass(frozen=True)
+class _Components:
+    """The parts of a run."""
+
+    learner: Learner
+    """The command's own policy and optimiser."""
+    learners: Learners
+    """Update them."""
+    workers: RolloutWorkers
+    """Run episodes in the simulator."""
+    training_workers: RolloutWorkers
+    """Run the episodes of training: the same, or those of a world model."""
+    progress_model: ProgressModel | None
+
+
 class _Run:
-    """The loop, and what it needs."""
+    """The loop of a run."""
 
     def __init__(
         self,
         config: RlConfig,
-        initial: InitialPolicy,
-        learner: Learner,
-        workers: RolloutWorkers,
-        training_workers: RolloutWorkers,
-        learners: Learners,
+        components: _Components,
+        checkpoint: Path,
         progress_callback: ProgressCallback,
     ) -> None:
-        self._config, self._learner, self._workers, self._learners = config, learner, workers, learners
-        self._training_workers = training_workers
-        self._policy, self._progress_callback = learner.policy, progress_callback
+        self._config, self._components, self._checkpoint = config, components, checkpoint
+        self._learner, self._policy = components.learner, components.learner.policy
+        self._progress_callback = progress_callback
         self._folder = config.folder
-        self._identity = identity(config)
-        self._done = restore_run(
-            self._folder / STATE, self._policy.network, learner.optimiser, self._identity
+        self._identity = identity(effective_settings(config))
+        self._updates_done = restore_run(
+            self._folder / STATE, self._policy.network, self._learner.optimiser, self._identity
         )
-        words = {task: scene.task.instruction for task, scene in initial.scenes.items()}
-        self._progress = ProgressModel(config.reward, words) if config.reward else None
-        self._checkpoint = self._folder / initial.checkpoint_name
-        self._log = Logbook(self._folder, config.runner.logger.logger_backends, self._done + bool(self._done))
+        first_row = self._updates_done + 1 if self._updates_done else 0
+        self._log = MetricsLog(self._folder, config.runner.logger.logger_backends, first_row)
 
-    def go(self) -> dict[str, Any]:
+    def run(self) -> dict[str, Any]:
         runner = self._config.runner
-        if not self._done:
+        if not self._updates_done:
             base = self._evaluate("base.json")
             self._log.add(0, eval_metrics(base))
-        for update in range(self._done, runner.max_epochs):
+        for update in range(self._updates_done, runner.max_epochs):
             row = self._update(update)
             if (update + 1) % runner.val_check_interval == 0 and update + 1 < runner.max_epochs:
                 row |= eval_metrics(self._evaluate(f"eval_{update + 1}.json"))
@@ -151,47 +182,48 @@ class _Run:
         evaluation = self._evaluate("policy.json")
         videos = []
         if self._config.env.eval.video_cfg.save_video:
-            scenes, encoder = self._workers.vec_env_spec.scenes, self._workers.vec_env_spec.encoder
+            spec = self._components.workers.vec_env_spec
             videos = write_videos(
-                self._folder / VIDEOS, scenes, self._policy, evaluation["episodes"], encoder
+                self._folder / VIDEOS, spec.scenes, self._policy, evaluation["episodes"], spec.encoder
             )
         self._log.close()
         return self._result(evaluation, videos)
 
     def _update(self, update: int) -> dict[str, float]:
-        """Collect, learn, and return the row of figures."""
+        """Collect experience, update the policy, and return the row of metrics."""
+        parts = self._components
         started = time.perf_counter()
-        gathered = collect(self._training_workers, self._policy, self._config, update, self._progress)
+        collection = collect(parts.training_workers, self._policy, self._config, update, parts.progress_model)
         collected = time.perf_counter()
         learnt: dict[str, float] = {}
-        if gathered.batch is not None:
-            learnt = self._learners.update(gathered.batch, update, self._config.actor.seed)
-        success = gathered.metrics["env/success_once"]
+        if collection.batch is not None:
+            learnt = parts.learners.update(collection.batch, update, self._config.actor.seed)
+        success = collection.metrics["env/success_once"]
         self._progress_callback(update + 1, f"{100 * success:.0f} % while exploring")
         ended = time.perf_counter()
         return {
-            **gathered.metrics,
+            **collection.metrics,
             **learnt,
-            "env/processes_replaced": self._workers.replaced + self._learners.replaced,
+            "env/processes_replaced": parts.workers.replaced + parts.learners.replaced,
             "time/rollout": collected - started,
             "time/train": ended - collected,
             "time/step": ended - started,
         }
 
     def _evaluate(self, name: str) -> dict[str, Any]:
-        """Evaluate the policy as it is on held-out states, and write `eval/<name>`."""
-        env = self._config.env
-        evaluation = evaluate_policy(self._workers, self._policy, env.tasks, env.eval.init_ids.ids())
-        if self._training_workers is not self._workers:
-            seen = env.train.init_ids.ids()
+        """Evaluate the present policy on held-out states, and write `eval/<name>`."""
+        env, parts = self._config.env, self._components
+        evaluation = evaluate_policy(parts.workers, self._policy, env.tasks, env.eval.init_ids.ids())
+        if parts.training_workers is not parts.workers:
+            trained_ids = env.train.init_ids.ids()
             evaluation[IMAGINED] = imagination_gap(
-                self._training_workers, self._workers, self._policy, env.tasks, seen
+                parts.training_workers, parts.workers, self._policy, env.tasks, trained_ids
             )
         _write(self._folder / "eval" / name, evaluation)
         return evaluation
 
     def _result(self, evaluation: dict[str, Any], videos: list[dict[str, Any]]) -> dict[str, Any]:
-        """Write result and page, and return the result."""
+        """Write `result.json` and the page, and return the result."""
         base = json.loads((self._folder / "eval" / "base.json").read_text(encoding="utf-8"))
         names = [name for name in ("all_episodes", "tasks", IMAGINED) if name in evaluation]
         result = {
@@ -204,7 +236,7 @@ class _Run:
         }
         _write(self._folder / RESULT, result)
         (self._folder / PAGE).write_text(
-            page(self._folder, result, effective(self._config)), encoding="utf-8"
+            page(self._folder, result, effective_settings(self._config)), encoding="utf-8"
         )
         return result
 

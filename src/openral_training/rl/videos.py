@@ -1,4 +1,4 @@
-"""Videos of an evaluated policy: for each task the first state that it solves and the first that it does not."""
+"""Videos of an evaluated policy: of each task the first success and the first failure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from openral_training.rl.envs.observation_encoder import ObservationEncoder
 from openral_training.rl.policies.policy import StochasticPolicy
 
 SIZE = 240
-"""[px] of the square picture."""
+"""[px] edge of the square video."""
 
 
 def write_videos(
@@ -25,9 +25,9 @@ def write_videos(
     rows: Sequence[Mapping[str, Any]],
     encoder: ObservationEncoder,
 ) -> list[dict[str, Any]]:
-    """Let a policy do again what it did, draw it from the scene's first camera, and return a record of each video.
+    """Run episodes of an evaluation again, render them by the scene's first camera, and return one record a video.
 
-    A record is a row with `file`, the video's path beside the folder.
+    A record is a row with `file`, the video's path relative to the run's folder.
 
     Args:
         folder: of the videos, `<task>-<init_id>.mp4`.
@@ -39,16 +39,18 @@ def write_videos(
     folder.mkdir(parents=True, exist_ok=True)
     made = []
     for task, scene in scenes.items():
-        mine = [row for row in rows if row["task"] == task]
-        chosen = [next((r for r in mine if bool(r["success"]) is wanted), None) for wanted in (True, False)]
-        # The policy sees the scene as it is; only people see it large.
+        of_task = [row for row in rows if row["task"] == task]
+        chosen = [
+            next((r for r in of_task if bool(r["success"]) is ending), None) for ending in (True, False)
+        ]
+        # The policy gets images of the scene's own size; only the video is larger.
         acting, drawing = make_backend(scene), make_backend(enlarged(scene, SIZE))
         try:
             for row in chosen:
                 if row is None:
                     continue
                 path = folder / f"{task}-{row['init_id']}.mp4"
-                trace = _again(acting, task, row, policy, encoder)
+                trace = _run_again(acting, task, row, policy, encoder)
                 write_mp4(path, trace_frames(drawing, trace, scene.cameras[0].name), fps=FPS, crf=28)
                 made.append({**row, "file": f"{folder.name}/{path.name}"})
         finally:
@@ -57,10 +59,10 @@ def write_videos(
     return made
 
 
-def _again(
+def _run_again(
     backend: Backend, task: str, row: Mapping[str, Any], policy: StochasticPolicy, encoder: ObservationEncoder
 ) -> Trace:
-    """Return what the world looked like while the policy did what a row tells."""
+    """Run the episode of a row again and return snapshots of the simulator at the video's frame rate."""
     [state] = backend.reset([task], [row["init_id"]])
     snapshots = [backend.snapshot()]
     for step in range(row["steps"]):

@@ -42,8 +42,8 @@ class ImaginedChunk:
     """(B,) whether the episode has been solved by now."""
     truncated: NDArray[np.bool_]
     """(B,) whether it was cut off at the horizon, unsolved."""
-    lost: NDArray[np.bool_]
-    """(B,) whether it went where the model knows nothing, which ends it unsolved."""
+    aborted: NDArray[np.bool_]
+    """(B,) whether the model's uncertainty was above its limit, which ends the episode unsolved."""
     _model: WorldModel
     _first: NDArray[np.uint8]
     """(B, P, P, 3) frames that the worlds began at."""
@@ -98,9 +98,14 @@ class WorldModelEnv:
         self._clock = np.zeros(num_envs, np.int64)
         self._over = np.ones(num_envs, np.bool_)
         self._begun: list[Start | None] = [None] * num_envs
+        self._seeds: list[tuple[int, ...]] = [()] * num_envs
 
     def reset(
-        self, tasks: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
+        self,
+        tasks: Sequence[str],
+        init_ids: Sequence[int],
+        envs: Sequence[int] | None = None,
+        seeds: Sequence[tuple[int, ...]] | None = None,
     ) -> NDArray[np.float32]:
         """Begin episodes at stored first frames and return states (B, S); the other worlds go on as they were.
 
@@ -108,17 +113,21 @@ class WorldModelEnv:
             tasks: one a world that is reset.
             init_ids: one a world.
             envs: which worlds, default all.
+            seeds: of the model's randomness, one a world; with the initial state and the time they fix it. Default:
+                the same for all episodes.
 
         Raises:
             NotFoundError: there is no such first frame.
         """
         chosen = list(range(self.num_envs)) if envs is None else list(envs)
-        if not len(chosen) == len(tasks) == len(init_ids):
+        seeds = [()] * len(chosen) if seeds is None else seeds
+        if not len(chosen) == len(tasks) == len(init_ids) == len(seeds):
             raise SimulationError(
-                f"reset: {len(chosen)} worlds, {len(tasks)} tasks, {len(init_ids)} initial states"
+                f"reset: {len(chosen)} worlds, {len(tasks)} tasks, {len(init_ids)} initial states, {len(seeds)} seeds"
             )
         begun = [self._starts.at(task, init_id) for task, init_id in zip(tasks, init_ids, strict=True)]
-        for env, start in zip(chosen, begun, strict=True):
+        for env, start, seed in zip(chosen, begun, seeds, strict=True):
+            self._seeds[env] = seed
             latent = self._model.begin(start.frame[None], start.state[None])
             self._before[env] = latent.repeat_interleave(self._model.condition_frames, 0)
             self._past_actions[env], self._clock[env], self._over[env], self._begun[env] = (
@@ -173,8 +182,8 @@ class WorldModelEnv:
         success: NDArray[np.bool_] = np.any(rewards > 0, axis=1)
         self._clock[chosen] += executed.sum(1)
         self._over[chosen] = (ends & executed).any(1)
-        lost: NDArray[np.bool_] = np.any(unknown & executed, axis=1)
-        truncated: NDArray[np.bool_] = self._over[chosen] & ~success & ~lost
+        aborted: NDArray[np.bool_] = np.any(unknown & executed, axis=1)
+        truncated: NDArray[np.bool_] = self._over[chosen] & ~success & ~aborted
         states = self._model.states(prediction.latents)
         begun = [self._start(env) for env in chosen]
         return ImaginedChunk(
@@ -185,7 +194,7 @@ class WorldModelEnv:
             executed,
             success,
             truncated,
-            lost,
+            aborted,
             self._model,
             np.stack([start.frame for start in begun]),
             np.stack([start.state for start in begun]),
@@ -204,5 +213,6 @@ class WorldModelEnv:
         return start
 
     def _seed(self, env: int) -> int:
-        """Return the seed of a world's chance: the same for the same state and time, whatever runs beside it."""
-        return 1_000_003 * self._start(env).init_id + int(self._clock[env])
+        """Return the seed of the next chunk, which depends on the episode's seed, initial state and time alone."""
+        key = (*self._seeds[env], self._start(env).init_id, int(self._clock[env]))
+        return int(np.random.SeedSequence(key).generate_state(1)[0])

@@ -145,3 +145,29 @@ def test_kept_fingers_go_on_holding_what_they_hold() -> None:
         answer = make_motion("retract", {}, replace(arm)).advance(hand.state())
         assert not isinstance(answer, MotionEnd)
         assert set(answer[:, -1].tolist()) == {np.float32(number).item()}
+
+
+@pytest.mark.parametrize(
+    ("scene", "start", "target", "lag_s", "replay"),
+    [
+        ("tabletop_panda", (0.5823, -0.1297, 0.352), (0.2, 0.5, 0.667), 0.0868, 4),
+        ("metaworld_drawer", (0.3992, 0.5239, 0.0181), (0.411, 0.35, 0.55), 0.1256, 1),
+    ],
+)
+def test_a_hand_that_passes_from_one_line_to_the_next_does_not_leave_the_box_in_its_corner(
+    scene: str, start: tuple[float, ...], target: tuple[float, ...], lag_s: float, replay: int
+) -> None:
+    """At the end of a line that is not the last the hand is still behind its set point."""
+    loaded = load_scene(scene)
+    arm = MotionArm.of(loaded, load_robot(loaded.robot_id))
+    hand = SimulatedHand(loaded, np.array(start), lag_s, -1.0)
+    params = {"position": list(target), "clearance_m": 0.2, "speed_m_s": 0.3949}
+    motion, outside = make_motion("move_to", params, arm), -np.inf
+    while not isinstance(answer := motion.advance(hand.state()), MotionEnd):
+        for action in answer[:replay]:
+            hand.step(action)
+            beyond = [max(p - arm.box_high) for p in (hand.hand, hand.set_point)]
+            below = [max(arm.box_low - p) for p in (hand.hand, hand.set_point)]
+            outside = max(outside, *beyond, *below)
+    assert answer.succeeded, answer.message
+    assert outside <= 1e-3

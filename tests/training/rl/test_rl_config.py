@@ -12,14 +12,14 @@ from rl_settings import NULL, PPO, PROCESSES, small, write
 from openral_core.errors import ManifestError
 from openral_core.files.named_files import names_of
 from openral_training.rl.config import PATTERNS, load_config
-from openral_training.rl.run import effective
+from openral_training.rl.run import effective_settings
 
 
 @pytest.mark.parametrize("name", names_of(PATTERNS))
 def test_what_ships_loads_and_its_effective_values_load_again(name: str, tmp_path: Path) -> None:
     config = load_config(name)
     path = tmp_path / "effective.yaml"
-    path.write_text(effective(config))
+    path.write_text(effective_settings(config))
     assert load_config(path).model_dump() == config.model_dump()
 
 
@@ -49,7 +49,10 @@ def test_what_ships_loads_and_its_effective_values_load_again(name: str, tmp_pat
             {"actor": {"model": {"head": "gaussian", "initial_log_std": NULL}}},
             "actor.model.initial_log_std: is missing for the head gaussian",
         ),
-        ({"algorithm": {"adv_type": "grpo", "group_size": 3}}, "algorithm.group_size: 4 episodes a task"),
+        (
+            {"algorithm": {"adv_type": "grpo", "group_size": 3}},
+            "algorithm.group_size: is 3, of which 4 episodes a task are",
+        ),
         (
             {"algorithm": {"adv_type": "grpo", "group_size": 2, "max_rounds": 3}},
             "algorithm.informative_share: is not used",
@@ -64,7 +67,7 @@ def test_what_ships_loads_and_its_effective_values_load_again(name: str, tmp_pat
         ),
         (
             {"env": {"train": {"total_num_envs": 5}}, "rollout": {"pipeline_stage_num": 2}, **PROCESSES},
-            "env.train.total_num_envs: 5 worlds",
+            "env.train.total_num_envs: 5 environments",
         ),
         ({"env": {"eval": {"init_ids": {"first": 5, "count": 3}}}}, "env.eval.init_ids: 5 to 7 overlap"),
         (
@@ -72,9 +75,9 @@ def test_what_ships_loads_and_its_effective_values_load_again(name: str, tmp_pat
                 "env": {"train": {"world_model": "w"}},
                 "cluster": {"component_placement": {"env,rollout": "0-1", "actor": 2}},
             },
-            "cluster.component_placement: has players in processes of their own",
+            "cluster.component_placement: has rollout workers in processes of their own",
         ),
-        ({"base": {"demos": 7}}, "base.demos: exceeds"),
+        ({"base": {"demos": 7}}, "base.demos: is 7, more than the 6 states"),
         (
             {"env": {"instructions": {"reach-v3": "reach"}}},
             "env.instructions: is not used: neither the policy",
@@ -86,7 +89,7 @@ def test_what_ships_loads_and_its_effective_values_load_again(name: str, tmp_pat
         ),
         (
             {"reward": {"model_path": "mini-progress"}, "env": {"instructions": {"reach-v3": "reach"}}},
-            "reward: is not used: the episodes of a group begin alike",
+            "reward: is not used: differences of progress add up to the same return",
         ),
         (
             {"actor": {"model": {"model_type": "mlpx"}}},
@@ -105,7 +108,7 @@ def test_what_ships_loads_and_its_effective_values_load_again(name: str, tmp_pat
         ),
         (
             {"actor": {"model": {"model_type": "mini", "model_path": "mini-metaworld"}}},
-            "base: is not used: actor.model.model_type mini",
+            "base: is not used: a policy of actor.model.model_type mini",
         ),
         (
             {"cluster": {"component_placement": {"env": "0-2", "rollout": "3-4", "actor": 5}}},
@@ -113,7 +116,7 @@ def test_what_ships_loads_and_its_effective_values_load_again(name: str, tmp_pat
         ),
         (
             {"cluster": {"component_placement": {"env": "0-1", "rollout,actor": 3}}},
-            "nobody is placed at rank 2",
+            "no component is at rank 2",
         ),
         ({"cluster": {"num_nodes": 2}}, "cluster.num_nodes: is not used with placement local"),
         ({"cluster": {"gpus_per_rank": 1}}, "cluster.gpus_per_rank: is not used with placement local"),
@@ -129,13 +132,13 @@ def test_what_ships_loads_and_its_effective_values_load_again(name: str, tmp_pat
         ),
         (
             {"cluster": {"component_placement": {"env,rollout,actor": "0-2"}}},
-            "4 worlds for 1 tasks in 1 stages of 3",
+            "4 environments cannot be shared out among 1 tasks in 1 stages of 3",
         ),
         ({"cluster": {"component_placement": {"env": "0-2", "rollout,actor": 2}}}, "only some of its ranks"),
         ({"cluster": {"component_placement": {"env,rollout": 0}}}, "actor is not placed"),
         ({"cluster": {"component_placement": {"env,env,rollout,actor": 0}}}, "env is placed twice"),
         ({"cluster": {"component_placement": {"env,rollout,learner": 0}}}, "there is no component 'learner'"),
-        ({"cluster": {"component_placement": {"env,rollout,actor": "all"}}}, "'all' are no ranks"),
+        ({"cluster": {"component_placement": {"env,rollout,actor": "all"}}}, "'all' is not a range of ranks"),
     ],
 )
 def test_what_would_not_be_read_is_refused(change: dict[str, Any], said: str, tmp_path: Path) -> None:
@@ -173,6 +176,6 @@ def test_ranks_say_who_runs_in_processes_of_their_own(tmp_path: Path) -> None:
 
 
 def test_effective_values_name_every_default(tmp_path: Path) -> None:
-    said = yaml.safe_load(effective(small(tmp_path)))
+    said = yaml.safe_load(effective_settings(small(tmp_path)))
     assert said["actor"]["model"]["bins"] == 33
     assert said["algorithm"]["clip_ratio_high"] == 0.28

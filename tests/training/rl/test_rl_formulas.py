@@ -35,7 +35,7 @@ Floats = NDArray[np.float64]
 CLIPPED = Grpo(adv_type="grpo", group_size=2, clip_ratio_low=0.2, clip_ratio_high=0.28, clip_ratio_c=3.0)
 
 
-def test_the_step_that_ends_an_episode_is_lived_and_nothing_after_it() -> None:
+def test_the_step_that_ends_an_episode_belongs_to_it_and_nothing_after_it() -> None:
     done = np.array([[0, 0], [1, 0], [0, 0], [1, 0]], bool)
     assert until_done(done).T.tolist() == [[True, True, False, False], [True] * 4]
 
@@ -48,12 +48,12 @@ def test_one_entry_a_control_step() -> None:
 
 
 def test_every_episode_weighs_the_same() -> None:
-    lived = np.zeros((5, 2, 3), bool)
-    lived[:1, 0], lived[:, 1] = True, True
-    weights = trajectory_weights(lived)
+    mask = np.zeros((5, 2, 3), bool)
+    mask[:1, 0], mask[:, 1] = True, True
+    weights = trajectory_weights(mask)
     assert weights.sum((0, 2)) == pytest.approx([1, 1])
     assert weights[0, 0, 0] == pytest.approx(1 / 3)
-    with pytest.raises(ValueError, match="without a step"):
+    with pytest.raises(ValueError, match="no executed step"):
         trajectory_weights(np.zeros((2, 1), bool))
 
 
@@ -93,8 +93,8 @@ def test_gae_is_the_sum_of_discounted_errors(lam: float) -> None:
     advantages, returns = gae(rewards, values, terminated, truncated, last, gamma=0.97, gae_lambda=lam)
     expected = reference_gae(rewards, values, terminated, truncated, last, 0.97, lam)
     np.testing.assert_allclose(advantages, expected, atol=1e-12)
-    lived = until_done(terminated | truncated)
-    np.testing.assert_allclose(returns, np.where(lived, expected + values, 0), atol=1e-12)
+    mask = until_done(terminated | truncated)
+    np.testing.assert_allclose(returns, np.where(mask, expected + values, 0), atol=1e-12)
 
 
 def test_running_out_of_time_is_not_failing() -> None:
@@ -109,17 +109,17 @@ def test_running_out_of_time_is_not_failing() -> None:
     assert advantages[0, 0] == pytest.approx(-(gamma**5) * value)
 
 
-def test_normalised_by_task_and_over_what_was_lived() -> None:
+def test_normalised_by_task_and_over_executed_steps() -> None:
     rng = np.random.default_rng(1)
     advantages = rng.normal(size=(6, 4)) * [1, 1, 100, 100]
-    lived = rng.random((6, 4)) < 0.8
-    scaled = normalised(advantages, lived, ["easy", "easy", "hard", "hard"])
+    mask = rng.random((6, 4)) < 0.8
+    scaled = normalised(advantages, mask, ["easy", "easy", "hard", "hard"])
     for columns in (slice(0, 2), slice(2, 4)):
-        mine = scaled[:, columns][lived[:, columns]]
+        mine = scaled[:, columns][mask[:, columns]]
         assert mine.mean() == pytest.approx(0, abs=1e-9)
         assert mine.std() == pytest.approx(1, abs=1e-3)
-    assert not scaled[~lived].any()
-    together = normalised(advantages, lived)[:, :2][lived[:, :2]]
+    assert not scaled[~mask].any()
+    together = normalised(advantages, mask)[:, :2][mask[:, :2]]
     assert together.std() < 0.1
 
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
+from openral_core.errors import PolicyError
 from openral_training.rl.algorithm.batch import grpo_batch, ppo_batch
 from openral_training.rl.algorithm.metrics import approx_kl
-from openral_training.rl.algorithm.ppo import Learner, logprobs_of
+from openral_training.rl.algorithm.ppo import Learner, logprobs_of, minibatches
 from openral_training.rl.algorithm.reductions import weighted_mean
-from openral_training.rl.envs.attempts import EpisodeRequest, Trajectory
+from openral_training.rl.envs.episodes import EpisodeRequest, Trajectory
 from openral_training.rl.policies.policy import PolicyEvaluation
 from openral_training.rl.policies.state_mlp import MlpShape, StateMlp
 from openral_training.rl.settings.actor import Optim
 from openral_training.rl.settings.algorithm import Grpo, Ppo
+from openral_training.rl.workers.rollout_workers import with_final_values
 
 EPISODES, GROUP, DECISIONS, CHUNK = 32, 8, 2, 2
 
@@ -24,7 +27,7 @@ EPISODES, GROUP, DECISIONS, CHUNK = 32, 8, 2, 2
 def games(policy: StateMlp, seed: int) -> list[Trajectory]:
     """Play: an episode is won in its first control step if the first number of its action is above 0.3."""
     rng = np.random.default_rng(seed)
-    lived = []
+    trajectories = []
     for number in range(EPISODES):
         group = number // GROUP
         observations = np.array([[group, 0, 1], [group, 1, 1]], np.float32)
@@ -36,7 +39,7 @@ def games(policy: StateMlp, seed: int) -> list[Trajectory]:
         executed[0, 1:] = not won
         rewards = np.zeros((length, CHUNK))
         rewards[0, 0] = won
-        lived.append(
+        trajectories.append(
             Trajectory(
                 EpisodeRequest(f"task{group % 2}", group, (number,), group),
                 f"state{group}",
@@ -49,11 +52,11 @@ def games(policy: StateMlp, seed: int) -> list[Trajectory]:
                 executed,
             )
         )
-    return lived
+    return with_final_values(trajectories, policy, 5)
 
 
-def share_won(lived: list[Trajectory]) -> float:
-    return float(np.mean([trajectory.success for trajectory in lived]))
+def share_won(trajectories: list[Trajectory]) -> float:
+    return float(np.mean([trajectory.success for trajectory in trajectories]))
 
 
 @pytest.mark.parametrize("head", ["bins", "gaussian"])
@@ -93,11 +96,11 @@ def test_what_wins_becomes_likelier(adv_type: str, reward_type: str, logprob_typ
     learner = Learner(policy, config, Optim(lr=0.01, value_lr=0.01 if adv_type == "gae" else None), 16)
     before = share_won(games(policy, 1000))
     for number in range(25):
-        lived = games(policy, number)
+        trajectories = games(policy, number)
         if isinstance(config, Grpo):
-            batch, _ = grpo_batch(lived, config, horizon=DECISIONS * CHUNK)
+            batch, _ = grpo_batch(trajectories, config, horizon=DECISIONS * CHUNK)
         else:
-            batch, _ = ppo_batch(lived, policy, config)
+            batch, _ = ppo_batch(trajectories, config)
         if batch is not None:
             figures = learner.update(batch, number, 0)
             assert all(np.isfinite(value) or "explained" in name for name, value in figures.items())
@@ -127,7 +130,9 @@ def test_the_base_is_asked_in_minibatches_and_says_what_it_says_in_one_piece() -
     learner.update(batch, 0, 0)
     base = learner._base
     assert isinstance(base, Watched)
-    assert base.asked == [8] * (len(batch) // 8) + [len(batch) % 8] * bool(len(batch) % 8)
+    assert sum(base.asked) == len(batch)
+    assert len(base.asked) == math.ceil(len(batch) / 8)
+    assert max(base.asked) <= min(8, min(base.asked) + 1)
     in_parts = logprobs_of(base, batch, 8)
     assert not in_parts.requires_grad
     torch.testing.assert_close(in_parts, logprobs_of(base, batch, len(batch)), rtol=0, atol=1e-6)
@@ -203,12 +208,17 @@ def test_advantages_are_centred_with_the_weights_of_the_loss(reward_type: str) -
     torch.manual_seed(0)
     width = CHUNK if reward_type == "action" else 1
     policy = StateMlp(MlpShape(chunk=CHUNK, hidden=16, observation_dim=3, action_dim=2, value_width=width))
-    lived = games(policy, 0)
-    batch, figures = ppo_batch(lived, policy, config)
+    trajectories = games(policy, 0)
+    batch, figures = ppo_batch(trajectories, config)
     advantages = batch.advantages.expand_as(batch.weights).double().numpy()
     weights = batch.weights.double().numpy()
-    tasks = np.repeat([t.attempt.task for t in lived], [len(t.tokens) for t in lived])
-    order = np.lexsort((np.repeat(np.arange(len(lived)), [len(t.tokens) for t in lived]), _decisions(lived)))
+    tasks = np.repeat([t.request.task for t in trajectories], [len(t.tokens) for t in trajectories])
+    order = np.lexsort(
+        (
+            np.repeat(np.arange(len(trajectories)), [len(t.tokens) for t in trajectories]),
+            _decisions(trajectories),
+        )
+    )
     for task in ("task0", "task1"):
         rows = tasks[order] == task
         mean = np.average(advantages[rows], weights=weights[rows])
@@ -217,9 +227,9 @@ def test_advantages_are_centred_with_the_weights_of_the_loss(reward_type: str) -
     assert figures["rollout/advantages_mean"] == pytest.approx(0, abs=1e-6)
 
 
-def _decisions(lived: list[Trajectory]) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+def _decisions(trajectories: list[Trajectory]) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     """Return the number of each decision in its episode: a batch has the first ones of all episodes first."""
-    return np.concatenate([np.arange(len(t.tokens)) for t in lived])
+    return np.concatenate([np.arange(len(t.tokens)) for t in trajectories])
 
 
 def test_while_the_critic_warms_up_the_actor_stays() -> None:
@@ -231,25 +241,25 @@ def test_while_the_critic_warms_up_the_actor_stays() -> None:
         [parameter.clone() for parameter in part.parameters()]
         for part in (policy.network.actor, policy.network.critic)
     )
-    batch, _ = ppo_batch(games(policy, 0), policy, config)
+    batch, _ = ppo_batch(games(policy, 0), config)
     learner.update(batch, 0, 0)
     assert all(torch.equal(a, b) for a, b in zip(actor, policy.network.actor.parameters(), strict=True))
     assert not all(torch.equal(a, b) for a, b in zip(critic, policy.network.critic.parameters(), strict=True))
-    batch, _ = ppo_batch(games(policy, 1), policy, config)
+    batch, _ = ppo_batch(games(policy, 1), config)
     learner.update(batch, 1, 0)
     assert not all(torch.equal(a, b) for a, b in zip(actor, policy.network.actor.parameters(), strict=True))
 
 
-def test_nothing_is_to_come_of_a_lost_attempt() -> None:
-    """The critic's word on the last observation counts where time ran out, and not where the attempt was given up."""
+def test_an_aborted_episode_is_not_bootstrapped() -> None:
+    """The critic's value of the last observation counts after truncation, and not where a world model gave up."""
     config = Ppo(adv_type="gae", gamma=0.9)
     torch.manual_seed(0)
     policy = StateMlp(MlpShape(chunk=CHUNK, hidden=16, observation_dim=3, action_dim=2, value_width=CHUNK))
     late = next(one for one in games(policy, 0) if not one.success)
     cut_off, given_up = (
-        ppo_batch([replace(late, lost=lost)], policy, config)[0].returns for lost in (False, True)
+        ppo_batch([replace(late, aborted=aborted)], config)[0].returns for aborted in (False, True)
     )
-    expected = float(policy.values(late.last[None])[0, 0])
+    expected = float(policy.values(late.last_observation[None])[0, 0])
     assert float(cut_off[-1, -1]) == pytest.approx(0.9 * expected, abs=1e-6)
     assert float(given_up[-1, -1]) == pytest.approx(0.0, abs=1e-6)
 
@@ -266,6 +276,52 @@ def test_what_is_to_come_after_a_cut_off_is_discounted_for_the_steps_until_it(
     late = next(one for one in games(policy, 0) if not one.success)
     executed = late.executed.copy()
     executed[-1, 1:] = False
-    batch, _ = ppo_batch([replace(late, executed=executed)], policy, config)
-    expected = 0.9**exponent * float(policy.values(late.last[None])[0, 0])
+    batch, _ = ppo_batch([replace(late, executed=executed)], config)
+    expected = 0.9**exponent * float(policy.values(late.last_observation[None])[0, 0])
     assert float(batch.returns[-1, 0]) == pytest.approx(expected, abs=1e-6)
+
+
+def test_no_minibatch_is_a_small_remainder() -> None:
+    """A remainder of one decision would take a whole step of the optimiser, as large as that of a full minibatch."""
+    for count, size in ((17, 8), (1025, 1024), (16, 8), (5, 8)):
+        parts = minibatches(torch.arange(count), size)
+        lengths = [len(part) for part in parts]
+        assert torch.cat(parts).tolist() == list(range(count))
+        assert len(lengths) == math.ceil(count / size)
+        assert max(lengths) <= min(size, min(lengths) + 1)
+
+
+def test_the_optimiser_steps_once_a_minibatch(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(0)
+    policy = Watched(MlpShape(chunk=CHUNK, hidden=16, observation_dim=3, action_dim=2, value_width=CHUNK))
+    policy.asked = []
+    batch, _ = ppo_batch(games(policy, 0), Ppo(adv_type="gae", update_epoch=1))
+    size = len(batch) - 1
+    Learner(policy, Ppo(adv_type="gae", update_epoch=1), Optim(lr=1e-3, value_lr=1e-3), size).update(
+        batch, 0, 0
+    )
+    assert len(policy.asked) == 2
+    assert abs(policy.asked[0] - policy.asked[1]) <= 1
+
+
+def test_an_update_that_diverges_is_an_error_and_not_a_policy_of_nan() -> None:
+    torch.manual_seed(0)
+    shape = {"head": "gaussian", "chunk": CHUNK, "hidden": 16, "observation_dim": 3, "action_dim": 2}
+    policy = StateMlp(MlpShape.model_validate({**shape, "value_width": CHUNK}))
+    config = Ppo(adv_type="gae", target_kl=None)
+    learner = Learner(policy, config, Optim(lr=1e30, value_lr=1e30), 16)
+    batch, _ = ppo_batch(games(policy, 0), config)
+    with pytest.raises(
+        PolicyError, match=r"update 8: the norm of the gradient is .*; lower actor\.optim\.lr"
+    ):
+        learner.update(batch, 7, 0)
+
+
+def test_only_truncated_episodes_are_bootstrapped() -> None:
+    torch.manual_seed(0)
+    policy = StateMlp(MlpShape(chunk=CHUNK, hidden=16, observation_dim=3, action_dim=2, value_width=CHUNK))
+    ended = games(policy, 0)
+    assert {one.success for one in ended} == {True, False}
+    for one in ended:
+        expected = 0.0 if one.success else float(policy.values(one.last_observation[None])[0, 0])
+        assert one.final_value == pytest.approx(expected, abs=1e-6)

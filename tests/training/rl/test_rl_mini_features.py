@@ -107,7 +107,7 @@ def test_what_is_judged_is_what_was_written(initial: InitialPolicy, tmp_path: Pa
 
 
 def test_what_does_not_fit_is_refused_before_anything_is_built(tmp_path: Path) -> None:
-    with pytest.raises(PolicyError, match=r"actor\.model\.chunk is 32, the skill gives 16"):
+    with pytest.raises(PolicyError, match=r"actor\.model\.chunk: is 32, and .* predicts 16 actions at once"):
         initial_policy(small(tmp_path, SEEING, {"actor": {"model": {"chunk": 32}}}))
     package = load_package(Path("rskills/mini-metaworld"))
     scene = load_scene("metaworld_mini", BenchmarkScene)

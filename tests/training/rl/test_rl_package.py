@@ -46,5 +46,5 @@ def test_a_result_is_judged_as_any_skill_is_on_what_was_held_out(tmp_path: Path)
 
 
 def test_a_policy_on_the_state_is_no_skill(tmp_path: Path) -> None:
-    with pytest.raises(ContractError, match=r"--package: a policy of .*model_type mlp is no skill"):
+    with pytest.raises(ContractError, match=r"--package: a policy of .*model_type mlp cannot be a skill"):
         check_packable(small(tmp_path, PPO))

@@ -19,9 +19,12 @@ from openral_training.rl.policies.state_mlp import MlpShape, StateMlp
 from openral_training.rl.run import train
 from openral_training.rl.workers.learners import DistributedLearner
 
-KL = {"algorithm": {"adv_type": "grpo", "group_size": 2, "kl_beta": 0.1, "target_kl": None}}
 ROWS = 17
-"""Minibatches of 8 leave a last one of a single decision, of which the second process has no share."""
+"""Minibatches of at most 2 make a last one of a single decision, of which the second process has no share."""
+KL = {
+    "algorithm": {"adv_type": "grpo", "group_size": 2, "kl_beta": 0.1, "target_kl": None},
+    "actor": {"global_batch_size": 2},
+}
 
 
 def learner_of(config: RlConfig) -> Learner:
@@ -42,13 +45,13 @@ def batch_of(learner: Learner) -> Batch:
         name: torch.from_numpy(rng.standard_normal((ROWS, 4), np.float32))
         for name in ("advantages", "returns")
     }
-    lived = {name: torch.from_numpy(getattr(drawn, name)) for name in ("tokens", "logprobs", "values")}
+    sampled = {name: torch.from_numpy(getattr(drawn, name)) for name in ("tokens", "logprobs", "values")}
     return Batch(
         observations=torch.from_numpy(seen),
         executed=executed,
         weights=executed / executed.sum(1, keepdim=True),
         **rows,
-        **lived,
+        **sampled,
     )
 
 

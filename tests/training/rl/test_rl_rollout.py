@@ -15,12 +15,12 @@ from openral_core.errors import ContractError, SimulationError
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import with_task
 from openral_training.rl.algorithm.groups import check_groups, group_numbers
-from openral_training.rl.envs.attempts import EpisodeRequest, Trajectory
+from openral_training.rl.envs.episodes import EpisodeRequest, Trajectory
 from openral_training.rl.envs.rollout import exploring, greedy, rollout
 from openral_training.rl.envs.simulators import InProcess, Simulators, VecEnvSpec
-from openral_training.rl.envs.vec_env import EnvOutput, Order
+from openral_training.rl.envs.vec_env import EnvInput, EnvOutput
 from openral_training.rl.policies.state_mlp import MlpShape, StateMlp
-from openral_training.rl.workers.world_pool import WorldPool
+from openral_training.rl.workers.env_pool import EnvPool
 
 TASKS = ("reach-v3", "push-v3")
 HORIZON = 10
@@ -39,7 +39,7 @@ def policy() -> StateMlp:
     return StateMlp(MlpShape.model_validate(shape))
 
 
-def attempts(count: int = 6) -> list[EpisodeRequest]:
+def requests(count: int = 6) -> list[EpisodeRequest]:
     return [
         EpisodeRequest(task, number // 2, (7, number), number // 2 + 100 * place)
         for place, task in enumerate(TASKS)
@@ -47,19 +47,19 @@ def attempts(count: int = 6) -> list[EpisodeRequest]:
     ]
 
 
-def lived(
+def run_all(
     simulators: Simulators, progress: Callable[[Trajectory], None] = lambda trajectory: None
 ) -> list[Trajectory]:
     return rollout(
-        simulators, exploring(policy()), attempts(), action_dim=4, correlation=0.5, progress=progress
+        simulators, exploring(policy()), requests(), action_dim=4, correlation=0.5, progress=progress
     )
 
 
 def assert_same(found: Sequence[Trajectory], expected: Sequence[Trajectory]) -> None:
-    assert [t.attempt for t in found] == [t.attempt for t in expected]
+    assert [t.request for t in found] == [t.request for t in expected]
     for one, other in zip(found, expected, strict=True):
-        assert one.state == other.state
-        for name in ("observations", "last", "tokens", "rewards", "executed"):
+        assert one.state_digest == other.state_digest
+        for name in ("observations", "last_observation", "tokens", "rewards", "executed"):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
         np.testing.assert_allclose(one.logprobs, other.logprobs, atol=1e-5)
 
@@ -67,7 +67,7 @@ def assert_same(found: Sequence[Trajectory], expected: Sequence[Trajectory]) -> 
 @pytest.fixture(scope="module")
 def expected() -> list[Trajectory]:
     simulators = InProcess(vec_env_spec())
-    found = lived(simulators)
+    found = run_all(simulators)
     simulators.close()
     return found
 
@@ -89,10 +89,10 @@ def test_a_world_that_is_cut_off_stands_still_while_its_neighbour_goes_on() -> N
     chunk = np.tile(np.array([1.0, 1.0, -1.0, 0.0], np.float32), (4, 1))
     begin, go = EpisodeRequest("reach-v3", 0, (0,)), chunk
 
-    def last(neighbour: list[Order | None]) -> EnvOutput:
+    def last(neighbour: list[EnvInput | None]) -> EnvOutput:
         [vec_env] = spec.vec_envs()
         for own, other in zip([begin, go, go, go], neighbour, strict=True):
-            outputs = vec_env.perform({0: own, **({} if other is None else {1: other})})
+            outputs = vec_env.step({0: own, **({} if other is None else {1: other})})
         vec_env.close()
         return outputs[0]
 
@@ -105,7 +105,7 @@ def test_a_world_that_is_cut_off_stands_still_while_its_neighbour_goes_on() -> N
 
 
 def test_groups_begin_alike_and_go_their_own_ways(expected: list[Trajectory]) -> None:
-    states = [(t.attempt.task, t.state) for t in expected]
+    states = [(t.request.task, t.state_digest) for t in expected]
     check_groups(group_numbers(expected), states, 2)
     with pytest.raises(ContractError, match="mixes 2 tasks or initial states"):
         check_groups(group_numbers(expected) // 2, states, 4)
@@ -114,7 +114,7 @@ def test_groups_begin_alike_and_go_their_own_ways(expected: list[Trajectory]) ->
 
 
 def test_processes_and_stages_change_nothing_nor_does_a_death(expected: list[Trajectory]) -> None:
-    simulators = WorldPool(vec_env_spec(stages=2), ProcessLauncher(), range(2))
+    simulators = EnvPool(vec_env_spec(stages=2), ProcessLauncher(), range(2))
     first = simulators.pids[0]
     deaths: list[int] = []
 
@@ -124,7 +124,7 @@ def test_processes_and_stages_change_nothing_nor_does_a_death(expected: list[Tra
             os.kill(first, signal.SIGKILL)
 
     try:
-        assert_same(lived(simulators, kill), expected)
+        assert_same(run_all(simulators, kill), expected)
         assert simulators.replaced == 1
         assert simulators.pids[0] != first
     finally:
@@ -132,12 +132,12 @@ def test_processes_and_stages_change_nothing_nor_does_a_death(expected: list[Tra
 
 
 def test_a_world_that_refuses_says_so_and_one_that_is_lost_too_often_ends_the_run() -> None:
-    simulators = WorldPool(vec_env_spec(), ProcessLauncher(), [0], max_losses=0)
+    simulators = EnvPool(vec_env_spec(), ProcessLauncher(), [0], max_losses=0)
     try:
         with pytest.raises(SimulationError, match="init_id"):
             rollout(simulators, greedy(policy()), [EpisodeRequest("reach-v3", -1, (0,))], action_dim=4)
         with pytest.raises(SimulationError, match=r"were lost in one collection.*--resume"):
-            lived(simulators, lambda trajectory: os.kill(simulators.pids[0], signal.SIGKILL))
+            run_all(simulators, lambda trajectory: os.kill(simulators.pids[0], signal.SIGKILL))
     finally:
         simulators.close()
 

@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 
 from openral_core.errors import ContractError, ManifestError
 from openral_training.rl.config import load_config, with_changes
-from openral_training.rl.metrics_log import Logbook
+from openral_training.rl.metrics_log import MetricsLog
 from openral_training.rl.policies.state_mlp import load_state_mlp
 from openral_training.rl.run import train
 
@@ -69,16 +69,16 @@ def test_the_page_shows_what_was_judged_and_needs_no_network(unbroken: Path) -> 
     base, policy = (
         json.loads((unbroken / "eval" / f"{name}.json").read_text()) for name in ("base", "policy")
     )
-    judgements = text[text.index("id=judgements") : text.index("<h2>The result")]
+    evaluations = text[text.index("id=evaluations") : text.index("<h2>The result")]
     for evaluation in (base, policy):
         for entry in (evaluation["all_episodes"], evaluation["tasks"]["reach-v3"]):
-            assert f"{entry['successes']}/{entry['n_episodes']}" in judgements
-            assert "{:.3f} to {:.3f}".format(*entry["wilson_95"]) in judgements
+            assert f"{entry['successes']}/{entry['n_episodes']}" in evaluations
+            assert "{:.3f} to {:.3f}".format(*entry["wilson_95"]) in evaluations
     assert text.count("class='e") == policy["all_episodes"]["n_episodes"]
     for caption in (
         "Success while exploring, over updates",
-        "KL to the one that acted",
-        "the critic foresaw",
+        "KL of an update",
+        "Explained variance of the critic",
     ):
         assert caption in text
     assert "adv_type: gae" in text
@@ -86,13 +86,13 @@ def test_the_page_shows_what_was_judged_and_needs_no_network(unbroken: Path) -> 
     assert "http" not in text
 
 
-def test_a_logbook_goes_on_where_the_saved_policy_is(tmp_path: Path) -> None:
-    book = Logbook(tmp_path, ("csv", "tensorboard"), 0)
+def test_the_metrics_go_on_where_the_saved_policy_is(tmp_path: Path) -> None:
+    book = MetricsLog(tmp_path, ("csv", "tensorboard"), 0)
     book.add(0, {"eval/success_once": 0.25})
     book.add(1, {"train/loss": 0.5, "env/steps": 100})
     book.add(2, {"train/loss": 9.0, "env/steps": 100})
     book.close()
-    book = Logbook(tmp_path, ("csv", "tensorboard"), 2)
+    book = MetricsLog(tmp_path, ("csv", "tensorboard"), 2)
     book.add(2, {"train/loss": 0.125, "env/steps": 50})
     assert book.env_steps == 150
     book.close()

@@ -20,7 +20,7 @@ from openral_core.files.share import share_directory
 from openral_training.rl.algorithm.batch import grpo_batch
 from openral_training.rl.algorithm.ppo import Learner
 from openral_training.rl.config import load_config
-from openral_training.rl.envs.attempts import EpisodeRequest, Trajectory
+from openral_training.rl.envs.episodes import EpisodeRequest, Trajectory
 from openral_training.rl.policies.float32_products import Float32Product
 from openral_training.rl.policies.token_actor import TokenActor
 from openral_training.rl.policies.token_model import TokenConfig
@@ -109,10 +109,10 @@ def test_words_of_the_vocabulary_are_openvlas(config: TokenConfig) -> None:
     assert values[-1] == values[-2] == pytest.approx(1 - 1 / 15)
     vocabulary = policy.model.tokenizer.vocab_size
     assert policy.model.tokenizer.decode([vocabulary - 1]) == f"<action{BINS - 1}>"
-    head = policy.model._core().get_output_embeddings()
+    head = policy.model._without_peft().get_output_embeddings()
     with torch.no_grad():
         head.weight[vocabulary - 1] += 9.0
-    assert policy.model.scores(torch.ones(1, 32)).argmax().item() == 0
+    assert policy.model.logits(torch.ones(1, 32)).argmax().item() == 0
 
 
 def test_an_update_makes_what_was_rewarded_likelier_and_moves_lora_alone(either: TokenConfig) -> None:
@@ -124,7 +124,7 @@ def test_an_update_makes_what_was_rewarded_likelier_and_moves_lora_alone(either:
     decision = policy.sample(seen, noise(count, 5))
     won = decision.actions[:, 0, 0] > np.median(decision.actions[:, 0, 0])
     assert 0 < won.sum() < count
-    lived = [
+    trajectories = [
         Trajectory(
             EpisodeRequest("push", 0, (row,)),
             "state",
@@ -139,7 +139,7 @@ def test_an_update_makes_what_was_rewarded_likelier_and_moves_lora_alone(either:
         for row in range(count)
     ]
     algorithm = Grpo(adv_type="grpo", group_size=count, update_epoch=2, target_kl=None)
-    batch, _ = grpo_batch(lived, algorithm, horizon=2)
+    batch, _ = grpo_batch(trajectories, algorithm, horizon=2)
     assert batch is not None
     assert batch.observations.dtype == torch.uint8
     figures = Learner(policy, algorithm, Optim(lr=1e-3), count).update(batch, 0, 0)

@@ -37,6 +37,7 @@ class Adder:
         actions: NDArray[np.float32],
         seeds: Sequence[int],
     ) -> Prediction:
+        self.seeds = list(seeds)
         after = before[:, -1:] + torch.from_numpy(actions[..., :1]).cumsum(1)
         return Prediction(after, (after[..., 0] < ABYSS).float().numpy() * 2)
 
@@ -99,13 +100,31 @@ def test_an_episode_is_cut_off_at_the_horizon_even_within_a_chunk() -> None:
     assert cut.truncated[0]
 
 
+def test_episodes_from_one_state_have_randomness_of_their_own_and_the_same_one_again() -> None:
+    """Else one member of an ensemble would imagine every episode from a state, and a policy could fit its errors."""
+    adder = Adder()
+    starts = Starts([Start(np.zeros((16, 16, 3), np.uint8), "add", "add", 0, np.zeros(1, np.float32))])
+
+    def seeds_of(*seeds: tuple[int, ...]) -> list[int]:
+        env = WorldModelEnv(adder, starts, SCALE, num_envs=len(seeds), horizon=24)
+        env.reset(["add"] * len(seeds), [0] * len(seeds), seeds=seeds)
+        env.chunk_step(pushes(len(seeds), 0.0))
+        first = adder.seeds
+        env.chunk_step(pushes(len(seeds), 0.0))
+        return [*first, *adder.seeds]
+
+    together = seeds_of((1, 0), (1, 1))
+    assert len(set(together)) == 4
+    assert seeds_of((1, 1)) == together[1::2]
+
+
 def test_where_the_model_knows_nothing_an_episode_is_lost_and_no_success_counts() -> None:
     env = worlds(2)
     env.reset(["add", "add"], [0, 0])
     actions = pushes(2, 0.0)
     actions[0, :3, 0], actions[0, 3:, 0] = -2.0, 10.0  # down to -3, then up to the goal
     chunk = env.chunk_step(actions)
-    assert chunk.lost.tolist() == [True, False]
+    assert chunk.aborted.tolist() == [True, False]
     assert chunk.executed[0].tolist() == [True] * 3 + [False] * 5
     assert not chunk.success[0]
     assert not chunk.truncated[0]

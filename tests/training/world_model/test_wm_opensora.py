@@ -101,7 +101,7 @@ def test_what_it_imagines_depends_on_the_actions_and_on_nobody_beside_it(layout:
 def test_a_policy_that_acts_on_a_state_is_told_that_there_is_none(layout: Path) -> None:
     from openral_training.rl.envs.world_model_simulator import WorldModelSimulator
 
-    with pytest.raises(ContractError, match="imagines no state"):
+    with pytest.raises(ContractError, match="without a state"):
         WorldModelSimulator(VecEnvSpec({}, 0, 1, 8), layout, 8)
 
 

@@ -97,8 +97,8 @@ class ControllerManager:
     def _call(self, client: Any, request: Any) -> Any:
         if not client.wait_for_service(timeout_sec=ANSWER_S):
             raise ArmError(
-                f"nobody offers {client.service_name} in ROS domain {self._node.context.get_domain_id()}; is ros2_control "
-                "running there, with the same RMW, and reached from here?"
+                f"nobody offers {client.service_name} in ROS domain {self._node.context.get_domain_id()}; "
+                "is ros2_control running there, with the same RMW, and reached from here?"
             )
         future = client.call_async(request)
         due = time.monotonic() + ANSWER_S

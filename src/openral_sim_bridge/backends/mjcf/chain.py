@@ -7,6 +7,7 @@ but the releases that take MetaWorld's MuJoCo 3.3.0 are no longer kept.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import mujoco
@@ -20,6 +21,20 @@ ITERATIONS = 4
 _DAMPED = DAMPING**2 * np.eye(6)
 POSTURE_GAIN = 0.05
 """Share of the way back to the rest posture that a free elbow goes in one iteration."""
+
+
+@dataclass(frozen=True)
+class HandMotion:
+    """Where the hand is and how it moves, in the world."""
+
+    position: NDArray[np.float64]
+    """(3,) [m]"""
+    quaternion: NDArray[np.float64]
+    """(4,) w, x, y, z"""
+    velocity: NDArray[np.float64]
+    """(3,) [m/s]"""
+    spin: NDArray[np.float64]
+    """(3,) [rad/s] angular velocity."""
 
 
 class Chain:
@@ -83,6 +98,16 @@ class Chain:
         """Return where the hand is (3,) [m] with joints (n,), all else being as `data` says."""
         self._copy(data)
         return self._place(joints)[0]
+
+    def motion_at(
+        self, data: Any, joints: NDArray[np.float64], velocities: NDArray[np.float64]
+    ) -> HandMotion:
+        """Return the hand's motion with joints (n,) at velocities (n,) [rad/s], all else being as `data` says."""
+        scratch = self._copy(data)
+        position, quaternion = self._place(joints)
+        mujoco.mj_comPos(self._model, scratch)
+        twist = self.jacobian(scratch) @ velocities
+        return HandMotion(position, quaternion, twist[:3], twist[3:])
 
     def _copy(self, data: Any) -> Any:
         """Return a world of the solver's own that is as `data` says."""

@@ -43,6 +43,14 @@ class ArmControl(Protocol):
         """Move the target by one control step."""
         ...
 
+    def go_on_from(self, data: Any, joints: NDArray[np.float64], velocities: NDArray[np.float64]) -> bool:
+        """Take where the joints are led (n,) [rad], and how fast (n,) [rad/s], in the place of `joints`.
+
+        Returns:
+            Whether the next step counts from there; else what the joints lag behind is still to be made up for.
+        """
+        ...
+
     def fork(self) -> ArmControl:
         """Return one that goes on from this one's target by itself."""
         ...
@@ -63,6 +71,10 @@ class _LedJoints:
     def restart(self, data: Any) -> None:
         """Take the present pose for the target."""
         self.joints = data.qpos[self._chain.qpos].copy()
+
+    def go_on_from(self, data: Any, joints: NDArray[np.float64], velocities: NDArray[np.float64]) -> bool:
+        """Stay: what is asked for are positions."""
+        return False
 
     def fork(self: _Joints) -> _Joints:
         """Return one that goes on from this one's target by itself."""
@@ -141,6 +153,13 @@ class HandControl(_LedHand):
         # All joints are slowed alike, so that the hand keeps its direction.
         self.joints = self.joints + way * min(1.0, float((self._step / np.maximum(np.abs(way), 1e-12)).min()))
 
+    def go_on_from(self, data: Any, joints: NDArray[np.float64], velocities: NDArray[np.float64]) -> bool:
+        """Take where the joints are led, if displacements count from the hand on a spring."""
+        taken = self._target.go_on_from(self._chain.motion_at(data, joints, velocities))
+        if taken:
+            self.joints = joints.copy()
+        return taken
+
 
 class MocapControl(_LedHand):
     """`delta_ee_*` for an arm whose hand a mocap body drags."""
@@ -165,6 +184,10 @@ class MocapControl(_LedHand):
         mujoco.mju_mulPose(
             self._position, self._quaternion, back_position, back_quaternion, position, quaternion
         )
+
+    def go_on_from(self, data: Any, joints: NDArray[np.float64], velocities: NDArray[np.float64]) -> bool:
+        """Stay: a mocap body is where it is put."""
+        return False
 
     def aim(self, data: Any, numbers: NDArray[np.float64]) -> None:
         """Move the target by one control step. `numbers` (3,) or (6,) in -1..1."""

@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from openral_core.scene_parts import SceneAction
 from openral_core.schema import Fault
 from openral_sim_bridge.backends.mjcf.drives import find_drives
 from openral_sim_bridge.backends.mjcf.naming import Naming
@@ -16,6 +17,13 @@ from openral_sim_bridge.backends.mjcf.options import GripperOptions
 
 OPEN, CLOSED = -1.0, 1.0
 """The gripper's number in an action; what lies between is between."""
+
+
+def gripper_number(action: SceneAction, number: float) -> float:
+    """Return where an action's last number leads the fingers, from OPEN to CLOSED; see `SceneAction.gripper`."""
+    if action.gripper == "sign":
+        return CLOSED if number > (OPEN + CLOSED) / 2.0 else OPEN
+    return float(np.clip(number, OPEN, CLOSED))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.scene import SceneAction
-from openral_sim_bridge.backends.mjcf.chain import Chain, rotation_between, turned
+from openral_sim_bridge.backends.mjcf.chain import Chain, HandMotion, rotation_between, turned
 
 LEASH_S = 0.1
 """[s] at full command: so far ahead of the hand may its set point run. It follows where the arm is free, and does
@@ -34,6 +34,10 @@ class HandTarget(Protocol):
         """Move by one control step of (3,) or (6,) numbers in -1..1."""
         ...
 
+    def go_on_from(self, hand: HandMotion) -> bool:
+        """Take the hand's motion after a step in which it could not be led all the way; tell whether it was taken."""
+        ...
+
 
 class SetPoint:
     """The set point of the hand, displaced by actions in the world's axes, on a leash."""
@@ -56,6 +60,10 @@ class SetPoint:
                 turned(turn, _at_most(rotation, self._leash_rad)), self._step_rad * numbers[3:]
             )
         self.position = here + _at_most(self.position - here, self._leash_m) + self._step_m * numbers[:3]
+
+    def go_on_from(self, hand: HandMotion) -> bool:
+        """Stay where it is: displacements add up, and what the hand lags behind is made up for."""
+        return False
 
 
 class SprungHand:
@@ -88,6 +96,15 @@ class SprungHand:
             ahead, self._spin = self._drawn(self._step_rad * numbers[3:], self._spin)
             rotation = rotation_between(turn, turned(self.quaternion, ahead))
             self.quaternion = turned(turn, _at_most(rotation, self._leash_rad))
+
+    def go_on_from(self, hand: HandMotion) -> bool:
+        """Take the hand's motion for that of the mass on the spring.
+
+        A mass that ran ahead of an arm with less acceleration would brake late, and the hand overshoot.
+        """
+        self.position, self.quaternion = hand.position, hand.quaternion
+        self._velocity, self._spin = hand.velocity, hand.spin
+        return True
 
     def _drawn(
         self, goal: NDArray[np.float64], velocity: NDArray[np.float64]

@@ -16,6 +16,7 @@ from openral_core.types import RobotState
 from openral_sim_bridge.backends.articulation import Articulation
 from openral_sim_bridge.backends.mjcf.conditions import Conditions
 from openral_sim_bridge.backends.mjcf.control import ArmControl, arm_numbers, make_control
+from openral_sim_bridge.backends.mjcf.gripper import gripper_number
 from openral_sim_bridge.backends.mjcf.initial import InitialStates
 from openral_sim_bridge.backends.mjcf.model import load_model, substeps
 from openral_sim_bridge.backends.mjcf.naming import Naming
@@ -106,7 +107,7 @@ class MjcfWorld:
         numbers = np.asarray(action, dtype=np.float64)
         self.control.aim(data, numbers[: scene.arm_numbers])
         if scene.robot.gripper is not None and len(numbers) > scene.arm_numbers:
-            scene.robot.gripper.command(data, float(numbers[-1]))
+            scene.robot.gripper.command(data, gripper_number(scene.action, float(numbers[-1])))
         self._advance()
         self.steps += 1
         mujoco.mj_forward(scene.model, data)

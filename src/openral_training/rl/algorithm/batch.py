@@ -18,9 +18,8 @@ from torch import Tensor
 from openral_training.rl.algorithm import episode_arrays as arrays
 from openral_training.rl.algorithm import groups, metrics, reductions
 from openral_training.rl.algorithm.advantages import Bools, Floats, gae, group_relative, normalised
-from openral_training.rl.envs.attempts import Trajectory
+from openral_training.rl.envs.episodes import Trajectory
 from openral_training.rl.envs.shaping import potential_differences
-from openral_training.rl.policies.policy import StochasticPolicy
 from openral_training.rl.settings.algorithm import Grpo, Ppo
 
 Potentials = Sequence[Floats] | None
@@ -28,7 +27,7 @@ Potentials = Sequence[Floats] | None
 
 @dataclass(frozen=True)
 class Batch:
-    """N decisions of all episodes, ready to be learnt from in any order."""
+    """N decisions of all episodes, in any order."""
 
     observations: Tensor
     """(N, D)"""
@@ -39,10 +38,10 @@ class Batch:
     executed: Tensor
     """(N, C) 1 where a control step was executed, else 0."""
     advantages: Tensor
-    """(N, C) or (N, 1), by the level of rewards."""
+    """(N, C) for rewards of control steps, (N, 1) for rewards of chunks."""
     weights: Tensor
-    """(N, C) of control steps, 0 where a step was not executed: by which every episode counts the same; with scale
-    `none` by which every step does, and the mean over all N rows of their sum is that over episodes."""
+    """(N, C) of control steps in the loss, 0 where a step was not executed. The steps of an episode add up to 1, see
+    `episode_arrays.trajectory_weights`; with scale `none` every step has the same weight, see `grpo_batch`."""
     values: Tensor
     """(N, V) of the critic when the policy acted."""
     returns: Tensor
@@ -55,44 +54,44 @@ class Batch:
         return Batch(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
 
     def to(self, device: str) -> Batch:
-        """Return it on a device of torch."""
+        """Return the batch on a torch device."""
         return Batch(**{field.name: getattr(self, field.name).to(device) for field in fields(self)})
 
 
 def ppo_batch(
-    trajectories: Sequence[Trajectory], policy: StochasticPolicy, config: Ppo, potentials: Potentials = None
+    trajectories: Sequence[Trajectory], config: Ppo, potentials: Potentials = None
 ) -> tuple[Batch, dict[str, float]]:
     """Return the batch of a PPO update, and `rollout/*`.
 
-    The policy's critic says what is to come after the horizon. Differences of potentials, (T + 1,) of each trajectory,
-    are paid beside the rewards; see `shaping`.
+    Args:
+        trajectories: with `final_value`, from which truncated episodes are bootstrapped.
+        config: the algorithm.
+        potentials: (T + 1,) of each trajectory; their differences are added to the rewards, see `shaping`.
     """
     level = config.reward_type
     executed, solved = _padded(trajectories, "executed"), np.array([t.success for t in trajectories])
-    lived = reductions.reduce_any(executed, level)
+    mask = reductions.reduce_any(executed, level)
     rewards = reductions.reduce_rewards(_padded(trajectories, "rewards"), executed, level)
     discounts = reductions.reduce_discount(config.gamma, executed, level)
     if potentials is not None:
-        rewards = rewards + potential_differences(arrays.padded(potentials), lived, solved, gamma=discounts)
+        rewards = rewards + potential_differences(arrays.padded(potentials), mask, solved, gamma=discounts)
     values = _padded(trajectories, "values").astype(np.float64)
-    final_values = policy.values(np.stack([t.last for t in trajectories]))[:, 0].astype(np.float64)
-    lived_steps = arrays.flat_time(lived)
-    last_steps = arrays.last_lived(lived_steps)
-    terminated = solved | np.array([t.lost for t in trajectories])
+    last_steps = arrays.last_steps(arrays.flat_time(mask))
+    terminated = np.array([t.terminated for t in trajectories])
     advantages, returns = gae(
         arrays.flat_time(rewards),
         arrays.flat_time(values),
         last_steps & terminated,
         last_steps & ~terminated,
-        final_values,
+        np.array([t.final_value for t in trajectories]),
         gamma=arrays.flat_time(discounts),
         gae_lambda=config.gae_lambda,
     )
-    tasks = [t.attempt.task for t in trajectories] if config.scale == "task" else None
+    tasks = [t.request.task for t in trajectories] if config.scale == "task" else None
     weights = arrays.trajectory_weights(executed)
     step_weights = arrays.flat_time(weights if level == "action" else weights.sum(-1, keepdims=True))
     advantages = normalised(advantages, step_weights, tasks)
-    columns = [arrays.unflat_time(steps, lived.shape) for steps in (advantages, returns)]
+    columns = [arrays.unflat_time(steps, mask.shape) for steps in (advantages, returns)]
     batch = _batch(trajectories, executed, weights, *columns)
     return batch, metrics.advantage_metrics(advantages, step_weights)
 
@@ -102,13 +101,13 @@ def grpo_batch(
 ) -> tuple[Batch | None, dict[str, float]]:
     """Return the batch of a GRPO update, and `rollout/*`; None if no group is informative.
 
-    With scale `none` it is Dr. GRPO (Liu et al. 2025, arXiv:2503.20783, equation 3): advantages are not divided by the
-    group's spread, and an episode's sum over steps is divided by a constant, the horizon, in place of its length.
+    With scale `none` it is Dr. GRPO (Liu et al. 2025, arXiv:2503.20783, equation 3): advantages are not divided by a
+    standard deviation, and an episode's sum over steps is divided by a constant, the horizon, in place of its length.
 
     Args:
         trajectories: of whole groups.
         config: the algorithm.
-        horizon: most control steps of an episode.
+        horizon: control steps after which an episode is truncated.
 
     Raises:
         ContractError: a group mixes tasks or initial states, or is not whole.
@@ -117,12 +116,12 @@ def grpo_batch(
     informative = [t for t, keep in zip(trajectories, is_informative, strict=True) if keep]
     if not informative:
         return None, {}
-    tasks, group = [t.attempt.task for t in informative], groups.group_numbers(informative)
+    tasks, group = [t.request.task for t in informative], groups.group_numbers(informative)
     returns = groups.returns_of(informative)
     advantages = group_relative(returns, group, scale=config.scale, floor=config.std_floor, tasks=tasks)
     executed = _padded(informative, "executed")
-    lived = reductions.reduce_any(executed, config.reward_type)
-    step_advantages = np.where(lived, advantages[None, :, None], 0.0)
+    mask = reductions.reduce_any(executed, config.reward_type)
+    step_advantages = np.where(mask, advantages[None, :, None], 0.0)
     if config.scale == "none":
         weights = executed * (int(executed.any(-1).sum()) / (len(informative) * horizon))
     else:
@@ -134,14 +133,14 @@ def grpo_batch(
 def _batch(
     trajectories: Sequence[Trajectory], executed: Bools, weights: Floats, advantages: Floats, returns: Floats
 ) -> Batch:
-    """Lay the decisions of all episodes in one row; arrays are (T, B, ...)."""
-    taken = executed.any(-1)
+    """Return the decisions of all episodes as rows; arrays are (T, B, ...)."""
+    made = executed.any(-1)
 
     def rows(array: NDArray[np.generic]) -> Tensor:
-        return torch.from_numpy(array[taken].astype(np.float32))
+        return torch.from_numpy(array[made].astype(np.float32))
 
     return Batch(
-        observations=torch.from_numpy(_padded(trajectories, "observations")[taken]),
+        observations=torch.from_numpy(_padded(trajectories, "observations")[made]),
         tokens=rows(_padded(trajectories, "tokens")),
         logprobs=rows(_padded(trajectories, "logprobs")),
         executed=rows(executed),

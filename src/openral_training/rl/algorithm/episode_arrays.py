@@ -1,4 +1,4 @@
-"""Arrays of several episodes, (T, B, ...): episodes end at different times, arrays do not."""
+"""Arrays of several episodes, (T, B, ...), padded to the longest one, and the masks and weights that go with them."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ def padded(arrays: Sequence[NDArray[ScalarT]]) -> NDArray[ScalarT]:
 
 
 def until_done(done: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which steps belong to the first episode, the one that ends it included.
+    """Return (T, ...) whether a step belongs to the first episode; the step that ends it does.
 
     Args:
         done: (T, ...) whether the episode was over after a step; time is the first axis.
     """
-    lived: NDArray[np.bool_] = np.cumsum(done, axis=0) - done == 0
-    return lived
+    mask: NDArray[np.bool_] = np.cumsum(done, axis=0) - done == 0
+    return mask
 
 
 def flat_time(steps: NDArray[ScalarT]) -> NDArray[ScalarT]:
-    """Return (T, B, C, ...) as (T·C, B, ...): one entry a control step instead of one a decision."""
+    """Return (T, B, C, ...) as (T·C, B, ...), so that time runs over control steps instead of decisions."""
     steps = np.moveaxis(steps, 2, 1)
     return steps.reshape(-1, *steps.shape[2:])
 
@@ -40,27 +40,27 @@ def unflat_time(steps: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[n
     return np.moveaxis(steps.reshape(shape[0], shape[2], shape[1]), 1, 2)
 
 
-def last_lived(lived: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return (T, B) whether a step is the last that was lived."""
-    last: NDArray[np.bool_] = lived & ~np.concatenate([lived[1:], np.zeros_like(lived[:1])])
+def last_steps(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return (T, B) whether a step is the last of its episode; `mask` (T, B) says which were executed."""
+    last: NDArray[np.bool_] = mask & ~np.concatenate([mask[1:], np.zeros_like(mask[:1])])
     return last
 
 
-def trajectory_weights(lived: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return (T, B, ...) weights under which every episode counts the same, however long it took; they sum to B.
+def trajectory_weights(mask: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return (T, B, ...) weights of steps under which every episode has the weight 1, whatever its length.
 
-    Without them a policy that fails slowly drowns one that succeeds fast: a success ends its episode. RLinf divides
-    by the share of the horizon that was lived, which is the same up to a constant (arXiv:2510.06710, section 4.3).
+    With equal weights of steps, long failures would outweigh short successes. RLinf divides by the executed share of
+    the horizon, which is the same up to a constant (arXiv:2510.06710, section 4.3).
 
     Args:
-        lived: (T, B, ...) steps that count.
+        mask: (T, B, ...) steps that count.
 
     Raises:
         ValueError: an episode has no step.
     """
-    axes = tuple(axis for axis in range(lived.ndim) if axis != 1)
-    lengths = lived.sum(axis=axes, keepdims=True)
+    axes = tuple(axis for axis in range(mask.ndim) if axis != 1)
+    lengths = mask.sum(axis=axes, keepdims=True)
     if not lengths.all():
-        raise ValueError("an episode without a step cannot be weighed")
-    weights: NDArray[np.float64] = lived / lengths
+        raise ValueError("an episode has no executed step, so its steps cannot be weighted")
+    weights: NDArray[np.float64] = mask / lengths
     return weights

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import ContractError
-from openral_training.rl.envs.attempts import Trajectory
+from openral_training.rl.envs.episodes import Trajectory
 from openral_training.rl.settings.algorithm import Grpo
 
 
 def group_numbers(trajectories: Sequence[Trajectory]) -> NDArray[np.int64]:
     """Return (B,) the number of each trajectory's group."""
-    return np.array([trajectory.attempt.group for trajectory in trajectories])
+    return np.array([trajectory.request.group for trajectory in trajectories])
 
 
 def returns_of(trajectories: Sequence[Trajectory]) -> NDArray[np.float64]:
@@ -29,7 +29,7 @@ def in_informative_group(trajectories: Sequence[Trajectory], config: Grpo) -> ND
         ContractError: a group mixes tasks or initial states, or is not whole.
     """
     groups = group_numbers(trajectories)
-    check_groups(groups, [(t.attempt.task, t.state) for t in trajectories], config.group_size)
+    check_groups(groups, [(t.request.task, t.state_digest) for t in trajectories], config.group_size)
     return is_informative(returns_of(trajectories), groups, *config.informative)
 
 
@@ -46,7 +46,7 @@ def is_informative(
 
 
 def check_groups(groups: NDArray[np.int64], states: Sequence[Hashable], size: int) -> None:
-    """Check that the episodes of each group began alike: only then is their mean what was to be expected.
+    """Check that the episodes of each group began in the same state: only then is their mean a baseline.
 
     Args:
         groups: (B,) number of the group of each episode.

@@ -1,7 +1,7 @@
-"""What is looked at while a policy learns, under the names that RLinf's users know.
+"""Metrics of an update, under RLinf's names.
 
-Fractions are taken before anything is clamped, and means run over what a step really decided: weights are those of the
-loss, so neither padding nor the number of tokens in an action inflates a figure.
+Ratios are measured before they are clipped, and means have the weights of the loss, so neither padding nor the number
+of tokens in an action changes a metric.
 """
 
 from __future__ import annotations
@@ -32,20 +32,21 @@ def policy_metrics(
     """Return `train/actor/*` of one minibatch; see `ppo.policy_loss` for the arguments.
 
     approx_kl is the mean over ratios, so its level is that of the log-probabilities. A ratio counts as clipped where
-    the bound takes its gradient away: above for a good action, below for a bad one.
+    clipping makes its gradient 0: above the upper bound for a positive advantage, below the lower one for a negative
+    one.
     """
     ratio, low, high = logratio.exp(), 1 - config.clip_ratio_low, 1 + config.clip_ratio_high
-    good = (advantages > 0).expand_as(ratio)
-    bad = (advantages < 0).expand_as(ratio)
+    positive = (advantages > 0).expand_as(ratio)
+    negative = (advantages < 0).expand_as(ratio)
     found = {
         "ratio": ratio,
         "ratio_abs": (ratio - 1).abs(),
         "clipped_ratio": ratio.clamp(low, high),
-        "clip_fraction": ((good & (ratio > high)) | (bad & (ratio < low))).to(ratio.dtype),
+        "clip_fraction": ((positive & (ratio > high)) | (negative & (ratio < low))).to(ratio.dtype),
         "approx_kl": approx_kl(logratio),
     }
     if config.clip_ratio_c is not None:
-        found["dual_clip_fraction"] = (bad & (ratio > config.clip_ratio_c)).to(ratio.dtype)
+        found["dual_clip_fraction"] = (negative & (ratio > config.clip_ratio_c)).to(ratio.dtype)
     return {f"train/actor/{name}": weighted_mean(value, weights).item() for name, value in found.items()}
 
 
@@ -53,7 +54,7 @@ def policy_metrics(
 def critic_metrics(
     values: Tensor, old_values: Tensor, returns: Tensor, weights: Tensor, value_clip: float | None
 ) -> dict[str, float]:
-    """Return `train/critic/*` of one minibatch: how well the critic explains returns, how often it is clipped."""
+    """Return `train/critic/*` of one minibatch: the explained variance, and the share of clipped values."""
     found = {"explained_variance": explained_variance(values, returns, weights)}
     if value_clip is not None:
         beyond = ((values - old_values).abs() > value_clip).to(values.dtype)
@@ -62,7 +63,7 @@ def critic_metrics(
 
 
 def explained_variance(values: Tensor, returns: Tensor, weights: Tensor) -> float:
-    """Return 1 - Var(returns - values) / Var(returns): 1 is perfect, 0 knows the mean; nan: no spread."""
+    """Return 1 - Var(returns - values) / Var(returns): 1 is perfect, 0 as good as the mean; nan for equal returns."""
     variance = _variance(returns, weights)
     return float("nan") if variance == 0 else 1 - _variance(returns - values, weights) / variance
 
@@ -73,18 +74,18 @@ def _variance(values: Tensor, weights: Tensor) -> float:
 
 
 def advantage_metrics(advantages: NDArray[np.float64], weights: NDArray[np.float64]) -> dict[str, float]:
-    """Return `rollout/advantages_*` under the weights of the loss, 0 where a step was not lived."""
-    lived = weights > 0
-    mine = np.broadcast_to(advantages, lived.shape)[lived]
+    """Return `rollout/advantages_*` under the weights of the loss, which are 0 where a step was not executed."""
+    mask = weights > 0
+    executed = np.broadcast_to(advantages, mask.shape)[mask]
     return {
-        "rollout/advantages_mean": float(np.average(mine, weights=weights[lived])),
-        "rollout/advantages_max": float(mine.max()),
-        "rollout/advantages_min": float(mine.min()),
+        "rollout/advantages_mean": float(np.average(executed, weights=weights[mask])),
+        "rollout/advantages_max": float(executed.max()),
+        "rollout/advantages_min": float(executed.min()),
     }
 
 
 def mean_of(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Return the mean of each figure over the rows that have it, nan left out; nan where none has a number."""
+    """Return the mean of each metric over the rows that have it, without nan; nan where no row has a number."""
     names = dict.fromkeys(name for row in rows for name in row)
     columns = {name: [row[name] for row in rows if name in row and not np.isnan(row[name])] for name in names}
     return {name: float(np.mean(found)) if found else float("nan") for name, found in columns.items()}

@@ -1,8 +1,9 @@
-"""PPO and GRPO: the losses and the update; both learn from a batch by the same clipped surrogate."""
+"""PPO and GRPO: the losses and the update. Both have the clipped surrogate; PPO has a critic beside it."""
 
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -11,6 +12,7 @@ from torch import Tensor
 from torch.nn.functional import huber_loss
 from torch.nn.utils import clip_grad_norm_
 
+from openral_core.errors import PolicyError
 from openral_training.rl.algorithm import metrics, reductions
 from openral_training.rl.algorithm.batch import Batch
 from openral_training.rl.algorithm.reductions import weighted_mean
@@ -18,14 +20,14 @@ from openral_training.rl.policies.policy import PolicyEvaluation, StochasticPoli
 from openral_training.rl.settings.actor import Optim
 from openral_training.rl.settings.algorithm import Grpo, Ppo
 
-# Losses: weighted means, to be minimised
+# Losses: weighted means, which the optimiser minimises
 
 
 def policy_loss(ratio: Tensor, advantages: Tensor, weights: Tensor, config: Grpo | Ppo) -> Tensor:
-    """Return the clipped surrogate (Schulman et al. 2017, arXiv:1707.06347, equation 7, with the sign turned).
+    """Return the negative clipped surrogate (Schulman et al. 2017, arXiv:1707.06347, equation 7).
 
-    The two sides have bounds of their own (DAPO, arXiv:2503.14476, equation 10), and so may bad actions (dual clip,
-    Ye et al. 2020, arXiv:1912.09729, equation 5).
+    The lower and the upper bound differ (DAPO, arXiv:2503.14476, equation 10). With `clip_ratio_c` the ratio of actions
+    with a negative advantage is bounded as well (dual clip, Ye et al. 2020, arXiv:1912.09729, equation 5).
     """
     clipped_ratio = ratio.clamp(1 - config.clip_ratio_low, 1 + config.clip_ratio_high)
     loss = torch.maximum(-advantages * ratio, -advantages * clipped_ratio)
@@ -35,11 +37,14 @@ def policy_loss(ratio: Tensor, advantages: Tensor, weights: Tensor, config: Grpo
 
 
 def value_loss(values: Tensor, batch: Batch, weights: Tensor, config: Ppo) -> Tensor:
-    """Return the Huber loss of values, the larger of the plain one and of one whose step was clipped."""
+    """Return the Huber loss of values; with `value_clip` the larger of it and that of values near the old ones.
+
+    The clipping is that of Huang et al. 2022, "The 37 Implementation Details of PPO", detail 9.
+    """
     loss = huber_loss(values, batch.returns, reduction="none", delta=config.huber_delta)
     if config.value_clip is not None:
-        step = (values - batch.values).clamp(-config.value_clip, config.value_clip)
-        clipped = huber_loss(batch.values + step, batch.returns, reduction="none", delta=config.huber_delta)
+        clipped_values = batch.values + (values - batch.values).clamp(-config.value_clip, config.value_clip)
+        clipped = huber_loss(clipped_values, batch.returns, reduction="none", delta=config.huber_delta)
         loss = torch.maximum(loss, clipped)
     return weighted_mean(loss, weights)
 
@@ -52,15 +57,23 @@ Evaluate = Callable[[Tensor, Tensor], PolicyEvaluation]
 
 @torch.no_grad()
 def logprobs_of(policy: StochasticPolicy, batch: Batch, minibatch_size: int) -> Tensor:
-    """Return log-probabilities (N, C, A) of a batch; memory is needed for one minibatch of decisions at a time."""
-    parts = torch.split(torch.arange(len(batch)), minibatch_size)
+    """Return log-probabilities (N, C, A) of a batch, evaluated one minibatch at a time to bound memory."""
+    parts = minibatches(torch.arange(len(batch)), minibatch_size)
     return torch.cat(
         [policy.evaluate(batch.observations[rows], batch.tokens[rows]).logprobs for rows in parts]
     )
 
 
+def minibatches(rows: Tensor, size: int) -> tuple[Tensor, ...]:
+    """Split rows (N,) into parts of at most `size`, as equal as possible.
+
+    N changes from update to update. A remainder of a few rows would take a whole optimiser step of its own.
+    """
+    return torch.tensor_split(rows, math.ceil(len(rows) / size))
+
+
 class Learner:
-    """A policy, its optimiser, and the policy that it began with."""
+    """A policy, its optimiser, and a copy of the policy that learning began with where the loss needs it."""
 
     def __init__(
         self,
@@ -70,14 +83,14 @@ class Learner:
         minibatch_size: int,
         evaluate: Evaluate | None = None,
     ) -> None:
-        """Begin.
+        """Make the optimiser.
 
         Args:
-            policy: is changed in place.
+            policy: is updated in place.
             config: the algorithm.
             optim: learning rates.
-            minibatch_size: decisions of one optimiser step.
-            evaluate: evaluates a minibatch; absent: the policy by itself.
+            minibatch_size: most decisions of one optimiser step.
+            evaluate: evaluates a minibatch; None: `policy.evaluate`.
         """
         self._evaluate = evaluate or policy.evaluate
         self.policy, self._config, self._optim, self._minibatch_size = policy, config, optim, minibatch_size
@@ -92,12 +105,15 @@ class Learner:
             self._base.network.to(next(policy.network.parameters()).device)
 
     def update(self, batch: Batch, number: int, seed: int) -> dict[str, float]:
-        """Learn from a batch and return `train/*`, means over the optimiser's steps.
+        """Update the policy and return `train/*`, means over the optimiser's steps.
 
         Args:
-            batch: made by the policy as it is now.
+            batch: of episodes that this policy ran.
             number: of the update, counted from 0.
             seed: with the number it fixes the order of decisions.
+
+        Raises:
+            PolicyError: the gradient is not finite.
         """
         rng = np.random.default_rng([seed, number])
         critic_only = isinstance(self._config, Ppo) and number < self._config.critic_warmup_steps
@@ -107,8 +123,10 @@ class Learner:
             shuffled = torch.from_numpy(rng.permutation(len(batch)))
             epochs.append(
                 [
-                    self._step(batch[rows], None if base is None else base[rows], critic_only=critic_only)
-                    for rows in torch.split(shuffled, self._minibatch_size)
+                    self._step(
+                        batch[rows], None if base is None else base[rows], number, critic_only=critic_only
+                    )
+                    for rows in minibatches(shuffled, self._minibatch_size)
                 ]
             )
             approx_kl = metrics.mean_of(epochs[-1])["train/actor/approx_kl"]
@@ -120,13 +138,16 @@ class Learner:
             "train/actor/lr": self._optim.lr,
             "train/update_epochs": len(epochs),
             "train/kl_last_epoch": approx_kl,
-            # Before the first step the policy is the one that acted: a ratio off 1 means that it is judged otherwise.
+            # Before the first step the policy is the one that acted, so a ratio off 1 means that `evaluate` and
+            # `sample` disagree.
             "train/actor/ratio_at_step_0": steps[0]["train/actor/ratio"],
             "train/actor/kl_at_step_0": steps[0]["train/actor/approx_kl"],
         }
 
-    def _step(self, minibatch: Batch, base: Tensor | None, *, critic_only: bool) -> dict[str, float]:
-        """Take one step of the optimiser and return its metrics."""
+    def _step(
+        self, minibatch: Batch, base: Tensor | None, number: int, *, critic_only: bool
+    ) -> dict[str, float]:
+        """Take one step of the optimiser in an update of this number, and return its metrics."""
         config = self._config
         new = self._evaluate(minibatch.observations, minibatch.tokens)
         loss, found = self._actor_loss(minibatch, new, base)
@@ -145,19 +166,25 @@ class Learner:
         self.optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         parameters = [p for group in self.optimiser.param_groups for p in group["params"]]
-        found["train/actor/grad_norm"] = float(clip_grad_norm_(parameters, self._optim.clip_grad))
+        grad_norm = float(clip_grad_norm_(parameters, self._optim.clip_grad))
+        if not math.isfinite(grad_norm):
+            raise PolicyError(
+                f"update {number + 1}: the norm of the gradient is {grad_norm}, with train/loss "
+                f"{found['train/loss']:.3g}; lower actor.optim.lr and begin anew"
+            )
+        found["train/actor/grad_norm"] = grad_norm
         self.optimiser.step()
         return found
 
     def _actor_loss(
         self, minibatch: Batch, new: PolicyEvaluation, base: Tensor | None
     ) -> tuple[Tensor, dict[str, float]]:
-        """Return the loss that moves the actor, and `train/actor/*`.
+        """Return the loss of the actor, and `train/actor/*`.
 
         Args:
             minibatch: n decisions.
-            new: the policy as it is now, on them.
-            base: (n, C, A) log-probabilities under the policy that learning began with, where it is kept near to it.
+            new: the present policy's evaluation of them.
+            base: (n, C, A) log-probabilities under the policy that learning began with; None without `kl_beta`.
         """
         config, level, token_weights = self._config, self._config.logprob_type, minibatch.weights[..., None]
         new_logprobs = reductions.reduce_logprobs(new.logprobs, minibatch.executed, level)

@@ -1,7 +1,8 @@
-"""The level at which a decision counts: its tokens one by one, its control steps (actions), or the whole chunk.
+"""Levels of a decision: its tokens, its control steps (actions), or the whole chunk.
 
-A decision is C control steps of A numbers; each number is one token. Finer log-probabilities clip each token by itself,
-coarser ones the decision as a whole. Rewards have a level, too: one of each control step, or one of the chunk.
+A decision is C control steps of A numbers; each number is one token. The level of log-probabilities says what has one
+probability ratio, which is clipped as a whole. The level of rewards says what has one reward: a control step or a
+chunk.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from openral_training.rl.settings.algorithm import LogprobLevel, RewardLevel
 def reduce_logprobs(logprobs: Tensor, executed: Tensor, level: LogprobLevel) -> Tensor:
     """Return log-probabilities at a level: (..., C, A) tokens to (..., C, A), (..., C, 1) or (..., 1, 1).
 
-    The probability of independent tokens is their product, so coarser levels are sums. Steps that were not executed
-    (the episode ended within the chunk) decided nothing and are left out of a chunk's sum.
+    The probability of independent tokens is their product, so coarser levels are sums. Steps that were not executed,
+    since the episode ended within the chunk, had no effect and are left out of a chunk's sum.
 
     Args:
         logprobs: (..., C, A)
@@ -52,16 +53,16 @@ def reduce_rewards(
 
 
 def reduce_any(steps: NDArray[np.bool_], level: RewardLevel) -> NDArray[np.bool_]:
-    """Return (T, B, C) flags at a level: as they are, or (T, B, 1) whether any step of the chunk has it."""
+    """Return (T, B, C) flags at a level: as they are, or (T, B, 1) whether any step of the chunk has the flag."""
     return steps if level == "action" else np.any(steps, axis=-1, keepdims=True)
 
 
 def reduce_discount(gamma: float, executed: NDArray[np.bool_], level: RewardLevel) -> NDArray[np.float64]:
     """Return the discount of each step at a level: (T, B, C) gamma, or (T, B, 1) gamma ** (executed / C).
 
-    Of a chunk gamma is the discount for its C control steps. One that is cut off after k of them lasts k / C as long,
-    so what is to come after it is nearer (an option of k steps discounts by the power of k: Sutton et al. 1999,
-    "Between MDPs and semi-MDPs", section 2).
+    At the level of chunks gamma is the discount of C control steps. A chunk that ends after k of them lasts k / C as
+    long (an option of k steps is discounted by the power of k: Sutton et al. 1999, "Between MDPs and semi-MDPs",
+    section 2).
 
     Args:
         gamma: discount of one whole step of the level.

@@ -1,4 +1,4 @@
-"""What a policy sees of a world, as one vector: here what the simulator knows of it, and which task it is."""
+"""Observation encoders: from an environment to the vector on which a policy acts; here the simulator's own state."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from openral_sim_bridge.backend import Backend
 from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
 
 _NOW, _GOAL = slice(0, 18), slice(36, 39)
-"""Of MetaWorld's observation: hand, gripper and two objects; where the task is done. Between them the past."""
+"""Parts of MetaWorld's observation: hand, gripper and two objects now; the position of the goal. Entries 18 to 35 are
+those of the step before and are left out."""
 
 
 class ObservationEncoder(Protocol):
-    """Turns a world into an observation. The same world gives the same numbers, whatever is looked at beside it."""
+    """Turns an environment into an observation, which depends on its state alone and not on its neighbours."""
 
     @property
     def dim(self) -> int:
@@ -27,29 +28,29 @@ class ObservationEncoder(Protocol):
         ...
 
     def encode(self, backend: Backend, env: int, task: str, state: RobotState) -> NDArray[Any]:
-        """Return (D,) for one world; states of robots come with `reset` and `step`.
+        """Return (D,) for one environment.
 
         Args:
-            backend: the worlds.
-            env: which of them.
-            task: that is to be done in it.
-            state: of its robot, now.
+            backend: the simulator.
+            env: index of the environment in it.
+            task: the task of the episode.
+            state: of its robot now, as `reset` and `step` return it.
         """
         ...
 
 
 EncoderFactory = Callable[[Mapping[str, BenchmarkScene]], ObservationEncoder]
-"""Makes an encoder for the scenes of a run, by task, in whatever process its worlds are."""
+"""Makes an encoder for the scenes of a run, by task; it is called in every process that has environments."""
 
 
 class StateEncoder:
-    """Encodes a world as MetaWorld's own numbers [m], quaternions, gripper 0..1, then the task."""
+    """Encodes an environment as MetaWorld's positions [m], quaternions and gripper opening 0..1, then the task."""
 
     def __init__(self, tasks: Iterable[str]) -> None:
         """Number the tasks.
 
         Args:
-            tasks: of the run; of several, one number each tells which it is.
+            tasks: of the run; where there are several, the observation ends with a one-hot vector of the task.
         """
         self._tasks = list(tasks)
 
@@ -61,24 +62,24 @@ class StateEncoder:
     def encode(
         self, backend: Backend, env: int, task: str, state: RobotState | None = None
     ) -> NDArray[np.float32]:
-        """Return (D,) for one world; the robot's state is part of what the simulator knows.
+        """Return (D,) for one environment; `state` is not used, since the simulator's state includes the robot.
 
         Raises:
-            SimulationError: the simulator tells no such state.
+            SimulationError: the simulator is not MetaWorld.
         """
         if not isinstance(backend, MetaWorldBackend):
             raise SimulationError(
-                f"{type(backend).__name__} tells no state that a policy could act on without eyes; use MetaWorld, "
-                "or a policy that sees"
+                f"env.scene: {type(backend).__name__} has no state observation for actor.model.model_type mlp; use a "
+                "scene of MetaWorld, or model_type mini or tokens, which act on images"
             )
-        seen = backend.world(env).look(task)
-        return self.observation(np.concatenate([seen[_NOW], seen[_GOAL]]), task)
+        observed = backend.world(env).look(task)
+        return self.observation(np.concatenate([observed[_NOW], observed[_GOAL]]), task)
 
     def observation(self, state: NDArray[Any], task: str) -> NDArray[np.float32]:
-        """Return (D,) of the simulator's own numbers (21,), wherever they come from, and the task."""
+        """Return (D,) of a state (21,), simulated or imagined, and the task."""
         return np.concatenate([state, self._task(task)]).astype(np.float32)
 
     def _task(self, task: str) -> NDArray[np.float64]:
-        """Return which task it is, one number each; none where there is only one."""
+        """Return the one-hot vector of a task; (0,) where there is only one."""
         count = len(self._tasks)
         return np.eye(count)[self._tasks.index(task)] if count > 1 else np.zeros(0)

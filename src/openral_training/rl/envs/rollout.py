@@ -1,7 +1,8 @@
-"""Attempts in, trajectories out: whoever's episode ends begins the next, and no batch waits for a slow world.
+"""Rollouts: episode requests in, trajectories out.
 
-With two stages the worlds of one are simulated while the policy decides for the other. What an episode becomes depends
-on its attempt and the policy alone.
+Each environment begins its next episode as soon as the last one has ended, so no batch waits for the slowest. With two
+pipeline stages the environments of one are simulated while the policy decides for the other. A trajectory depends on
+its request and on the policy alone.
 """
 
 from __future__ import annotations
@@ -14,50 +15,53 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_training.rl.envs.attempts import EpisodeRequest, Trajectory
+from openral_training.rl.envs.episodes import EpisodeRequest, Trajectory
 from openral_training.rl.envs.simulators import Simulators
-from openral_training.rl.envs.vec_env import EnvOutput, Order
+from openral_training.rl.envs.vec_env import EnvInput, EnvOutput
 from openral_training.rl.policies.noise import EpisodeNoise
 from openral_training.rl.policies.policy import Decision, StochasticPolicy
 
 
 @dataclass
-class _Episode:
-    """An attempt that is being run."""
+class _RunningEpisode:
+    """An episode that is being run, and what it has brought so far."""
 
     number: int
-    attempt: EpisodeRequest
+    """Position of its request."""
+    request: EpisodeRequest
     noise: EpisodeNoise
-    state: str = ""
+    state_digest: str = ""
     observations: list[NDArray[Any]] = field(default_factory=list)
     decisions: list[tuple[NDArray[np.float32], ...]] = field(default_factory=list)
+    """Tokens (C, A), log-probabilities (C, A) and values (V,)."""
     rewards: list[NDArray[np.float64]] = field(default_factory=list)
     executed: list[NDArray[np.bool_]] = field(default_factory=list)
-    lost: bool = False
+    aborted: bool = False
     images: list[NDArray[np.uint8]] = field(default_factory=list)
 
-    def see(self, output: EnvOutput) -> None:
-        """Take down what an order led to."""
+    def add_output(self, output: EnvOutput) -> None:
+        """Append what the environment returned."""
         self.observations.append(output.observation)
-        self.state = output.state or self.state
-        self.lost = output.lost
+        self.state_digest = output.state_digest or self.state_digest
+        self.aborted = output.aborted
         if output.image is not None:
             self.images.append(output.image)
         if output.rewards is not None and output.executed is not None:
             self.rewards.append(output.rewards)
             self.executed.append(output.executed)
 
-    def decide(self, decision: Decision, row: int) -> NDArray[np.float32]:
-        """Take down a row of a decision and return its actions."""
+    def add_decision(self, decision: Decision, row: int) -> NDArray[np.float32]:
+        """Append one row of a batched decision and return its actions (C, A)."""
         self.decisions.append((decision.tokens[row], decision.logprobs[row], decision.values[row]))
         chunk: NDArray[np.float32] = decision.actions[row]
         return chunk
 
     def trajectory(self) -> Trajectory:
+        """Return the episode, which must have ended."""
         tokens, logprobs, values = (np.stack(column) for column in zip(*self.decisions, strict=True))
         return Trajectory(
-            self.attempt,
-            self.state,
+            self.request,
+            self.state_digest,
             np.stack(self.observations[:-1]),
             self.observations[-1],
             tokens,
@@ -65,17 +69,17 @@ class _Episode:
             values,
             np.stack(self.rewards),
             np.stack(self.executed),
-            self.lost,
-            np.stack(self.images) if self.images else np.zeros(0, np.uint8),
+            self.aborted,
+            images=np.stack(self.images) if self.images else np.zeros(0, np.uint8),
         )
 
 
 Decide = Callable[[NDArray[Any], Sequence[EpisodeNoise]], Decision]
-"""From observations (B, D) and the chance of their episodes to what is done."""
+"""Returns the decision for observations (B, D), given the noise of each of the B episodes."""
 
 
 def exploring(policy: StochasticPolicy) -> Decide:
-    """Return a policy that acts by chance."""
+    """Return the policy acting stochastically."""
 
     def decide(observations: NDArray[Any], noise: Sequence[EpisodeNoise]) -> Decision:
         return policy.sample(observations, np.stack([row.next(policy.chunk) for row in noise]))
@@ -84,7 +88,7 @@ def exploring(policy: StochasticPolicy) -> Decide:
 
 
 def greedy(policy: StochasticPolicy) -> Decide:
-    """Return a policy at its best: what it does is certain, and nobody asks what it expects."""
+    """Return the policy acting by its likeliest actions; log-probabilities and values are zeros."""
 
     def decide(observations: NDArray[Any], noise: Sequence[EpisodeNoise]) -> Decision:
         actions = policy.greedy(observations)
@@ -96,75 +100,79 @@ def greedy(policy: StochasticPolicy) -> Decide:
 def rollout(
     simulators: Simulators,
     decide: Decide,
-    attempts: Sequence[EpisodeRequest],
+    requests: Sequence[EpisodeRequest],
     *,
     action_dim: int,
     correlation: float = 0.0,
     progress: Callable[[Trajectory], None] = lambda trajectory: None,
 ) -> list[Trajectory]:
-    """Run attempts and return their trajectories in the same order.
+    """Run episodes and return their trajectories in the order of the requests.
 
     Args:
-        simulators: worlds of all tasks of the attempts.
-        decide: who acts.
-        attempts: what is tried; each task's own worlds take its attempts one after the other.
+        simulators: with environments for every task of the requests.
+        decide: the policy, see `exploring` and `greedy`.
+        requests: which episodes; the environments of a task run its requests in their order.
         action_dim: A
-        correlation: see `EpisodeNoise`.
-        progress: called with each trajectory that is done.
+        correlation: of the noise in time, see `EpisodeNoise`.
+        progress: called with each trajectory as its episode ends.
 
     Raises:
-        SimulationError: see Simulators.
+        SimulationError: see `Simulators.collect`.
     """
-    game = _Game(simulators, attempts, action_dim, correlation)
+    schedule = _Schedule(simulators, requests, action_dim, correlation)
     simulators.begin()
     stages = range(simulators.vec_env_spec.stages)
-    busy = {stage for stage in stages if game.submit(stage, {})}
+    busy = {stage for stage in stages if schedule.submit(stage, {})}
     while busy:
         for stage in sorted(busy):
-            running = game.look(stage, progress)
-            chunks: dict[int, Order] = {}
+            running = schedule.collect(stage, progress)
+            chunks: dict[int, EnvInput] = {}
             if running:
                 observations = np.stack([episode.observations[-1] for episode in running.values()])
                 decision = decide(observations, [episode.noise for episode in running.values()])
                 chunks = {
-                    slot: episode.decide(decision, row) for row, (slot, episode) in enumerate(running.items())
+                    slot: episode.add_decision(decision, row)
+                    for row, (slot, episode) in enumerate(running.items())
                 }
-            if not game.submit(stage, chunks):
+            if not schedule.submit(stage, chunks):
                 busy.remove(stage)
-    return game.trajectories()
+    return schedule.trajectories()
 
 
-class _Game:
-    """Which slot runs what."""
+class _Schedule:
+    """Which slot runs which episode."""
 
     def __init__(
-        self, simulators: Simulators, attempts: Sequence[EpisodeRequest], action_dim: int, correlation: float
+        self, simulators: Simulators, requests: Sequence[EpisodeRequest], action_dim: int, correlation: float
     ) -> None:
         self._simulators = simulators
-        self._waiting: dict[str, deque[_Episode]] = {}
-        for number, attempt in enumerate(attempts):
-            episode = _Episode(number, attempt, EpisodeNoise(attempt.seed, action_dim, correlation))
-            self._waiting.setdefault(attempt.task, deque()).append(episode)
-        self._running: dict[int, _Episode] = {}
+        self._waiting: dict[str, deque[_RunningEpisode]] = {}
+        """By task."""
+        for number, request in enumerate(requests):
+            noise = EpisodeNoise(request.seed, action_dim, correlation)
+            self._waiting.setdefault(request.task, deque()).append(_RunningEpisode(number, request, noise))
+        self._running: dict[int, _RunningEpisode] = {}
+        """By slot."""
         self._done: dict[int, Trajectory] = {}
+        """By number of the request."""
 
-    def submit(self, stage: int, chunks: dict[int, Order]) -> bool:
-        """Give a stage its chunks, and an attempt to each idle slot; False: nothing is left for it to do."""
-        orders: dict[int, Order] = dict(chunks)
+    def submit(self, stage: int, chunks: dict[int, EnvInput]) -> bool:
+        """Send a stage its chunks, and a request to each idle slot; return False where there was nothing to send."""
+        inputs: dict[int, EnvInput] = dict(chunks)
         for slot, task in self._simulators.vec_env_spec.slots(stage).items():
             if slot not in self._running and self._waiting.get(task):
                 self._running[slot] = self._waiting[task].popleft()
-                orders[slot] = self._running[slot].attempt
-        if orders:
-            self._simulators.submit(stage, orders)
-        return bool(orders)
+                inputs[slot] = self._running[slot].request
+        if inputs:
+            self._simulators.submit(stage, inputs)
+        return bool(inputs)
 
-    def look(self, stage: int, progress: Callable[[Trajectory], None]) -> dict[int, _Episode]:
-        """Take down a stage's outputs and return the episodes that go on, by slot."""
+    def collect(self, stage: int, progress: Callable[[Trajectory], None]) -> dict[int, _RunningEpisode]:
+        """Take a stage's outputs and return the episodes that go on, by slot."""
         outputs = self._simulators.collect(stage)
         for slot, output in outputs.items():
             episode = self._running[slot]
-            episode.see(output)
+            episode.add_output(output)
             if output.ended:
                 self._done[episode.number] = episode.trajectory()
                 progress(self._done[episode.number])

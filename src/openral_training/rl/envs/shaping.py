@@ -1,8 +1,8 @@
-"""Rewards on the way: what a reward model thinks that a decision brought, beside the simulator's success.
+"""Reward shaping: differences of a reward model's progress, added to the simulator's reward for success.
 
-Progress is a potential, and what is paid is its difference (Ng et al. 1999, "Policy invariance under reward
-transformations", section 3): what a detour earns it pays back, so the best policy stays the best one, however wrong
-the model is. Between two images the potential is that of the last one; after success it is 0, for nothing follows.
+Progress is taken as a potential (Ng et al. 1999, "Policy invariance under reward transformations", section 3), so the
+optimal policy is the same with and without it, however wrong the model is. The model sees one image a decision; between
+two images the potential is that of the earlier one. After success it is 0, since nothing follows.
 """
 
 from __future__ import annotations
@@ -15,63 +15,63 @@ from numpy.typing import NDArray
 from openral_core.errors import ContractError
 from openral_reward_monitor.models.reward_model import RewardModel, load_reward_model
 from openral_rskill.registry import resolve
-from openral_training.rl.envs.attempts import Trajectory
+from openral_training.rl.envs.episodes import Trajectory
 from openral_training.rl.settings.reward import ProgressReward
 
 
 def potential_differences(
     potentials: NDArray[np.float64],
-    lived: NDArray[np.bool_],
+    mask: NDArray[np.bool_],
     solved: NDArray[np.bool_],
     *,
     gamma: float | NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return (T, B, C) gamma times the potential after each step less the one before it; 0 where nothing was lived.
+    """Return (T, B, C) gamma times the potential after each step less the one before it; 0 where the mask is False.
 
     Args:
         potentials: (T + 1, B) before each decision and after the last one.
-        lived: (T, B, C) steps; C is 1 for rewards of whole chunks.
+        mask: (T, B, C) executed steps; C is 1 for rewards of whole chunks.
         solved: (B,) whether the task was solved in the episode's last step.
         gamma: discount of each step, (T, B, C) or one for all.
     """
-    before = np.broadcast_to(potentials[:-1, :, None], lived.shape)
+    before = np.broadcast_to(potentials[:-1, :, None], mask.shape)
     after = before.copy()
-    for episode in range(lived.shape[1]):
-        taken = np.flatnonzero(lived[:, episode].any(-1))
-        for decision in taken:
-            last = np.flatnonzero(lived[decision, episode])[-1]
-            over = bool(solved[episode]) and decision == taken[-1]
-            after[decision, episode, last] = 0.0 if over else potentials[decision + 1, episode]
-    return np.where(lived, gamma * after - before, 0.0)
+    for episode in range(mask.shape[1]):
+        decisions = np.flatnonzero(mask[:, episode].any(-1))
+        for decision in decisions:
+            last_step = np.flatnonzero(mask[decision, episode])[-1]
+            ends_solved = bool(solved[episode]) and decision == decisions[-1]
+            after[decision, episode, last_step] = 0.0 if ends_solved else potentials[decision + 1, episode]
+    return np.where(mask, gamma * after - before, 0.0)
 
 
 class ProgressModel:
-    """A reward model that says how far episodes got."""
+    """A reward model that scores the progress of trajectories."""
 
-    def __init__(self, config: ProgressReward, words: Mapping[str, str]) -> None:
-        """Load it into this process.
+    def __init__(self, config: ProgressReward, instructions: Mapping[str, str]) -> None:
+        """Load it.
 
         Args:
-            config: which, and what it pays.
-            words: of each task.
+            config: which model, and the weight of its progress.
+            instructions: by task.
 
         Raises:
             OpenralError: there is no such skill, or its model cannot be loaded.
         """
         self._model: RewardModel = load_reward_model(resolve(config.model_path))
-        self._words, self._weight = dict(words), config.weight
+        self._instructions, self._weight = dict(instructions), config.weight
 
     def potentials(self, trajectories: Sequence[Trajectory]) -> list[NDArray[np.float64]]:
-        """Return (T + 1,) of each trajectory: its progress, 0..1, times the weight, from the images kept of it.
+        """Return (T + 1,) of each trajectory: its progress, 0..1, times the weight, from its images.
 
         Raises:
-            ContractError: none were kept of one.
+            ContractError: a trajectory has no images.
         """
         if not all(len(t.images) == len(t.tokens) + 1 for t in trajectories):
-            raise ContractError("reward: these worlds keep no pictures of what is done in them; remove it")
-        scores = (self._model.score(t.images, self._words[t.attempt.task]) for t in trajectories)
+            raise ContractError("reward: these environments keep no images for a reward model; remove it")
+        scores = (self._model.score(t.images, self._instructions[t.request.task]) for t in trajectories)
         return [self._weight * score.progress.astype(np.float64) for score in scores]
 
     def close(self) -> None:
-        """Give up what the model holds; called once."""
+        """Free the model, and end its sidecar where it has one; called once."""
         self._model.close()

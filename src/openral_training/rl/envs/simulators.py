@@ -1,7 +1,6 @@
-"""The component `env`: worlds by slot and pipeline stage, in this process or in others.
+"""The component `env`: environments by slot and pipeline stage, in this process or in others.
 
-A placement answers the same orders with the same outputs wherever its worlds are; which process has which world changes
-nothing. Another placement is another class with these few methods.
+Implementations of `Simulators` return the same outputs for the same inputs, whichever process has an environment.
 """
 
 from __future__ import annotations
@@ -12,50 +11,50 @@ from typing import Protocol
 
 from openral_core.scene import BenchmarkScene
 from openral_training.rl.envs.observation_encoder import EncoderFactory, ObservationEncoder, StateEncoder
-from openral_training.rl.envs.vec_env import EnvOutput, EnvSpec, Order, VecEnv
+from openral_training.rl.envs.vec_env import EnvInput, EnvOutput, EnvSpec, VecEnv
 
 
 @dataclass(frozen=True)
 class VecEnvSpec:
-    """The worlds of a run, before anybody has built one."""
+    """The environments of a run, from which any process can build its share."""
 
     scenes: Mapping[str, BenchmarkScene]
     """By task."""
-    worlds: int
-    """Of all tasks and stages together."""
+    num_envs: int
+    """Environments of all tasks and stages together; each has a slot, 0 to num_envs - 1."""
     stages: int
-    """Parts that take turns."""
+    """Parts of the environments that take turns."""
     horizon: int
-    """Control steps until an episode is cut off."""
+    """Control steps after which an episode is truncated."""
     encoder_factory: EncoderFactory = StateEncoder
-    """Makes what is seen of them."""
+    """Makes the observation encoder."""
 
     @property
     def encoder(self) -> ObservationEncoder:
-        """What is seen of them, made anew."""
+        """A new observation encoder for these scenes."""
         return self.encoder_factory(self.scenes)
 
     def part(self, parts: int) -> VecEnvSpec:
-        """Return one of so many equal parts."""
-        return replace(self, worlds=self.worlds // parts)
+        """Return one of `parts` equal parts; num_envs must be a multiple of it."""
+        return replace(self, num_envs=self.num_envs // parts)
 
     def slots(self, stage: int) -> dict[int, str]:
         """Return the task of each slot of a stage."""
-        each = self.worlds // (len(self.scenes) * self.stages)
-        numbers = range(stage * self.worlds // self.stages, (stage + 1) * self.worlds // self.stages)
-        return dict(zip(numbers, (task for task in self.scenes for _ in range(each)), strict=True))
+        envs_a_task = self.num_envs // (len(self.scenes) * self.stages)
+        slots = range(stage * self.num_envs // self.stages, (stage + 1) * self.num_envs // self.stages)
+        return dict(zip(slots, (task for task in self.scenes for _ in range(envs_a_task)), strict=True))
 
     def env_specs(self, stage: int, process: int = 0, processes: int = 1) -> list[EnvSpec]:
-        """Return one process's part of a stage: every so many-th world of each task."""
+        """Return one process's share of a stage: of each task the slots `process`, `process + processes`, ..."""
         found = []
         for task, scene in self.scenes.items():
-            mine = [slot for slot, name in self.slots(stage).items() if name == task]
-            if part := mine[process::processes]:
-                found.append(EnvSpec(scene, task, tuple(part)))
+            slots = [slot for slot, name in self.slots(stage).items() if name == task]
+            if share := slots[process::processes]:
+                found.append(EnvSpec(scene, task, tuple(share)))
         return found
 
     def vec_envs(self, process: int = 0, processes: int = 1) -> list[VecEnv]:
-        """Build one process's worlds, a VecEnv a stage."""
+        """Build one process's environments, one VecEnv a stage."""
         return [
             VecEnv(self.env_specs(stage, process, processes), self.encoder, self.horizon)
             for stage in range(self.stages)
@@ -63,72 +62,72 @@ class VecEnvSpec:
 
 
 class Simulators(Protocol):
-    """Worlds that are given orders, one stage after the other."""
+    """All environments of a run, stepped one stage at a time."""
 
     @property
     def vec_env_spec(self) -> VecEnvSpec:
-        """Which worlds they are."""
+        """Which environments there are."""
         ...
 
     @property
     def replaced(self) -> int:
-        """How many processes were lost and started anew."""
+        """How many processes were lost and replaced."""
         ...
 
     def begin(self) -> None:
-        """Forget what was ordered: a new collection begins, and every slot's next order is an attempt."""
+        """Begin a new collection: the next input of every slot is an EpisodeRequest, and no former input counts."""
         ...
 
-    def submit(self, stage: int, orders: Mapping[int, Order]) -> None:
-        """Give orders by slot; comes back at once where worlds are elsewhere."""
+    def submit(self, stage: int, inputs: Mapping[int, EnvInput]) -> None:
+        """Send inputs by slot; returns at once where environments are in other processes."""
         ...
 
     def collect(self, stage: int) -> dict[int, EnvOutput]:
-        """Return the outputs of the stage's last orders, in the order of slots.
+        """Return the outputs of the stage's last inputs, in the order of slots.
 
         Raises:
-            SimulationError: a world failed, or its process is lost again and again.
+            SimulationError: a simulator failed, or too many processes were lost.
         """
         ...
 
     def close(self) -> None:
-        """End everything; called once."""
+        """Free everything; called once."""
         ...
 
 
 class InProcess:
-    """Simulators in this process, whose worlds are stepped when they are given orders."""
+    """Simulators in this process; `submit` steps them."""
 
     replaced = 0
 
     def __init__(self, vec_env_spec: VecEnvSpec) -> None:
-        """Build every world."""
+        """Build every environment. Raises as `VecEnv`."""
         self.vec_env_spec = vec_env_spec
         self._vec_envs = vec_env_spec.vec_envs()
         self._outputs: dict[int, dict[int, EnvOutput]] = {}
 
     def begin(self) -> None:
-        """Begin a new collection; nothing has to be forgotten here."""
+        """Do nothing: inputs are carried out as they come."""
 
-    def submit(self, stage: int, orders: Mapping[int, Order]) -> None:
-        """Carry out orders at once and keep the outputs."""
-        self._outputs[stage] = self._vec_envs[stage].perform(orders)
+    def submit(self, stage: int, inputs: Mapping[int, EnvInput]) -> None:
+        """Carry out inputs and keep the outputs."""
+        self._outputs[stage] = self._vec_envs[stage].step(inputs)
 
     def collect(self, stage: int) -> dict[int, EnvOutput]:
-        """Return the outputs of the stage's last orders, by slot."""
+        """Return the outputs of the stage's last inputs, by slot."""
         return in_order(self._outputs.pop(stage))
 
     def close(self) -> None:
-        """Free the worlds."""
+        """Close the environments."""
         for vec_env in self._vec_envs:
             vec_env.close()
 
 
 def in_order(outputs: Mapping[int, EnvOutput]) -> dict[int, EnvOutput]:
-    """Return outputs in the order of their slots, so that no batch depends on who answered first."""
+    """Return outputs in the order of their slots, so that no batch depends on which process answered first."""
     return {slot: outputs[slot] for slot in sorted(outputs)}
 
 
-def stage_orders(orders: Mapping[int, Order], env_specs: Sequence[EnvSpec]) -> dict[int, Order]:
-    """Return those of a stage's orders that are for one process."""
-    return {slot: orders[slot] for env_spec in env_specs for slot in env_spec.slots if slot in orders}
+def stage_inputs(inputs: Mapping[int, EnvInput], env_specs: Sequence[EnvSpec]) -> dict[int, EnvInput]:
+    """Return the inputs of a stage whose slots are among those of one process."""
+    return {slot: inputs[slot] for env_spec in env_specs for slot in env_spec.slots if slot in inputs}

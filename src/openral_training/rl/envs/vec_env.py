@@ -1,7 +1,7 @@
-"""The worlds of one process: orders in, outputs out. It knows neither policies nor advantages.
+"""The environments of one process: inputs by slot in, outputs by slot out. Policies and advantages are unknown here.
 
-An order for a slot (one world) is an attempt to begin, or a chunk of actions to execute. Between two orders the world
-stands still, so nothing depends on how long a policy thinks.
+A slot is one environment. Its input is the request of an episode to begin, or a chunk of actions to execute. Between
+two inputs the simulator stands still, so nothing depends on how long inference takes.
 """
 
 from __future__ import annotations
@@ -18,54 +18,54 @@ from openral_core.scene import DeployScene
 from openral_core.types import RobotState
 from openral_sim_bridge.backend import Backend
 from openral_sim_bridge.backends.factory import make_backend
-from openral_training.rl.envs.attempts import EpisodeRequest
+from openral_training.rl.envs.episodes import EpisodeRequest
 from openral_training.rl.envs.observation_encoder import ObservationEncoder
 
 
 @dataclass(frozen=True)
 class EnvSpec:
-    """Worlds of one task."""
+    """Environments of one task."""
 
     scene: DeployScene
     task: str
     slots: tuple[int, ...]
-    """Numbers of the worlds, unique in a run."""
+    """Their numbers, unique in a run."""
 
 
-Order = EpisodeRequest | NDArray[np.float32]
-"""An attempt to begin, or a chunk (C, A) to execute."""
+EnvInput = EpisodeRequest | NDArray[np.float32]
+"""An episode to begin, or a chunk of actions (C, A) to execute."""
 
 
 @dataclass(frozen=True)
 class EnvOutput:
-    """What one order led to."""
+    """What one input led to."""
 
     observation: NDArray[Any]
     """(D,)"""
-    state: str = ""
-    """Digest of the initial state, where an attempt was begun."""
+    state_digest: str = ""
+    """SHA-256 of the initial state, where an episode was begun."""
     rewards: NDArray[np.float64] | None = None
     """(C,) where a chunk was executed."""
     executed: NDArray[np.bool_] | None = None
-    """(C,)"""
+    """(C,) whether each control step was executed, where a chunk was."""
     ended: bool = False
-    """Whether the episode is over: solved, cut off at the horizon, or lost."""
+    """Whether the episode is over: solved, truncated at the horizon, or aborted."""
     image: NDArray[np.uint8] | None = None
-    """(H, W, 3) RGB of the scene's first camera, where the attempt is watched."""
-    lost: bool = False
-    """Whether a world model gave the episode up, since it knows nothing of where it went."""
+    """(H, W, 3) RGB of the scene's first camera, where the request says `keep_images`."""
+    aborted: bool = False
+    """Whether a world model gave the episode up, because it is too uncertain about the state that was reached."""
 
 
 class VecEnv:
-    """All worlds that one process has for one pipeline stage."""
+    """All environments that one process has for one pipeline stage."""
 
     def __init__(self, env_specs: Sequence[EnvSpec], encoder: ObservationEncoder, horizon: int) -> None:
-        """Build the worlds.
+        """Build the environments.
 
         Args:
             env_specs: which there are.
             encoder: reads observations.
-            horizon: control steps until an episode is cut off.
+            horizon: control steps after which an episode is truncated.
 
         Raises:
             OpenralError: the simulator of a scene could not be built.
@@ -75,43 +75,45 @@ class VecEnv:
             (env_spec, make_backend(env_spec.scene, num_envs=len(env_spec.slots))) for env_spec in env_specs
         ]
         self._steps: dict[int, int] = {}
-        self._watched: set[int] = set()
-        """Slots whose attempt is."""
+        """Control steps of the present episode, by slot."""
+        self._with_images: set[int] = set()
+        """Slots whose present episode keeps images."""
 
-    def perform(self, orders: Mapping[int, Order]) -> dict[int, EnvOutput]:
-        """Carry out orders by slot and return an output for each."""
+    def step(self, inputs: Mapping[int, EnvInput]) -> dict[int, EnvOutput]:
+        """Carry out inputs by slot and return an output for each."""
         outputs: dict[int, EnvOutput] = {}
         for env_spec, backend in self._env_specs:
-            mine = {slot: orders[slot] for slot in env_spec.slots if slot in orders}
-            chunks = {slot: order for slot, order in mine.items() if not isinstance(order, EpisodeRequest)}
+            own = {slot: inputs[slot] for slot in env_spec.slots if slot in inputs}
+            chunks = {slot: entry for slot, entry in own.items() if not isinstance(entry, EpisodeRequest)}
             if chunks:
                 outputs |= self._execute(env_spec, backend, chunks)
-            for slot, order in mine.items():
-                if isinstance(order, EpisodeRequest):
-                    outputs[slot] = self._begin(env_spec, backend, slot, order)
+            for slot, entry in own.items():
+                if isinstance(entry, EpisodeRequest):
+                    outputs[slot] = self._begin(env_spec, backend, slot, entry)
         return outputs
 
     def close(self) -> None:
-        """Free the worlds; called once."""
+        """Close the simulators; called once."""
         for _, backend in self._env_specs:
             backend.close()
 
-    def _begin(self, env_spec: EnvSpec, backend: Backend, slot: int, attempt: EpisodeRequest) -> EnvOutput:
+    def _begin(self, env_spec: EnvSpec, backend: Backend, slot: int, request: EpisodeRequest) -> EnvOutput:
+        """Reset an environment to the initial state of an episode."""
         env = env_spec.slots.index(slot)
-        [state] = backend.reset([attempt.task], [attempt.init_id], [env])
+        [state] = backend.reset([request.task], [request.init_id], [env])
         self._steps[slot] = 0
-        (self._watched.add if attempt.watched else self._watched.discard)(slot)
-        observation = self._encoder.encode(backend, env, attempt.task, state)
-        known = repr((attempt.task, attempt.init_id)).encode() + backend.snapshot(env).qpos.tobytes()
-        digest = hashlib.sha256(known + observation.tobytes()).hexdigest()
+        (self._with_images.add if request.keep_images else self._with_images.discard)(slot)
+        observation = self._encoder.encode(backend, env, request.task, state)
+        simulated = repr((request.task, request.init_id)).encode() + backend.snapshot(env).qpos.tobytes()
+        digest = hashlib.sha256(simulated + observation.tobytes()).hexdigest()
         return EnvOutput(observation, digest, image=self._image(env_spec, backend, slot))
 
     def _execute(
         self, env_spec: EnvSpec, backend: Backend, chunks: Mapping[int, NDArray[np.float32]]
     ) -> dict[int, EnvOutput]:
-        """Execute one chunk in each world that has one, control step by control step, until its episode ends.
+        """Execute one chunk in each environment that has one, control step by control step, until its episode ends.
 
-        A world whose episode is over stands still, so what is seen of it is the state that the episode ended in.
+        An environment whose episode has ended is not stepped on, so its observation is that of the episode's end.
         """
         length = len(next(iter(chunks.values())))
         rewards = {slot: np.zeros(length) for slot in chunks}
@@ -133,13 +135,13 @@ class VecEnv:
         outputs = {}
         for slot in chunks:
             env = env_spec.slots.index(slot)
-            seen = self._encoder.encode(backend, env, env_spec.task, states[slot])
-            image = self._image(env_spec, backend, slot)
-            outputs[slot] = EnvOutput(seen, "", rewards[slot], executed[slot], slot not in running, image)
+            observation = self._encoder.encode(backend, env, env_spec.task, states[slot])
+            image, ended = self._image(env_spec, backend, slot), slot not in running
+            outputs[slot] = EnvOutput(observation, "", rewards[slot], executed[slot], ended, image)
         return outputs
 
     def _image(self, env_spec: EnvSpec, backend: Backend, slot: int) -> NDArray[np.uint8] | None:
-        if slot not in self._watched:
+        if slot not in self._with_images:
             return None
         camera = env_spec.scene.cameras[0].name
         image: NDArray[np.uint8] = backend.render([camera], [env_spec.slots.index(slot)])[camera][0]

@@ -1,4 +1,4 @@
-"""Imagined worlds where reinforcement learning expects simulators: the same orders, the same views."""
+"""A world model as `Simulators`: the same inputs and outputs, imagined."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import ContractError
-from openral_training.rl.envs.attempts import EpisodeRequest
+from openral_training.rl.envs.episodes import EpisodeRequest
 from openral_training.rl.envs.observation_encoder import StateEncoder
 from openral_training.rl.envs.simulators import VecEnvSpec, in_order
-from openral_training.rl.envs.vec_env import EnvOutput, Order
+from openral_training.rl.envs.vec_env import EnvInput, EnvOutput
 from openral_training.world_model.env import ImaginedChunk, WorldModelEnv
 from openral_training.world_model.open import open_world_model
 
 
 class WorldModelSimulator:
-    """Simulators whose worlds are imagined in this process, together as one batch."""
+    """Simulators whose environments are imagined in this process, together as one batch."""
 
     replaced = 0
 
@@ -27,9 +27,9 @@ class WorldModelSimulator:
         """Load the model.
 
         Args:
-            vec_env_spec: which worlds; their scenes are not built.
+            vec_env_spec: which environments; the simulators of their scenes are not built.
             folder: of the world model.
-            chunk: actions that the policy decides for at once.
+            chunk: C, control steps of one decision of the policy.
 
         Raises:
             OpenralError: it cannot be loaded, or has no state for a policy that acts on one.
@@ -38,7 +38,8 @@ class WorldModelSimulator:
         model, starts, scale = open_world_model(folder)
         if not model.state_dim:
             raise ContractError(
-                f"{folder}: imagines no state, and this policy sees nothing else; train a world model"
+                f"{folder}: imagines images without a state, on which the policy acts; train a world model by "
+                "`openral train world-model`"
             )
         if model.chunk != chunk:
             raise ContractError(
@@ -47,7 +48,7 @@ class WorldModelSimulator:
             )
         self._encoder = StateEncoder(vec_env_spec.scenes)
         self._env = WorldModelEnv(
-            model, starts, scale, num_envs=vec_env_spec.worlds, horizon=vec_env_spec.horizon
+            model, starts, scale, num_envs=vec_env_spec.num_envs, horizon=vec_env_spec.horizon
         )
         self._tasks = {
             slot: task
@@ -57,28 +58,28 @@ class WorldModelSimulator:
         self._outputs: dict[int, dict[int, EnvOutput]] = {}
 
     def begin(self) -> None:
-        """Begin a new collection; nothing has to be forgotten here."""
+        """Do nothing: inputs are carried out as they come."""
 
-    def submit(self, stage: int, orders: Mapping[int, Order]) -> None:
-        """Carry out orders at once and keep the outputs."""
-        chunks = {slot: order for slot, order in orders.items() if not isinstance(order, EpisodeRequest)}
+    def submit(self, stage: int, inputs: Mapping[int, EnvInput]) -> None:
+        """Carry out inputs and keep the outputs."""
+        chunks = {slot: entry for slot, entry in inputs.items() if not isinstance(entry, EpisodeRequest)}
         outputs: dict[int, EnvOutput] = {}
         if chunks:
             imagined = self._env.chunk_step(np.stack(list(chunks.values())), list(chunks))
             outputs |= {slot: self._output(slot, row, imagined) for row, slot in enumerate(chunks)}
-        for slot, order in orders.items():
-            if isinstance(order, EpisodeRequest):
-                (state,) = self._env.reset([order.task], [order.init_id], [slot])
-                known = repr((order.task, order.init_id)).encode() + state.tobytes()
-                outputs[slot] = EnvOutput(self._observation(slot, state), hashlib.sha256(known).hexdigest())
+        for slot, entry in inputs.items():
+            if isinstance(entry, EpisodeRequest):
+                (state,) = self._env.reset([entry.task], [entry.init_id], [slot], [entry.seed])
+                begun = repr((entry.task, entry.init_id)).encode() + state.tobytes()
+                outputs[slot] = EnvOutput(self._observation(slot, state), hashlib.sha256(begun).hexdigest())
         self._outputs[stage] = outputs
 
     def collect(self, stage: int) -> dict[int, EnvOutput]:
-        """Return the outputs of the stage's last orders, by slot."""
+        """Return the outputs of the stage's last inputs, by slot."""
         return in_order(self._outputs.pop(stage))
 
     def close(self) -> None:
-        """Do nothing: the worlds are tensors."""
+        """Do nothing: the environments are tensors."""
 
     def _output(self, slot: int, row: int, imagined: ImaginedChunk) -> EnvOutput:
         last = int(imagined.executed[row].sum()) - 1
@@ -87,8 +88,8 @@ class WorldModelSimulator:
             "",
             imagined.rewards[row],
             imagined.executed[row],
-            bool(imagined.success[row] or imagined.truncated[row] or imagined.lost[row]),
-            lost=bool(imagined.lost[row]),
+            bool(imagined.success[row] or imagined.truncated[row] or imagined.aborted[row]),
+            aborted=bool(imagined.aborted[row]),
         )
 
     def _observation(self, slot: int, state: NDArray[np.float32]) -> NDArray[np.float32]:

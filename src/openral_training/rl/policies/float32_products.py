@@ -1,10 +1,10 @@
-"""Linear layers whose weights stay in 16 bits while everything that flows through them is float32.
+"""Linear layers with 16-bit weights, float32 inputs and float32 outputs.
 
-An action is drawn token by token from a cache and judged in one reading, in minibatches of another size. In bf16 the
-two differ by the order of sums: with random weights, twelve layers and a width of 1024, log-probabilities by 0.05, and
-so do two readings in minibatches of 4 and 16. In float32 they agree up to 1e-5, and ratios begin at 1. A 16-bit weight
-is a float32 exactly, so only its copies for one product at a time take memory. GPUs may round the inputs of products to
-TF32 (10 bits of mantissa): emulated on a CPU, the same model then differs by 0.002.
+An action is sampled token by token from a cache and evaluated in one forward pass, in minibatches of another size. In
+bf16 the two differ by the order of sums: with random weights, twelve layers and a width of 1024, log-probabilities by
+0.05, and so do two evaluations in minibatches of 4 and 16. In float32 they agree up to 1e-5, and ratios begin at 1. A
+16-bit weight is exactly a float32, so the only further memory is one float32 copy of a weight at a time. GPUs may
+round the inputs of products to TF32 (10 bits of mantissa): emulated on a CPU, the same model then differs by 0.002.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from openral_rskill.nf4.modules import replace
 
 
 class _Product(torch.autograd.Function):
-    """x W^T with W in 16 bits; autograd by itself would keep a float32 copy of every W until the backward pass."""
+    """x W^T with W in 16 bits; autograd without it would keep a float32 copy of every W until the backward pass."""
 
     @staticmethod
     def forward(ctx: Any, inputs: Tensor, weight: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
-"""How the numbers that a network puts out become a distribution over one token each: bins, or a bell curve.
+"""Heads: from the outputs of a network to one distribution a token, categorical over bins or Gaussian.
 
-Outputs have the shape (B, C·A·W): W numbers a token. Noise is standard normal and decides what is drawn.
+Outputs have the shape (B, C·A·W): W numbers a token. Samples are determined by standard normal noise.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-_EDGE = 1e-6
-"""Quantiles nearer to 0 or 1 are taken for this near."""
+_MIN_QUANTILE = 1e-6
+"""Quantiles are clipped to this and 1 less this."""
 
 
 class Head(Protocol):
@@ -22,11 +22,11 @@ class Head(Protocol):
     width: int
     """W"""
 
-    def draw(self, output: Tensor, noise: Tensor) -> Tensor:
-        """Return tokens (B, C, A) for noise (B, C, A); the tokens grow with the noise."""
+    def sample(self, output: Tensor, noise: Tensor) -> Tensor:
+        """Return tokens (B, C, A) for noise (B, C, A); they increase with the noise."""
         ...
 
-    def best(self, output: Tensor) -> Tensor:
+    def mode(self, output: Tensor) -> Tensor:
         """Return the likeliest tokens (B, C, A)."""
         ...
 
@@ -35,53 +35,53 @@ class Head(Protocol):
         ...
 
     def actions(self, tokens: Tensor) -> Tensor:
-        """Return actions (B, C, A), within -1..1, that tokens stand for."""
+        """Return the actions (B, C, A), within -1..1, of tokens."""
         ...
 
     def tokens(self, actions: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the tokens that stand for actions of the same shape."""
+        """Return the tokens of actions, of the same shape."""
         ...
 
 
 class BinHead:
-    """K values from -1 to 1 for each number, each with a probability, as VLA models with action tokens have them."""
+    """A categorical distribution over K equally spaced values from -1 to 1 for each number of an action."""
 
     def __init__(self, bins: int, chunk: int, action_dim: int, temperature: float) -> None:
         self.width, self._shape, self._temperature = bins, (-1, chunk, action_dim, bins), temperature
 
-    def draw(self, output: Tensor, noise: Tensor) -> Tensor:
-        """Draw tokens through the inverse of the cumulated distribution, so that near noise gives near actions."""
-        below = self._logs(output).exp().cumsum(-1)
-        quantile = torch.special.ndtr(noise).clamp(_EDGE, 1 - _EDGE)[..., None]
-        # Rounding leaves the last sum a little off 1.
+    def sample(self, output: Tensor, noise: Tensor) -> Tensor:
+        """Return tokens by inverse transform sampling, so that correlated noise gives correlated actions."""
+        below = self._log_probabilities(output).exp().cumsum(-1)
+        quantile = torch.special.ndtr(noise).clamp(_MIN_QUANTILE, 1 - _MIN_QUANTILE)[..., None]
+        # The last sum is 1 up to rounding.
         passed: Tensor = below < quantile * below[..., -1:]
         return passed.sum(-1).float()
 
-    def best(self, output: Tensor) -> Tensor:
+    def mode(self, output: Tensor) -> Tensor:
         """Return the likeliest tokens."""
-        return self._logs(output).argmax(-1).float()
+        return self._log_probabilities(output).argmax(-1).float()
 
     def evaluate(self, output: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Return the log-probability of each token and the entropy of its distribution."""
-        logs = self._logs(output)
-        chosen = logs.gather(-1, tokens.long()[..., None]).squeeze(-1)
-        return chosen, -(logs.exp() * logs).sum(-1)
+        all_tokens = self._log_probabilities(output)
+        chosen = all_tokens.gather(-1, tokens.long()[..., None]).squeeze(-1)
+        return chosen, -(all_tokens.exp() * all_tokens).sum(-1)
 
     def actions(self, tokens: Tensor) -> Tensor:
-        """Return the actions that tokens stand for."""
+        """Return the actions of tokens."""
         return tokens * (2 / (self.width - 1)) - 1
 
     def tokens(self, actions: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the nearest bins of actions."""
         return np.rint((np.clip(actions, -1, 1) + 1) / 2 * (self.width - 1)).astype(np.float32)
 
-    def _logs(self, output: Tensor) -> Tensor:
+    def _log_probabilities(self, output: Tensor) -> Tensor:
         """Return log-probabilities (B, C, A, K)."""
         return (output.view(self._shape) / self._temperature).log_softmax(-1)
 
 
 class GaussianHead(nn.Module):
-    """A bell curve for each number; its spread is learnt, but does not depend on what is seen."""
+    """A Gaussian for each number of an action; its standard deviation is learnt and independent of the observation."""
 
     width = 1
 
@@ -90,28 +90,29 @@ class GaussianHead(nn.Module):
         self._temperature = temperature
         self.log_std = nn.Parameter(torch.full((chunk, action_dim), log_std))
 
-    def draw(self, output: Tensor, noise: Tensor) -> Tensor:
-        """Return tokens drawn with the given noise."""
-        mean, std = self._moments(output)
+    def sample(self, output: Tensor, noise: Tensor) -> Tensor:
+        """Return the mean plus the noise times the standard deviation."""
+        mean, std = self._mean_and_std(output)
         return mean + std * noise
 
-    def best(self, output: Tensor) -> Tensor:
+    def mode(self, output: Tensor) -> Tensor:
         """Return the likeliest tokens."""
-        return self._moments(output)[0]
+        return self._mean_and_std(output)[0]
 
     def evaluate(self, output: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Return the log-probability of each token and the entropy of its distribution."""
-        normal = torch.distributions.Normal(*self._moments(output))
+        # Numbers that are not finite are reported by `Learner`, which knows the update.
+        normal = torch.distributions.Normal(*self._mean_and_std(output), validate_args=False)
         return normal.log_prob(tokens), normal.entropy()  # type: ignore[no-untyped-call]
 
     def actions(self, tokens: Tensor) -> Tensor:
-        """Return the actions that tokens stand for."""
+        """Return the actions of tokens."""
         return tokens.clamp(-1, 1)
 
     def tokens(self, actions: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the tokens that stand for actions."""
+        """Return actions: they are their own tokens."""
         return actions
 
-    def _moments(self, output: Tensor) -> tuple[Tensor, Tensor]:
+    def _mean_and_std(self, output: Tensor) -> tuple[Tensor, Tensor]:
         mean = output.view(-1, *self.log_std.shape)
         return mean, (self.log_std.exp() * self._temperature).expand_as(mean)

@@ -1,7 +1,7 @@
-"""A `mini` skill that learns: its own head as the mean of a bell curve, and a critic on what its trunks see.
+"""A `mini` skill as a policy: its head is the mean of a Gaussian, and a critic is added on the features of its trunks.
 
-The trunks stay as they are (see `mini_features`), so an observation here is what the head acts on. What comes
-out is an ordinary skill again: the same form, other numbers in the head.
+The trunks are frozen (see `mini_features`), so an observation here is the input of the head. The result is an ordinary
+skill, with other weights in the head.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from openral_training.rl.policies.policy import Decision, PolicyEvaluation, to_n
 
 
 class MiniActorConfig(Schema):
-    """A skill of the family `mini` to begin with."""
+    """A skill of the family `mini` as the initial policy."""
 
     model_type: Literal["mini"] = "mini"
     """Which policy."""
     model_path: Word
     """Reference of the skill."""
     chunk: Count = 8
-    """C, actions of each of the skill's chunks that are executed before it looks again."""
+    """C, actions of each of the skill's chunks that are executed before the next inference."""
     initial_log_std: Finite = -1.6
-    """Natural logarithm of the spread with which it begins to explore; of commands, which go from -1 to 1."""
+    """Natural logarithm of the initial standard deviation of actions, which are within -1..1."""
     hidden: Count = 256
     """Width of the critic's hidden layers."""
 
 
 class MiniActorNetwork(nn.Module):
-    """What of a `MiniActor` is learnt."""
+    """The parameters of a `MiniActor` that are trained."""
 
     def __init__(
         self, head: nn.Module, spread: GaussianHead, features: int, hidden: int, values: int
@@ -73,9 +73,9 @@ class MiniActor:
         """Take a skill's head; the critic is fresh, from torch's generator.
 
         Args:
-            package: the skill; it stays as it is.
-            config: how it explores.
-            tasks: that it learns.
+            package: the skill; its files are not changed.
+            config: chunk, initial standard deviation, critic.
+            tasks: of the run.
             value_width: V
             temperature: > 0; see `state_mlp.StateMlp`.
 
@@ -85,13 +85,13 @@ class MiniActor:
         skill = load_mini(package.weights_path().parent)
         if skill.config.scaled:
             raise PolicyError(
-                f"{package.manifest.name}: its actions are not commands within -1..1, and RL explores those; "
-                "begin with a skill of commands"
+                f"actor.model.model_path: {package.manifest.name} has actions that are not within -1..1, which "
+                "exploration needs; take a skill whose actions are"
             )
         if config.chunk > skill.config.chunk_size:
             raise PolicyError(
-                f"actor.model.chunk is {config.chunk}, the skill gives {skill.config.chunk_size} actions at once; "
-                "take fewer"
+                f"actor.model.chunk: is {config.chunk}, and {package.manifest.name} predicts "
+                f"{skill.config.chunk_size} actions at once; set it to at most so many"
             )
         self.chunk, self.action_dim, self.value_width = config.chunk, skill.config.action_dim, value_width
         self._package, self._tasks, self._skill = package, tuple(tasks), skill
@@ -101,44 +101,44 @@ class MiniActor:
         )
 
     def actor_parameters(self) -> Iterator[nn.Parameter]:
-        """Yield what the actor's loss moves."""
+        """Yield the parameters of the actor."""
         yield from self.network.head.parameters()
         yield from self.network.spread.parameters()
 
     def critic_parameters(self) -> Iterator[nn.Parameter]:
-        """Yield what the critic's loss moves."""
+        """Yield the parameters of the critic."""
         yield from self.network.critic.parameters()
 
     @torch.no_grad()
     def sample(self, observations: NDArray[np.float32], noise: NDArray[np.float32]) -> Decision:
-        """Act by chance."""
-        seen = self._see(observations)
-        mean = self._mean(seen)
-        tokens = self.network.spread.draw(mean, self._see(noise))
+        """Sample actions."""
+        features = self._tensor(observations)
+        mean = self._mean(features)
+        tokens = self.network.spread.sample(mean, self._tensor(noise))
         logprobs, _ = self.network.spread.evaluate(mean, tokens)
-        made = self.network.spread.actions(tokens), tokens, logprobs, self.network.critic(seen)
-        return Decision(*(to_numpy(tensor) for tensor in made))
+        decision = self.network.spread.actions(tokens), tokens, logprobs, self.network.critic(features)
+        return Decision(*(to_numpy(tensor) for tensor in decision))
 
     def evaluate(self, observations: Tensor, tokens: Tensor) -> PolicyEvaluation:
-        """Return how likely tokens were, their entropy, and values."""
+        """Return log-probabilities of tokens, entropies, and values."""
         evaluation = self.network.spread.evaluate(self._mean(observations), tokens)
         return PolicyEvaluation(*evaluation, self.network.critic(observations))
 
     @torch.no_grad()
     def values(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return (B, V) expected returns."""
-        return to_numpy(self.network.critic(self._see(observations)))
+        """Return the critic's values (B, V)."""
+        return to_numpy(self.network.critic(self._tensor(observations)))
 
     @torch.no_grad()
     def greedy(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the likeliest actions (B, C, A)."""
-        return to_numpy(self._mean(self._see(observations)))
+        return to_numpy(self._mean(self._tensor(observations)))
 
     def save(self, path: Path) -> None:
-        """Write the skill as it is now into a folder.
+        """Write the present skill into a folder.
 
-        Its files hold fewer digits than a policy learns with. The policy takes them back, so what is judged from here
-        on is what was written.
+        Its file has fewer digits than the weights in memory. The policy loads them again, so that later evaluations are
+        of what was written.
         """
         self._skill.head.load_state_dict(self.network.head.state_dict())
         write_mini_skill(path, self._package, self._skill, self._tasks, self.chunk)
@@ -149,5 +149,5 @@ class MiniActor:
         chunk: Tensor = torch.tanh(self.network.head(features))
         return chunk.view(len(features), -1, self.action_dim)[:, : self.chunk].contiguous()
 
-    def _see(self, numbers: NDArray[np.float32]) -> Tensor:
+    def _tensor(self, numbers: NDArray[np.float32]) -> Tensor:
         return torch.from_numpy(numbers).to(self.network.spread.log_std.device)

@@ -1,7 +1,7 @@
-"""What a `mini` skill sees: images, proprioception and words, through its own frozen trunks.
+"""The features of a `mini` skill: images, proprioception and instruction, through its own frozen trunks.
 
-A policy whose trunks stay as they are needs each image once: what comes out of the trunks is its observation, is kept
-with the episode, and an update touches the head alone. That is what lets a CPU learn from pixels.
+With frozen trunks each image is encoded once. The features are the observation and are kept with the episode, and an
+update trains the head alone, which a CPU can do.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from openral_sim_bridge.backend import Backend
 
 
 def check_skill(package: RSkillPackage, scenes: Mapping[str, BenchmarkScene]) -> None:
-    """Compare a skill with the scenes that it is to learn in, as the benchmark does.
+    """Check that a skill fits the scenes of a run, as the benchmark does, and that its actions have the same scale
+    there.
 
     Args:
         package: the skill.
         scenes: by task.
 
     Raises:
-        ContractError: it does not fit; or its actions mean another distance there, and what is learnt would be wrong
-            where it came from.
+        ContractError: it does not fit, or an action of 1 is another distance than in the skill's own contract.
     """
     for task, scene in scenes.items():
         robot = load_robot(scene.robot_id)
@@ -53,20 +53,20 @@ def check_skill(package: RSkillPackage, scenes: Mapping[str, BenchmarkScene]) ->
         ones = np.ones((1, scene.action.dim), np.float32)
         if not np.array_equal(ActionAdapter(package.manifest, scene)(ones), ones):
             raise ContractError(
-                f"{package.manifest.name}: a command of 1 is another distance in {scene.scene.id}; learn in a scene "
-                "of the skill's own action_contract.step_m and limits"
+                f"{package.manifest.name}: an action of 1 is another distance in {scene.scene.id}; take a scene with "
+                "the step_m and limits of the skill's own action_contract"
             )
 
 
 class MiniFeatures:
-    """Encodes a world as the features (F,) that the head of a `mini` skill acts on."""
+    """Encodes an environment as the features (F,) that are the input of a `mini` skill's head."""
 
     def __init__(self, folder: Path, scenes: Mapping[str, BenchmarkScene]) -> None:
         """Load the trunks.
 
         Args:
             folder: of the skill.
-            scenes: by task; their words are what the skill is told.
+            scenes: by task, with their instructions.
 
         Raises:
             PolicyError: the folder holds no such checkpoint.
@@ -75,8 +75,8 @@ class MiniFeatures:
         package = load_package(folder)
         self._network = load_mini(package.weights_path().parent).eval()
         self._adapters = {task: ObservationAdapter(package.manifest, scene) for task, scene in scenes.items()}
-        self._words = {task: scene.task.instruction for task, scene in scenes.items()}
-        self._sentences = torch.from_numpy(SentenceEncoder().encode(list(self._words.values())))
+        self._instructions = {task: scene.task.instruction for task, scene in scenes.items()}
+        self._sentences = torch.from_numpy(SentenceEncoder().encode(list(self._instructions.values())))
 
     @property
     def dim(self) -> int:
@@ -85,17 +85,20 @@ class MiniFeatures:
 
     @torch.inference_mode()
     def encode(self, backend: Backend, env: int, task: str, state: RobotState) -> NDArray[np.float32]:
-        """Return (F,) for one world. One image at a time: a batch of another size would round differently."""
+        """Return (F,) for one environment.
+
+        Images are encoded one at a time, since results of another batch size would differ by rounding.
+        """
         adapter = self._adapters[task]
         views = backend.render([camera.name for camera in adapter.cameras], [env])
         images = {name: images[0] for name, images in views.items()}
-        batch = adapter.batch([Observation(state.stamp_s, images, state, self._words[task])])
+        batch = adapter.batch([Observation(state.stamp_s, images, state, self._instructions[task])])
         pixels = torch.from_numpy(
             np.stack([batch.images[key] for key in self._network.config.cameras], axis=1)
         )
-        words = self._sentences[[list(self._words).index(task)]]
+        sentence = self._sentences[[list(self._instructions).index(task)]]
         features, _ = self._network.features(
-            pixels.permute(0, 1, 4, 2, 3), torch.from_numpy(batch.state), words
+            pixels.permute(0, 1, 4, 2, 3), torch.from_numpy(batch.state), sentence
         )
-        found: NDArray[np.float32] = features[0].numpy()
-        return found
+        encoded: NDArray[np.float32] = features[0].numpy()
+        return encoded

@@ -1,4 +1,4 @@
-"""A `mini` skill that has learnt, as a folder like that of the skill which it was."""
+"""Writes a trained `mini` skill as a skill folder."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from openral_policy_nodes.families.mini.network import MiniNetwork
 from openral_rskill.mini.checkpoint import save_network
 from openral_rskill.registry import RSkillPackage
 
-ENDING = "-rl"
-"""What is added to the skill's name."""
+NAME_SUFFIX = "-rl"
+"""Appended to the name of the initial skill."""
 
 
 def write_mini_skill(
@@ -22,18 +22,18 @@ def write_mini_skill(
 ) -> None:
     """Write manifest, `config.json` and `model.safetensors`, as `openral train bc` writes the latter two.
 
-    What the skill knew of other tasks is not asked for while it learns, so it no longer claims them.
+    Other tasks of the initial skill were not part of the training, so the manifest does not name them any more.
 
     Args:
         folder: made if it is not there.
-        package: the skill that it was.
-        network: of the skill that it is.
-        tasks: that it learnt.
-        chunk: actions that it executed of each of its chunks, and shall.
+        package: the initial skill.
+        network: of the trained skill.
+        tasks: of the run.
+        chunk: actions of each of its chunks that are executed.
     """
     path = package.folder / MANIFEST_NAME
     manifest: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    manifest["name"] += ENDING
+    manifest["name"] += NAME_SUFFIX
     manifest["n_action_steps"] = chunk
     for key in ("evaluated_tasks", "examples"):
         manifest[key] = [entry for entry in manifest.get(key, []) if _task_of(entry) in tasks]
@@ -43,6 +43,6 @@ def write_mini_skill(
 
 
 def _task_of(entry: str | dict[str, Any]) -> str:
-    """Return the simulator's name of the task that an entry of a manifest is about."""
+    """Return the simulator's name of the task of a manifest's entry."""
     task: str = entry if isinstance(entry, str) else entry["task"]
     return task.rsplit("/", 1)[-1]

@@ -1,4 +1,4 @@
-"""The chance of one episode: normal numbers that hang together in time."""
+"""Exploration noise: standard normal numbers, correlated in time, that depend on an episode's seed alone."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from numpy.typing import NDArray
 
 
 class EpisodeNoise:
-    """An autoregressive row of standard normal numbers for each number of an action.
+    """A stationary AR(1) process for each number of an action.
 
-    White noise shakes an arm to and fro and moves it nowhere; noise that keeps its direction for a while explores.
-    Each number alone is standard normal whatever the correlation, so log-probabilities of single tokens stay what they
-    are; that tokens of neighbouring steps are no longer independent is neglected, as in arXiv:2312.11091.
+    White noise averages out over a few control steps, so the arm hardly leaves its path; correlated noise explores
+    further. Each sample is standard normal whatever the correlation, so log-probabilities of single tokens are exact.
+    That tokens of neighbouring steps are not independent is neglected, as in arXiv:2312.11091.
     """
 
     def __init__(self, seed: Sequence[int], action_dim: int, correlation: float) -> None:
-        """Begin a row.
+        """Begin the noise of an episode.
 
         Args:
-            seed: fixes it.
+            seed: of the episode.
             action_dim: A
-            correlation: of a control step with the next, 0 (white) to below 1.
+            correlation: of one control step with the next, 0 (white noise) to below 1.
         """
         self._rng = np.random.default_rng(list(seed))
         self._correlation = correlation
         self._last = self._rng.standard_normal(action_dim)
 
     def next(self, chunk: int) -> NDArray[np.float32]:
-        """Return the numbers (C, A) of the next decision."""
-        fresh = self._rng.standard_normal((chunk, len(self._last)))
-        share = math.sqrt(1 - self._correlation**2)
+        """Return the noise (C, A) of the next decision."""
+        noise = self._rng.standard_normal((chunk, len(self._last)))
+        innovation = math.sqrt(1 - self._correlation**2)
         for step in range(chunk):
-            self._last = self._correlation * self._last + share * fresh[step]
-            fresh[step] = self._last
-        return fresh.astype(np.float32)
+            self._last = self._correlation * self._last + innovation * noise[step]
+            noise[step] = self._last
+        return noise.astype(np.float32)

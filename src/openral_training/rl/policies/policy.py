@@ -1,4 +1,4 @@
-"""What reinforcement learning asks of a policy: to act by chance, to say how likely it was, and to act at its best."""
+"""The interface of policies: to sample actions, to evaluate their log-probabilities, and to act greedily."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True)
 class Decision:
-    """What a policy did about B observations."""
+    """Sampled actions for B observations."""
 
     actions: NDArray[np.float32]
     """(B, C, A) for the simulator, each within -1..1."""
     tokens: NDArray[np.float32]
-    """(B, C, A) what was sampled: indices of bins, or numbers before they were cut off."""
+    """(B, C, A) what was sampled: indices of bins, or numbers before they were clipped to -1..1."""
     logprobs: NDArray[np.float32]
     """(B, C, A) of each token under the distribution that it was drawn from."""
     values: NDArray[np.float32]
-    """(B, V) expected return; V is C for rewards of control steps and 1 for rewards of chunks."""
+    """(B, V) of the critic; V is C for rewards of control steps and 1 for rewards of chunks."""
 
 
 @dataclass(frozen=True)
 class PolicyEvaluation:
-    """What a policy thinks of decisions that were taken; carries gradients."""
+    """A policy's distribution and critic at decisions that were made; carries gradients."""
 
     logprobs: Tensor
     """(B, C, A)"""
@@ -39,7 +39,7 @@ class PolicyEvaluation:
 
 
 class StochasticPolicy(Protocol):
-    """A policy whose chance is handed to it, so that an episode goes the same way in whatever batch it is run."""
+    """A policy whose noise is an argument, so that an episode is the same in whatever batch it is run."""
 
     chunk: int
     """C"""
@@ -50,32 +50,32 @@ class StochasticPolicy(Protocol):
 
     @property
     def network(self) -> nn.Module:
-        """All that is learnt and saved."""
+        """All parameters that are trained and saved."""
         ...
 
     def actor_parameters(self) -> Iterator[nn.Parameter]:
-        """Yield what the actor's loss moves."""
+        """Yield the parameters of the actor."""
         ...
 
     def critic_parameters(self) -> Iterator[nn.Parameter]:
-        """Yield what the critic's loss moves; nothing where there is no critic."""
+        """Yield the parameters of the critic."""
         ...
 
     def sample(self, observations: NDArray[Any], noise: NDArray[np.float32]) -> Decision:
-        """Act by chance.
+        """Sample actions.
 
         Args:
-            observations: (B, D) as an ObservationEncoder gives them: numbers, or pixels.
-            noise: (B, C, A) standard normal numbers; the same ones bring the same tokens.
+            observations: (B, D) as an ObservationEncoder returns them: numbers, or pixels.
+            noise: (B, C, A) standard normal numbers, which determine the tokens.
         """
         ...
 
     def evaluate(self, observations: Tensor, tokens: Tensor) -> PolicyEvaluation:
-        """Say how likely `tokens` (B, C, A) were after `observations` (B, D), under the distribution of `sample`."""
+        """Evaluate `tokens` (B, C, A) after `observations` (B, D) under the distribution of `sample`."""
         ...
 
     def values(self, observations: NDArray[Any]) -> NDArray[np.float32]:
-        """Return (B, V) expected returns."""
+        """Return the critic's values (B, V)."""
         ...
 
     def greedy(self, observations: NDArray[Any]) -> NDArray[np.float32]:
@@ -83,11 +83,11 @@ class StochasticPolicy(Protocol):
         ...
 
     def save(self, path: Path) -> None:
-        """Write it as the file or folder `path`, as whole or not at all."""
+        """Write the policy as the file or folder `path`."""
         ...
 
 
 def to_numpy(tensor: Tensor) -> NDArray[np.float32]:
-    """Return a tensor as float32 in the host's memory, without its gradient."""
-    found: NDArray[np.float32] = tensor.detach().float().cpu().numpy()
-    return found
+    """Return a tensor as a float32 array in the host's memory, without its gradient."""
+    array: NDArray[np.float32] = tensor.detach().float().cpu().numpy()
+    return array

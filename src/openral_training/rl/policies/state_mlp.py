@@ -1,4 +1,4 @@
-"""A policy on a vector of numbers: two small networks, one that acts and one that expects."""
+"""A policy on a state vector: an actor and a critic, two small networks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from openral_training.rl.policies.heads import BinHead, GaussianHead, Head
 from openral_training.rl.policies.policy import Decision, PolicyEvaluation, to_numpy
 
 _OUTLIER = 5.0
-"""Standard deviations at which an observation is cut off."""
+"""Standard deviations at which a normalised observation is clipped."""
 
 
 class MlpConfig(Schema):
@@ -30,15 +30,15 @@ class MlpConfig(Schema):
     model_type: Literal["mlp"] = "mlp"
     """Which policy."""
     head: Literal["bins", "gaussian"] = "bins"
-    """How an action is drawn, see `heads`."""
+    """Distribution of actions, see `heads`."""
     bins: Annotated[int, Field(ge=2)] | None = None
-    """K of the head `bins`; whoever names that head names it, too. Where neither is named: 33."""
+    """K of the head `bins`, required beside `head: bins`; 33 where neither is in the file."""
     initial_log_std: Finite | None = None
-    """Natural logarithm of the spread with which the head `gaussian` begins; absent: -0.5."""
+    """Natural logarithm of the initial standard deviation of the head `gaussian`; absent: -0.5."""
     chunk: Count = 4
-    """C"""
+    """C, control steps of one decision."""
     hidden: Count = 256
-    """Width of both hidden layers."""
+    """Width of both hidden layers of each network."""
 
     @model_validator(mode="before")
     @classmethod
@@ -65,7 +65,7 @@ class MlpConfig(Schema):
 
 
 class MlpShape(MlpConfig):
-    """Shape of the networks, with what the world decides."""
+    """Shape of the networks, with the numbers that the environment decides."""
 
     observation_dim: Count
     """D"""
@@ -91,12 +91,12 @@ class MlpNetwork(nn.Module):
         self.head = head if isinstance(head, nn.Module) else nn.Identity()
 
     def normalised(self, observations: Tensor) -> Tensor:
-        """Return observations (B, D) in units of the demonstrations' spread."""
+        """Return observations (B, D) less the demonstrations' mean, in units of their standard deviation."""
         return ((observations - self.mean) / self.std).clamp(-_OUTLIER, _OUTLIER)
 
 
 def _layers(inputs: int, hidden: int, outputs: int, gain: float) -> nn.Sequential:
-    """Return a network of two hidden layers, orthogonal as is usual for PPO (Andrychowicz et al., arXiv:2006.05990)."""
+    """Return a network of two hidden layers with orthogonal initialisation (Andrychowicz et al., arXiv:2006.05990)."""
     layers = [nn.Linear(inputs, hidden), nn.Linear(hidden, hidden), nn.Linear(hidden, outputs)]
     for layer, scale in zip(layers, (math.sqrt(2), math.sqrt(2), gain), strict=True):
         nn.init.orthogonal_(layer.weight, scale)
@@ -112,7 +112,7 @@ class StateMlp:
 
         Args:
             shape: of them.
-            temperature: > 0; spreads what is sampled (and what is judged) without touching what is likeliest.
+            temperature: > 0, of the distribution in `sample` and `evaluate`; the likeliest actions do not depend on it.
         """
         self.shape = shape
         self.chunk, self.action_dim, self.value_width = shape.chunk, shape.action_dim, shape.value_width
@@ -124,51 +124,51 @@ class StateMlp:
         self.network = MlpNetwork(shape, self.head)
 
     def actor_parameters(self) -> Iterator[nn.Parameter]:
-        """Yield what the actor's loss moves."""
+        """Yield the parameters of the actor."""
         yield from self.network.actor.parameters()
         yield from self.network.head.parameters()
 
     def critic_parameters(self) -> Iterator[nn.Parameter]:
-        """Yield what the critic's loss moves."""
+        """Yield the parameters of the critic."""
         yield from self.network.critic.parameters()
 
     @torch.no_grad()
     def sample(self, observations: NDArray[np.float32], noise: NDArray[np.float32]) -> Decision:
-        """Act by chance."""
-        seen = self._see(observations)
-        output: Tensor = self.network.actor(seen)
-        tokens = self.head.draw(output, torch.from_numpy(noise).to(output.device))
+        """Sample actions."""
+        inputs = self._normalised(observations)
+        output: Tensor = self.network.actor(inputs)
+        tokens = self.head.sample(output, torch.from_numpy(noise).to(output.device))
         logprobs, _ = self.head.evaluate(output, tokens)
-        values = self.network.critic(seen)
-        return Decision(*(to_numpy(made) for made in (self.head.actions(tokens), tokens, logprobs, values)))
+        decision = self.head.actions(tokens), tokens, logprobs, self.network.critic(inputs)
+        return Decision(*(to_numpy(tensor) for tensor in decision))
 
     def evaluate(self, observations: Tensor, tokens: Tensor) -> PolicyEvaluation:
-        """Return how likely tokens were, their entropy, and values."""
-        seen = self.network.normalised(observations)
+        """Return log-probabilities of tokens, entropies, and values."""
+        inputs = self.network.normalised(observations)
         return PolicyEvaluation(
-            *self.head.evaluate(self.network.actor(seen), tokens), self.network.critic(seen)
+            *self.head.evaluate(self.network.actor(inputs), tokens), self.network.critic(inputs)
         )
 
     @torch.no_grad()
     def values(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return (B, V) expected returns."""
-        return to_numpy(self.network.critic(self._see(observations)))
+        """Return the critic's values (B, V)."""
+        return to_numpy(self.network.critic(self._normalised(observations)))
 
     @torch.no_grad()
     def greedy(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the likeliest actions (B, C, A)."""
-        best = self.head.best(self.network.actor(self._see(observations)))
-        return to_numpy(self.head.actions(best))
+        tokens = self.head.mode(self.network.actor(self._normalised(observations)))
+        return to_numpy(self.head.actions(tokens))
 
     def save(self, path: Path) -> None:
-        """Write the networks and their shape as one safetensors file, as whole or not at all."""
+        """Write the networks and their shape as one safetensors file, which is replaced as a whole."""
         partial = path.with_suffix(".partial")
         path.parent.mkdir(parents=True, exist_ok=True)
         tensors = {name: value.contiguous() for name, value in self.network.state_dict().items()}
         save_file(tensors, partial, {"shape": self.shape.model_dump_json()})
         partial.replace(path)
 
-    def _see(self, observations: NDArray[np.float32]) -> Tensor:
+    def _normalised(self, observations: NDArray[np.float32]) -> Tensor:
         return self.network.normalised(torch.from_numpy(observations).to(self.network.mean.device))
 
 
@@ -180,7 +180,7 @@ def load_state_mlp(path: Path, temperature: float = 1.0) -> StateMlp:
         temperature: see StateMlp.
 
     Raises:
-        PolicyError: there is none, or it is something else.
+        PolicyError: there is no such file, or it holds something else.
     """
     try:
         with safe_open(path, "pt") as file:

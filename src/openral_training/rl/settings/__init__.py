@@ -1,1 +1,1 @@
-"""What the parts of a run are told, a file a part; `config` puts them together."""
+"""Sections of the config of a run, one a file; `config` has the whole."""

@@ -1,4 +1,4 @@
-"""Who learns, from what, and how fast."""
+"""The policy, its optimiser, and how an initial policy is cloned."""
 
 from __future__ import annotations
 
@@ -20,34 +20,35 @@ class Optim(Schema):
     value_lr: Positive | None = None
     """Learning rate of the critic; only with adv_type gae."""
     clip_grad: Positive = 1.0
-    """Most that the norm of a gradient may be."""
+    """Largest norm of a gradient; larger ones are scaled down to it."""
 
 
 class Actor(Schema):
-    """What learns, and how fast."""
+    """The policy and its optimiser."""
 
     model: MlpConfig | MiniActorConfig | TokenConfig = MlpConfig()
     """Which policy."""
     optim: Optim
     """Learning rates."""
     global_batch_size: Count = 1024
-    """Decisions of one optimiser step."""
+    """Most decisions of one optimiser step; the decisions of an update are split into equal minibatches of at most so
+    many."""
     seed: Annotated[int, Field(ge=0)] = 1234
-    """Fixes demonstrations, first weights and all chance of the run."""
+    """Fixes demonstrations, initial weights and all randomness of the run."""
 
 
-class Base(Schema):
-    """The policy to begin with: scripted experts, cloned."""
+class InitialCloning(Schema):
+    """How scripted experts are cloned into the initial policy: the section `base`."""
 
     demos: Count = 4
-    """Demonstrations a task, of the first initial states of `env.train.init_ids`."""
+    """Demonstrations a task, one from each of the first states of `env.train.init_ids`."""
     noise: Annotated[float, Field(ge=0, le=2)] = 0.0
-    """Standard deviation of what disturbs the experts' hand while they show; labels stay undisturbed."""
+    """Standard deviation of what is added to the experts' actions as they are executed; the labels have none of it."""
     steps: Count = 1000
     """Optimiser steps of cloning."""
     batch_size: Count = 256
-    """Decisions of one of them."""
+    """Control steps of one of them."""
     lr: Positive = 1e-3
     """Learning rate of Adam."""
     entropy_bonus: Annotated[float, Field(ge=0)] = 0.02
-    """Weight of the entropy: without it a cloned policy is sure of everything and explores nothing."""
+    """Weight of the entropy; without it a cloned policy is nearly deterministic and explores too little."""

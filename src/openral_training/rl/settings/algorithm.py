@@ -1,4 +1,4 @@
-"""PPO and GRPO: what is compared with what, and how far one update may go."""
+"""Hyper-parameters of PPO and GRPO."""
 
 from __future__ import annotations
 
@@ -16,63 +16,65 @@ RewardLevel = Literal["action", "chunk"]
 """The level of rewards and advantages."""
 
 
-class Shared(Schema):
-    """What both algorithms have."""
+class PolicyGradient(Schema):
+    """Hyper-parameters of both algorithms."""
 
     reward_type: RewardLevel = "action"
-    """Level of rewards, see `reductions`."""
+    """Level of rewards and advantages, see `reductions`."""
     logprob_type: LogprobLevel = "token"
     """Level of probability ratios; not coarser than that of the rewards."""
     update_epoch: Count = 4
-    """Times that an update goes through its experience."""
+    """Epochs of an update."""
     clip_ratio_low: Unit = 0.2
-    """How far below 1 a ratio still counts."""
+    """Ratios are clipped below 1 less this."""
     clip_ratio_high: Annotated[float, Field(gt=0, le=10)] = 0.28
-    """How far above."""
+    """Ratios are clipped above 1 plus this."""
     clip_ratio_c: Annotated[float, Field(gt=1)] | None = None
-    """Dual clip: most that a ratio counts for a bad action; absent: no bound."""
+    """Dual clip: upper bound of the ratio where the advantage is negative; absent: none."""
     entropy_bonus: Annotated[float, Field(ge=0)] = 0.0
     """Weight of the policy's entropy."""
     kl_beta: Annotated[float, Field(ge=0)] = 0.0
-    """Weight of the distance to the base policy."""
+    """Weight of the KL to the initial policy."""
     target_kl: Positive | None = 0.02
-    """KL to the policy that acted, at the level of `logprob_type`, after which an update ends early; null: never."""
+    """KL to the policy that acted, at the level of `logprob_type`, after which no further epoch begins; null: none."""
 
 
-class Grpo(Shared):
-    """Group relative policy optimisation: episodes that began alike are compared with each other."""
+class Grpo(PolicyGradient):
+    """Group relative policy optimisation: the baseline of an episode is the mean return of its group."""
 
     adv_type: Literal["grpo"]
-    """Which algorithm."""
+    """Names the algorithm."""
     group_size: Annotated[int, Field(ge=2)]
     """Episodes of one (task, initial state)."""
     scale: Scale = "group"
-    """What advantages are divided by, see `advantages.group_relative`; none: Dr. GRPO, where an episode's loss is not
-    divided by its length either, see `batch.grpo_batch`."""
+    """Standard deviation that advantages are divided by, see `advantages.group_relative`; none: Dr. GRPO, whose loss is
+    not divided by the episode's length either, see `batch.grpo_batch`."""
     std_floor: Positive = 0.1
-    """Least divisor."""
+    """Least divisor of advantages."""
     informative: Annotated[tuple[Finite, Finite], Field(strict=False)] = (0.0, 1.0)
     """A group is informative if its success rate is strictly between these."""
     informative_share: Unit = 0.0
-    """Share of a task's groups that must be informative; more groups of the task are run until they do."""
+    """Share of a task's groups in one round that must be informative; more groups of the task are run until so many
+    are."""
     max_rounds: Count = 1
-    """How often groups are run for one update, the first time included."""
+    """Most rounds of groups for one update, the first one included."""
 
 
-class Ppo(Shared):
-    """Proximal policy optimisation: each step is compared with what a critic expected."""
+class Ppo(PolicyGradient):
+    """Proximal policy optimisation: the baseline of a step is the value of a critic."""
 
     adv_type: Literal["gae"]
-    """Which algorithm."""
+    """Names the algorithm."""
     gamma: Unit = 0.99
-    """Discount of one step of the level `reward_type`; of a chunk that is cut off, its executed share counts."""
+    """Discount of one step of the level `reward_type`; for a chunk that ends early, see
+    `reductions.reduce_discount`."""
     gae_lambda: Unit = 0.97
-    """How far errors of the critic are looked through."""
+    """Lambda of GAE, see `advantages.gae`."""
     value_clip: Positive | None = 0.2
-    """Most that a value may move in one update; null: no bound."""
+    """Values are clipped to the old value plus or minus this; null: they are not."""
     huber_delta: Positive = 10.0
     """Error of a value above which the loss is linear."""
     critic_warmup_steps: Annotated[int, Field(ge=0)] = 0
-    """First updates in which only the critic learns."""
+    """First updates, in which only the critic learns."""
     scale: Literal["task", "all"] = "task"
-    """Over which steps advantages are brought to mean 0 and deviation 1."""
+    """Steps over which advantages are normalised to mean 0 and standard deviation 1: those of a task, or all."""

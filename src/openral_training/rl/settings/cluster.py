@@ -1,10 +1,10 @@
-"""Where the parts of a run are: RLinf's `component_placement`.
+"""Placement of a run's components: RLinf's `component_placement`.
 
-component_placement: {"env,rollout,actor": 0}           all in the command's own process
-component_placement: {env: 0-1, "rollout,actor": 2}     two processes of worlds beside it
+component_placement: {"env,rollout,actor": 0}              all in the command's own process
+component_placement: {env: 0-1, "rollout,actor": 2}        two processes of environments beside it
 component_placement: {env: 0-3, rollout: 4-5, actor: 6-7}  each component in processes of its own (disaggregated)
-component_placement: {"env,rollout": 0-3, actor: 0-3}   four processes that play, then four that learn (collocated)
-component_placement: {env: 0-3, rollout: 4-5, actor: 0-5}  the learners where the others are idle meanwhile (hybrid)
+component_placement: {"env,rollout": 0-3, actor: 0-3}      four rollout workers, four learners in turn (collocated)
+component_placement: {env: 0-3, rollout: 4-5, actor: 0-5}  learners on the ranks that are idle meanwhile, too (hybrid)
 """
 
 from __future__ import annotations
@@ -23,22 +23,23 @@ _RANKS = re.compile(r"(\d+)(?:-(\d+))?")
 
 
 class Cluster(Schema):
-    """Processes by rank, and who runs in which."""
+    """Ranks, and which components run at which."""
 
     placement: Literal["local", "ray"] = "local"
-    """local: processes of this machine. ray: actors on a Ray cluster; the command only tells them what to do."""
+    """local: processes of this machine. ray: actors on a Ray cluster, driven by the command."""
     address: Word | None = None
-    """Of the Ray cluster: `auto` (absent: that), the one that this machine belongs to; or its head's host:port."""
+    """Of the Ray cluster: its head's host:port, or `auto` for the one that this machine belongs to; absent: auto."""
     num_nodes: Count = 1
-    """Machines of the Ray cluster over which ranks are spread, an equal number of neighbouring ones on each."""
+    """Machines of the Ray cluster over which ranks are spread, an equal number of consecutive ranks on each."""
     gpus_per_rank: Annotated[float, Field(ge=0, le=8)] = 0.0
-    """GPUs that Ray keeps for a rank's policy, in rollout and in actor; 0: networks are on the CPU."""
+    """GPUs that Ray reserves for a rank's policy, in rollout and in actor; 0: networks are on the CPU."""
     component_placement: dict[str, str | int] = Field(default_factory=lambda: dict(TOGETHER))
     """From components (env, rollout, actor; several with commas) to ranks: `2`, or `0-1`.
 
-    A rank is a place for one process of each component that is there: a core, with `gpus_per_rank`. env has the ranks
-    of rollout, and its worlds are in the rollout processes; or ranks apart from them, as many for each.
-    On one machine a single learner is in the command's own process, and so is a single rollout worker at the same rank.
+    A rank is a core, with `gpus_per_rank` GPUs, for one process of each component that is placed there. If env has the
+    ranks of rollout, environments are in the rollout workers' processes; otherwise its ranks are apart from them, an
+    equal number for each rollout worker. With `placement: local` a single learner is in the command's own process, and
+    so is a single rollout worker at the same rank.
     """
 
     @model_validator(mode="after")
@@ -56,7 +57,7 @@ class Cluster(Schema):
             )
         used = set().union(*ranks.values())
         if idle := set(range(self.size)) - used:
-            _refuse(f"nobody is placed at rank {min(idle)}", f"number the ranks from 0 to {len(used) - 1}")
+            _refuse(f"no component is at rank {min(idle)}", f"number the ranks from 0 to {len(used) - 1}")
         raise_faults(self._fit_of_placement())
         return self
 
@@ -85,7 +86,7 @@ class Cluster(Schema):
 
     @property
     def env_ranks(self) -> list[int]:
-        """Ranks of worlds in processes of their own; none: rollout workers have them in theirs."""
+        """Ranks of environments in processes of their own; none: they are in the rollout workers' processes."""
         return [] if self.ranks("env") == self.ranks("rollout") else self.ranks("env")
 
     @property
@@ -100,12 +101,12 @@ class Cluster(Schema):
 
 
 def _ranks(placement: Mapping[str, str | int]) -> dict[str, range]:
-    """Return the ranks of each component; refuse what is no placement."""
+    """Return the ranks of each component. Raises as `raise_faults` where the placement is not valid."""
     found: dict[str, range] = {}
     for names, text in placement.items():
         match = _RANKS.fullmatch(str(text))
         if match is None or not (ranks := range(int(match[1]), int(match[2] or match[1]) + 1)):
-            _refuse(f"{names}: '{text}' are no ranks", "write 2 or 0-1")
+            _refuse(f"{names}: '{text}' is not a range of ranks", "write 2 or 0-1")
         for name in (part.strip() for part in names.split(",")):
             if name not in COMPONENTS:
                 _refuse(f"there is no component '{name}'", f"use {', '.join(COMPONENTS)}")

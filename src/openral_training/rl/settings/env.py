@@ -1,4 +1,4 @@
-"""Tasks, and the worlds and initial states in which a policy learns and is judged."""
+"""Tasks, environments, and the initial states of training and evaluation."""
 
 from __future__ import annotations
 
@@ -13,42 +13,43 @@ class Videos(Schema):
     """Videos of the last evaluation."""
 
     save_video: bool = False
-    """Whether the first success and the first failure of each task are drawn as videos."""
+    """Whether videos of the first success and the first failure of each task are written."""
 
 
 class TrainEnv(Schema):
-    """The worlds in which experience is made."""
+    """Environments of training."""
 
     total_num_envs: Count
-    """Worlds, shared out equally among tasks and pipeline stages."""
+    """Environments, shared out equally among tasks and pipeline stages."""
     init_ids: InitRange
-    """Initial states of each task that may be learnt on."""
+    """Initial states of each task for training."""
     world_model: Word | None = None
-    """Folder of a world model in which experience is imagined; absent: it is made in the simulator. Evaluation stays in
-    the simulator either way."""
+    """Folder of a world model in which the episodes of training are run; absent: they are run in the simulator.
+    Evaluation is in the simulator either way."""
 
 
 class EvalEnv(Schema):
-    """What policies are evaluated on."""
+    """Evaluation."""
 
     init_ids: InitRange
-    """Initial states of each task that are never learnt on; each is tried once, greedily."""
+    """Held-out initial states of each task; the greedy policy runs one episode from each."""
     video_cfg: Videos = Videos()
     """Videos."""
 
 
 class Env(Schema):
-    """Tasks and their worlds."""
+    """Tasks and their environments."""
 
     scene: Word
-    """Name of a benchmark scene, whose simulator and robot all tasks share."""
+    """Name of a benchmark scene, whose simulator and robot all tasks have."""
     tasks: Annotated[Many[Word], Field(min_length=1)]
     """Names of the simulator's tasks."""
     instructions: dict[str, Word] = Field(default_factory=dict)
-    """Words for tasks, for whoever is told words: a skill, which knows some of its own, or a reward model."""
+    """Instruction of each task, for a policy of model_type `tokens`, for a skill in place of its manifest's own, and
+    for a reward model."""
     max_episode_steps: Count = 120
-    """Control steps until an episode is cut off."""
+    """Control steps after which an episode is truncated."""
     train: TrainEnv
-    """Worlds to learn in."""
+    """Training."""
     eval: EvalEnv
-    """States to evaluate on."""
+    """Evaluation."""

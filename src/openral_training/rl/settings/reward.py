@@ -1,4 +1,4 @@
-"""What is paid beside success."""
+"""Rewards beside success."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from openral_core.schema import Positive, Schema, Word
 
 
 class ProgressReward(Schema):
-    """Differences of what a reward model sees; only with adv_type gae."""
+    """Differences of a reward model's progress, see `shaping`; only with adv_type gae."""
 
     model_path: Word
-    """Reference of a skill of kind `reward`; it looks through the scene's first camera, once a decision."""
+    """Reference of a skill of kind `reward`; it gets one image a decision, of the scene's first camera."""
     weight: Positive = 0.5
-    """What the whole way is worth; success is worth 1."""
+    """Reward for progress from 0 to 1; the reward for success is 1."""

@@ -1,4 +1,4 @@
-"""How experience is made."""
+"""How experience is collected."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ class Sampling(Schema):
     """How a policy explores."""
 
     temperature: Positive = 1.0
-    """Divisor of the logits (factor of the spread) of what is sampled; what is likeliest stays the same."""
+    """Divisor of the logits of the head `bins` and of tokens, factor of the standard deviation of the head `gaussian`;
+    the likeliest action stays the same."""
     correlation: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    """Of the chance of one control step with that of the next, see `noise`."""
+    """Of the noise of one control step with that of the next, see `noise`."""
 
 
 class Rollout(Schema):
     """How experience is collected."""
 
     rollout_epoch: Count = 1
-    """Episodes that each world runs for one update."""
+    """Episodes that each environment runs for one update."""
     pipeline_stage_num: Count = 1
-    """Parts of the worlds that take turns: one is simulated while the policy decides for the other."""
+    """Parts of the environments that take turns: one is simulated while the policy decides for another."""
     sampling_params: Sampling = Sampling()
     """How the policy explores."""

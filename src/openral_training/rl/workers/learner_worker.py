@@ -1,8 +1,8 @@
-"""One process of a distributed update, which comes to the same as an update by one process, up to rounding.
+"""One process of a distributed update, which equals the update by one process up to rounding.
 
-Every process goes through the same minibatches in the same order and evaluates its share of each, which is what costs.
-The evaluations are put together, so every process has the loss of the whole minibatch and its metrics; gradients flow
-through its own share alone and are summed by torch's DistributedDataParallel.
+Every process goes through the same minibatches in the same order and evaluates its share of each. The evaluations are
+gathered, so every process has the loss and the metrics of the whole minibatch. Gradients flow through its own share
+alone and are summed by torch's DistributedDataParallel.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from openral_training.rl.policies.policy import PolicyEvaluation, StochasticPoli
 from openral_training.rl.settings.actor import Optim
 from openral_training.rl.settings.algorithm import Grpo, Ppo
 
-MEET_S = 600.0
-"""[s] that processes wait for each other."""
+RENDEZVOUS_S = 600.0
+"""[s] that a process waits for the others to join, and in any collective operation."""
 
 
 @dataclass(frozen=True)
 class LearnerInit:
-    """What each process begins with."""
+    """What each process is made from."""
 
     base: StochasticPolicy
     """The policy that learning began with."""
     network: dict[str, Any]
-    """State of the policy as it is now."""
+    """State of the present policy."""
     optimiser: dict[str, Any]
-    """State of it."""
+    """State of the optimiser."""
     algorithm: Grpo | Ppo
     optim: Optim
     minibatch_size: int
@@ -50,12 +50,12 @@ class LearnerWorker:
     """A worker that keeps policy and optimiser from update to update."""
 
     def __init__(self, init: LearnerInit, launcher: Launcher, number: int, size: int) -> None:
-        """Keep what it begins with; the process joins the others when it is told where they meet.
+        """Keep the arguments; the message `join` makes the learner.
 
         Args:
-            init: the same for all.
-            launcher: knows the machine.
-            number: of this process, from 0.
+            init: the same for all processes.
+            launcher: knows the machine's address and device.
+            number: of this process, from 0: its rank among the learners.
             size: how many there are.
         """
         torch.set_num_threads(1)
@@ -64,7 +64,11 @@ class LearnerWorker:
         self._learner: Learner | None = None
 
     def __call__(self, message: tuple[str, Any]) -> Any:
-        """Carry out `address`, `join` with an address, or `update` with what `Learner.update` takes."""
+        """Carry out a message.
+
+        `address` opens the socket of the rendezvous and returns its host and port, `join` takes them and joins the
+        other processes, `update` takes the arguments of `Learner.update`.
+        """
         what, data = message
         if what == "address":
             self._listener = socket.create_server((self._launcher.host(), 0))
@@ -74,13 +78,13 @@ class LearnerWorker:
         return self._update(*data)
 
     def close(self) -> None:
-        """Leave the other processes."""
+        """Leave the process group."""
         if dist.is_initialized():
             dist.destroy_process_group()
 
     def _join(self, host: str, port: int) -> None:
-        """Meet the others; the first listens at this address and nowhere else."""
-        timeout, init = timedelta(seconds=MEET_S), self._init
+        """Join the process group at an address where the first process listens, and make the learner."""
+        timeout, init = timedelta(seconds=RENDEZVOUS_S), self._init
         device = own_device(self._launcher.device, self._number)
         if host.startswith("127."):
             os.environ["GLOO_SOCKET_IFNAME"] = "lo"  # else it listens where the machine's name points to
@@ -98,10 +102,10 @@ class LearnerWorker:
         )
         init.base.network.to(device)
         has_critic = init.optim.value_lr is not None
-        # DistributedDataParallel would wait for what no loss moves.
+        # DistributedDataParallel would wait for the gradient of a critic that no loss has.
         for parameter in init.base.critic_parameters():
             parameter.requires_grad_(has_critic)
-        evaluate = SharedEvaluation(init.base, self._number, self._size)
+        evaluate = ShardedEvaluation(init.base, self._number, self._size)
         self._learner = Learner(init.base, init.algorithm, init.optim, init.minibatch_size, evaluate)
         self._learner.policy.network.load_state_dict(init.network)
         self._learner.optimiser.load_state_dict(init.optimiser)
@@ -109,7 +113,7 @@ class LearnerWorker:
     def _update(self, batch: Batch, number: int, seed: int) -> Any:
         """Update, and return the metrics; the first process also the state of network and optimiser."""
         if self._learner is None:
-            raise RuntimeError("told to update before it joined the others")
+            raise RuntimeError("update: the process has not joined the others")
         device = own_device(self._launcher.device, self._number)
         metrics = self._learner.update(batch.to(device), number, seed)
         if self._number:
@@ -119,7 +123,7 @@ class LearnerWorker:
 
 
 class _Evaluation(nn.Module):
-    """A policy's `evaluate` as the forward pass of its network, which is what DistributedDataParallel can wrap."""
+    """A policy's `evaluate` as the forward pass of a module, which DistributedDataParallel can wrap."""
 
     def __init__(self, policy: StochasticPolicy) -> None:
         super().__init__()
@@ -130,8 +134,8 @@ class _Evaluation(nn.Module):
         return tuple(getattr(evaluation, field.name) for field in fields(evaluation))
 
 
-class SharedEvaluation:
-    """Evaluates a minibatch together with the other processes: each does its part, and all have the whole."""
+class ShardedEvaluation:
+    """Evaluates a minibatch together with the other processes: each evaluates its rows, and all get every row."""
 
     def __init__(self, policy: StochasticPolicy, number: int, size: int) -> None:
         """Wrap a policy.
@@ -147,18 +151,18 @@ class SharedEvaluation:
     def __call__(self, observations: Tensor, tokens: Tensor) -> PolicyEvaluation:
         """Evaluate a minibatch whose rows are the same in all processes."""
         parts = torch.arange(len(tokens)).tensor_split(self._size)
-        mine = parts[self._number]
-        # Many a network refuses an empty batch.
-        rows = mine if len(mine) else torch.zeros(1, dtype=torch.long)
-        own = self._evaluation(observations[rows], tokens[rows])
+        own = parts[self._number]
+        # Some networks refuse an empty batch, so a process without rows evaluates one and drops it.
+        rows = own if len(own) else torch.zeros(1, dtype=torch.long)
+        evaluated = self._evaluation(observations[rows], tokens[rows])
         lengths = [len(part) for part in parts]
-        return PolicyEvaluation(*(self._together(share[: len(mine)], lengths) for share in own))
+        return PolicyEvaluation(*(self._gather(share[: len(own)], lengths) for share in evaluated))
 
-    def _together(self, share: Tensor, lengths: list[int]) -> Tensor:
-        """Return everybody's rows; only one's own carry gradients."""
+    def _gather(self, share: Tensor, lengths: list[int]) -> Tensor:
+        """Return the rows of all processes; only this process's own carry gradients."""
         share = share.contiguous()
         if share.requires_grad:
-            # DistributedDataParallel takes the mean over processes; the gradient of a sum of rows is the sum.
+            # DistributedDataParallel takes the mean of gradients over processes, and the update needs their sum.
             share.register_hook(lambda gradient: gradient * self._size)  # type: ignore[no-untyped-call]
         rows = [
             share if number == self._number else share.new_empty((length, *share.shape[1:]))

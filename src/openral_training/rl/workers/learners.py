@@ -1,6 +1,6 @@
 """The component `actor`: the learner, in the command's process or in others.
 
-The command keeps policy and optimiser, so a lost process loses nothing.
+The command holds the state of policy and optimiser after each update, so a learner that is lost can be replaced.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from openral_benchmark.workers.restarting_worker import Losses
+from openral_benchmark.workers.restarting_worker import ProcessLosses
 from openral_benchmark.workers.worker import Launcher, WorkerHandle
 from openral_training.rl.algorithm.batch import Batch
 from openral_training.rl.algorithm.ppo import Learner
@@ -21,11 +21,11 @@ from openral_training.rl.workers.learner_worker import LearnerInit, LearnerWorke
 TIMEOUT_S = 3600.0
 """[s] that an update may take; a process that dies is noticed at once."""
 POLL_S = 1.0
-"""[s] after which silence is looked at again."""
+"""[s] between two checks of the timeout."""
 
 
 class LocalLearner:
-    """Learns in this process."""
+    """A learner in this process."""
 
     replaced = 0
 
@@ -34,12 +34,12 @@ class LocalLearner:
 
         Args:
             learner: the command's own.
-            device: where its policy is.
+            device: torch device of its policy.
         """
         self._learner, self._device = learner, device
 
     def update(self, batch: Batch, number: int, seed: int) -> dict[str, float]:
-        """Learn from a batch that is on the CPU; see `Learner.update`."""
+        """Update from a batch that is on the CPU; see `Learner.update`."""
         return self._learner.update(batch.to(self._device), number, seed)
 
     def close(self) -> None:
@@ -47,7 +47,7 @@ class LocalLearner:
 
 
 class DistributedLearner:
-    """Learns in processes of their own. If one is lost, all begin anew with what the command has."""
+    """Learners in processes of their own. If one is lost, all are started again from the command's state."""
 
     def __init__(
         self,
@@ -58,29 +58,30 @@ class DistributedLearner:
         optim: Optim,
         minibatch_size: int,
     ) -> None:
-        """Remember; processes are started for the first update.
+        """Keep the arguments; processes are started at the first update.
 
         Args:
-            learner: the command's own.
+            learner: the command's own, with the policy that learning began with.
             launcher: starts the processes.
-            ranks: where, one a process.
-            algorithm: how it learns.
-            optim: how fast.
-            minibatch_size: decisions of one step of the optimiser.
+            ranks: one a process.
+            algorithm: of the learner.
+            optim: of the learner.
+            minibatch_size: of the learner.
         """
         self._learner, self._launcher, self._ranks = learner, launcher, ranks
         self._settings = algorithm, optim, minibatch_size
         self._base = copy.deepcopy(learner.policy)
         self._handles: list[WorkerHandle] = []
-        self._losses = Losses()
+        self._losses = ProcessLosses()
 
     def update(self, batch: Batch, number: int, seed: int) -> dict[str, float]:
         """Update the command's own policy and optimiser.
 
         Raises:
-            SimulationError: processes are lost again and again.
+            PolicyError: see `Learner.update`.
+            SimulationError: too many processes were lost.
         """
-        self._losses.now = 0
+        self._losses.this_round = 0
         while True:
             try:
                 if not self._handles:
@@ -97,7 +98,7 @@ class DistributedLearner:
 
     @property
     def replaced(self) -> int:
-        """How many processes were lost and started anew."""
+        """How many processes were lost and replaced."""
         return self._losses.total
 
     @property
@@ -110,7 +111,7 @@ class DistributedLearner:
         self._end()
 
     def _start(self) -> None:
-        """Start all processes with what the command has, and let them meet."""
+        """Start all processes from the state that the command holds, and let them join each other."""
         learner, launcher, size = self._learner, self._launcher, len(self._ranks)
         network, optimiser = learner.policy.network.state_dict(), learner.optimiser.state_dict()
         init = LearnerInit(self._base, network, optimiser, *self._settings)
@@ -121,13 +122,13 @@ class DistributedLearner:
         self._ask_all("join", first.receive(TIMEOUT_S))
 
     def _ask_all(self, what: str, data: Any) -> list[Any]:
-        """Send all the same message and return their answers. Raises EOFError as soon as one is lost."""
+        """Send all processes a message and return their answers. Raises EOFError as soon as one is lost."""
         for handle in self._handles:
             handle.send((what, data))
         answers: dict[WorkerHandle, Any] = {}
         since = time.monotonic()
         while len(answers) < len(self._handles):
-            # Whoever is left alone waits long for the others, so nobody is waited for alone.
+            # Where one process dies, the others wait for it in a collective operation, so all are watched at once.
             missing = [handle for handle in self._handles if handle not in answers]
             for handle in self._launcher.wait(missing, POLL_S):
                 if handle.poll(0.0):
@@ -137,13 +138,13 @@ class DistributedLearner:
         return [answers[handle] for handle in self._handles]
 
     def _end(self) -> str:
-        """End all processes and return how."""
+        """End all processes and return how they ended, in words."""
         for handle in self._handles:
             handle.close()
-        how = [handle.join() for handle in self._handles]
+        endings = [handle.join() for handle in self._handles]
         self._handles = []
-        return " and ".join(dict.fromkeys(how))
+        return " and ".join(dict.fromkeys(endings))
 
 
 Learners = LocalLearner | DistributedLearner
-"""Update the policy, in whatever processes."""
+"""Updates the policy, in whichever processes."""

@@ -1,4 +1,4 @@
-"""The rollout workers and learners of a run, each where its placement says."""
+"""From a config's `cluster.component_placement` to rollout workers and learners."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from openral_training.rl.workers.rollout_workers import (
     LocalRollout,
     RolloutPool,
     RolloutWorkers,
-    open_worlds,
+    open_simulators,
 )
 
 
@@ -25,10 +25,10 @@ def launcher_of(cluster: Cluster, device: str = "cpu") -> Launcher:
 
     Args:
         cluster: of the run.
-        device: where networks of this machine's processes are; on a Ray cluster `gpus_per_rank` says it.
+        device: torch device of networks in this machine's processes; on a Ray cluster `gpus_per_rank` decides.
 
     Raises:
-        InstallationError: there is no Ray, or no such cluster, or too little room on it.
+        InstallationError: Ray is not installed, the cluster does not answer, or it has too little room.
     """
     if cluster.placement == "local":
         return ProcessLauncher(device=device)
@@ -40,15 +40,15 @@ def launcher_of(cluster: Cluster, device: str = "cpu") -> Launcher:
 def open_rollout(
     config: RlConfig, vec_env_spec: VecEnvSpec, policy: StochasticPolicy, launcher: Launcher
 ) -> RolloutWorkers:
-    """Start the rollout workers, with all worlds."""
+    """Start the rollout workers, with all environments."""
     cluster = config.cluster
     if not cluster.rollout_apart:
-        return LocalRollout(open_worlds(vec_env_spec, launcher, cluster.env_ranks))
+        return LocalRollout(open_simulators(vec_env_spec, launcher, cluster.env_ranks))
     return RolloutPool(policy, vec_env_spec, launcher, cluster.ranks("rollout"), cluster.env_ranks)
 
 
 def open_training_rollout(config: RlConfig, real: RolloutWorkers, policy: StochasticPolicy) -> RolloutWorkers:
-    """Return what makes the experience: rollout workers of the simulator, or one that has imagined worlds.
+    """Return the rollout workers of training: those of the simulator, or one with a world model's environments.
 
     Raises:
         OpenralError: the world model cannot be loaded, or does not fit the policy.
@@ -62,13 +62,13 @@ def open_training_rollout(config: RlConfig, real: RolloutWorkers, policy: Stocha
 
 
 def open_learners(config: RlConfig, learner: Learner, launcher: Launcher, device: str = "cpu") -> Learners:
-    """Return what learns; `learner`, the command's own, must still have the policy that the run began with.
+    """Return the learners of a run.
 
     Args:
         config: of the run.
-        learner: the command's own.
+        learner: the command's own, which must still have the policy that the run began with.
         launcher: starts processes.
-        device: where the command's own policy is.
+        device: torch device of the command's own policy.
     """
     if not config.cluster.learners_apart:
         return LocalLearner(learner, device)

@@ -1,4 +1,4 @@
-"""A training run's workers on a Ray cluster: ranks are places in a placement group with one bundle a machine."""
+"""A training run's workers on a Ray cluster: ranks are shares of a placement group with one bundle a machine."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from openral_benchmark.workers.worker import Component
 from openral_core.errors import InstallationError
 from openral_training.rl.settings.cluster import COMPONENTS, Cluster
 
-ROOM_S = 600.0
-"""[s] that a cluster may take to have room for a run."""
+PLACEMENT_TIMEOUT_S = 600.0
+"""[s] that a cluster may take to reserve the resources of a run."""
 CORE_SHARE = round(1 / len(COMPONENTS), 4)
-"""Of a rank's core, for each process there: at most one of each component, and they work by turns."""
+"""Share of a rank's core that each of its processes reserves: there is at most one a component, and they take turns."""
 
 
 class PlacementGroupLauncher(RayLauncher):
     """Starts workers at their ranks."""
 
     def __init__(self, cluster: Cluster) -> None:
-        """Join the cluster and wait for room.
+        """Join the cluster and reserve the resources of the run.
 
         Args:
             cluster: of a run.
 
         Raises:
-            InstallationError: no such cluster answers, or it has too little room.
+            InstallationError: the cluster does not answer, or has too few resources.
         """
         device = "cuda" if cluster.gpus_per_rank else "cpu"
         super().__init__(cluster.address or "auto", "cluster.address", device)
@@ -40,10 +40,10 @@ class PlacementGroupLauncher(RayLauncher):
             for rank in cluster.ranks(component)
         }
         self._ranks_a_node = cluster.size // cluster.num_nodes
-        self._group = self._room(cluster.num_nodes)
+        self._group = self._reserve(cluster.num_nodes)
 
     def close(self) -> None:
-        """Give back the room, and leave the cluster."""
+        """Free the resources, and leave the cluster."""
         remove_placement_group(self._group)
         super().close()
 
@@ -57,17 +57,17 @@ class PlacementGroupLauncher(RayLauncher):
             ),
         }
 
-    def _room(self, nodes: int) -> PlacementGroup:
-        """Return a bundle a machine, as soon as there is room for it; on fewer machines where there are no more."""
+    def _reserve(self, nodes: int) -> PlacementGroup:
+        """Return one bundle a machine; several bundles share a machine where the cluster has fewer than `nodes`."""
         bundle = {"CPU": float(self._ranks_a_node)}
         if self._gpus:
             bundle["GPU"] = self._ranks_a_node * self._gpus
         group = placement_group([bundle] * nodes, strategy="SPREAD")
-        if not group.wait(ROOM_S):
+        if not group.wait(PLACEMENT_TIMEOUT_S):
             remove_placement_group(group)
             super().close()
             raise InstallationError(
-                f"cluster: Ray has no room for {nodes} times {bundle} within {ROOM_S:.0f} s; add machines, or place "
-                "less in component_placement"
+                f"cluster: Ray has no room for {nodes} times {bundle} within {PLACEMENT_TIMEOUT_S:.0f} s; add "
+                "machines, or place less in component_placement"
             )
         return group

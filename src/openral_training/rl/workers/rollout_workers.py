@@ -1,16 +1,16 @@
-"""The component `rollout`: it lets the policy act, in the command's process or in others.
+"""The component `rollout`: the policy acts in the environments, in the command's process or in others.
 
-A rollout worker has a share of the worlds, in its own process or in processes that it starts by itself, so only
-attempts, weights and trajectories pass between it and the command. What an attempt becomes depends on itself and the
-weights.
+A rollout worker has a share of the environments, in its own process or in processes that it starts, so only requests,
+weights and trajectories pass between it and the command. A trajectory depends on its request and the weights alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.utils._pytree import tree_map_only
@@ -18,34 +18,36 @@ from torch.utils._pytree import tree_map_only
 from openral_benchmark.workers.restarting_worker import RestartingWorkers
 from openral_benchmark.workers.worker import Launcher, WorkerHandle
 from openral_training.devices import own_device
-from openral_training.rl.envs.attempts import EpisodeRequest, Trajectory
+from openral_training.rl.envs.episodes import EpisodeRequest, Trajectory
 from openral_training.rl.envs.rollout import exploring, greedy, rollout
 from openral_training.rl.envs.simulators import InProcess, Simulators, VecEnvSpec
 from openral_training.rl.policies.policy import StochasticPolicy
-from openral_training.rl.workers.world_pool import WorldPool
+from openral_training.rl.workers.env_pool import EnvPool
 
 TIMEOUT_S = 3600.0
-"""[s] that a rollout worker may take for its attempts of one round; one that dies is noticed at once."""
+"""[s] that a rollout worker may take for its episodes of one round; one that dies is noticed at once."""
 
 
 @dataclass(frozen=True)
 class SamplingMode:
-    """How a policy acts."""
+    """How a policy acts in a rollout."""
 
     explores: bool
-    """By chance; else at its best."""
+    """Whether it samples its actions; otherwise it takes the likeliest ones."""
     correlation: float = 0.0
-    """Of the noise from one decision to the next, see `noise`."""
+    """Of the noise in time, see `EpisodeNoise`."""
+    final_values: bool = False
+    """Whether trajectories that were truncated get a `final_value`, for PPO."""
 
 
 GREEDY = SamplingMode(explores=False)
 
 
 class LocalRollout:
-    """Rollout in this process."""
+    """Rollouts in this process."""
 
     def __init__(self, simulators: Simulators) -> None:
-        """Take over worlds.
+        """Take over environments.
 
         Args:
             simulators: all of them.
@@ -54,35 +56,58 @@ class LocalRollout:
 
     @property
     def vec_env_spec(self) -> VecEnvSpec:
-        """All worlds."""
+        """All environments."""
         return self._simulators.vec_env_spec
 
     @property
     def replaced(self) -> int:
-        """How many processes of worlds were lost and started anew."""
+        """How many processes of environments were lost and replaced."""
         return self._simulators.replaced
 
     def rollout(
-        self, policy: StochasticPolicy, attempts: Sequence[EpisodeRequest], mode: SamplingMode
+        self, policy: StochasticPolicy, requests: Sequence[EpisodeRequest], mode: SamplingMode
     ) -> list[Trajectory]:
-        """Run attempts and return their trajectories in the same order. Raises as `envs.rollout.rollout`."""
+        """Run episodes and return their trajectories in the order of the requests. Raises as `envs.rollout.rollout`."""
         decide = exploring(policy) if mode.explores else greedy(policy)
-        return rollout(
-            self._simulators, decide, attempts, action_dim=policy.action_dim, correlation=mode.correlation
+        trajectories = rollout(
+            self._simulators, decide, requests, action_dim=policy.action_dim, correlation=mode.correlation
         )
+        if mode.final_values:
+            return with_final_values(trajectories, policy, self.vec_env_spec.num_envs)
+        return trajectories
 
     def close(self) -> None:
-        """Free the worlds."""
+        """Close the environments."""
         self._simulators.close()
 
 
-def open_worlds(vec_env_spec: VecEnvSpec, launcher: Launcher, ranks: Sequence[int]) -> Simulators:
-    """Build worlds at ranks of their own, or in this process where there are none."""
-    return WorldPool(vec_env_spec, launcher, ranks) if ranks else InProcess(vec_env_spec)
+def with_final_values(
+    trajectories: Sequence[Trajectory], policy: StochasticPolicy, rows: int
+) -> list[Trajectory]:
+    """Return trajectories with the critic's values of their last observations, where they were truncated.
+
+    Args:
+        trajectories: of this policy.
+        policy: has the critic.
+        rows: most observations that are evaluated at once.
+    """
+    found = list(trajectories)
+    truncated = [number for number, trajectory in enumerate(found) if not trajectory.terminated]
+    for first in range(0, len(truncated), rows):
+        part = truncated[first : first + rows]
+        values = policy.values(np.stack([found[number].last_observation for number in part]))
+        for number, value in zip(part, values[:, 0], strict=True):
+            found[number] = replace(found[number], final_value=float(value))
+    return found
+
+
+def open_simulators(vec_env_spec: VecEnvSpec, launcher: Launcher, ranks: Sequence[int]) -> Simulators:
+    """Build environments in processes at these ranks, or in this process where there are none."""
+    return EnvPool(vec_env_spec, launcher, ranks) if ranks else InProcess(vec_env_spec)
 
 
 class RolloutWorker:
-    """A worker that lets the policy act in its share of the worlds."""
+    """A worker in which the policy acts in a share of the environments."""
 
     def __init__(
         self,
@@ -92,33 +117,33 @@ class RolloutWorker:
         ranks: Sequence[int],
         number: int = 0,
     ) -> None:
-        """Build its worlds.
+        """Build its environments.
 
         Args:
             policy: of the run; weights come with each message.
             vec_env_spec: its share.
-            launcher: starts processes of worlds.
-            ranks: for them; none: they are in this process.
-            number: of this process among the rollout workers; they take the machine's GPUs in turn.
+            launcher: starts processes of environments.
+            ranks: of these; none: the environments are in this process.
+            number: of this process among the rollout workers, which take the machine's GPUs in turn.
         """
         torch.set_num_threads(1)  # as the command does
         policy.network.to(own_device(launcher.device, number))
-        self._policy, self._local = policy, LocalRollout(open_worlds(vec_env_spec, launcher, ranks))
+        self._policy, self._local = policy, LocalRollout(open_simulators(vec_env_spec, launcher, ranks))
 
     def __call__(self, message: tuple[dict[str, Any], Sequence[EpisodeRequest], SamplingMode]) -> Any:
-        """Run attempts, and return the trajectories and how many processes of worlds were replaced meanwhile."""
-        weights, attempts, mode = message
+        """Run episodes; return trajectories, and how many processes of environments were replaced meanwhile."""
+        weights, requests, mode = message
         before = self._local.replaced
         self._policy.network.load_state_dict(weights)
-        return self._local.rollout(self._policy, attempts, mode), self._local.replaced - before
+        return self._local.rollout(self._policy, requests, mode), self._local.replaced - before
 
     def close(self) -> None:
-        """Free the worlds."""
+        """Close the environments."""
         self._local.close()
 
 
 class RolloutPool(RestartingWorkers):
-    """Rollout in processes of their own. One that is lost is replaced, and what it had to do is done again."""
+    """Rollouts in processes of their own. One that is lost is replaced and runs its requests again."""
 
     def __init__(
         self,
@@ -128,48 +153,49 @@ class RolloutPool(RestartingWorkers):
         ranks: Sequence[int],
         env_ranks: Sequence[int],
     ) -> None:
-        """Start them.
+        """Start the processes.
 
         Args:
             policy: of the run.
-            vec_env_spec: all worlds; each process has as many.
+            vec_env_spec: all environments; each process gets an equal share.
             launcher: starts the processes.
-            ranks: where, one a process.
-            env_ranks: of worlds apart from them, as many for each; none: each process has its worlds in it.
+            ranks: of rollout workers, one a process.
+            env_ranks: of environments in processes of their own, an equal number for each rollout worker; none: they
+                are in the rollout workers' processes.
         """
         self.vec_env_spec = vec_env_spec
-        count, each = len(ranks), len(env_ranks) // len(ranks)
+        count, envs_each = len(ranks), len(env_ranks) // len(ranks)
         share = vec_env_spec.part(count)
-        self._worlds_replaced = 0
+        self._envs_replaced = 0
 
         def start(number: int) -> WorkerHandle:
-            mine = list(env_ranks[number * each : (number + 1) * each])
+            own_env_ranks = list(env_ranks[number * envs_each : (number + 1) * envs_each])
             return launcher.start(
-                "rollout", ranks[number], RolloutWorker, policy, share, launcher, mine, number
+                "rollout", ranks[number], RolloutWorker, policy, share, launcher, own_env_ranks, number
             )
 
-        super().__init__(count, start, "players", TIMEOUT_S)
+        super().__init__(count, start, "rollout workers", TIMEOUT_S)
 
     @property
     def replaced(self) -> int:
-        """How many processes were lost and started anew, those of worlds included."""
-        return super().replaced + self._worlds_replaced
+        """How many processes were lost and replaced, those of environments included."""
+        return super().replaced + self._envs_replaced
 
     def rollout(
-        self, policy: StochasticPolicy, attempts: Sequence[EpisodeRequest], mode: SamplingMode
+        self, policy: StochasticPolicy, requests: Sequence[EpisodeRequest], mode: SamplingMode
     ) -> list[Trajectory]:
-        """Share attempts out among the processes, and return the trajectories in the order of the attempts."""
+        """Share requests out among the processes and return the trajectories in the order of the requests."""
         count, weights = len(self), tree_map_only(Tensor, Tensor.cpu, policy.network.state_dict())
         self.begin()
         for number, worker in enumerate(self):
-            worker.send((weights, attempts[number::count], mode))
+            worker.send((weights, requests[number::count], mode))
         found: dict[int, Trajectory] = {}
         for number, worker in enumerate(self):
             trajectories, replaced = worker.receive()
-            self._worlds_replaced += replaced
-            found |= zip(range(number, len(attempts), count), trajectories, strict=True)
-        return [found[number] for number in range(len(attempts))]
+            self._envs_replaced += replaced
+            found |= zip(range(number, len(requests), count), trajectories, strict=True)
+        return [found[number] for number in range(len(requests))]
 
 
 RolloutWorkers = LocalRollout | RolloutPool
-"""Lets a policy act in all worlds of a run, wherever they are."""
+"""Runs episodes in all environments of a run, in whichever processes they are."""

@@ -23,7 +23,7 @@ def main(args: argparse.Namespace) -> int:
     with cli_node() as node:
         target = chosen_node(node, args)
         descriptors = get_descriptors(node, target, args.parameter_names)
-    if not descriptors:
+    if not descriptors or not all(descriptor.name for descriptor in descriptors):
         raise CliError(f"node '{target}' does not know all of: {', '.join(args.parameter_names)}")
     for descriptor in descriptors:
         write("\n".join(_lines(descriptor)) + "\n")

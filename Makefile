@@ -23,7 +23,7 @@ PYTEST = $(abspath $(BIN))/python -m pytest
 AT_ONCE = -n 2 --dist loadfile
 # Deployments begin in the order of their files, in which the short ones come last; by themselves, files with few tests
 # would, and some of those take a minute.
-DEPLOYMENTS_AT_ONCE = $(AT_ONCE) --no-loadscope-reorder
+DEPLOYMENTS_AT_ONCE = -n 3 --dist loadfile --no-loadscope-reorder
 
 test: $(VENV)/.dev lint
 	@rm -f $(VENV)/.passed-*

@@ -216,7 +216,7 @@ def test_reinforcement_learning_begins_with_commands_only(tmp_path: Path) -> Non
     config = MiniConfig(scaled=True)
     save_network(MiniNetwork(config), config, tmp_path / "skill", {})
     begin = MiniActorConfig(model_path="skill")
-    with pytest.raises(PolicyError, match="has actions that are not within -1..1"):
+    with pytest.raises(PolicyError, match=r"has actions that are not within -1..1"):
         MiniActor(load_package(tmp_path / "skill"), begin, tasks=[], value_width=1, temperature=1.0)
 
 

@@ -69,22 +69,26 @@ def own_listener(port: int) -> bool:
     return bool(owners) and owners <= {0, os.getuid()}
 
 
-def only_loopback() -> dict[str, Any]:
-    """The `access_control` section of a Zenoh configuration that lets nothing in or out but on this machine.
-
-    A session that was told of an address elsewhere may open a link to it; nothing passes there.
-    """
-    rule = {
-        "id": "all",
+def everything(rule: str) -> dict[str, Any]:
+    """Return a rule of that name, of an `access_control` section, which lets all that ROS says in and out."""
+    return {
+        "id": rule,
         "messages": _MESSAGES,
         "flows": ["ingress", "egress"],
         "permission": "allow",
         "key_exprs": _KEYS,
     }
+
+
+def only_loopback() -> dict[str, Any]:
+    """The `access_control` section of a Zenoh configuration that lets nothing in or out but on this machine.
+
+    A session that was told of an address elsewhere may open a link to it; nothing passes there.
+    """
     return {
         "enabled": True,
         "default_permission": "deny",
-        "rules": [rule],
+        "rules": [everything("all")],
         "subjects": [
             {"id": "loopback", "interfaces": [INTERFACE]},
             {"id": "sockets", "link_protocols": [PROTOCOL]},

@@ -26,6 +26,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ros2_embedded.local_links import PROTOCOL, LocalEndpoints, joining
+from ros2_embedded.loopback import everything
 
 LISTEN = "tcp/127.0.0.1:7447"
 """Where sessions of this user look for a router by default, and those of rmw_zenoh."""
@@ -63,9 +64,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument(
         "--image-hz",
         type=float,
-        default=IMAGE_HZ,
         metavar="HZ",
-        help="raw pictures of a camera that leave by TLS each second; 0: all (default: %(default)s)",
+        help="raw pictures of a camera that leave by TLS each second; 0: all "
+        f"(default: {IMAGE_HZ:g} with --join, else all)",
     )
     parser.add_argument(
         "--join",
@@ -120,14 +121,15 @@ def settings(args: argparse.Namespace, local: LocalEndpoints, given: Callable[[s
         "connect/retry": RETRY,
         "transport/unicast/open_timeout": round(1e3 * args.handshake_s),
     }
-    if args.image_hz > 0:
+    image_hz = args.image_hz if args.image_hz is not None else IMAGE_HZ * args.join
+    if image_hz > 0:
         chosen["downsampling"] = [
             {
                 "id": "raw pictures",
                 "messages": ["put"],
                 "flows": ["egress"],
                 "link_protocols": ["tls"],
-                "rules": [{"key_expr": IMAGES, "freq": args.image_hz}],
+                "rules": [{"key_expr": IMAGES, "freq": image_hz}],
             }
         ]
     if not args.config:
@@ -153,26 +155,9 @@ def _with_own(access: dict[str, Any]) -> dict[str, Any]:
 
     What they may do elsewhere the next router decides, by the certificate of this one.
     """
-    everything = {
-        "id": OWN,
-        "messages": [
-            "put",
-            "delete",
-            "declare_subscriber",
-            "query",
-            "declare_queryable",
-            "reply",
-            "liveliness_token",
-            "declare_liveliness_subscriber",
-            "liveliness_query",
-        ],
-        "flows": ["ingress", "egress"],
-        "permission": "allow",
-        "key_exprs": ["**"],
-    }
     return {
         **access,
-        "rules": [*access["rules"], everything],
+        "rules": [*access["rules"], everything(OWN)],
         "subjects": [*access["subjects"], {"id": OWN, "link_protocols": [PROTOCOL]}],
         "policies": [*access["policies"], {"rules": [OWN], "subjects": [OWN]}],
     }

@@ -2,7 +2,7 @@
 
 The robot's latched `/arm/state` is what its standard input says; beside it `/arm/tick` and pictures at 20 Hz,
 and the service `/arm/stop`. The operator says on standard output what it hears, a line of JSON each, and for
-each line of standard input calls the service.
+each line of standard input waits until the graph shows the service, and calls it.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ def operator(node: Any) -> None:
 
     def read() -> None:
         for _ in sys.stdin:
+            client.wait_for_service()
             client.call_async(Trigger.Request()).add_done_callback(
                 lambda future: say(stop=future.result().message)
             )

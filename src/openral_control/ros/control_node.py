@@ -40,7 +40,8 @@ from openral_core.types import RobotState
 BRIDGES = ("robot_bridge", "sim_bridge")
 """Nodes that move the robot; one of them in a namespace."""
 DISCOVERY_S = 2.0
-"""[s] After what time a participant of DDS has found those that were there before it; Zenoh's knows them at once."""
+"""[s] How long a bridge looks for another on DDS, whose participants find each other in the background. Zenoh knows
+who is there when a session opens."""
 EXECUTED_DEPTH = 200
 """Control steps that may wait for a subscriber: two seconds and more."""
 Run = TypeVar("Run", bound=ControlRun)
@@ -79,9 +80,6 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
         self.outbox = Outbox()
         """What the control thread publishes at every control step goes through it."""
         self._lasting = self._made_entities()
-        at_once = "zenoh" in rclpy.get_rmw_implementation_identifier()
-        self._others_known_s = time.monotonic() + (0.0 if at_once else DISCOVERY_S)
-        """By the monotonic clock, when all other nodes are in the graph."""
 
     # -- what a node of its own says -----------------------------------------------------------------
 
@@ -250,7 +248,9 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
 
     def _is_second_bridge(self) -> bool:
         """Two bridges in one namespace would both publish the robot's state."""
-        while not (second := self._sees_another()) and time.monotonic() < self._others_known_s:
+        at_once = "zenoh" in rclpy.get_rmw_implementation_identifier()
+        known_s = time.monotonic() + (0.0 if at_once else DISCOVERY_S)
+        while not (second := self._sees_another()) and time.monotonic() < known_s:
             time.sleep(0.05)
         if second:
             self._fail(

@@ -15,6 +15,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from openral_core.errors import ContractError, OpenralError
 from openral_core.graph.names import graph_name
 from openral_core.robot import RobotDescription
+from openral_core.ros.farewell import wait_until_heard
 from openral_core.scene import DeployScene, SceneCamera
 from openral_policy_nodes.inference import PolicyChunk
 from openral_policy_nodes.ros.execute_action import ExecuteActionHost, ExecuteServer, SkillOffer
@@ -27,6 +28,8 @@ from openral_policy_nodes.supervisor import Limits
 
 HEARTBEAT_S = 1.0
 """[s] wall time between two announcements of an active node; without them the bridge takes no chunk of it."""
+LAST_STATES = ("unconfigured", "finalized")
+"""Lifecycle states that a process may end in: they are heard before it does."""
 
 
 @dataclass(frozen=True)
@@ -220,6 +223,8 @@ class HostingNode(ExecuteActionHost):
             message = skill_message(hosted, self.get_fully_qualified_name(), state, goal_id)
             message.header.stamp = now
             self._skills.publish(message)
+        if state in LAST_STATES:
+            wait_until_heard(self._skills)
 
 
 def require_gripper(robot: RobotDescription) -> None:

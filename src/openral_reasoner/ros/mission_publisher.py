@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-
 from openral.msg import Mission, MissionStep
-from rclpy._rclpy_pybind11 import RCLError
-from rclpy.duration import Duration
 from rclpy.node import Node
 
+from openral_core.ros.farewell import wait_until_heard
 from openral_reasoner.mission.mission import LogEntry
 from openral_reasoner.mission.mission import Mission as HeldMission
 from openral_reasoner.ros.messages import NEWEST, STEPS, message_of, step_of
@@ -31,10 +28,9 @@ class MissionPublisher:
         """Say what was decided."""
         self._steps.publish(step_of(entry))
 
-    def wait_until_heard(self, patience_s: float) -> None:
-        """Return when every listener has the last words, or after `patience_s` [s]."""
-        with contextlib.suppress(RCLError):  # of a middleware without acknowledgements, as rmw_zenoh_cpp
-            self._mission.wait_for_all_acked(Duration(seconds=patience_s))
+    def farewell(self) -> None:
+        """Return when every listener has heard how the mission ended."""
+        wait_until_heard(self._mission)
 
     def close(self) -> None:
         """Take both topics back."""

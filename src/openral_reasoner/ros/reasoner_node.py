@@ -31,6 +31,7 @@ from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
 from openral_core.instant import Instant
 from openral_core.process.told_to_end import ToldToEnd
 from openral_core.progress import ProgressThresholds
+from openral_core.ros.farewell import FAREWELL_S
 from openral_core.scene import Resume
 from openral_core.teleoperation import TELEOPERATION
 from openral_reasoner.deployment import Deployment, load_deployment
@@ -67,11 +68,6 @@ from openral_reasoner.ros.skill_registry import PROGRESS, SkillRegistry
 from openral_rskill.license import accepts_noncommercial
 
 TICK_S = 0.1
-FAREWELL_S = 0.5
-"""[s] between the end of the mission and the end of the process, so that every listener gets the last
-words."""
-
-
 IGNORED_PERIOD_S = 5.0
 """[s] between two warnings about messages that are not to be trusted."""
 
@@ -424,7 +420,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             )
         self._flush()
         if self._publisher is not None:
-            self._publisher.wait_until_heard(FAREWELL_S)
+            self._publisher.farewell()
 
     def _farewell(self) -> None:
         if not (

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from agent_table import CONFIG, GATE, TOOL, Table, skill
+from agent_table import TOOL, Table, skill
 
 from openral_reasoner.llm.fakes import Obedient
 from openral_reasoner.memory.memory import Memory
@@ -84,5 +84,4 @@ def test_no_words_open_a_gate(payload: str, tmp_path: Path) -> None:
         assert len(goal.instruction) <= 200
         assert goal.instruction.isprintable()
     assert mission.state is MissionState.FAILED, "nothing was verified, so nothing is done"
-    assert (table.director._gate, table.director._config) == (GATE, CONFIG)
     assert all(entry.reason.isprintable() for entry in table.log)

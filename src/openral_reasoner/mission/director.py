@@ -19,21 +19,15 @@ from openral_reasoner.mission.attempt import Command, DirectorConfig, StopSkills
 from openral_reasoner.mission.decisions import Decisions
 from openral_reasoner.mission.gate import GateVerdict, Judgement
 from openral_reasoner.mission.goal_report import GoalReport
-from openral_reasoner.mission.goal_tracker import GoalTracker
 from openral_reasoner.mission.halting import Halting
 from openral_reasoner.mission.ladder.experience import Experience
-from openral_reasoner.mission.ladder.preparation import Preparation
-from openral_reasoner.mission.ladder.recovery import Recovery
-from openral_reasoner.mission.ladder.ways import is_all, needs_its_steps
 from openral_reasoner.mission.mission import LogEntry, Mission, MissionState, Task
 from openral_reasoner.mission.proposals import Proposals
 from openral_reasoner.mission.question import YES_OR_NO, Answered, ask_which
 from openral_reasoner.mission.questions import Questions
 from openral_reasoner.mission.resume import KEY, Resumption
 from openral_reasoner.mission.stop_words import Heard, heard
-from openral_reasoner.mission.verification.hand_check import contradiction
-from openral_reasoner.mission.verification.second_look import unseen
-from openral_reasoner.mission.verification.verification import Verification
+from openral_reasoner.mission.task_runner import TaskRunner
 from openral_reasoner.operator_words import MAX_ID, SeenIds, why_refused
 from openral_reasoner.palette import Palette, Skill
 from openral_reasoner.plain_line import plain_line
@@ -69,23 +63,28 @@ class Director:
             fingers: how far the robot's fingers go; None: what they hold is not looked at.
             awaits_policies: motions alone are no palette to plan with; policies are still to come.
         """
-        self._log = log
-        self._gate = gate or ProgressThresholds()
-        self._config = config or DirectorConfig()
+        self._log, self._config = log, config or DirectorConfig()
         self._seen = SeenIds()
-        self._proposals = Proposals(self._config, awaits_policies=awaits_policies)
         self._questions = Questions(lambda: self.mission)
-        self._waiting_since_wall_s = 0.0
-        self.estopped = False
-        self._resumption: Resumption | None = None
-        self._goals = GoalTracker(self._say, self._settled, self._gate, self._config)
-        self._halting = Halting()
-        self._verification = Verification(self._say, self._config.comeback_patience_s)
+        self._proposals = Proposals(self._config, awaits_policies=awaits_policies)
         self._decisions = Decisions(self._config.condition_patience_s)
-        self._experience, self._fingers = experience or Experience(), fingers
-        self._recovery = Recovery(self.ask, self._config, self._experience)
-        self._preparation = Preparation(self._goals, self._config)
-        self.mission = Mission("", "", log)
+        self._halting = Halting()
+        self._resumption: Resumption | None = None
+        self._experience = experience or Experience()
+        self._tasks = TaskRunner(
+            lambda: self.mission,
+            self._proposals,
+            self.ask,
+            gate=gate or ProgressThresholds(),
+            config=self._config,
+            experience=self._experience,
+            fingers=fingers,
+        )
+        self._goals, self._recovery = self._tasks.goals, self._tasks.recovery
+        self._verification = self._tasks.verification
+        self.estopped = False
+        """The E-stop is pressed."""
+        self.mission: Mission = Mission("", "", log)
         self.others_move = False
         """A policy node announces that it runs a goal."""
 
@@ -195,11 +194,9 @@ class Director:
         self._proposals.made = False
         self._questions.forget()
         self._resumption = None
-        self._recovery.forget()
-        self._preparation.forget()
-        self._verification.forget()
+        self._tasks.forget()
         self._decisions.forget()
-        self._waiting_since_wall_s = wall_s
+        self._proposals.wait_anew(wall_s)
 
     # -- questions ---------------------------------------------------------------------------------
 
@@ -233,7 +230,7 @@ class Director:
         """The planner's answer to the `Propose` of that ticket; an answer to an older one is ignored."""
         if not (self._proposals.counts(ticket) and self._proposals.made and self._active):
             return []
-        self._waiting_since_wall_s = now.wall_s
+        self._proposals.wait_anew(now.wall_s)
         if self._recovery.waits:
             self._recovery.planned(self.mission, result, now)
         elif isinstance(result, Plan):
@@ -276,7 +273,7 @@ class Director:
     def add_task(self, planned: PlannedTask, now: Instant, way: str = "") -> None:
         """Add a task to an open-ended mission, to be tried in a way of `why_not`; it begins with the next tick."""
         self.mission.append(planned, now.stamp_s, way)
-        self._waiting_since_wall_s = now.wall_s
+        self._proposals.wait_anew(now.wall_s)
 
     def why_not(self, way: str, planned: PlannedTask, now: Instant) -> str:
         """Why a task cannot be tried anew in a way of the ladder; empty: it can."""
@@ -305,13 +302,19 @@ class Director:
 
     def tick(self, now: Instant) -> list[Command]:
         """Look at the time: call it often (10 Hz), on wall time."""
+        while (due := self._due(now)) is None:
+            pass  # what was settled may have been waited for
+        return due
+
+    def _due(self, now: Instant) -> list[Command] | None:
+        """What is to be done now; None: something was settled, and there may be more."""
         unfinished = self._halting.due(self._goals.active_goal or "", now.wall_s)
         if self._goals.busy:
             return [*(unfinished or []), *self._goals.watch(now)]
         if unfinished is not None:
             return unfinished
         if self._active and self._questions.hear(now):
-            self._waiting_since_wall_s = now.wall_s
+            self._proposals.wait_anew(now.wall_s)
         if not self._active:
             return []
         if self._resumption is not None:
@@ -319,85 +322,44 @@ class Director:
         if self._questions.waits:
             return []
         if self._verification.waits:
-            return self._verify(now)
+            return self._tasks.verify(now)
         if not self._proposals.made:
-            return list(self._proposals.plan(self.mission, now, self._waiting_since_wall_s))
+            return list(self._proposals.plan(self.mission, now))
         if self._recovery.waits:
             return list(self._proposals.part(self._recovery.take_wanted()))
         undecided = self._decisions.due(self.mission, now)
         if undecided is not None:
             return list(undecided)
-        return self._start(now) if self.mission.current else []
+        return self._tasks.start(now) if self.mission.current else []
 
-    def _start(self, now: Instant) -> list[Command]:
-        planned = self.mission.tasks[self.mission.active_task].planned
-        skill = self._proposals.palette.find(planned.skill.name)
-        if skill is not None or is_all(self.mission.tasks[self.mission.active_task]):
-            return self._attempt(skill or planned.skill, now)
-        loading = (
-            planned.skill.name in self._proposals.palette.excluded
-        )  # its node is there, and may take long
-        patience_s = self._config.palette_patience_s if loading else self._config.comeback_patience_s
-        if now.wall_s - self._waiting_since_wall_s > patience_s:
-            gone = Judgement(
-                GateVerdict.STALLED,
-                f"{planned.skill.node} did not come back within {patience_s:.0f} s",
-                broken_off=True,
-            )
-            self._fail(gone, now, lost=True)
-        return []
-
-    def _attempt(self, skill: Skill, now: Instant) -> list[Command]:
-        """Prepare the next attempt at the current task, then begin it; or do the task by motions."""
-        task = self.mission.tasks[self.mission.active_task]
-        self._recovery.first_way(self.mission, task, self._proposals.palette, now)
-        before = self._preparation.due(self.mission, task, self._proposals.palette, now)
-        if before is not None:
-            return before
-        failure, points = self._preparation.take_failure(), self._preparation.points
-        hand = self._preparation.carried_to if is_all(task) else None
-        self._preparation.forget()
-        if failure:
-            self.mission.say(now.stamp_s, "prepare", f"it did not work: {failure}")
-        if failure and needs_its_steps(task):
-            self._fail(Judgement(GateVerdict.STALLED, failure), now, made=False)
-            return self.tick(now)
-        self._verification.attempt_begins(points, hand)
-        if is_all(task):
-            self._verification.begin(unseen(task.planned), self.mission.attempt(now.stamp_s), now)
-            return self.tick(now)
-        return [self._goals.send(self.mission.attempt(now.stamp_s), skill, now)]
+    def _take_up(self, resumption: Resumption, now: Instant) -> list[Command] | None:
+        """Go on after a restart, as far as that is settled."""
+        ready = partial(self._proposals.ready, self.mission, now)
+        unsettled = resumption.step(now, ready, self._goals.active_goal)
+        if unsettled is None:
+            self._resumption = None
+            self._proposals.wait_anew(now.wall_s)
+        return unsettled
 
     def found(
         self, key: int, point: tuple[float, float, float] | None, why: str, now: Instant
     ) -> list[Command]:
         """The answer to the `FindThing` of that key: where it is, [m] in the world frame; None: it was not found."""
-        counts = self._verification.found(key, point) or self._preparation.found(key, point, why)
-        return self.tick(now) if counts else []
-
-    def _take_up(self, resumption: Resumption, now: Instant) -> list[Command]:
-        """Go on after a restart, as far as that is settled."""
-        ready = partial(self._proposals.ready, self.mission, now, self._waiting_since_wall_s)
-        unsettled = resumption.step(now, ready, self._goals.active_goal)
-        if unsettled is not None:
-            return unsettled
-        self._resumption = None
-        self._waiting_since_wall_s = now.wall_s
-        return self.tick(now)
+        return self.tick(now) if self._tasks.found(key, point, why) else []
 
     def found_out(self, key: int, holds: bool | None, why: str, now: Instant) -> list[Command]:
         """The answer to the `AskWorld` of that key; None: the reward monitor cannot tell, so the operator is asked."""
         if not self._active:
             return []
-        self._waiting_since_wall_s = now.wall_s
+        self._proposals.wait_anew(now.wall_s)
         doubt = self._decisions.question(key)
         looked, judgement = self._verification.seen(key, holds, why)
         if self._resumption is not None and key == KEY:
             resumption, self._resumption = self._resumption, None
-            self._judged(resumption.judge(holds, why), now)
+            self._tasks.judge(resumption.judge(holds, why), now)
         elif looked:
             if judgement is not None:
-                self._judged(judgement, now)
+                self._tasks.judge(judgement, now)
         elif holds is None and doubt and self._config.ask_patience_s > 0:
             self._ask_whether(doubt, key, why, now)
         else:
@@ -411,41 +373,6 @@ class Director:
             self._decisions.found_out(self.mission, key, holds, f"{why}; {told}", now)
 
         self.ask(condition.question, self._config.ask_patience_s, answered, now, YES_OR_NO)
-
-    def _settled(self, task: Task, judgement: Judgement, now: Instant) -> None:
-        """The goal is out of the way."""
-        self._waiting_since_wall_s = now.wall_s
-        if not self._active or task is not self.mission.current:
-            return  # the mission was stopped or replaced
-        if self._preparation.drives:
-            self._preparation.driven(judgement)
-            return
-        if not self._verification.begin(judgement, task, now):
-            self._judged(judgement, now)
-
-    def _verify(self, now: Instant) -> list[Command]:
-        """Judge the task whose end was not seen, as soon as what can be found out about it is."""
-        due = self._verification.due(now)
-        if isinstance(due, Judgement):
-            self._judged(due, now)
-            return self.tick(now)
-        return list(due)
-
-    def _judged(self, judgement: Judgement, now: Instant) -> None:
-        doubt = ""
-        if judgement.verdict is GateVerdict.SUCCEEDED:
-            doubt = contradiction(self.mission.tasks[self.mission.active_task], self._fingers)
-        if doubt:
-            self.mission.say(now.stamp_s, "verdict", doubt)
-            self._fail(Judgement(GateVerdict.STALLED, doubt), now)
-        elif judgement.verdict is GateVerdict.SUCCEEDED:
-            self._experience.succeeded(self.mission, self.mission.tasks[self.mission.active_task])
-            self.mission.complete(now.stamp_s, judgement.reason)
-        else:
-            self._fail(judgement, now)
-
-    def _fail(self, judgement: Judgement, now: Instant, *, lost: bool = False, made: bool = True) -> None:
-        self._recovery.fail(self.mission, self._proposals.palette, judgement, now, lost=lost, made=made)
 
     # -- what the neighbours say -------------------------------------------------------------------
 
@@ -489,6 +416,3 @@ class Director:
     def skill_lost(self, name: str, reason: str, now: Instant) -> None:
         """The policy node of that skill is gone; a goal it held will never be answered."""
         self._goals.skill_lost(name, reason, now)
-
-    def _say(self, now_s: float, kind: str, reason: str) -> None:
-        self.mission.say(now_s, kind, reason)

@@ -19,7 +19,7 @@ class Proposals:
             awaits_policies: motions alone are no palette to plan with; policies are still to come.
         """
         self._config, self._awaits_policies = config, awaits_policies
-        self._palette_wall_s = 0.0
+        self._palette_wall_s = self._waiting_since_wall_s = 0.0
         self._ticket = 0
         self.palette = Palette()
         """What may be used now."""
@@ -31,6 +31,14 @@ class Proposals:
         if palette != self.palette:
             self.palette, self._palette_wall_s = palette, wall_s
 
+    def wait_anew(self, wall_s: float) -> None:
+        """The mission got on: the patience with skills that are not there begins anew."""
+        self._waiting_since_wall_s = wall_s
+
+    def waited_s(self, wall_s: float) -> float:
+        """Return for how long the mission has not got on [s]."""
+        return wall_s - self._waiting_since_wall_s
+
     def counts(self, ticket: int) -> bool:
         """Whether an answer to the `Propose` of that ticket is still awaited."""
         return ticket == self._ticket
@@ -40,9 +48,9 @@ class Proposals:
         self.made = True
         self._ticket += 1
 
-    def plan(self, mission: Mission, now: Instant, since_wall_s: float) -> list[Propose]:
+    def plan(self, mission: Mission, now: Instant) -> list[Propose]:
         """Ask for a plan of the mission, once the palette has settled; see `ready`."""
-        if not self.ready(mission, now, since_wall_s):
+        if not self.ready(mission, now):
             return []
         self.outdate()
         return [Propose(self._ticket, mission.text, self.palette, history=mission.history())]
@@ -54,12 +62,12 @@ class Proposals:
         self._ticket += 1
         return [Propose(self._ticket, *wanted, part=True)]
 
-    def ready(self, mission: Mission, now: Instant, since_wall_s: float) -> bool:
-        """Whether the palette has settled; a mission that waited too long for it, from `since_wall_s`, has failed."""
+    def ready(self, mission: Mission, now: Instant) -> bool:
+        """Whether the palette has settled; a mission that waited too long for it has failed."""
         settled = now.wall_s - self._palette_wall_s >= self._config.palette_settle_s
         if settled and (self.palette.has_policies or (self.palette.skills and not self._awaits_policies)):
             return True
-        if now.wall_s - since_wall_s > self._config.palette_patience_s:
+        if self.waited_s(now.wall_s) > self._config.palette_patience_s:
             why = "; ".join(f"{name}: {reason}" for name, reason in self.palette.excluded.items())
             found = f"not usable: {why}" if why else "no policy node announced itself"
             patience = f"{self._config.palette_patience_s:.0f} s"

@@ -207,6 +207,7 @@ def record(
                 if recording is None or request.task != task:
                     if recording is not None:
                         recording.close()
+                        recording = None
                     task = request.task
                     recording = Recording(policy, recipe, task, metadata, horizon, correlation)
                 save_shard(path, [recording.record(request, seed)])

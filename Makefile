@@ -15,33 +15,36 @@ demo: $(VENV)/.runtime
 	@$(BIN)/openral demo
 
 # Three suites: the runtime's, the stack's, and that of whole deployments, which wait as much as they work. All run,
-# whatever becomes of the first.
+# whatever becomes of the first; what each came to lies in .venv/.result-SUITE: pytest's exit code.
 RUNTIME_TESTS = tests --ignore=tests/soak
 DEPLOYMENT_TESTS = tests/faults tests/system
 STACK_TESTS = tests $(addprefix --ignore=tests/,perf docs ros2 sidecars) $(addprefix --ignore=,$(DEPLOYMENT_TESTS))
-PYTEST = $(abspath $(BIN))/python -m pytest
-AT_ONCE = -n 2 --dist loadfile
+DEPLOYMENT_CACHE = -o cache_dir=.pytest_cache/deployments
+RESULT = $(abspath $(VENV))/.result-
+# A suite that hangs is ended. One worker that dies is replaced: it runs again the test in which it died.
+PYTEST = timeout --foreground --signal=INT --kill-after=60 1500 $(abspath $(BIN))/python -m pytest
+AT_ONCE = -n 2 --max-worker-restart=1 --dist loadfile
 # Deployments begin in the order of their files, in which the short ones come last; by themselves, files with few tests
 # would, and some of those take a minute.
-DEPLOYMENTS_AT_ONCE = -n 3 --dist loadfile --no-loadscope-reorder
+DEPLOYMENTS_AT_ONCE = -n 3 --max-worker-restart=1 --dist loadfile --no-loadscope-reorder
 
-test: $(VENV)/.dev lint
-	@rm -f $(VENV)/.passed-*
-	@(cd ros2_embedded && $(PYTEST) $(AT_ONCE) $(RUNTIME_TESTS)) && touch $(VENV)/.passed-runtime; \
-	$(PYTEST) $(AT_ONCE) $(STACK_TESTS) && touch $(VENV)/.passed-stack; \
-	$(PYTEST) -o cache_dir=.pytest_cache/deployments $(DEPLOYMENTS_AT_ONCE) $(DEPLOYMENT_TESTS) && touch $(VENV)/.passed-deployments; \
-	test -e $(VENV)/.passed-runtime -a -e $(VENV)/.passed-stack -a -e $(VENV)/.passed-deployments
+test: $(VENV)/.dev $(VENV)/.programs lint
+	@rm -f $(RESULT)*
+	@cd ros2_embedded && $(PYTEST) $(AT_ONCE) $(RUNTIME_TESTS); echo $$? > $(RESULT)runtime
+	@$(PYTEST) $(AT_ONCE) $(STACK_TESTS); echo $$? > $(RESULT)stack
+	@$(PYTEST) $(DEPLOYMENT_CACHE) $(DEPLOYMENTS_AT_ONCE) $(DEPLOYMENT_TESTS); echo $$? > $(RESULT)deployments
+	@! grep --line-regexp --invert-match --no-filename --quiet 0 $(RESULT)*
 
 # What `make test` has no time for, but for the hours of `make faults-long`.
-test-long: $(VENV)/.dev
-	@$(PYTEST) tests --long $(addprefix --ignore=tests/,perf docs sidecars faults ros2 ecosystem)
+test-long: $(VENV)/.dev $(VENV)/.programs
+	@$(BIN)/python -m pytest tests --long $(addprefix --ignore=tests/,perf docs sidecars faults ros2 ecosystem)
 
-# Once more, one at a time, only what failed, or the whole of a suite that did not come to its end.
+# Once more, one at a time: the tests of a suite that failed (pytest's 1), all of one that did not come to its end.
+CHOICE = $$(cat $(RESULT)$(1)) in 0) ;; 1) $(2) --last-failed ;; *) $(2) ;; esac
 retest: $(VENV)/.dev lint
-	@test -e $(VENV)/.passed-runtime || (cd ros2_embedded && $(PYTEST) $(RUNTIME_TESTS) --last-failed)
-	@test -e $(VENV)/.passed-stack || $(PYTEST) $(STACK_TESTS) --last-failed
-	@test -e $(VENV)/.passed-deployments || \
-	  $(PYTEST) -o cache_dir=.pytest_cache/deployments $(DEPLOYMENT_TESTS) --last-failed
+	@case $(call CHOICE,runtime,cd ros2_embedded && $(PYTEST) $(RUNTIME_TESTS))
+	@case $(call CHOICE,stack,$(PYTEST) $(STACK_TESTS))
+	@case $(call CHOICE,deployments,$(PYTEST) $(DEPLOYMENT_CACHE) $(DEPLOYMENT_TESTS))
 
 # Two at a time: mypy of the stack takes as long as all the others.
 lint: $(VENV)/.dev
@@ -98,7 +101,7 @@ docs-check: $(VENV)/.dev
 $(VENV)/.system:
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' || \
 	  { echo "openral needs Python 3.10 to 3.13: make PYTHON=python3.11"; exit 1; }
-	@$(PYTHON) tools/system_packages.py
+	@$(PYTHON) tools/system_packages.py runtime
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@touch $@
 
@@ -111,6 +114,11 @@ $(VENV)/.runtime: pyproject.toml ros2_embedded/pyproject.toml requirements/lock.
 $(VENV)/.dev: $(VENV)/.runtime
 	@echo "openral: installing what the tests need into $(VENV)"
 	@$(INSTALL) dev
+	@touch $@
+
+# Programs of others that tests meet (a browser, ROS 1): tests skip where they cannot be installed.
+$(VENV)/.programs: | $(VENV)/.system
+	@$(PYTHON) tools/system_packages.py tests
 	@touch $@
 
 # The newest versions that pyproject.toml allows; tests say whether they do.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,35 @@ workspace: {low: [-0.55, 0.15, -0.05], high: [0.55, 1.05, 0.55]}
 _held = contextlib.ExitStack()
 os.environ["ROS_DOMAIN_ID"] = str(_held.enter_context(domain_id()))
 os.environ["XDG_STATE_HOME"] = _held.enter_context(tempfile.TemporaryDirectory(prefix="openral-state-"))
+
+
+# Of the test run itself, not of what a test captures.
+_errors = os.dup(2)
+
+
+def watch(item: pytest.Item) -> None:
+    """End this process, with every thread's stack, a minute after the test's own limit of time.
+
+    That limit is a signal, which a call that never comes back from C does not hear; the run would wait for ever.
+    """
+    marker = item.get_closest_marker("timeout")
+    limit_s = float(marker.args[0] if marker and marker.args else item.config.getini("timeout"))
+    if limit_s > 0:
+        faulthandler.dump_traceback_later(limit_s + 60, exit=True, file=_errors)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    watch(item)
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    watch(item)  # pytest ends the first watch when a test fails
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -67,7 +67,7 @@ def apt_get(*words: str) -> None:
     prefix = [] if os.geteuid() == 0 else ["sudo", "-n"]
     if prefix and not shutil.which("sudo"):
         return
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "DEBCONF_NOWARNINGS": "yes"}
     lock = f"DPkg::Lock::Timeout={LIMIT_S // 2}"
     command = [*prefix, "apt-get", "-qq", "-o", lock, *words]
     try:

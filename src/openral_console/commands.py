@@ -24,6 +24,9 @@ def console(
     scene: Annotated[
         str, typer.Option(help="Of the deployment: its action contract, to move the arm by hand.")
     ] = "",
+    space_mouse: Annotated[
+        bool, typer.Option("--space-mouse", help="Of this machine: it moves the arm by hand, too.")
+    ] = False,
     namespace: NamespaceOption = DEFAULT_NAMESPACE,
     certificate: Annotated[Path | None, typer.Option(help="PEM file of the server's certificate.")] = None,
     key: Annotated[Path | None, typer.Option(help="PEM file of its private key.")] = None,
@@ -43,7 +46,7 @@ def console(
         return
     from openral_console.ros.console_process import serve  # `openral --help` must not load rclpy
 
-    raise typer.Exit(serve(options, scene, args=ros_arguments(namespace)))
+    raise typer.Exit(serve(options, scene, space_mouse, args=ros_arguments(namespace)))
 
 
 def _show_run(run: Path, options: ListenOptions) -> None:

@@ -22,6 +22,8 @@ from openral_console.page.layout import build_page
 from openral_console.page.style import new_application, serve_pages
 from openral_console.sessions import Sessions
 from openral_console.stop_process import StopProcess
+from openral_console.teleop.cap import CapDevice
+from openral_console.teleop.space_mouse import SpaceMouse
 from openral_sidecar.identity import write_private
 from openral_sidecar.paths import run_folder
 
@@ -38,6 +40,7 @@ class ConsoleServer:
         actions_file: Path | None,
         say: Callable[[str], object],
         namespace: str,
+        open_cap: Callable[[], CapDevice] | None = None,
     ) -> None:
         """Bind, and prepare the application.
 
@@ -49,6 +52,7 @@ class ConsoleServer:
             actions_file: gets who did what; None: a file beside the address.
             say: takes lines for the log.
             namespace: of the deployment.
+            open_cap: opens the SpaceMouse that may move the arm, too; None: there is none.
 
         Raises:
             InstallationError: a protection is missing, or a port is taken.
@@ -68,7 +72,11 @@ class ConsoleServer:
         self._say, self._namespace = say, namespace
         self.sessions = Sessions.create()
         self.actions = ActionLog(actions_file or run_folder() / f"console-{options.port}.jsonl", say)
-        context = PageContext(deployment, controls, door, self.actions, self.sessions, options, namespace)
+        self._controls = controls
+        self._space_mouse = SpaceMouse(open_cap, self._stop_by_button, say) if open_cap else None
+        context = PageContext(
+            deployment, controls, door, self.actions, self.sessions, options, namespace, self._space_mouse
+        )
         app = self._application(context)
         self._app = Access(app, self.sessions, options, passwords, getpass.getuser(), self.actions)
 
@@ -92,10 +100,18 @@ class ConsoleServer:
             write_private(self.url_file, self.url + "\n")
             serve_on(self._app, self._socket, self.options)
         finally:
+            if self._space_mouse is not None:
+                self._space_mouse.close()
             stopper.close()
             self._socket.close()
             self._stop_socket.close()
             self.url_file.unlink(missing_ok=True)
+
+    def _stop_by_button(self) -> str:
+        """Latch the emergency stop for the button of the SpaceMouse, whoever pressed it."""
+        fault = self._controls.stop()
+        self.actions("the SpaceMouse", STOPS["/stop"], fault)
+        return fault
 
     def _application(self, context: PageContext) -> FastAPI:
         app = new_application()

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import psutil
 from system_operator import Operator
 from system_stack import Stack, wait_for
 
@@ -80,3 +81,10 @@ def actions(stack: Stack) -> list[str]:
     """Return what the console of a stack has noted so far."""
     lines = (stack.folder / "run" / "console.jsonl").read_text().splitlines()
     return [json.loads(line)["did"] for line in lines]
+
+
+def console_of(stack: Stack) -> psutil.Process:
+    """Return the process of the console."""
+    found = re.search(r"\[console-\d+\]: process started with pid \[(\d+)\]", stack.output)
+    assert found is not None
+    return psutil.Process(int(found[1]))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from typing import TYPE_CHECKING
 
-import psutil
 import pytest
 import rclpy
-from console_browser import CONFIRMED, WIDE, actions, open_page, release, say, until_text
+from console_browser import CONFIRMED, WIDE, actions, console_of, open_page, release, say, until_text
 from system_operator import Operator
 from system_stack import Stack
 
@@ -19,13 +17,6 @@ if TYPE_CHECKING:
 
 LINES, LINES_HZ = 3000, 1000
 pytestmark = pytest.mark.timeout(240)
-
-
-def console_of(stack: Stack) -> psutil.Process:
-    """Return the process of the console."""
-    found = re.search(r"\[console-\d+\]: process started with pid \[(\d+)\]", stack.output)
-    assert found is not None
-    return psutil.Process(int(found[1]))
 
 
 def test_a_mission_from_prompt_to_done(page: Page, stack: Stack) -> None:

@@ -6,33 +6,11 @@ import os
 import time
 from pathlib import Path
 
-import numpy as np
 import pyarrow.parquet as pq
-import yaml
-from system_files import load_truth
+from camera_world import CONTROL_HZ, control_rate, write_world
 from system_stack import Stack, wait_for
 
-CONTROL_HZ, CAMERA_HZ = 90, 30
-SCENE = {
-    "scene": {
-        "id": "fake",
-        "backend": "mock",
-        "observation_height": 480,
-        "observation_width": 640,
-        "cameras": [{"name": name, "rate_hz": CAMERA_HZ} for name in ("corner2", "front", "wrist")],
-        "backend_options": {"family": "fake", "tasks": ["drawer-open-v3"], "init_id": 3},
-    },
-    "robot_id": "sawyer",
-    "control_hz": CONTROL_HZ,
-    "action": {
-        "representation": "delta_ee_3d_plus_gripper",
-        "dim": 4,
-        "low": [-1] * 4,
-        "high": [1] * 4,
-        "step_m": 0.01,
-    },
-    "workspace": {"low": [-0.55, 0.15, -0.05], "high": [0.55, 1.05, 0.55]},
-}
+CAMERA_HZ = 30
 SECONDS = 20.0
 CORES = 2
 RATE_BAR = 0.99
@@ -41,8 +19,7 @@ RATE_BAR = 0.99
 def run(folder: Path, strategy: str) -> tuple[float, float]:
     """Let the world run; return the share of its control rate, and of steps that came two periods after the last."""
     folder.mkdir()
-    (folder / "scene.yaml").write_text(yaml.safe_dump(SCENE))
-    words = (f"scene:={folder / 'scene.yaml'}", f"run_dir:={folder / 'run'}", f"record:={strategy}")
+    words = (f"scene:={write_world(folder, CAMERA_HZ)}", f"run_dir:={folder / 'run'}", f"record:={strategy}")
     launch = ("ros2", "launch", "openral", "deploy_sim.launch.py", *words, "exit_when_done:=false")
     with Stack(folder, *launch) as stack:
         wait_for(lambda: (folder / "run" / "truth.npz").exists(), lambda: stack.output)
@@ -57,10 +34,7 @@ def run(folder: Path, strategy: str) -> tuple[float, float]:
             wait_for(lambda: stack.said("episode 0"), lambda: stack.output)
         stack.interrupt()
         assert stack.wait() == 0, stack.output
-    wall = load_truth(folder / "run")["wall_s"]
-    wall = wall[(wall >= begin) & (wall <= end)]
-    gaps = np.diff(wall) * CONTROL_HZ
-    return (len(wall) - 1) / (wall[-1] - wall[0]) / CONTROL_HZ, float((gaps > 2.0).mean())
+    return control_rate(folder / "run", begin, end)
 
 
 def test_three_cameras_are_recorded_without_a_dropped_control_step(tmp_path, report):

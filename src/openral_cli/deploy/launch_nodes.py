@@ -92,6 +92,12 @@ SHARED_ARGUMENTS = [
     ),
     DeclareLaunchArgument("console_port", default_value="8420", description="of the page; 0: a free one"),
     DeclareLaunchArgument(
+        "space_mouse",
+        default_value="false",
+        choices=["true", "false"],
+        description="the console lets a SpaceMouse of its machine move the arm by hand, too",
+    ),
+    DeclareLaunchArgument(
         "record",
         default_value="none",
         choices=["none", "always", "episodes", "highlight", "interventions"],
@@ -189,7 +195,11 @@ def locator(values: Values, common: Common, left: int = RESTARTS) -> Any:
 
 def console(values: Values, common: Common, left: int = RESTARTS) -> Any:
     """The operator's page; nothing waits for it."""
-    parameters = {**common, "port": int(values["console_port"])}
+    parameters = {
+        **common,
+        "port": int(values["console_port"]),
+        "space_mouse": values["space_mouse"] == "true",
+    }
     who = "the console"
     return node(
         "console", values, parameters, again(who, partial(console, values, common), left, without(who))

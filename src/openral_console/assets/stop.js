@@ -22,6 +22,8 @@
     bar.classList.toggle("on", Boolean(words));
   }
 
+  window.openralAlarm = alarm;
+
   // `path` is /stop, for this deployment, or /stop-all, for every one in its domain.
   async function stop(path, words) {
     const { port, key } = window.openralStop;

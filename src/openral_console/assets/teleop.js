@@ -1,5 +1,6 @@
 // Moving the arm by hand: keys and a gamepad count while they are held, the page has the focus and is seen. A command
-// goes out 20 times a second while one is held; nothing else is proof of life, and when none comes the arm holds.
+// goes out 20 times a second while one is held; nothing else is proof of life, and when none comes the arm holds. With a
+// SpaceMouse, which the console reads, commands go out as long as the page is attended.
 (() => {
   const PERIOD_MS = 50;
   const AXES = {
@@ -11,7 +12,7 @@
   const DEAD_ZONE = 0.15;
   const FINGERS = 0, STOP = 1, HOLD = [4, 5]; // A or cross, B or circle, the shoulder buttons
   const held = new Set();
-  let engaged = false, timer = 0, moving = false, fingersDown = false, stopDown = false;
+  let engaged = false, cap = false, timer = 0, moving = false, fingersDown = false, stopDown = false;
   const typing = () => ["INPUT", "TEXTAREA"].includes(document.activeElement?.tagName);
   const attended = () => document.hasFocus() && !document.hidden;
   const pads = () => [...(navigator.getGamepads?.() ?? [])].filter((pad) => pad?.connected && pad.mapping === "standard");
@@ -22,8 +23,9 @@
     return Number.isFinite(size) ? -Math.sign(value) * size : 0;
   }
 
-  function send(pad) {
-    const steer = { x: 0, y: 0, z: 0, turn: 0, sent_ms: performance.now() };
+  // `withCap` says that whoever sees this page may move the arm by the SpaceMouse, which the console itself reads.
+  function send(pad, withCap = false) {
+    const steer = { x: 0, y: 0, z: 0, turn: 0, cap: withCap, sent_ms: performance.now() };
     for (const code of held) steer[AXES[code][0]] += AXES[code][1];
     if (pad) STICKS.forEach((name, index) => { steer[name] += stick(pad.axes[index] ?? 0); });
     for (const name of STICKS) steer[name] = Math.max(-1, Math.min(1, steer[name]));
@@ -40,9 +42,9 @@
     if (fingers && !fingersDown) emitEvent("gripper", {});
     fingersDown = fingers;
     if (!attended()) return release();
-    if (held.size || pad) {
+    if (held.size || pad || cap) {
       moving = true;
-      send(pad);
+      send(pad, cap);
     } else if (moving) {
       release();
     }
@@ -82,9 +84,10 @@
   };
   window.addEventListener("gamepadconnected", watch);
   window.addEventListener("gamepaddisconnected", () => (release(), watch()));
-  window.openralTeleop = (now) => {
+  window.openralTeleop = (now, spaceMouse) => {
     if (!now) release();
     engaged = now;
+    cap = now && spaceMouse;
     watch();
     document.documentElement.dataset.hand = now ? "taken" : "";
   };

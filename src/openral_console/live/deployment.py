@@ -13,7 +13,13 @@ from typing import Protocol
 from openral_console.live.camera_feed import CameraFeed
 from openral_console.live.log_lines import LogLines
 from openral_console.live.robot import DrawnRobot, Frames
-from openral_console.live.views import ControlView, DiagnosticView, ReadingView, SkillView
+from openral_console.live.views import (
+    ControlView,
+    DiagnosticView,
+    ReadingView,
+    RecordingView,
+    SkillView,
+)
 from openral_console.teleop.steering import Steer
 from openral_core.mission_record import RecordedMission, RecordedStep
 
@@ -41,6 +47,8 @@ class LiveDeployment:
         """By name, in the order in which they were found."""
         self.robot: DrawnRobot | None = None
         self.frames = Frames()
+        self.recording: RecordingView | None = None
+        """None: no recorder was heard."""
         self.log = LogLines()
         self.others: tuple[str, ...] = ()
         """Namespaces of the other deployments in this one's domain."""
@@ -104,3 +112,11 @@ class Controls(Protocol):
 
     def release(self) -> str:
         """Reset the emergency stop; return why that was not possible, or nothing."""
+
+    def record(self, order: str, outcome: str = "") -> str:
+        """Tell the recorder something; return why it was not done, or nothing.
+
+        Args:
+            order: start, stop, discard, highlight or mark.
+            outcome: for mark: success, failure or unknown.
+        """

@@ -81,6 +81,31 @@ class ReadingView:
 
 
 @dataclass(frozen=True)
+class RecordingView:
+    """What the recorder does."""
+
+    received_s: float
+    """[s] monotonic."""
+    strategy: str
+    recording: bool
+    instruction: str
+    """Words of the episode that is being written."""
+    episode_s: float
+    frames: int
+    """Of that episode so far."""
+    episodes: int
+    """In the dataset."""
+    dropped_images: int
+    repeated_images: int
+    missing_steps: int
+    """Since the recorder's start."""
+    free_gb: float
+    stopped_by: str
+    """Why nothing is recorded although it should be; empty: nothing is wrong."""
+    folder: str
+
+
+@dataclass(frozen=True)
 class LogLine:
     """One line of `/rosout`."""
 

@@ -8,6 +8,7 @@ from openral_console.actions import ActionLog
 from openral_console.live.deployment import Controls, Door, LiveDeployment
 from openral_console.options import ListenOptions
 from openral_console.sessions import Sessions
+from openral_console.teleop.space_mouse import SpaceMouse
 
 
 @dataclass(frozen=True)
@@ -22,3 +23,5 @@ class PageContext:
     options: ListenOptions
     namespace: str
     """Of the deployment, such as /arm2."""
+    space_mouse: SpaceMouse | None = None
+    """At the machine of the console; None: it was not asked for."""

@@ -16,6 +16,7 @@ from openral_console.page.log_panel import LogPanel
 from openral_console.page.mission_panel import MissionPanel
 from openral_console.page.progress_panel import ProgressPanel
 from openral_console.page.prompt_line import PromptLine
+from openral_console.page.recorder_panel import RecorderPanel
 from openral_console.page.robot_scene import RobotScene
 from openral_console.page.skills_panel import SkillsPanel
 from openral_console.page.style import style_page
@@ -41,7 +42,9 @@ def build_page(context: PageContext, operator: str) -> None:
         operator: whose tab it is.
     """
     settings = {"port": context.options.stop_port, "key": context.sessions.sign(operator, STOP)}
-    scripts = "".join(f'<script src="/assets/{name}.js"></script>' for name in ("stop", "teleop"))
+    scripts = "".join(
+        f'<script src="/assets/{name}.js"></script>' for name in ("stop", "teleop", "highlight")
+    )
     ui.add_head_html(f"<script>window.openralStop = {json.dumps(settings)}</script>{scripts}")
     style_page()
     bar = TopBar(context, operator)
@@ -55,10 +58,10 @@ def build_page(context: PageContext, operator: str) -> None:
             progress = ProgressPanel(context.deployment)
         with ui.element("div").classes("c-column c-side"):
             side = [panel(context.deployment) for panel in (ControlPanel, SkillsPanel, DiagnosticsPanel)]
-            hand = HandPanel(context, operator)
+            hand, recorder = HandPanel(context, operator), RecorderPanel(context, operator)
         log = LogPanel(context.deployment)
     fast: list[Part] = [robot, cameras]
-    slow: list[Part] = [bar, prompt, mission, progress, hand, *side, log]
+    slow: list[Part] = [bar, prompt, mission, progress, hand, recorder, *side, log]
     ui.timer(FAST_S, lambda: _update(fast))
     ui.timer(SLOW_S, lambda: _update(slow))
     deployment = context.deployment

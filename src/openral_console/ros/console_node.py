@@ -14,7 +14,15 @@ from uuid import uuid4
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
-from openral.msg import ControlStatus, Mission, MissionStep, Prompt, SkillInfo, TaskProgress
+from openral.msg import (
+    ControlStatus,
+    Mission,
+    MissionStep,
+    Prompt,
+    RecorderStatus,
+    SkillInfo,
+    TaskProgress,
+)
 from rcl_interfaces.msg import Log
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
@@ -34,11 +42,13 @@ from openral_console.ros.convert import (
     mission_of,
     poses_of,
     reading_of,
+    recording_of,
     skill_of,
     step_of,
 )
 from openral_console.ros.fleet_stop import StopAll, deployments_in
 from openral_console.ros.profiles import latched
+from openral_console.ros.recorder_calls import RecorderCalls
 from openral_console.ros.service_call import ServiceCall
 from openral_core.errors import ContractError
 from openral_core.graph.names import DEFAULT_NAMESPACE, frame_prefix
@@ -70,6 +80,7 @@ class ConsoleNode(GuardedCallbacks, Node):
         subscribe(SkillInfo, "skills", self._on_skill, latched(MAX_SKILLS))
         subscribe(ControlStatus, "control_status", self._on_status, 10)
         subscribe(TaskProgress, "progress", self._on_progress, 10)
+        subscribe(RecorderStatus, "recorder/status", self._on_recording, latched(1))
         subscribe(Bool, "estop_state", self._on_estop, latched(1))
         subscribe(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
         subscribe(Log, "/rosout", self._on_log, 1000)
@@ -79,6 +90,7 @@ class ConsoleNode(GuardedCallbacks, Node):
         self._prompts = self.create_publisher(Prompt, "prompt", 10)
         self._stop, self._release = (ServiceCall(self, Trigger, name) for name in ("estop", "estop_reset"))
         self._stop_all = StopAll(self)
+        self._recorder = RecorderCalls(self)
         self.create_timer(LOOK_S, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     # -- what operators ask for (openral_console.live.deployment.Controls) ---------------------------
@@ -110,6 +122,10 @@ class ConsoleNode(GuardedCallbacks, Node):
         """Reset the emergency stop; return why that was not possible, or nothing."""
         return self._release()
 
+    def record(self, order: str, outcome: str = "") -> str:
+        """Tell the recorder something; return why it was not done, or nothing."""
+        return self._recorder(order, outcome)
+
     # -- what the deployment says --------------------------------------------------------------------
 
     def _on_mission(self, message: Any) -> None:
@@ -130,6 +146,9 @@ class ConsoleNode(GuardedCallbacks, Node):
         reading = reading_of(message)
         if np.isfinite([reading.stamp_s, reading.progress, reading.success, reading.threshold]).all():
             self._deployment.add_reading(reading)
+
+    def _on_recording(self, message: Any) -> None:
+        self._deployment.recording = recording_of(message)
 
     def _on_estop(self, message: Any) -> None:
         self._deployment.estopped = bool(message.data)

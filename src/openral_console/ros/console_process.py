@@ -13,21 +13,28 @@ from openral_console.options import DEFAULT_PORT, ListenOptions
 from openral_console.ros.console_node import ConsoleNode
 from openral_console.ros.spinning import spinning
 from openral_console.ros.teleop_door import TeleopDoor
+from openral_console.teleop.pyspacemouse_cap import PySpaceMouseCap, check_pyspacemouse
 from openral_core.errors import InstallationError, OpenralError
 from openral_core.guarded import EXIT_UNFIT
 
 
-def serve(options: ListenOptions | None = None, scene: str = "", args: list[str] | None = None) -> int:
+def serve(
+    options: ListenOptions | None = None,
+    scene: str = "",
+    space_mouse: bool = False,
+    args: list[str] | None = None,
+) -> int:
     """Serve until the process is told to end.
 
     Args:
         options: where to listen; None: as the node's parameters `address`, `port`, `stop_port`, `certificate`, `key`,
-            `passwords`, `scene` and `run_dir` say.
+            `passwords`, `scene`, `space_mouse` and `run_dir` say.
         scene: name or path of the scene, for moving the arm by hand; empty: the node's parameter.
+        space_mouse: the SpaceMouse of this machine may move the arm, too; else as the node's parameter says.
         args: of the command line, for rclpy.
 
     Raises:
-        OpenralError: a protection is missing, a port is taken, or NiceGUI is not installed.
+        OpenralError: a protection is missing, a port is taken, or NiceGUI or pyspacemouse is not installed.
     """
     try:
         from openral_console.server import ConsoleServer
@@ -39,9 +46,18 @@ def serve(options: ListenOptions | None = None, scene: str = "", args: list[str]
     with spinning(node):
         chosen, actions_file = (options, None) if options else _parameters(node)
         scene = scene or str(node.declare_parameter("scene", "").value)
-        door = TeleopDoor(node, deployment, scene)
+        space_mouse = space_mouse or bool(node.declare_parameter("space_mouse", False).value)
+        if space_mouse:
+            check_pyspacemouse()
         server = ConsoleServer(
-            deployment, node, door, chosen, actions_file, node.get_logger().info, node.get_namespace()
+            deployment,
+            node,
+            TeleopDoor(node, deployment, scene),
+            chosen,
+            actions_file,
+            node.get_logger().info,
+            node.get_namespace(),
+            PySpaceMouseCap if space_mouse else None,
         )
         # Not by the logger: whoever reads /rosout would have the token.
         sys.stdout.write(f"openral console: {server.url}\n")

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from openral_console.live.robot import Pose
-from openral_console.live.views import ControlView, DiagnosticView, ReadingView, SkillView
+from openral_console.live.views import ControlView, DiagnosticView, ReadingView, RecordingView, SkillView
 from openral_core.mission_record import RecordedMission, RecordedStep, RecordedTask
 from openral_reasoner.plain_line import MAX_SHOWN, plain_line
 
@@ -107,6 +107,25 @@ def diagnostic_of(status: Any) -> DiagnosticView:
         level=level,
         message=plain_line(status.message),
         values={plain_line(each.key): plain_line(each.value) for each in status.values[:MAX_VALUES]},
+    )
+
+
+def recording_of(message: Any) -> RecordingView:
+    """Return what an `openral/msg/RecorderStatus` says."""
+    return RecordingView(
+        received_s=time.monotonic(),
+        strategy=plain_line(message.strategy),
+        recording=message.recording,
+        instruction=plain_line(message.instruction),
+        episode_s=message.episode_s,
+        frames=message.frames,
+        episodes=message.episodes,
+        dropped_images=message.dropped_images,
+        repeated_images=message.repeated_images,
+        missing_steps=message.missing_steps,
+        free_gb=message.free_gb,
+        stopped_by=plain_line(message.stopped_by, MAX_SHOWN),
+        folder=plain_line(message.folder, MAX_SHOWN),
     )
 
 

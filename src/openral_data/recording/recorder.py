@@ -111,6 +111,11 @@ class EpisodeRecorder:
         return self._open.notes if self._open else None
 
     @property
+    def frames(self) -> int:
+        """Of the episode that is being written, so far."""
+        return self._open.writer.frames if self._open else 0
+
+    @property
     def episodes(self) -> int:
         """Episodes in the dataset."""
         return self._finisher.episodes

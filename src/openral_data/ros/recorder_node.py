@@ -172,6 +172,7 @@ class RecorderNode(GuardedCallbacks, Node):
             folder=str(recorder.folder.root),
             instruction=notes.sentence if notes else "",
             episode_s=time.monotonic() - notes.began_s if notes else 0.0,
+            frames=recorder.frames,
             episodes=recorder.episodes,
             dropped_images=self.dropped_images,
             repeated_images=recorder.repeated_images + (losses.repeated_images if notes else 0),

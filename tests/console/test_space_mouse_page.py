@@ -1,0 +1,135 @@
+"""A SpaceMouse moves the arm of a deployment through a page that has taken it; nothing but USB is faked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from compact import FAKE_USB, FULL, LEFT, RIGHT, Compact
+from console_browser import open_page, release, until_text, url_of
+from console_hand import Watcher, take
+from system_operator import Operator
+from system_stack import Stack
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+READY = "Push, slide or lift the cap"
+pytestmark = pytest.mark.timeout(400)
+
+
+@pytest.fixture(scope="module")
+def compact(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Compact]:
+    pytest.importorskip("pyspacemouse", reason="pip install 'openral[spacemouse]'")
+    made = Compact(tmp_path_factory.mktemp("usb"))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def beside(
+    stack: Stack, operator: Operator, compact: Compact, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Stack]:
+    """A console with a SpaceMouse beside the deployment."""
+    words = ("--scene", "metaworld_drawer", "--port", "0", "--space-mouse")
+    path = os.pathsep.join([str(FAKE_USB), os.environ.get("PYTHONPATH", "")])
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("OPENRAL_FAKE_USB", str(compact.folder))
+        environment.setenv("PYTHONPATH", path)
+        started = Stack(tmp_path_factory.mktemp("mouse"), "openral", "console", *words, domain=stack.domain)
+    with started:
+        yield started
+        assert started.errors == []
+
+
+@pytest.fixture
+def watcher(operator: Operator) -> Watcher:
+    return Watcher(operator)
+
+
+@pytest.fixture
+def tab(browser: Browser, beside: Stack, compact: Compact) -> Iterator[Page]:
+    """A tab of the console with the SpaceMouse, whose cap is at rest."""
+    faults: list[str] = []
+    context = browser.new_context()
+    page = open_page(context, url_of(beside), faults.append)
+    until_text(page, "#cap", "SpaceMouseCompact: ready")
+    yield page
+    context.close()
+    compact.let_go()
+    assert faults == []
+
+
+def take_at_rest(page: Page) -> None:
+    """Take the arm and let the cap be seen at rest."""
+    take(page)
+    until_text(page, "#cap", READY)
+    page.wait_for_timeout(500)
+
+
+def test_the_cap_moves_nothing_before_a_page_has_the_arm_and_the_cap_was_let_go(
+    tab: Page, operator: Operator, compact: Compact, watcher: Watcher
+) -> None:
+    compact.press(z=-FULL)
+    tab.wait_for_timeout(300)
+    assert watcher.chunks == [], "nobody has taken the arm"
+    take(tab)
+    until_text(tab, "#cap", "let go of the cap")
+    assert watcher.chunks == [], "it was pressed before the arm was taken"
+    compact.let_go()
+    until_text(tab, "#cap", READY)
+    tab.wait_for_timeout(500)
+    assert watcher.chunks == [], "a page that is merely there moves nothing"
+    before = operator.positions[-1]
+    compact.press(z=-FULL)
+    watcher.until_driven()
+    operator.until(lambda: operator.positions[-1][2] > before[2] + 0.02, "a hand that rises")
+    compact.let_go()
+    watcher.until_held()
+
+
+@pytest.mark.parametrize("fault", ["hang", "pull_out"])
+def test_the_arm_holds_when_the_device_fails_while_its_cap_is_pressed_and_the_page_says_so(
+    tab: Page, compact: Compact, watcher: Watcher, fault: str
+) -> None:
+    take_at_rest(tab)
+    compact.press(z=FULL if fault == "hang" else -FULL)
+    watcher.until_driven()
+    getattr(compact, fault)()
+    watcher.until_held()
+    words = {"hang": "its driver does not return", "pull_out": "no SpaceMouse is plugged in"}
+    until_text(tab, "#cap", words[fault])
+    compact.let_go()
+    (compact.resume if fault == "hang" else compact.plug_in)()
+    until_text(tab, "#cap", READY)
+    tab.wait_for_timeout(500)
+    compact.press(z=-FULL)
+    watcher.until_driven()
+
+
+def test_the_arm_holds_when_the_page_is_closed_while_the_cap_is_pressed(
+    tab: Page, operator: Operator, compact: Compact, watcher: Watcher
+) -> None:
+    take_at_rest(tab)
+    compact.press(z=-FULL)
+    watcher.until_driven()
+    tab.close()
+    watcher.until_held()
+    operator.until(lambda: not operator.skills["teleoperation"].active, "the arm let go")
+
+
+def test_its_buttons_move_the_fingers_and_stop(
+    tab: Page, beside: Stack, operator: Operator, compact: Compact, watcher: Watcher
+) -> None:
+    take_at_rest(tab)
+    compact.click(LEFT)
+    operator.until(lambda: watcher.chunks, "fingers that are told to move")
+    told = watcher.chunks[-1].data[-1]
+    compact.click(LEFT)
+    operator.until(lambda: watcher.chunks[-1].data[-1] == -told, "fingers that are told to move back")
+    compact.click(RIGHT)
+    operator.until(lambda: operator.status[-1].estopped, "the stop")
+    beside.until_says("the SpaceMouse: pressed stop")
+    release(tab, operator)

@@ -22,6 +22,7 @@ from openral_rskill.mini.checkpoint import load_network, save_network
 from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
 from openral_training.cloning_data import FINE, CloningData, Demonstrations
 from openral_training.data_parallel import join
+from openral_training.devices import mixed_precision
 from openral_training.frames import augment, frame_cache
 from openral_training.mapping.data import mapped_data, write_manifest
 from openral_training.mapping.recipe import SkillRecipe
@@ -188,7 +189,7 @@ def losses(
     def there(numbers: NDArray[Any]) -> Tensor:
         return torch.from_numpy(numbers).to(device)
 
-    with torch.autocast(device.type, torch.bfloat16):
+    with mixed_precision(device.type):
         predicted, where = (forward or network)(images.to(device), there(demos.state[rows]), words.to(device))
     target = there(demos.chunk[rows])
     mask = (torch.arange(target.shape[1], device=device) < there(demos.ahead[rows])[:, None]).float()[

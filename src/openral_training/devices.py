@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from openral_core.errors import InstallationError
+
+if TYPE_CHECKING:
+    import torch
 
 
 class Device(str, Enum):
@@ -40,6 +43,18 @@ def torch_device(device: str) -> str:
             f"--device {device}: torch {torch.__version__} finds no GPU here; write --device cpu"
         )
     return device
+
+
+def mixed_precision(device: str) -> torch.autocast:
+    """Return the context in which networks are trained: bfloat16 products where the device is fast at them.
+
+    A processor without AVX-512 emulates bfloat16 convolutions: a step of a `mini` policy took 2.7 s so on an AVX2 core,
+    and 0.23 s in float32.
+    """
+    import torch
+
+    fast = device != Device.cpu or torch.backends.cpu.get_cpu_capability().startswith("AVX512")
+    return torch.autocast(device, torch.bfloat16, enabled=fast)
 
 
 def own_device(device: str, number: int) -> str:

@@ -28,7 +28,7 @@ from openral_rskill.mini.checkpoint import WEIGHTS, load_network, save_network
 from openral_rskill.store.lock import sha256_of
 from openral_training.bc import EXPERTS, BcConfig, SentencePool, schedule
 from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
-from openral_training.devices import torch_device
+from openral_training.devices import mixed_precision, torch_device
 from openral_training.frames import augment, frame_cache
 from openral_training.recipe import Recipe
 
@@ -242,7 +242,7 @@ def _loss(
         torch.from_numpy(known[rows, tasks]).to(device)
         for known in (labels.success, labels.progress, labels.distances)
     )
-    with torch.autocast(device.type, torch.bfloat16):
+    with mixed_precision(device.type):
         progress_logit, success_logit, told = learner(images.to(device), words.to(device))
     known, measured = ~target.isnan(), ~distances.isnan()
     loss = binary_cross_entropy_with_logits(success_logit, success)

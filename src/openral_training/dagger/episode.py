@@ -141,7 +141,9 @@ class CorrectedEpisode:
         assembler.pose(state.stamp_s, [*state.ee_position.tolist(), *state.ee_quaternion.tolist()])
         row.success = row.success or parts.succeeds()
         if row.taken_over is None:
-            self._over = row.success or row.steps >= parts.max_steps
+            self._over = row.success
+            if not row.success and row.steps >= parts.max_steps:
+                self._take_over(state)
             return
         self._settled += row.success
         if self._settled > SETTLE or row.steps - row.taken_over >= parts.max_steps:

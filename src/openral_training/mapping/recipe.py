@@ -62,6 +62,11 @@ class SkillRecipe(Schema):
     """Feature of truth values: only frames in which it is true are learnt from, such as `intervention`; absent: all."""
     never_where: Word | None = None
     """Feature of truth values: frames in which any of them is true are not learnt from, such as `action.held`."""
+    only_outcome: Word | None = None
+    """How an episode ended that is learnt from, such as `success` (`outcome` of a recording's episodes); absent: any."""
+    seam_frames: Annotated[int, Field(ge=0)] = 0
+    """Frames that are not learnt from where `only_where` becomes true within an episode: as long as a take-over fades
+    the motion before it out, what was executed is not what the operator commanded."""
     words: dict[Word, Many[Word]] = Field(default_factory=dict)
     """Sentence of the dataset's tasks -> others for the same, which are heard in training, too."""
     leave_out: Many[Annotated[int, Field(ge=0)]] = ()
@@ -78,6 +83,9 @@ class SkillRecipe(Schema):
         if self.action_steps > 1 and len(self.action) > 1:
             what = f"{self.action_steps} control steps a frame, of {len(self.action)} features"
             raise_faults([Fault("action_steps", what, "name one feature that holds whole steps")])
+        if self.seam_frames and self.only_where is None:
+            fix = "add only_where, or remove the line"
+            raise_faults([Fault("seam_frames", "means nothing without only_where", fix)])
         return self
 
     @property

@@ -40,10 +40,16 @@ def row_faults(dataset: Dataset, recipe: SkillRecipe) -> Iterator[str]:
     yield from _rate_faults(dataset, table["timestamp"], kept)
     for name in names:
         yield from _finite_faults(dataset, name, table[name].reshape(len(dataset), -1), kept)
+    if recipe.only_outcome and "outcome" not in dataset.episodes:
+        fix = "remove the line, and name the episodes that failed in leave_out"
+        yield recipe.fault(("only_outcome",), "the dataset does not say how its episodes ended", fix)
+        return
     if not any(end > first for _, first, end in usable_spans(dataset, recipe)):
-        what = "leaves no frame to learn from" if recipe.only_where else "rules out every frame"
-        key = "only_where" if recipe.only_where else "never_where"
-        yield recipe.fault((key,), what, "record episodes in which somebody commands, or remove the line")
+        words = ("only_where", "only_outcome")
+        key = next((word for word in words if getattr(recipe, word)), "never_where")
+        what = "rules out every frame" if key == "never_where" else "leaves no frame to learn from"
+        fix = "record episodes in which somebody does the task, or remove the line"
+        yield recipe.fault((key,), what, fix)
     used = {int(task) for _, first, end in kept for task in np.unique(table["task_index"][first:end])}
     yield from _word_faults(dataset, recipe, used)
 

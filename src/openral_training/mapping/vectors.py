@@ -37,21 +37,34 @@ def spans(dataset: Dataset, leave_out: Sequence[int] = ()) -> list[tuple[int, in
 
 def usable_spans(dataset: Dataset, recipe: SkillRecipe) -> list[tuple[int, int, int]]:
     """Return the stretches of frames that are learnt from, as `spans` does; an episode may have several, or none."""
-    kept = spans(dataset, recipe.leave_out)
-    masks = [name for name in (recipe.only_where, recipe.never_where) if name]
-    if not masks:
-        return kept
-    said = {name: rows.reshape(len(dataset), -1) for name, rows in dataset.columns(masks).items()}
     usable = np.ones(len(dataset), np.bool_)
     if recipe.only_where:
-        usable &= said[recipe.only_where].all(axis=1)
+        usable &= _truth(dataset, recipe.only_where).all(axis=1)
+    for _, first, end in spans(dataset) if recipe.seam_frames else ():
+        begins = first + 1 + np.flatnonzero(usable[first + 1 : end] & ~usable[first : end - 1])
+        for begin in begins:
+            usable[begin : min(begin + recipe.seam_frames, end)] = False
     if recipe.never_where:
-        usable &= ~said[recipe.never_where].any(axis=1)
+        usable &= ~_truth(dataset, recipe.never_where).any(axis=1)
     found = []
-    for number, first, end in kept:
+    for number, first, end in _ended_well(dataset, recipe):
         edges = np.flatnonzero(np.diff(np.concatenate([[False], usable[first:end], [False]]).astype(np.int8)))
         found += [(number, first + int(a), first + int(b)) for a, b in edges.reshape(-1, 2)]
     return found
+
+
+def _truth(dataset: Dataset, feature: str) -> NDArray[Any]:
+    """Return (N, D): a feature of truth values."""
+    return dataset.columns([feature])[feature].reshape(len(dataset), -1)
+
+
+def _ended_well(dataset: Dataset, recipe: SkillRecipe) -> list[tuple[int, int, int]]:
+    """Return, as `spans` does, the episodes that are not left out and ended as they should."""
+    kept = spans(dataset, recipe.leave_out)
+    if recipe.only_outcome is None:
+        return kept
+    ended = dict(zip(dataset.episodes["episode_index"], dataset.episodes["outcome"], strict=True))
+    return [row for row in kept if ended[row[0]] == recipe.only_outcome]
 
 
 def chunks(

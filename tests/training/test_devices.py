@@ -10,7 +10,7 @@ from openral_core.errors import InstallationError
 from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork
 from openral_training import bc
 from openral_training.cloning_data import Demonstrations
-from openral_training.devices import backend_for, device_name, own_device, torch_device
+from openral_training.devices import backend_for, device_name, mixed_precision, own_device, torch_device
 from openral_training.rl.algorithm.batch import Batch
 from openral_training.rl.algorithm.ppo import Learner
 from openral_training.rl.policies.state_mlp import MlpShape, StateMlp
@@ -33,6 +33,16 @@ def test_auto_takes_a_gpu_where_there_is_one(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert torch_device("auto") == torch_device("cuda") == "cuda"
     assert torch_device("cpu") == "cpu"
+
+
+@pytest.mark.parametrize(("capability", "mixed"), [("AVX2", False), ("AVX512", True), ("DEFAULT", False)])
+def test_a_processor_multiplies_bfloat16_only_where_it_is_fast_at_it(
+    monkeypatch: pytest.MonkeyPatch, capability: str, mixed: bool
+) -> None:
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
+    numbers = torch.ones(2, 2)
+    with mixed_precision("cpu"):
+        assert (numbers @ numbers).dtype == (torch.bfloat16 if mixed else torch.float32)
 
 
 def test_processes_take_gpus_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:

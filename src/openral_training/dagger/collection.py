@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
@@ -83,7 +83,6 @@ class CorrectionWorld:
         package: RSkillPackage,
         init_ids: Iterable[int],
         interventions: int,
-        progress: Callable[[AttemptRow], None] = lambda row: None,
     ) -> list[AttemptRow]:
         """Let a policy try, and the operator correct it; append the corrected episodes to a recording.
 
@@ -92,7 +91,6 @@ class CorrectionWorld:
             package: the skill that is tried.
             init_ids: initial states, tried one after the other until there are enough interventions.
             interventions: after which to stop.
-            progress: called with each attempt.
 
         Raises:
             ContractError: the skill does not fit the scene.
@@ -107,7 +105,6 @@ class CorrectionWorld:
         with closing(recorder), closing(inference):
             for init_id in init_ids:
                 rows.append(self._run(recorder, GoalSkill(package, inference), init_id))
-                progress(rows[-1])
                 if sum(row.taken_over is not None for row in rows) >= interventions:
                     break
         return rows

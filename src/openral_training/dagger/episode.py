@@ -1,8 +1,9 @@
 """One episode of a policy that an operator corrects, on the control loop that deployments run.
 
 The policy's chunks and the operator's go through the same executor: the operator takes the arm by the rules of
-`openral_control.intervention`, the policy's goal waits meanwhile, and both seams are faded. The recorder of deployments
-hears all of it.
+`openral_control.intervention`, the policy's goal waits meanwhile, and both seams are faded. He takes it when the reward
+monitor's readings say that the policy stands still, when its goal ends, and when its control steps are used up. The
+recorder of deployments hears all of it.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class SkillRecipe(Schema):
     never_where: Word | None = None
     """Feature of truth values: frames in which any of them is true are not learnt from, such as `action.held`."""
     only_outcome: Word | None = None
-    """How an episode ended that is learnt from, such as `success` (`outcome` of a recording's episodes); absent: any."""
+    """How episodes that are learnt from ended, such as `success` (`outcome` in a recording); absent: in any way."""
     seam_frames: Annotated[int, Field(ge=0)] = 0
     """Frames that are not learnt from where `only_where` becomes true within an episode: as long as a take-over fades
     the motion before it out, what was executed is not what the operator commanded."""

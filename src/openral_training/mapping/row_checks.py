@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from openral_core.errors import DatasetError
 from openral_data.lerobot_v3 import Dataset
 from openral_training.mapping.recipe import SkillRecipe
-from openral_training.mapping.vectors import spans, usable_spans
+from openral_training.mapping.vectors import kept_episodes, spans, usable_spans
 
 FETCH = "fetch the whole dataset again"
 MOST_NAMED = 12
@@ -36,20 +36,19 @@ def row_faults(dataset: Dataset, recipe: SkillRecipe) -> Iterator[str]:
     if not kept:
         yield recipe.fault(("leave_out",), "leaves nothing to learn from", "leave fewer episodes out")
         return
+    if not kept_episodes(dataset, recipe):
+        ended = ", ".join(sorted({str(outcome) for outcome in dataset.episodes.get("outcome", ())}))
+        what = f"no episode that is not left out ended in {recipe.only_outcome}"
+        yield recipe.fault(("only_outcome",), what, f"they say {ended or 'nothing of it'}; remove the line")
+        return
     yield from _length_faults(recipe, kept)
     yield from _rate_faults(dataset, table["timestamp"], kept)
     for name in names:
         yield from _finite_faults(dataset, name, table[name].reshape(len(dataset), -1), kept)
-    if recipe.only_outcome and "outcome" not in dataset.episodes:
-        fix = "remove the line, and name the episodes that failed in leave_out"
-        yield recipe.fault(("only_outcome",), "the dataset does not say how its episodes ended", fix)
-        return
     if not any(end > first for _, first, end in usable_spans(dataset, recipe)):
-        words = ("only_where", "only_outcome")
-        key = next((word for word in words if getattr(recipe, word)), "never_where")
-        what = "rules out every frame" if key == "never_where" else "leaves no frame to learn from"
-        fix = "record episodes in which somebody does the task, or remove the line"
-        yield recipe.fault((key,), what, fix)
+        what = "leaves no frame to learn from" if recipe.only_where else "rules out every frame"
+        key = "only_where" if recipe.only_where else "never_where"
+        yield recipe.fault((key,), what, "record episodes in which somebody commands, or remove the line")
     used = {int(task) for _, first, end in kept for task in np.unique(table["task_index"][first:end])}
     yield from _word_faults(dataset, recipe, used)
 

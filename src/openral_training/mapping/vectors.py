@@ -35,19 +35,29 @@ def spans(dataset: Dataset, leave_out: Sequence[int] = ()) -> list[tuple[int, in
     return [row for row in rows if row[0] not in leave_out]
 
 
+def kept_episodes(dataset: Dataset, recipe: SkillRecipe) -> list[tuple[int, int, int]]:
+    """Return, as `spans` does, the episodes that are not left out and ended as the recipe wants."""
+    kept = spans(dataset, recipe.leave_out)
+    if recipe.only_outcome is None:
+        return kept
+    outcomes = dataset.episodes.get("outcome", [""] * len(dataset.episodes["episode_index"]))
+    ended = dict(zip(dataset.episodes["episode_index"], outcomes, strict=True))
+    return [row for row in kept if ended[row[0]] == recipe.only_outcome]
+
+
 def usable_spans(dataset: Dataset, recipe: SkillRecipe) -> list[tuple[int, int, int]]:
     """Return the stretches of frames that are learnt from, as `spans` does; an episode may have several, or none."""
     usable = np.ones(len(dataset), np.bool_)
     if recipe.only_where:
         usable &= _truth(dataset, recipe.only_where).all(axis=1)
     for _, first, end in spans(dataset) if recipe.seam_frames else ():
-        begins = first + 1 + np.flatnonzero(usable[first + 1 : end] & ~usable[first : end - 1])
-        for begin in begins:
-            usable[begin : min(begin + recipe.seam_frames, end)] = False
+        taken_over = first + 1 + np.flatnonzero(usable[first + 1 : end] & ~usable[first : end - 1])
+        for row in taken_over:
+            usable[row : min(row + recipe.seam_frames, end)] = False
     if recipe.never_where:
         usable &= ~_truth(dataset, recipe.never_where).any(axis=1)
     found = []
-    for number, first, end in _ended_well(dataset, recipe):
+    for number, first, end in kept_episodes(dataset, recipe):
         edges = np.flatnonzero(np.diff(np.concatenate([[False], usable[first:end], [False]]).astype(np.int8)))
         found += [(number, first + int(a), first + int(b)) for a, b in edges.reshape(-1, 2)]
     return found
@@ -56,15 +66,6 @@ def usable_spans(dataset: Dataset, recipe: SkillRecipe) -> list[tuple[int, int, 
 def _truth(dataset: Dataset, feature: str) -> NDArray[Any]:
     """Return (N, D): a feature of truth values."""
     return dataset.columns([feature])[feature].reshape(len(dataset), -1)
-
-
-def _ended_well(dataset: Dataset, recipe: SkillRecipe) -> list[tuple[int, int, int]]:
-    """Return, as `spans` does, the episodes that are not left out and ended as they should."""
-    kept = spans(dataset, recipe.leave_out)
-    if recipe.only_outcome is None:
-        return kept
-    ended = dict(zip(dataset.episodes["episode_index"], dataset.episodes["outcome"], strict=True))
-    return [row for row in kept if ended[row[0]] == recipe.only_outcome]
 
 
 def chunks(

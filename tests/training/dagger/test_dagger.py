@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from openral_core.errors import ContractError, ManifestError
+from openral_control.seam import SEAM_S
+from openral_core.errors import ContractError, DatasetError, ManifestError
 from openral_core.manifest import MANIFEST_NAME
+from openral_core.scene import load_scene
 from openral_data.datasets.check import dataset_faults
 from openral_data.lerobot_v3 import Dataset, open_dataset
 from openral_rskill.checks.states import unseen_states
 from openral_rskill.registry import load_package
+from openral_training.dagger.collection import CorrectionWorld
 from openral_training.dagger.config import Cloning, DaggerConfig, load_config
 from openral_training.dagger.run import DaggerRun
 from openral_training.mapping.data import mapped_data
@@ -77,8 +82,12 @@ def test_the_operator_takes_over_where_the_policy_stands_still_and_does_the_task
 def test_only_what_the_operator_did_is_learnt_from(config: DaggerConfig, recording: Dataset) -> None:
     demos = mapped_data(recording, config.skill).demonstrations
     columns = recording.columns(["intervention", "action.held", "action.executed"])
-    by_hand, held = columns["intervention"].ravel(), columns["action.held"].any(axis=1)
-    assert demos.frames.tolist() == np.flatnonzero(by_hand & ~held).tolist()
+    taught, held = columns["intervention"].ravel(), columns["action.held"].any(axis=1)
+    first = recording.episodes["dataset_from_index"][2]
+    taken_over = first + int(np.argmax(taught[first:]))
+    taught[taken_over : taken_over + config.skill.seam_frames] = False
+    assert config.skill.seam_frames * FRAME_STEPS >= SEAM_S * 80, "the policy's motion has faded out"
+    assert demos.frames.tolist() == np.flatnonzero(taught & ~held).tolist()
     assert len(demos.frames) < len(recording)
     executed = columns["action.executed"].reshape(len(recording), FRAME_STEPS, -1)
     for row in demos.frames[[0, len(demos.frames) // 2, -1]]:
@@ -87,6 +96,29 @@ def test_only_what_the_operator_did_is_learnt_from(config: DaggerConfig, recordi
         np.testing.assert_array_equal(demos.chunk[row, :ahead], steps)
     assert demos.ahead[demos.frames[0]] == config.skill.manifest.chunk_size
     assert demos.ahead[recording.episodes["dataset_to_index"][0] - 1] == FRAME_STEPS
+
+
+def test_nothing_is_learnt_from_a_correction_that_failed(config: DaggerConfig, recording: Dataset) -> None:
+    failed = replace(recording, episodes={**recording.episodes, "outcome": ["success", "failure", "success"]})
+    first, end = (recording.episodes[f"dataset_{name}_index"][1] for name in ("from", "to"))
+    everything = mapped_data(recording, config.skill).demonstrations.frames
+    frames = mapped_data(failed, config.skill).demonstrations.frames
+    assert frames.tolist() == [row for row in everything if not first <= row < end]
+    nothing = config.skill.model_copy(update={"only_outcome": "unknown"})
+    with pytest.raises(DatasetError, match="ended in unknown; they say success; remove the line"):
+        mapped_data(recording, nothing)
+
+
+def test_an_attempt_whose_time_is_up_is_taken_over_too(
+    run: tuple[Path, dict[str, Any]], tmp_path: Path
+) -> None:
+    steps = 40  # shorter than a standstill takes to be seen
+    world = CorrectionWorld(
+        load_scene("metaworld_drawer"), "metaworld_drawer", "drawer-open-v3", "open the drawer", steps
+    )
+    with closing(world):
+        [row] = world.correct(tmp_path, load_package(run[0] / "round-0"), [19], 1)
+    assert (row.taken_over, row.steps, row.success) == (steps, 2 * steps, False)
 
 
 def test_each_round_leaves_a_skill_that_was_judged_on_states_it_never_saw(

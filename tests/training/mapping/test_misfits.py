@@ -184,6 +184,12 @@ def test_a_dataset_that_does_not_fit(
             "never_where: action\nwords:",
             "never_where: action holds float32; name a feature of truth",
         ),
+        (
+            "words:",
+            "only_outcome: success\nwords:",
+            "ended in success; they say nothing of it; remove the line",
+        ),
+        ("words:", "seam_frames: 3\nwords:", "seam_frames: means nothing without only_where; add only_where"),
         ("words:", "action_steps: 2\nwords:", "but manifest.action_contract has 4 and action_steps is 2"),
         ("push the cube:", "throw the cube:", "words.throw the cube: is no sentence of the dataset's tasks"),
         ("  license: apache-2.0\n", "", "states no license of the weights; add license"),

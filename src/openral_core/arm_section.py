@@ -37,7 +37,11 @@ class SafetyLimits(Schema):
     stop_condition: Positive = 30.0
     """Condition number beyond which it does not go."""
     contact_torque_nm: Positive = 15.0
-    """[Nm] of external torque on a joint that makes the arm hold."""
+    """[Nm] of external torque on a joint that makes the arm yield to where it is, and hold."""
+    collision_torque_nm: Positive = 20.0
+    """[Nm] of external torque on a joint at which a Franka ends its motion by itself."""
+    collision_force_n: Positive = 30.0
+    """[N] of external force on its hand, likewise."""
     command_timeout_s: Positive = 0.1
     """[s] after which an arm that is told nothing new comes to rest."""
     slow_start_s: NotNegative = 3.0
@@ -58,6 +62,8 @@ class SafetyLimits(Schema):
             faults.append(Fault("stop_distance_m", "is not below slow_distance_m", "lower it"))
         if self.stop_condition <= self.slow_condition:
             faults.append(Fault("stop_condition", "is not above slow_condition", "raise it"))
+        if self.contact_torque_nm >= self.collision_torque_nm:
+            faults.append(Fault("contact_torque_nm", "is not below collision_torque_nm", "lower it"))
         raise_faults(faults)
         return self
 

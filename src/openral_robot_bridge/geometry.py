@@ -35,8 +35,8 @@ class _Posture:
 class MujocoGeometry:
     """`openral_control.safety.step.ArmGeometry` of a scene of family mjcf. Used from one thread.
 
-    Things that move on their own are left out: nobody knows where they are. The hand and its fingers may come as near
-    to things as their work demands; the workspace box bounds them.
+    Things that move on their own are left out: nobody knows where they are. Fingers may come as near to things as their
+    work demands; the workspace box bounds them.
     """
 
     def __init__(self, scene: CompiledScene, elbow_joint: int) -> None:
@@ -72,13 +72,17 @@ class MujocoGeometry:
         """Return the condition number of the hand's Jacobian; inf where it is singular."""
         posture = self._posture(joints)
         if posture.condition is None:
-            self._place(joints)
-            mujoco.mj_comPos(self._model, self._data)
-            jacobian = self._chain.jacobian(self._data)
+            jacobian = self.jacobian(joints)
             squares = np.linalg.eigvalsh(jacobian @ jacobian.T)  # of the singular values, in rising order
             singular = squares[0] <= 1e-12 * squares[-1]
             posture.condition = float("inf") if singular else math.sqrt(squares[-1] / squares[0])
         return posture.condition
+
+    def jacobian(self, joints: Vector) -> Vector:
+        """Return (6, n), to be kept: velocity [m/s] and angular velocity [rad/s] of the hand for joint velocities."""
+        self._place(joints)
+        mujoco.mj_comPos(self._model, self._data)
+        return self._chain.jacobian(self._data)
 
     def _posture(self, joints: Vector) -> _Posture:
         """Return what is known of joints (n,) [rad]."""
@@ -130,7 +134,8 @@ class MujocoGeometry:
         ]
 
     def _scene_pairs(self, bodies: list[int]) -> list[tuple[int, int]]:
-        """Return the pairs of a link, but the last, and of something that stands still; planes have no distance."""
+        """Return the pairs of a link, or of the hand without its fingers, and of something that stands still; planes
+        have no distance."""
         model = self._model
         root = model.body_rootid[bodies[0]]
         still = [
@@ -140,7 +145,8 @@ class MujocoGeometry:
             and model.body_rootid[model.geom_bodyid[geom]] != root
             and model.geom_type[geom] != mujoco.mjtGeom.mjGEOM_PLANE
         ]
-        return [(a, b) for a in self._geoms(bodies[1:-1]) for b in still]
+        hand = [body for body in self._below(bodies[-1]) if model.body_weldid[body] == bodies[-1]]
+        return [(a, b) for a in self._geoms([*bodies[1:], *hand]) for b in still]
 
     def _below(self, body: int) -> list[int]:
         """Return the bodies that hang from a body."""

@@ -145,6 +145,7 @@ class RobotArm:
         """Of robot.yaml."""
         self.process = connect(HostSettings(scene.arm, self.robot_limits, self.start))
         safety = scene.arm.safety
+        self._margin_rad = safety.position_margin_rad
         self._hold_to_run = HoldToRun(safety.hold_to_run_s) if safety.hold_to_run else None
         self._slow_start = SlowStart(
             self.start,
@@ -177,6 +178,11 @@ class RobotArm:
         self.state = self.process.read()
         """The arm at the last step."""
         self._begin()
+
+    @property
+    def blocked_by(self) -> str:
+        """What keeps the arm from being moved at all: emergency stop, reflex, user stop or fault; empty: nothing."""
+        return self._blocked(self.state)
 
     @property
     def refusal(self) -> str:
@@ -362,6 +368,17 @@ class RobotArm:
         self._gripped = None
         if self._foresight is not None:
             self._foresight.forget()
+        self._narrow()
         self._control.restart(self._data)
         self._filter.restart(self.state.positions)
         self._slow_start.restart()
+
+    def _narrow(self) -> None:
+        """Let the kinematics ask for no joint beyond its margin, but where it is there already.
+
+        The filter would hold the whole arm back for that joint, where the others could take over.
+        """
+        chain, limits, here = self._compiled.robot.chain, self.process.limits, self.state.positions
+        margin = self._margin_rad
+        chain.low = np.minimum(limits.low + margin, here)
+        chain.high = np.maximum(limits.high - margin, here)

@@ -132,6 +132,26 @@ def test_the_hand_closes_and_opens(arm: ArmProcess) -> None:
     wait_for(arm, lambda s: s.width_m > 0.075)
 
 
+def test_a_hand_that_falls_silent_is_a_fault_until_it_is_connected_anew(
+    twin: TwinProcess, arm: ArmProcess
+) -> None:
+    arm.grip(0.02, 0.05, 20.0)
+    twin.tell("hand off")
+    try:
+        state = wait_for(arm, lambda s: s.mode is ArmMode.FAULT)
+    finally:
+        twin.tell("hand on")
+    assert state.faults == ("hand lost (UDP receive: Timeout)",)
+    time.sleep(0.5)
+    assert arm.read().mode is ArmMode.FAULT
+    arm.recover()
+    assert arm.read().mode is ArmMode.IDLE
+    arm.grip(0.02, 0.1, 20.0)
+    wait_for(arm, lambda s: s.width_m < 0.03)
+    arm.grip(0.08, 0.1, 20.0)
+    wait_for(arm, lambda s: s.width_m > 0.075)
+
+
 def test_the_twins_world_is_reset_while_its_arm_rests(arm: ArmProcess, twin: TwinProcess) -> None:
     lead(arm, np.array([0.2, 0.0, 0.0, 0.1, 0.0, -0.1, 0.2]))
     assert twin.tell("state 3") == "the arm is being moved; end its motion first\n"

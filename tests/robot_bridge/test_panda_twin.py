@@ -177,7 +177,7 @@ def test_a_driver_that_is_killed_leaves_an_arm_that_holds(twin: TwinProcess) -> 
 
 def test_clients_of_another_version_are_told_which_driver_fits(twin: TwinProcess) -> None:
     fr3 = TwinProcess("fr3_tabletop")
-    panda = PandaDriver(fr3.address, LIMITS, 0.004)
+    panda = PandaDriver(fr3.address, LIMITS, 0.004, SafetyLimits())
     try:
         with pytest.raises(ArmError, match=r"10 of the FCI \(an FR3 of system image 5\.9 or newer\)") as told:
             panda.connect()
@@ -188,7 +188,7 @@ def test_clients_of_another_version_are_told_which_driver_fits(twin: TwinProcess
     assert "write `driver: franka`" in str(told.value)
     pytest.importorskip("franky", reason="the extra [franka] is not installed: Linux on x86_64 only")
     with pytest.raises(ArmError, match=r"5 of the FCI \(a Panda of firmware 4\.x\)") as told:
-        FrankaDriver(twin.address, LIMITS.names).connect()
+        FrankaDriver(twin.address, LIMITS.names, SafetyLimits()).connect()
     assert "franky-control" in str(told.value)
     assert "write `driver: panda`" in str(told.value)
 

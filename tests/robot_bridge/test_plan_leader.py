@@ -12,17 +12,21 @@ from openral_control.safety.arm_limits import ArmLimits, Vector, limits_of
 from openral_control.safety.follower import MotionFollower
 from openral_control.safety.safety_filter import SafetyFilter
 from openral_core.robot import load_robot
+from openral_core.scene import load_scene
 from openral_robot_bridge.driver import TrajectoryPoint
 from openral_robot_bridge.drivers.fake import FakeDriver
+from openral_robot_bridge.geometry import MujocoGeometry
 from openral_robot_bridge.leader import PlanLeader, StreamLeader
 from openral_robot_bridge.process_main import used_limits
 from openral_robot_bridge.trajectory_plan import FINE_S
 from openral_robot_bridge.twins.trajectory import FollowedTrajectory
+from openral_sim_bridge.backends.mjcf.world import CompiledScene
 
 ARM = limits_of(load_robot("fr3"))
 MOVED, BRAKED = (used_limits(ARM, ARM, share) for share in (0.5, 0.6))
 START = np.array([0.0, 0.21, 0.0, -2.33, 0.0, 2.54, 0.785398])
 DT, POINT_S, CONTROLLER_S = 0.05, 0.02, 0.001
+GEOMETRY = MujocoGeometry(CompiledScene(load_scene("fr3_tabletop"), load_robot("fr3")), elbow_joint=3)
 
 
 @dataclass
@@ -116,7 +120,7 @@ def test_a_bridge_that_falls_behind_does_not_turn_the_arm_back(
 def test_joints_that_are_streamed_keep_up_where_a_step_is_no_whole_number_of_cycles() -> None:
     driver, cycle_s, now = FakeDriver(ARM, START), 0.004, [0.0]
     streamed = StreamLeader(driver, MotionFollower(MOVED, cycle_s), lambda: now[0])
-    guard, random, wanted = SafetyFilter([], [], MOVED, DT), np.random.default_rng(0), START
+    guard, random, wanted = SafetyFilter([], [], MOVED, GEOMETRY, DT), np.random.default_rng(0), START
     guard.restart(START)
     streamed.restart(START)
     for step in range(200):

@@ -1,4 +1,4 @@
-"""The arm holds when something pushes it."""
+"""The arm yields and holds when something pushes it, or it pushes something."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ class ContactCheck:
     """Holds while the external torque on any joint is above a threshold."""
 
     name = "contact"
+    yields = True
 
     def __init__(self, threshold_nm: float) -> None:
         """Take the threshold [Nm]."""

@@ -11,6 +11,7 @@ class HoldToRun:
     """`beat` may be called from any thread."""
 
     name = "hold to run"
+    yields = False
 
     def __init__(self, lasts_s: float) -> None:
         """Take for how long [s] a sign of life counts."""

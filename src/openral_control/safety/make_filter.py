@@ -54,4 +54,4 @@ def make_filter(
         distance,
         singularity,
     ]
-    return SafetyFilter(paces, places, limits, dt)
+    return SafetyFilter(paces, places, limits, geometry, dt)

@@ -22,6 +22,10 @@ class PositionCheck:
         below_then, above_then = self._outside(end)
         return bool(((below_then <= below + 1e-9) & (above_then <= above + 1e-9)).all())
 
+    def room(self, joints: Vector) -> float:
+        """Return how far [rad] the joint that is nearest to the end of its range is from there."""
+        return float(np.minimum(joints - self._low, self._high - joints).min())
+
     def _outside(self, joints: Vector) -> tuple[Vector, Vector]:
         """Return how far [rad] each joint is below and above its range."""
         return np.maximum(self._low - joints, 0.0), np.maximum(joints - self._high, 0.0)

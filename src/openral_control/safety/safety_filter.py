@@ -1,8 +1,9 @@
 """All checks in their order, between the kinematics and the driver of a real arm.
 
 The filter keeps a position and a velocity of the joints from which they can always brake to rest in a place that every
-check allows. A step is taken only if that holds after it as well; else the joints brake, on the way that was allowed
-before. So what is asked for next can never force a violation, however it jumps.
+check allows. A step is taken only if that holds after it as well; else the joints are led along the boundary that they
+would cross, and where that is not allowed either, they brake, on the way that was allowed before. So what is asked for
+next can never force a violation, however it jumps.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from openral_control.safety.arm_limits import ArmLimits, Vector
-from openral_control.safety.step import JointStep, PaceCheck, PlaceCheck
+from openral_control.safety.sliding import Boundary, along, boundary_at
+from openral_control.safety.step import ArmGeometry, JointStep, PaceCheck, PlaceCheck
 
 PLANNED = 0.8
 """Share of the acceleration that is planned with; the rest lets the follower catch up, and ramp with limited jerk."""
@@ -23,6 +25,8 @@ CATCH_UP = 0.5
 more would make them swing."""
 TRIES = (1.0, 0.5, 0.25)
 """Shares of the velocities that are tried where a place is not allowed."""
+SLIDES = 3
+"""Boundaries along which the joints are led at most: a corner has three."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +47,16 @@ class SafetyFilter:
     """Where an arm is led. Used from one thread."""
 
     def __init__(
-        self, paces: Sequence[PaceCheck], places: Sequence[PlaceCheck], limits: ArmLimits, dt: float
+        self,
+        paces: Sequence[PaceCheck],
+        places: Sequence[PlaceCheck],
+        limits: ArmLimits,
+        geometry: ArmGeometry,
+        dt: float,
     ) -> None:
-        """Take the checks in their order, the limits that the arm is moved within, and the control step [s]."""
+        """Take the checks in their order, limits and geometry of the arm, and the control step [s]."""
         self._paces, self._places, self._dt = tuple(paces), tuple(places), dt
+        self._geometry = geometry
         self._acceleration = PLANNED * limits.acceleration
         self.restart(np.zeros(len(limits.names)))
 
@@ -76,7 +86,7 @@ class SafetyFilter:
             now_s: [s] monotonic.
         """
         if not (np.isfinite(wanted).all() and np.isfinite(measured).all()):
-            return self._brake("finite", ())
+            return self._brake("finite", (), measured)
         # The speed of what is asked for, and a part of what the joints lag behind it.
         velocities = (wanted - self._wanted) / self._dt + self._catch_up()
         self._wanted = np.array(wanted, dtype=np.float64)
@@ -88,16 +98,38 @@ class SafetyFilter:
                 slowed.append(check.name)
                 step = replace(step, velocities=share * step.velocities)
             if share <= 0.0:
-                return self._brake(check.name, tuple(slowed))
-        for share in TRIES:
-            reached = self._towards(share * step.velocities)
+                stop = self._yield if check.yields else self._brake
+                return stop(check.name, tuple(slowed), measured)
+        refused, reached = self._led_on(step.velocities, slowed)
+        if refused is not None:
+            return self._brake(refused.name, tuple(slowed), measured)
+        self.led, self._velocities = reached
+        return SafeTarget(self.led, self._velocities, tuple(slowed), "")
+
+    def _led_on(
+        self, velocities: Vector, slowed: list[str]
+    ) -> tuple[PlaceCheck | None, tuple[Vector, Vector]]:
+        """Return positions and velocities after the step, or the check that does not allow any of those tried.
+
+        Args:
+            velocities: (n,) [rad/s] that are asked for.
+            slowed: gets the names of the checks that did not allow all of it.
+        """
+        reached = self._towards(velocities)
+        refused, boundaries, asked = self._refused(*reached), list[Boundary](), velocities
+        while refused is not None and len(boundaries) < SLIDES:
+            slowed += [refused.name] if refused.name not in slowed else []
+            place = reached[0] if not refused.allows(self.led, reached[0]) else self._rest(*reached)
+            boundaries.append(boundary_at(refused, self.led, place))
+            velocities = along(asked, boundaries, self._geometry, self.led, self._dt)
+            reached = self._towards(velocities)
             refused = self._refused(*reached)
-            if not refused:
-                self.led, self._velocities = reached
-                return SafeTarget(self.led, self._velocities, tuple(slowed), "")
-            if refused not in slowed:
-                slowed.append(refused)
-        return self._brake(refused, tuple(slowed))
+        for share in TRIES[1:] if refused is not None else ():
+            reached = self._towards(share * velocities)
+            refused = self._refused(*reached)
+            if refused is None:
+                break
+        return refused, reached
 
     def _catch_up(self) -> Vector:
         """Return the velocities (n,) [rad/s] that make up for what the joints lag behind, and can be braked before."""
@@ -114,16 +146,29 @@ class SafetyFilter:
         after = self._velocities + share * change
         return self.led + self._dt * (self._velocities + after) / 2.0, after
 
-    def _refused(self, positions: Vector, velocities: Vector) -> str:
-        """Return the name of the check that does not allow a place, or where the joints could brake to from there."""
-        rest = positions + velocities * np.abs(velocities) / (2.0 * self._acceleration)
+    def _refused(self, positions: Vector, velocities: Vector) -> PlaceCheck | None:
+        """Return the check that does not allow a place, or where the joints could brake to from there."""
+        rest = self._rest(positions, velocities)
         for check in self._places:
             if not (check.allows(self.led, positions) and check.allows(self.led, rest)):
-                return check.name
-        return ""
+                return check
+        return None
 
-    def _brake(self, name: str, slowed: tuple[str, ...]) -> SafeTarget:
-        """Brake every joint as quickly as planned."""
+    def _rest(self, positions: Vector, velocities: Vector) -> Vector:
+        """Return where joints could brake to."""
+        return positions + velocities * np.abs(velocities) / (2.0 * self._acceleration)
+
+    def _yield(self, name: str, slowed: tuple[str, ...], measured: Vector) -> SafeTarget:
+        """Lead the joints back to where they are: what they are held up by is pressed by how far they are led ahead."""
+        reached = self._towards(CATCH_UP * (measured - self.led) / self._dt)
+        if self._refused(*reached) is not None:
+            return self._brake(name, slowed, measured)
+        self.led, self._velocities = reached
+        self._wanted = self.led
+        return SafeTarget(self.led, self._velocities, slowed, name)
+
+    def _brake(self, name: str, slowed: tuple[str, ...], measured: Vector) -> SafeTarget:
+        """Brake every joint as quickly as planned, wherever they are."""
         before = self._velocities
         time = np.minimum(np.abs(before) / self._acceleration, self._dt)
         after = before - np.sign(before) * self._acceleration * time

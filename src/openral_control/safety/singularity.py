@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import math
+
 from openral_control.safety.arm_limits import Vector
 from openral_control.safety.distance import LEAST_SHARE
 from openral_control.safety.step import ArmGeometry, JointStep
 
 LEAVING = 2.0
 """Times the slowing threshold on a way that leads out of a singularity, as in MoveIt Servo."""
+MOST = 1e6
+"""Condition number of postures that are singular."""
 
 
 class SingularityCheck:
     """Slower from one condition number on, no further from another; out of a singularity the arm may go."""
 
     name = "singularity"
+    yields = False
 
     def __init__(self, geometry: ArmGeometry, slow: float, stop: float) -> None:
         """Take the condition numbers."""
@@ -32,3 +37,7 @@ class SingularityCheck:
         """Tell whether the arm ends far enough from a singularity, or no nearer to it than it is."""
         condition = self._geometry.condition(end)
         return condition < self._stop or condition < self._geometry.condition(start)
+
+    def room(self, joints: Vector) -> float:
+        """Return by how much the logarithm of the condition number may grow."""
+        return math.log(self._stop / min(self._geometry.condition(joints), MOST))

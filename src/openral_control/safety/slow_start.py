@@ -12,6 +12,7 @@ class SlowStart:
     """Counts from the first step that moves the arm, and from the first one after each `restart`."""
 
     name = "slow start"
+    yields = False
 
     def __init__(self, pose: Vector, tolerance_rad: float, lasts_s: float, share: float) -> None:
         """Take the start pose (n,) [rad], how far off it a joint may be, how long it lasts, and how slow it is."""

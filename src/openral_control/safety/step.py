@@ -37,6 +37,9 @@ class PaceCheck(Protocol):
     name: str
     """How status, diagnostics and the record call it."""
 
+    yields: bool
+    """Whether joints that it stops are led back to where they are measured, and not only to rest."""
+
     def share(self, step: JointStep) -> float:
         """Return the share of the velocities that is allowed: 1 all, 0 the arm comes to rest."""
         ...
@@ -50,6 +53,10 @@ class PlaceCheck(Protocol):
 
     def allows(self, start: Vector, end: Vector) -> bool:
         """Tell whether joints at `start` (n,) [rad] may be led to `end`; what is amiss may always be made better."""
+        ...
+
+    def room(self, joints: Vector) -> float:
+        """Return how far joints (n,) [rad] are from what is not allowed, in the check's own unit; negative: there."""
         ...
 
 
@@ -66,4 +73,8 @@ class ArmGeometry(Protocol):
 
     def condition(self, joints: Vector) -> float:
         """Return the condition number of the hand's Jacobian; inf where it is singular."""
+        ...
+
+    def jacobian(self, joints: Vector) -> Vector:
+        """Return (6, n), to be kept: velocity [m/s] and angular velocity [rad/s] of the hand for joint velocities."""
         ...

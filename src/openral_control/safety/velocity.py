@@ -15,6 +15,7 @@ class VelocityCheck:
     """Speeds stay below the limits at the start and at the end of each step, by a margin."""
 
     name = "joint velocity"
+    yields = False
 
     def __init__(
         self, limits: ArmLimits, margin_rad_s: float, position_margin_rad: float, braking: Vector

@@ -31,6 +31,10 @@ class WorkspaceCheck:
             return True
         return bool((outside <= np.maximum(self._outside(start), TOLERANCE_M)).all())
 
+    def room(self, joints: Vector) -> float:
+        """Return how far [m] hand or elbow is inside of its box, whichever is nearer to a side."""
+        return TOLERANCE_M - float(self._outside(joints).max())
+
     def _outside(self, joints: Vector) -> Vector:
         """Return (2, 3) [m] by how much hand and elbow are beyond their boxes along each axis; negative: inside."""
         points = np.array(self._geometry.points(joints))

@@ -29,11 +29,11 @@ def make_driver(arm: SceneArm, limits: ArmLimits, start: Vector) -> StreamedDriv
     if arm.driver == "panda":
         from openral_robot_bridge.drivers.panda.panda_driver import PandaDriver
 
-        return PandaDriver(arm.address, limits, 1.0 / arm.stream_hz)
+        return PandaDriver(arm.address, limits, 1.0 / arm.stream_hz, arm.safety)
     if arm.driver == "ros2_control":
         from openral_robot_bridge.drivers.ros.trajectory_driver import TrajectoryDriver
 
         return TrajectoryDriver(int(arm.address), arm.ros2_control, limits)
     from openral_robot_bridge.drivers.franka import FrankaDriver
 
-    return FrankaDriver(arm.address, limits.names)
+    return FrankaDriver(arm.address, limits.names, arm.safety)

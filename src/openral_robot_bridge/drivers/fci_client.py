@@ -1,4 +1,4 @@
-"""What the clients of Franka arms have in common: thresholds, patience, and how libfranka's words are read.
+"""What the clients of Franka arms have in common: patience, and how libfranka's words are read.
 
 It imports nothing, since processes that only run libfranka import it.
 """
@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-TORQUE_THRESHOLD_NM, FORCE_THRESHOLD_N = 20.0, 30.0
-"""External torque and force at which the arm itself ends a motion."""
 RECOVERY_S = 2.0
 """[s] after its answer until an arm says that it is idle."""
+
+
+def hand_lost(why: str) -> str:
+    """Return the name of the fault of a hand that does not answer any more."""
+    return f"hand lost ({why})"
 
 
 def words_of(error: Exception) -> str:

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from openral_control.safety.arm_limits import Vector
+from openral_core.arm_section import SafetyLimits
 from openral_core.errors import InstallationError
 from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
 from openral_robot_bridge.drivers.fci_client import (
-    FORCE_THRESHOLD_N,
     RECOVERY_S,
-    TORQUE_THRESHOLD_NM,
     fault_names,
+    hand_lost,
     words_of,
 )
 from openral_robot_bridge.drivers.fci_versions import FR3_VERSION, refused
@@ -46,8 +46,8 @@ class FrankaDriver:
 
     stops_below_rad_s = DAMPED_RAD_S
 
-    def __init__(self, address: str, joint_names: tuple[str, ...]) -> None:
-        """Take the address of the controller and the names that the joints have in robot.yaml.
+    def __init__(self, address: str, joint_names: tuple[str, ...], safety: SafetyLimits) -> None:
+        """Take the controller's address, the joints' names in robot.yaml, and what the arm may do.
 
         Raises:
             InstallationError: franky-control is not installed.
@@ -59,6 +59,7 @@ class FrankaDriver:
             raise InstallationError(f"{what}; run: pip install 'openral[franka]'") from error
         self._franky: Any = franky
         self._address, self._names = address, joint_names
+        self._collision_nm, self._collision_n = safety.collision_torque_nm, safety.collision_force_n
         self._robot: Any = None
         self._hand: FrankaHand | None = None
         self._tracker: Any = None
@@ -73,7 +74,7 @@ class FrankaDriver:
         try:
             # The default demands a real-time kernel, which few have who only watch; a late command ends in a reflex.
             self._robot = franky.Robot(self._address, realtime_config=franky.RealtimeConfig.Ignore)
-            self._robot.set_collision_behavior(TORQUE_THRESHOLD_NM, FORCE_THRESHOLD_N)
+            self._robot.set_collision_behavior(self._collision_nm, self._collision_n)
         except (
             Exception
         ) as error:  # franky raises kinds of its own, which all mean that the arm cannot be used
@@ -111,6 +112,9 @@ class FrankaDriver:
         faults = fault_names(state.current_errors) or (
             fault_names(state.last_motion_errors) if mode is ArmMode.REFLEX else ()
         )
+        if self._hand is not None and self._hand.lost:
+            faults = (*faults, hand_lost(self._hand.lost))
+            mode = ArmMode.FAULT if mode in (ArmMode.IDLE, ArmMode.MOVING) else mode
         return ArmState(
             time.monotonic(),
             np.array(state.q, dtype=np.float64),
@@ -149,8 +153,10 @@ class FrankaDriver:
             self._end()
 
     def recover(self) -> None:
-        """Leave a reflex. Raises ArmError: the arm stays in it."""
+        """Leave a reflex, and connect a lost hand anew. Raises ArmError: the arm stays in it, or the hand lost."""
         self._end()
+        if self._hand is not None and self._hand.lost:
+            self._connect_hand_anew(self._hand)
         try:
             self._robot.recover_from_errors()
         except Exception as error:  # as above
@@ -175,6 +181,13 @@ class FrankaDriver:
         if self._hand is not None:
             self._hand.close()
         self._robot = self._hand = self._tracker = None
+
+    def _connect_hand_anew(self, lost: FrankaHand) -> None:
+        lost.close()
+        try:
+            self._hand = FrankaHand(self._franky.Gripper(self._address))
+        except Exception as error:  # as above
+            raise ArmError(f"the hand does not answer: {words_of(error)}; look at Desk, try again") from error
 
     def _brake(self) -> Any:
         return self._franky.TorqueStopMotion(

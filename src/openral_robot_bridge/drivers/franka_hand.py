@@ -10,6 +10,8 @@ import contextlib
 import threading
 from typing import Any
 
+from openral_robot_bridge.drivers.fci_client import words_of
+
 TOLERANCE_M = 0.08
 """[m] a grasp counts at whatever width it ends: the fingers press what is between them."""
 READ_S = 0.02
@@ -26,6 +28,9 @@ class FrankaHand:
         """[m] between the open fingers."""
         self.width_m = float(hand.width)
         """[m] at the last reading."""
+        self.lost = ""
+        """Why the hand cannot be read any more, in libfranka's words; empty: it can. A hand that was silent for a
+        second is given up by libfranka, and must be connected anew."""
         self._wanted: tuple[float, float, float] | None = None
         self._task: Any = None
         self._asked, self._closed = threading.Event(), threading.Event()
@@ -52,12 +57,15 @@ class FrankaHand:
                 self._task.get()
             self._task = None
 
-    # What goes wrong with a hand shows in a width that does not change; the arm goes on.
-
     def _read(self) -> None:
         while not self._closed.wait(READ_S):
-            with contextlib.suppress(Exception):
+            try:
                 self.width_m = float(self._hand.width)
+            except Exception as error:  # noqa: BLE001  clients raise kinds of their own, which all mean this
+                self.lost = words_of(error)
+                return
+
+    # A command that fails shows in a width that does not change; a hand that is lost, in `lost`.
 
     def _act(self) -> None:
         while self._asked.wait() and not self._closed.is_set():

@@ -7,7 +7,9 @@ graph, its latencies, and cameras over a network.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import mujoco
@@ -30,6 +32,10 @@ from openral_sim_bridge.backend import Snapshot, StepResult
 from openral_sim_bridge.backends.mjcf.world import CompiledScene
 from openral_sim_bridge.rendering.renderer import OffscreenRenderer, profile
 from openral_sim_bridge.rollout import EpisodeJob, EpisodeRow, roll_out
+
+
+class _ArmEndedTrial(Exception):
+    """The arm cannot be moved any more: by a reflex, a fault or its user stop."""
 
 
 class TwinWorld:
@@ -56,6 +62,8 @@ class TwinWorld:
             return made[0]
 
         self.arm = RobotArm(scene, connect=connect, clock=lambda: made[0].now_s)
+        self.steps = 0
+        """Since the last reset."""
 
     def __enter__(self) -> TwinWorld:
         return self
@@ -68,6 +76,7 @@ class TwinWorld:
         self, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
     ) -> list[RobotState]:
         """End the arm's motion, put the world into an initial state, and let the arm be led from there."""
+        self.steps = 0
         self.arm.recover()
         self._twin.reset(init_ids[0])
         self.arm.recover()
@@ -78,6 +87,9 @@ class TwinWorld:
         """Lead the arm for one control step, as far as the safety filter lets it."""
         self.arm.beat()
         state = self.arm.step(actions[0])
+        self.steps += 1
+        if self.arm.blocked_by:
+            raise _ArmEndedTrial
         done = np.zeros((1, len(self.task_ids)), dtype=bool)
         done[0, 0] = self._twin.is_done
         return StepResult([state], done, np.zeros(1, dtype=bool), None)
@@ -140,16 +152,21 @@ def lockstep_trials(
         policy = load_policy(package, "cpu")
         try:
             for init_id in init_ids:
-                [row] = roll_out(
-                    world,
-                    policy,
-                    observe,
-                    act,
-                    [EpisodeJob(task, init_id, instruction)],
-                    cameras=[camera.name for camera in observe.cameras],
-                    n_action_steps=manifest.replay_steps,
-                    horizon=max_steps,
-                )
+                job, began = EpisodeJob(task, init_id, instruction), time.perf_counter()
+                try:
+                    [row] = roll_out(
+                        world,
+                        policy,
+                        observe,
+                        act,
+                        [job],
+                        cameras=[camera.name for camera in observe.cameras],
+                        n_action_steps=manifest.replay_steps,
+                        horizon=max_steps,
+                    )
+                except _ArmEndedTrial:
+                    spent = round(time.perf_counter() - began, 3)
+                    row = replace(EpisodeRow.lost(job), steps=world.steps, wall_s=spent)
                 rows.append(_trial(row, world, scene.dt))
                 progress(rows[-1])
         finally:
@@ -158,17 +175,18 @@ def lockstep_trials(
 
 
 def _trial(row: EpisodeRow, world: TwinWorld, dt: float) -> TrialRow:
+    ended = world.arm.blocked_by
     return TrialRow(
         init_id=row.init_id,
         success=row.success,
         steps=row.steps,
         wall_s=row.wall_s,
         outcome="done" if row.success else "not done",
-        check="" if row.success else "max_steps",
+        check="" if row.success else ended or "max_steps",
         latency_p50_ms=row.latency_p50_ms,
         latency_p95_ms=row.latency_p95_ms,
         behind_rad=round(world.arm.take_behind(), 4),
         twin_s=round(row.steps * dt, 3),
         missed=0,
-        stopped_by=world.arm.stopped_by,
+        stopped_by=ended or world.arm.stopped_by,
     )

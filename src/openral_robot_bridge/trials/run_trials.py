@@ -94,14 +94,21 @@ def run_trials(
         rows.append(row)
         progress(row)
 
-    (_in_lockstep if plan.lockstep else _deployed)(file, package, plan, folder, keep)
-    content = {
-        "scene": scene.scene.id,
-        "plan": asdict(plan),
-        "results": summary(rows),
-        "provenance": {**provenance(package, " ".join(sys.argv)), **fingerprint(load_scene(str(file)))},
-    }
-    write_result(folder / "result.json", content)
+    content: dict[str, Any] = {}
+    try:
+        (_in_lockstep if plan.lockstep else _deployed)(file, package, plan, folder, keep)
+    finally:
+        if rows:  # also those before a twin or an arm that ended all of them
+            content = {
+                "scene": scene.scene.id,
+                "plan": asdict(plan),
+                "results": summary(rows),
+                "provenance": {
+                    **provenance(package, " ".join(sys.argv)),
+                    **fingerprint(load_scene(str(file))),
+                },
+            }
+            write_result(folder / "result.json", content)
     return content
 
 

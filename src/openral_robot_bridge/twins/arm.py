@@ -51,6 +51,7 @@ class TwinArm:
                 self._lag[self._dofs == dof] = damping / stiffness
         self._states, self._task = compiled.states, compiled.options.tasks[0]
         self._judge = compiled.judges[self._task]
+        self._judged_cycles = round(scene.dt / cycle_s)
         self._finger_speed = 0.1
         self._cycle_s = cycle_s
         self._see: Callable[[Vector], None] | None = None
@@ -65,7 +66,9 @@ class TwinArm:
         self._states.put(self._data, self._task, init_id)
         self._width = self._led = self.width
         self.done_s: float | None = None
-        """[s] the twin's time from the reset until the scene's first task was done; None: it was not."""
+        """[s] the twin's time from the reset until the scene's first task was done; None: it was not. It is judged once
+        a control step, as simulators judge: what a thing passes on its way is not where it is."""
+        self._cycles = 0
         self.hold(self.positions)
 
     @property
@@ -144,7 +147,8 @@ class TwinArm:
         share = self._led / self._gripper.max_opening_m
         self._gripper.command(self._data, CLOSED + (OPEN - CLOSED) * share)
         mujoco.mj_step(self._model, self._data)
-        if self.done_s is None and self._judge(self._data):
+        self._cycles += 1
+        if self.done_s is None and self._cycles % self._judged_cycles == 0 and self._judge(self._data):
             self.done_s = float(self._data.time)
         if self._see is not None:
             self._see(self._data.qpos)

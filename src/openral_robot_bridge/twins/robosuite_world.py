@@ -70,7 +70,12 @@ def write_world(scene: DeployScene, folder: Path, first: int, count: int) -> Pat
     _add_states(root, states)
     ET.indent(root)
     (folder / options.model).write_text(ET.tostring(root, encoding="unicode"), encoding="utf-8")
-    return Path(shutil.copyfile(source.path, folder / source.path.name))
+    copy = folder / source.path.name
+    begins = f"init_id: {options.init_id}\n"
+    copy.write_text(
+        source.path.read_text(encoding="utf-8").replace(begins, f"init_id: {first}\n"), encoding="utf-8"
+    )
+    return copy
 
 
 def _take_files(root: ET.Element, folder: Path) -> None:

@@ -16,12 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from openral_robot_bridge.drivers.fci_client import (
-    FORCE_THRESHOLD_N,
-    TORQUE_THRESHOLD_NM,
-    fault_names,
-    words_of,
-)
+from openral_robot_bridge.drivers.fci_client import fault_names, words_of
 from openral_robot_bridge.drivers.panda.shared_block import JOINTS, SharedBlock
 from openral_robot_bridge.drivers.panda.target_tracker import TargetTracker
 
@@ -137,7 +132,7 @@ def main() -> None:
     settings = json.loads(sys.stdin.readline())
     try:
         robot = libfranka.Robot(settings["address"], libfranka.RealtimeConfig.kIgnore)
-        torques, forces = [TORQUE_THRESHOLD_NM] * JOINTS, [FORCE_THRESHOLD_N] * 6
+        torques, forces = [settings["collision_nm"]] * JOINTS, [settings["collision_n"]] * 6
         robot.set_collision_behavior(torques, torques, forces, forces)
         client = _ArmClient(robot, libfranka, SharedBlock(int(sys.argv[1])), settings)
         client.look()

@@ -14,6 +14,7 @@ from importlib.metadata import version
 import numpy as np
 
 from openral_control.safety.arm_limits import ArmLimits, Vector
+from openral_core.arm_section import SafetyLimits
 from openral_core.errors import InstallationError
 from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
 from openral_robot_bridge.drivers.fci_client import RECOVERY_S
@@ -52,8 +53,9 @@ class PandaDriver:
     stops_below_rad_s = np.inf
     """`stop` brakes with the arm's greatest acceleration and jerk, from any speed."""
 
-    def __init__(self, address: str, limits: ArmLimits, period_s: float) -> None:
-        """Take the address of the controller, the limits of robot.yaml, and the time [s] between two targets.
+    def __init__(self, address: str, limits: ArmLimits, period_s: float, safety: SafetyLimits) -> None:
+        """Take the controller's address, the limits of robot.yaml, the time [s] between two targets, and what the arm
+        may do.
 
         Raises:
             InstallationError: panda-python is not installed.
@@ -62,6 +64,7 @@ class PandaDriver:
             what = "the driver 'panda' needs panda-python (Linux, x86_64)"
             raise InstallationError(f"{what}; run: pip install 'openral[panda]'")
         self._address, self._limits, self._period_s = address, limits, period_s
+        self._safety = safety
         self._arm: ClientProcess | None = None
         self._hand: ClientProcess | None = None
         self._motion = 0
@@ -78,6 +81,8 @@ class PandaDriver:
         settings = {
             "address": self._address,
             "ahead_s": AHEAD_CYCLES * self._period_s,
+            "collision_nm": self._safety.collision_torque_nm,
+            "collision_n": self._safety.collision_force_n,
             "velocity": limits.velocity.tolist(),
             "acceleration": limits.acceleration.tolist(),
             "jerk": limits.jerk.tolist(),

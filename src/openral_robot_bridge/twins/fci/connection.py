@@ -77,9 +77,10 @@ class Connection:
                 self._drop()
 
     def send_state(self, state: bytes) -> None:
-        """Send a state, if somebody wants it."""
-        if self._states_to is not None:
-            self._udp.sendto(state, self._states_to)
+        """Send a state, if somebody wants it; may be called from any thread."""
+        to = self._states_to
+        if to is not None:
+            self._udp.sendto(state, to)
 
     def receive_datagram(self, size: int, wait_s: float) -> bytes | None:
         """Return a datagram of a size [bytes]; None: none came within `wait_s`."""

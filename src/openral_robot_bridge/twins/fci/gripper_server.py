@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,8 +22,9 @@ from openral_robot_bridge.twins.fci.wire import (
     GripperReply,
 )
 
-STATE_CYCLES = 25
-"""Milliseconds between two states."""
+STATE_S = 0.025
+"""[s] between two states, by the wall's clock: a client that gets none for a second gives the hand up, and the arm's
+time may stand still for longer."""
 REST_CYCLES = 60
 """Milliseconds within which fingers that have come to rest do not move."""
 REST_M = 2e-4
@@ -58,23 +60,40 @@ class GripperServer:
         self._arm = arm
         self._task: _Task | None = None
         self._holds = False
-        self._messages = self._cycles = 0
+        self.silent = False
+        """Neither send nor answer anything, as a hand whose cable is broken."""
+        self._closed = threading.Event()
+        self._telling = threading.Thread(target=self._tell, name="hand", daemon=True)
+        self._telling.start()
 
     def cycle(self) -> None:
         """Serve one millisecond."""
+        if self.silent:
+            return
         for request in self._connection.requests():
             self._serve(request)
         self._watch()
-        self._cycles += 1
-        if self._cycles % STATE_CYCLES == 0:
-            self._messages += 1
-            greatest = self._arm.gripper.max_opening_m
-            fields = (self._messages, self._arm.width, greatest, self._holds, TEMPERATURE)
-            self._connection.send_state(GRIPPER_STATE.pack(*fields))
 
     def close(self) -> None:
         """Close the port."""
+        self._closed.set()
+        self._telling.join()
         self._connection.close()
+
+    def _tell(self) -> None:
+        """Send the hand's state until closed."""
+        messages = 0
+        while not self._closed.wait(STATE_S):
+            if not self.silent:
+                messages += 1
+                fields = (
+                    messages,
+                    self._arm.width,
+                    self._arm.gripper.max_opening_m,
+                    self._holds,
+                    TEMPERATURE,
+                )
+                self._connection.send_state(GRIPPER_STATE.pack(*fields))
 
     def _serve(self, request: FciRequest) -> None:
         command, payload = request.command, request.payload

@@ -22,7 +22,7 @@ from openral_robot_bridge.twins.trace import TraceKeeper
 from openral_robot_bridge.urdf_limits import read_limits
 
 HELP = (
-    "tell me: user_stop on, user_stop off, fail NAME, lose N, state N, judge, world, "
+    "tell me: user_stop on, user_stop off, fail NAME, lose N, hand on, hand off, state N, judge, world, "
     f"{Lockstep.words}, {TraceKeeper.words}, status, quit"
 )
 
@@ -102,6 +102,8 @@ class FciTwin:
         words = line.split()
         if words[:1] == ["user_stop"] and words[1:] in (["on"], ["off"]):
             self._server.press_user_stop(words[1] == "on")
+        elif words in (["hand", "on"], ["hand", "off"]):
+            self._gripper.silent = words[1] == "off"
         elif words[:1] == ["fail"] and words[1:] and words[1].upper() in FciFault.__members__:
             self._server.fail(FciFault[words[1].upper()])
         elif words[:1] == ["lose"] and len(words) == 2 and words[1].isdigit():

@@ -69,6 +69,7 @@ class Chain:
         position: NDArray[np.float64],
         quaternion: NDArray[np.float64] | None,
         posture: NDArray[np.float64],
+        turn_m: float = 1.0,
     ) -> NDArray[np.float64]:
         """Return joints (n,) within their ranges that bring the hand nearer to a pose, or to it.
 
@@ -78,6 +79,8 @@ class Chain:
             position: (3,) [m] of the hand in the world.
             quaternion: (4,) w, x, y, z; None: the hand may turn as it likes.
             posture: (n,) to which joints that the pose leaves free go back.
+            turn_m: [m/rad] what an error of the orientation counts beside one of the position, where the arm cannot
+                have both.
         """
         scratch, joints = self._copy(data), start.copy()
         for _ in range(ITERATIONS):
@@ -88,11 +91,29 @@ class Chain:
                 error = np.concatenate([error, rotation_between(turned, quaternion)])
             rows = len(error)
             jacobian = self.jacobian(scratch)[:rows]
-            inverse = jacobian.T @ np.linalg.inv(jacobian @ jacobian.T + _DAMPED[:rows, :rows])
-            free = POSTURE_GAIN * (posture - joints)
-            step = inverse @ (error - jacobian @ free) + free
-            joints = np.clip(joints + step, self.low, self.high)
+            error[3:], jacobian[3:] = turn_m * error[3:], turn_m * jacobian[3:]
+            joints = self._nearer(joints, jacobian, error, posture)
         return joints
+
+    def _nearer(
+        self,
+        joints: NDArray[np.float64],
+        jacobian: NDArray[np.float64],
+        error: NDArray[np.float64],
+        posture: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Return joints (n,) after one iteration; those at the ends of their ranges leave the error to the others."""
+        rows, free = len(error), POSTURE_GAIN * (posture - joints)
+        inside = np.ones(len(joints), dtype=bool)
+        while True:
+            used = jacobian * inside
+            inverse = used.T @ np.linalg.inv(used @ used.T + _DAMPED[:rows, :rows])
+            step = inverse @ (error - used @ free) + free * inside
+            out = ((joints >= self.high) & (step > 0.0)) | ((joints <= self.low) & (step < 0.0))
+            if not (out & inside).any():
+                moved: NDArray[np.float64] = np.clip(joints + step, self.low, self.high)
+                return moved
+            inside &= ~out
 
     def position_at(self, data: Any, joints: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return where the hand is (3,) [m] with joints (n,), all else being as `data` says."""

@@ -146,7 +146,9 @@ class HandControl(_LedHand):
         """Move the target by one control step. `numbers` (3,) or (6,) in -1..1."""
         self._target.move(data, numbers)
         position = self._target.position
-        wanted = self._chain.solve(data, self.joints, position, self._target.quaternion, self._posture)
+        wanted = self._chain.solve(
+            data, self.joints, position, self._target.quaternion, self._posture, self._target.turn_m
+        )
         if float(np.linalg.norm(self._chain.position_at(data, wanted) - position)) > ASTRAY_M:
             wanted = self._chain.solve(data, self.joints, position, None, self.joints)
         way = wanted - self.joints

@@ -16,6 +16,9 @@ LEASH_S = 0.1
 not wind up where something is in the way."""
 STEP_RAD = 0.5
 """[rad] rotation of the hand by a command of 1 where the scene's `action.step_rad` is absent, as in robosuite."""
+SPRUNG_TURN_M = 0.3
+"""[m/rad] OSC_POSE draws position and orientation by springs of their own (`uncouple_pos_ori`), so that a hand at the
+end of the arm's reach goes on to its place and tilts."""
 
 
 class HandTarget(Protocol):
@@ -25,6 +28,8 @@ class HandTarget(Protocol):
     """(3,) [m]"""
     quaternion: NDArray[np.float64]
     """(4,) w, x, y, z"""
+    turn_m: float
+    """[m/rad] what an error of the hand's orientation counts beside one of its position; see `Chain.solve`."""
 
     def restart(self, data: Any) -> None:
         """Take the present pose."""
@@ -41,6 +46,8 @@ class HandTarget(Protocol):
 
 class SetPoint:
     """The set point of the hand, displaced by actions in the world's axes, on a leash."""
+
+    turn_m = 1.0
 
     def __init__(self, chain: Chain, step_m: float, step_rad: float, dt: float) -> None:
         self._chain, self._step_m, self._step_rad = chain, step_m, step_rad
@@ -73,6 +80,8 @@ class SprungHand:
     a constant command c it goes at sqrt(kp) / 2 * c * step_m: 0.31 m/s for a step of 5 cm. The spring is solved
     exactly for a control step; the drives are then led along with the hand that it describes, on a leash.
     """
+
+    turn_m = SPRUNG_TURN_M
 
     def __init__(self, chain: Chain, step_m: float, step_rad: float, stiffness: float, dt: float) -> None:
         self._chain, self._dt, self._rate = chain, dt, math.sqrt(stiffness)

@@ -24,6 +24,7 @@ SIDECARS = {
     "act": "lerobot",
     "diffusion": "lerobot",
     "openvla": "openvla_oft",
+    "openvla_7b": "openvla_oft",
     "robometer": "robometer",
     "robometer_500mb": "robometer",
     "robometer_4b": "robometer",

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from openral_core.errors import ContractError
+from openral_core.manifest import RSkillManifest
 from openral_core.manifest.families import server_elsewhere
 from openral_rskill.peak_memory import peak_of
 from openral_rskill.registry import RSkillPackage
@@ -36,6 +37,8 @@ class Need:
     """[GB] None: nothing is known."""
     note: str
     """Where the number is from, if it is not `min_vram_gb` of the manifest."""
+    smaller: str = ""
+    """How to take the smallest number format that the manifest knows; empty: it is taken already."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,8 @@ class Budget:
         """What to do about it."""
         if self.free_gb is None:
             return "use --device cpu, or fix the driver: nvidia-smi"
-        return "end what else uses the device (nvidia-smi), use a smaller number format, or --device cpu"
+        formats = [need.smaller for need in self.needs if need.smaller]
+        return ", ".join(["end what else uses the device (nvidia-smi)", *formats, "or use --device cpu"])
 
 
 def budget(packages: Sequence[RSkillPackage], device: str, probe: Probe | None = None) -> Budget:
@@ -167,7 +171,7 @@ def _need(package: RSkillPackage) -> Need:
     manifest, dtype = package.manifest, package.manifest.quantization.dtype
     stated = manifest.min_vram_gb.get(dtype)
     if stated is not None:
-        return Need(manifest.short_name, stated, "")
+        return Need(manifest.short_name, stated, "", _smaller(manifest, stated))
     computed = peak_of(package)
     if computed is not None:
         return Need(manifest.short_name, computed.gb, " computed from its files")
@@ -175,3 +179,11 @@ def _need(package: RSkillPackage) -> Need:
     if size is not None:
         return Need(manifest.short_name, size / 1e9, " for its weights alone")
     return Need(manifest.short_name, None, f"not stated for {dtype}")
+
+
+def _smaller(manifest: RSkillManifest, stated: float) -> str:
+    dtype, least = min(manifest.min_vram_gb.items(), key=lambda entry: entry[1])
+    if least >= stated:
+        return ""
+    place = f"{manifest.short_name}'s rskill.yaml"
+    return f"write quantization.dtype: {dtype} into {place} ({least:.3g} in place of {stated:.3g} GB)"

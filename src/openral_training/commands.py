@@ -145,14 +145,19 @@ def reward(
     threads: ThreadsOption = 1,
     device: DeviceOption = Device.auto,
 ) -> None:
-    """Train a `mini` progress and success model on a dataset with failures. Goes on where it stopped."""
+    """Train a `mini` progress and success model on a dataset with failures. Goes on where it stopped.
+
+    Under `torchrun --no-python` each process goes through its share of every batch.
+    """
     from openral_data.datasets.listing import dataset_folder
     from openral_data.lerobot_v3 import open_dataset
     from openral_rskill.evidence import keep_weights
     from openral_training import bc as cloning
     from openral_training import reward as rewarding
+    from openral_training.data_parallel import leads
     from openral_training.recipe import load_recipe
 
+    console.quiet = not leads()
     check_folder(out, "--out")
     keep_weights(out)
     config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)

@@ -82,6 +82,20 @@ def leads() -> bool:
     return not dist.is_torchelastic_launched() or os.environ["RANK"] == "0"
 
 
+def require_one_process(command: str, instead: str) -> None:
+    """Refuse to be one of several processes of torchrun, each of which would do the same work into the same folder.
+
+    Args:
+        command: what was started, in the user's words.
+        instead: what to do.
+
+    Raises:
+        ContractError: there are several.
+    """
+    if dist.is_torchelastic_launched() and int(os.environ["WORLD_SIZE"]) > 1:
+        raise ContractError(f"{command} does not share its work under torchrun; {instead}")
+
+
 def join(device: str) -> TrainingProcess:
     """Meet the other processes that torchrun has started; without torchrun there are none.
 

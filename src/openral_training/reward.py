@@ -28,7 +28,8 @@ from openral_rskill.mini.checkpoint import WEIGHTS, load_network, save_network
 from openral_rskill.store.lock import sha256_of
 from openral_training.bc import EXPERTS, BcConfig, SentencePool, schedule
 from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
-from openral_training.devices import mixed_precision, torch_device
+from openral_training.data_parallel import join
+from openral_training.devices import mixed_precision
 from openral_training.frames import augment, frame_cache
 from openral_training.recipe import Recipe
 
@@ -178,6 +179,8 @@ def train(
 ) -> MiniRewardNetwork:
     """Train on `dataset` and write `config.json` and `model.safetensors` into `out`.
 
+    Under torchrun each process goes through its share of every batch, and the first one writes.
+
     Args:
         dataset: demonstrations and failures, as `openral train collect` makes them.
         recipe: the words of each task and which tasks share a scene.
@@ -187,15 +190,23 @@ def train(
         device: auto, or a torch device; the batches are the same on each.
         warm_start: folder of a checkpoint to go on from; None: from nothing.
         progress: called after each step with the number of steps done and the loss.
+
+    Raises:
+        ContractError: the batch has fewer rows than there are processes.
+        InstallationError: torch cannot use the device.
     """
-    device = torch_device(device)
+    process = join(device)
+    share = process.share(config.batch_size)
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
-    labels, frames = label(dataset, recipe), frame_cache(dataset, dataset.cameras[0], model.image_size)
+    labels = label(dataset, recipe)
+    with process.first():
+        frames = frame_cache(dataset, dataset.cameras[0], model.image_size)
     heard = [recipe.tasks[task].train for task in recipe.task_ids]
     sentences = SentencePool(heard, SentenceEncoder())
     network = _begin(model, warm_start)
-    learner = RewardLearner(network).to(device)
+    learner = RewardLearner(network).to(process.device)
+    parallel = process.parallel(learner)
     optimiser = torch.optim.AdamW(
         learner.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
     )
@@ -210,14 +221,17 @@ def train(
         words = sentences.draw(tasks, config.sentence_noise, rng)
         for group in optimiser.param_groups:
             group["lr"] = config.learning_rate * schedule(step, config)
-        loss = _loss(learner, images, words, labels, rows, tasks)
+        loss = _loss(parallel, process.device, images, words, labels, rows, tasks, share)
         optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        (process.size * loss).backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         optimiser.step()
-        progress(step + 1, loss.item())
-        if (step + 1) % config.save_every == 0:
+        progress(step + 1, process.total(loss))
+        if process.leads and (step + 1) % config.save_every == 0:
             save_run(state_file, learner, optimiser, step + 1, run)
+    process.leave()
+    if not process.leads:
+        return network
     reference = zip(recipe.task_ids, labels.reference_s, strict=True)
     told = ", ".join(f"{task} {seconds:.2f}" for task, seconds in reference)
     made_of = {**origin(dataset, recipe, config.seed), "steps": str(config.steps), "reference_s": told}
@@ -229,25 +243,40 @@ def train(
 
 
 def _loss(
-    learner: RewardLearner,
+    forward: nn.Module,
+    device: str,
     images: Tensor,
     words: Tensor,
     labels: RewardLabels,
     rows: NDArray[np.int64],
     tasks: NDArray[np.int64],
+    share: slice,
 ) -> Tensor:
-    """Return the error in success, in progress and in the distances, the latter two where they are known."""
-    device = learner.distances.weight.device
-    success, target, distances = (
-        torch.from_numpy(known[rows, tasks]).to(device)
-        for known in (labels.success, labels.progress, labels.distances)
-    )
-    with mixed_precision(device.type):
-        progress_logit, success_logit, told = learner(images.to(device), words.to(device))
+    """Return the error in success, in progress and in the distances, the latter two where they are known.
+
+    Args:
+        forward: a RewardLearner, or what it is called through.
+        device: where it is.
+        images: (B, 3 or 6, S, S) of the batch.
+        words: (B, 384)
+        labels: of the dataset.
+        rows: (B,) of the dataset.
+        tasks: (B,) whose words the frames are shown under.
+        share: rows of the batch that are evaluated; the errors of all shares add up to the batch's means.
+    """
+    wanted = [known[rows, tasks] for known in (labels.success, labels.progress, labels.distances)]
+    counts = [max(1, int(np.isfinite(known).sum())) for known in wanted]
+    success, target, distances = (torch.from_numpy(known[share]).to(device) for known in wanted)
+    with mixed_precision(torch.device(device).type):
+        progress_logit, success_logit, told = forward(images[share].to(device), words[share].to(device))
     known, measured = ~target.isnan(), ~distances.isnan()
-    loss = binary_cross_entropy_with_logits(success_logit, success)
-    loss = loss + binary_cross_entropy_with_logits(progress_logit[known], target[known])
-    return loss + DISTANCE_WEIGHT * smooth_l1_loss(told[measured], distances[measured])
+    errors = (
+        binary_cross_entropy_with_logits(success_logit, success, reduction="sum"),
+        binary_cross_entropy_with_logits(progress_logit[known], target[known], reduction="sum"),
+        DISTANCE_WEIGHT * smooth_l1_loss(told[measured], distances[measured], reduction="sum"),
+    )
+    first, second, third = (error / count for error, count in zip(errors, counts, strict=True))
+    return first + second + third
 
 
 def _begin(model: MiniRewardConfig, warm_start: Path | None) -> MiniRewardNetwork:

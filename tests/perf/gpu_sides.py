@@ -1,9 +1,14 @@
 """Times one model as it is served here and as its own library runs it, in one process; runs in the model's sidecar.
 
-    gpu_sides.py smolvla|robometer FOLDER DEVICE CALLS
+    gpu_sides.py smolvla|robometer|openvla FOLDER DEVICE CALLS
 
-Prints JSON: side -> {p50_ms, p99_ms, gb}, with `gb` the peak that torch allocated; and how far their answers are apart.
+Prints JSON: side -> {p50_ms, p99_ms, gb}, with `gb` the peak that torch allocated; and how far the answers of the first
+two are apart. The side `whole` is ours with the preparation of pictures, where that is left out of the comparison.
 The sides take turns, call by call, so that whatever else the machine does meets both.
+
+    gpu_sides.py smolvla|robometer|openvla FOLDER DEVICE alone
+
+Loads the model alone, as its manifest has it, asks it for its largest input, and prints what that took.
 """
 
 from __future__ import annotations
@@ -29,18 +34,13 @@ WARM_UPS = 3
 WORDS = "open the drawer"
 
 
-def smolvla(folder: Path, device: str) -> dict[str, Call]:
-    """A chunk for one robot with one camera: served in bf16, and by LeRobot under autocast to bf16."""
+def smolvla(folder: Path, device: str, *, alone: bool = False) -> dict[str, Call]:
+    """A chunk for one robot with one camera: served in bf16, and by LeRobot under autocast to bf16 unless alone."""
     from openral_policy_nodes.families.lerobot import model as served
     from openral_policy_nodes.families.lerobot.checkpoint import read_checkpoint
 
     checkpoint = read_checkpoint(folder)
     ours = served.LeRobotModel(checkpoint, device, "bf16", 0)
-    cast, graph = served.cast_products, served.use_static_sampling
-    served.cast_products = lambda policy, dtype: None
-    served.use_static_sampling = lambda policy, record: None  # type: ignore[assignment, return-value]
-    peer = served.LeRobotModel(checkpoint, device, "bf16", 0)
-    served.cast_products, served.use_static_sampling = cast, graph
     [(camera, (_, height, width))] = ours.features.images.items()
 
     def call(model: served.LeRobotModel, number: int) -> Any:
@@ -50,6 +50,13 @@ def smolvla(folder: Path, device: str) -> dict[str, Call]:
         model.reset([WORDS])
         return model.predict({camera: image}, state, [WORDS], [WORDS])
 
+    if alone:
+        return {"ours": lambda number: call(ours, number)}
+    cast, graph = served.cast_products, served.use_static_sampling
+    served.cast_products = lambda policy, dtype: None
+    served.use_static_sampling = lambda policy, record: None  # type: ignore[assignment, return-value]
+    peer = served.LeRobotModel(checkpoint, device, "bf16", 0)
+    served.cast_products, served.use_static_sampling = cast, graph
     return {"ours": lambda number: call(ours, number), "lerobot": lambda number: call(peer, number)}
 
 
@@ -90,7 +97,87 @@ def robometer(folder: Path, device: str) -> dict[str, Call]:
     return {
         "ours": lambda number: call(scorer._model, number),
         "transformers + bitsandbytes": lambda number: call(peer, number),
+        "whole": lambda number: scorer._model(asked(number)).progress.float().cpu().numpy(),
     }
+
+
+def openvla(folder: Path, device: str) -> dict[str, Call]:
+    """A chunk of eight actions for one robot with one camera, in bf16: recorded, and launched kernel by kernel."""
+    import copy
+
+    ours = _openvla(folder, device, "bf16")
+    peer = copy.copy(ours)  # the same weights
+    peer.score = peer._scores
+    call = _openvla_call
+    return {
+        "ours": lambda number: call(ours, number),
+        "timm + transformers": lambda number: call(peer, number),
+    }
+
+
+def _openvla(folder: Path, device: str, dtype: str) -> Any:
+    from openral_policy_nodes.families.openvla_oft.checkpoint import read_checkpoint
+    from openral_policy_nodes.families.openvla_oft.model import OpenVLAOFTModel
+    from openral_policy_nodes.families.openvla_oft.settings import OpenVlaSettings
+
+    checkpoint = read_checkpoint(folder)
+    return OpenVLAOFTModel(
+        checkpoint, OpenVlaSettings(next(iter(checkpoint.norm_stats)), 8, 1), device, dtype
+    )
+
+
+def _openvla_call(model: Any, number: int) -> Any:
+    rng, size = np.random.default_rng(number), model.checkpoint.image_size
+    image = rng.integers(0, 256, (1, 1, size, size, 3), np.uint8)
+    model.reset([WORDS])
+    return model.predict(image, np.zeros((1, len(model.proprio.low)), np.float32), [WORDS], [WORDS])
+
+
+def alone(name: str, folder: Path, device: str) -> dict[str, float]:
+    """Load a model as it is served and ask it for its largest input; return seconds and peaks."""
+    start = time.perf_counter()
+    if name == "robometer":
+        from openral_reward_monitor.models.robometer.sampling import MAX_FRAMES, MAX_SIDE
+        from openral_reward_monitor.models.robometer.server import RobometerScorer
+
+        scorer = RobometerScorer(folder, device=device, quantize=True)
+        shown = np.random.default_rng(0).integers(0, 256, (MAX_FRAMES, MAX_SIDE, MAX_SIDE, 3), np.uint8)
+
+        def call() -> None:
+            scorer.score({"frames": shown, "task": WORDS})
+
+    elif name == "openvla":
+        packed = _openvla(folder, device, "int4")
+
+        def call() -> None:
+            _openvla_call(packed, 0)
+
+    else:
+        served = smolvla(folder, device, alone=True)["ours"]
+
+        def call() -> None:
+            served(0)
+
+    found = {"load_s": time.perf_counter() - start, "load_gb": _reserved(device), "host_gb": _host_gb()}
+    for _ in range(2):  # the second call replays what the first has recorded
+        call()
+    used = 0.0
+    if device.startswith("cuda"):
+        free, there = torch.cuda.mem_get_info()
+        used = (there - free) / 1e9
+    return {**found, "peak_gb": _reserved(device), "card_gb": used}
+
+
+def _reserved(device: str) -> float:
+    """[GB] that torch's allocator has taken at most."""
+    return torch.cuda.max_memory_reserved() / 1e9 if device.startswith("cuda") else 0.0
+
+
+def _host_gb() -> float:
+    """[GB] of the host's memory that this process had at most, pages of mapped files included."""
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
 
 
 def measured(calls: dict[str, Call], device: str, count: int) -> dict[str, Any]:
@@ -123,11 +210,18 @@ def measured(calls: dict[str, Call], device: str, count: int) -> dict[str, Any]:
     return {"sides": sides, "apart": apart, "torch": torch.__version__}
 
 
-def main(model: str, folder: str, device: str, count: int) -> None:
-    makers = {"smolvla": smolvla, "robometer": robometer}
-    found = measured(makers[model](Path(folder), device), device, count)
+def main(model: str, folder: str, device: str, count: str) -> None:
+    if count == "alone":
+        found: dict[str, Any] = alone(model, Path(folder), device)
+    else:
+        makers: dict[str, Callable[[Path, str], dict[str, Call]]] = {
+            "smolvla": smolvla,
+            "robometer": robometer,
+            "openvla": openvla,
+        }
+        found = measured(makers[model](Path(folder), device), device, int(count))
     sys.stdout.write(json.dumps(found) + "\n")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]))
+    main(*sys.argv[1:5])

@@ -47,7 +47,12 @@ def test_needs_and_margin_are_added_up(skill: Make) -> None:
 
 
 def test_the_number_format_decides(skill: Make) -> None:
-    assert budget([skill(**{**INT4, "quantization": {"dtype": "bf16"}})], "cuda", probe(18.0)).fits is False
+    wide = budget([skill(**{**INT4, "quantization": {"dtype": "bf16"}})], "cuda", probe(18.0))
+    assert not wide.fits
+    assert wide.fix.split(", ")[1] == (
+        "write quantization.dtype: int4 into example's rskill.yaml (7 in place of 18 GB)"
+    )
+    assert "quantization" not in budget([skill(**INT4)], "cuda", probe(1.0)).fix
     unknown = budget([skill(**{**INT4, "quantization": {"dtype": "fp16"}})], "cuda", probe(1.2))
     assert unknown.fits
     assert "example not stated for fp16" in unknown.needed

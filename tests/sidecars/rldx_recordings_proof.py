@@ -24,6 +24,7 @@ from traced import traced
 from transformers import Qwen3VLConfig
 from transformers.feature_extraction_utils import BatchFeature
 
+from openral_policy_nodes.families.rldx.padding import let_sentences_differ
 from openral_policy_nodes.families.rldx.recordings import record_parts
 
 WIDTH, LAYERS, COG, IMAGE, START = 64, 7, 4, 50, 151652
@@ -109,14 +110,26 @@ class Model:
     def actions(self, batch: int, words: int, seed: int, *, hidden: bool = False) -> torch.Tensor:
         """Infer from B observations of two pictures, where the older one is dropped, and a sentence."""
         torch.manual_seed(seed)
-        picture = [START, *[IMAGE] * 4]
         sentences = torch.randint(1, 40, (batch, words)).tolist()
-        ids = torch.tensor([[*picture, *picture, *sentence] for sentence in sentences])
+        pixels = torch.randn(batch * 2 * 16, 3 * 2 * 16 * 16)
+        return self.infer(sentences, pixels, hidden=hidden)
+
+    def infer(
+        self, sentences: list[list[int]], pixels: torch.Tensor, *, hidden: bool = False
+    ) -> torch.Tensor:
+        """Infer from sentences, padded on the left as upstream's processor does, and their pictures."""
+        batch, longest = len(sentences), max(map(len, sentences))
+        picture = [START, *[IMAGE] * 4]
+        spare = [longest - len(sentence) for sentence in sentences]
+        ids = torch.tensor(
+            [[*[0] * n, *picture, *picture, *row] for n, row in zip(spare, sentences, strict=True)]
+        )
+        present = torch.tensor([[0] * n + [1] * (ids.shape[1] - n) for n in spare])
         seen = BatchFeature(
             {
                 "input_ids": ids,
-                "attention_mask": torch.ones_like(ids),
-                "pixel_values": torch.randn(batch * 2 * 16, 3 * 2 * 16 * 16),
+                "attention_mask": present,
+                "pixel_values": pixels,
                 "image_grid_thw": torch.tensor([[1, 4, 4]] * 2 * batch),
                 "image_wise_encoding": torch.zeros(batch, dtype=torch.bool),
                 "num_views": torch.ones(batch, dtype=torch.long),
@@ -134,6 +147,45 @@ class Model:
 
 CALLS = [(1, 5, 0), (1, 5, 1), (2, 5, 2), (1, 6, 3), (1, 5, 4)]
 """Batch, words of the sentence and seed: other values, another batch, another length, and the first shape again."""
+
+
+def differing(plain: Model, recorded: Model) -> dict[str, Any]:
+    """Infer from sentences of three lengths: together, where upstream alone fails; one by one; and recorded."""
+    torch.manual_seed(9)
+    sentences = [torch.randint(1, 40, (words,)).tolist() for words in (3, 8, 5)]
+    pixels = torch.randn(3, 2 * 16, 3 * 2 * 16 * 16)
+
+    def together(model: Model) -> torch.Tensor:
+        torch.manual_seed(1)
+        return model.infer(sentences, pixels.flatten(0, 1))
+
+    def read(model: Model, rows: slice) -> torch.Tensor:
+        """What the backbone makes of some of the sentences."""
+        seen: list[torch.Tensor] = []
+        hook = model.backbone.register_forward_hook(
+            lambda module, args, answer: seen.append(answer["backbone_features"].float())
+        )
+        model.infer(sentences[rows], pixels[rows].flatten(0, 1))
+        hook.remove()
+        return seen[0]
+
+    try:
+        together(plain)
+        upstream = "no error"
+    except IndexError as error:
+        upstream = type(error).__name__
+    for model in (plain, recorded):
+        let_sentences_differ(model)
+    wanted = together(plain)
+    found = [together(recorded) for _ in range(2)]
+    all_three = read(plain, slice(0, 3))
+    alone = torch.cat([read(plain, slice(row, row + 1)) for row in range(3)])
+    return {
+        "upstream": upstream,
+        "recorded_apart": [(mine - wanted).abs().max().item() for mine in found],
+        "alone_apart": ((all_three - alone).norm() / alone.norm()).item(),
+        "others_apart": ((all_three - alone.roll(1, 0)).norm() / alone.norm()).item(),
+    }
 
 
 def main(upstream_folder: str, folder: str) -> None:
@@ -158,6 +210,7 @@ def main(upstream_folder: str, folder: str) -> None:
         "refused": [run.call.refused, denoising.call.refused],
         "recordings_of_continued_chunks": left.call.recorded,
     }
+    answer["differing"] = differing(plain, recorded)
     sys.stdout.write("\n" + json.dumps(answer))
 
 

@@ -1,4 +1,4 @@
-"""RLDX-1's static parts by upstream's real code: recorded or not, the same actions, bit for bit.
+"""RLDX-1's static parts by upstream's real code: recorded or not, the same actions, bit for bit, for any sentences.
 
 Upstream's package comes from the package index as it is; its pins are of another Python, and none of what it pins is
 needed for the model's own code. It runs in LeRobot's environment, which has transformers and diffusers.
@@ -54,3 +54,9 @@ def test_recorded_or_not_the_actions_are_upstreams(tmp_path: Path) -> None:
     assert found["refused"] == ["", ""]
     assert found["layers_left"] == 5
     assert found["recordings_of_continued_chunks"] == 0
+    # Sentences of different lengths in one batch: upstream by itself fails, and each is answered as if it were alone.
+    differing = found["differing"]
+    assert differing["upstream"] == "IndexError"
+    assert differing["recorded_apart"] == [0.0, 0.0]
+    assert differing["alone_apart"] < 0.02  # sums in bf16, in batches of another size
+    assert differing["others_apart"] > 0.1

@@ -137,6 +137,7 @@ def test_the_server_says_what_it_is_and_refuses_what_it_cannot_score(packed_robo
             ({"frames": frames(2).astype(np.float32)}, "uint8"),
             ({"frames": frames(2)[..., :2]}, "uint8"),
             ({"frames": None}, "uint8"),
+            ({"frames": np.zeros((1, 8, 641, 3), np.uint8)}, "641 x 8 px, and a side has at most 640"),
             ({"task": " "}, "task must say"),
             ({"task": None}, "task must say"),
         ):

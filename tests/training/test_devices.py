@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
+from typer.testing import CliRunner
 
-from openral_core.errors import InstallationError
+from openral_cli.app import app
+from openral_core.errors import ContractError, InstallationError
 from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork
 from openral_training import bc
 from openral_training.cloning_data import Demonstrations
@@ -101,3 +105,23 @@ def test_an_update_of_a_policy_is_on_its_device(device: str) -> None:
     figures = learner.update(Batch(observations=torch.from_numpy(seen), **tensors), 0, 0)
     assert figures["train/actor/ratio_at_step_0"] == pytest.approx(1.0, abs=1e-5)
     assert next(policy.network.parameters()).device.type == device
+
+
+@pytest.mark.parametrize(
+    ("arguments", "instead"),
+    [
+        (["planner"], "start one process, without it"),
+        (["rl", "--config", "reach_ci"], "set cluster.component_placement, which starts its processes"),
+    ],
+    ids=["planner", "rl"],
+)
+def test_what_does_not_share_its_work_refuses_torchrun(
+    arguments: list[str], instead: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of its processes would write the same folder."""
+    for name, value in (("TORCHELASTIC_RUN_ID", "1"), ("WORLD_SIZE", "2"), ("RANK", "1")):
+        monkeypatch.setenv(name, value)
+    done = CliRunner().invoke(app, ["train", *arguments, "--out", str(tmp_path / "run")])
+    assert isinstance(done.exception, ContractError)
+    assert str(done.exception).endswith(instead)
+    assert not (tmp_path / "run").exists()

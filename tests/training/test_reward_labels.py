@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
+from openral_reward_monitor.models.mini.network import MiniRewardConfig, MiniRewardNetwork
 from openral_training import reward
 from openral_training.recipe import Recipe
 
@@ -90,3 +92,24 @@ def test_an_attempt_begins_in_its_own_episode_and_never_after_the_frame():
     last = began[rows == len(found.task) - 1]
     assert {7, 16} <= set(last.tolist()), "with the episode, and with the frame itself"
     assert len(set(last.tolist())) > 3, "and on the way"
+
+
+def test_the_shares_of_processes_add_up_to_a_batchs_error_and_gradient():
+    found, rng = labels([5, 8], ["expert", "stuck"]), np.random.default_rng(0)
+    rows, tasks = reward.draw(found, 9, rng)
+    torch.manual_seed(0)
+    learner = reward.RewardLearner(MiniRewardNetwork(MiniRewardConfig())).eval()
+    size = learner.network.config.image_size
+    images = torch.from_numpy(rng.integers(0, 256, (9, 3, size, size), np.uint8))
+    words = torch.randn(9, 384)
+
+    def learned(shares: list[slice]) -> tuple[float, torch.Tensor]:
+        parts = [reward._loss(learner, "cpu", images, words, found, rows, tasks, share) for share in shares]
+        gradient = torch.autograd.grad(sum(parts), list(learner.parameters()))
+        return float(sum(parts)), torch.cat([value.flatten() for value in gradient])
+
+    whole, wanted = learned([slice(0, 9)])
+    assert np.isnan(found.progress[rows, tasks]).any(), "else the shares would be means of equal parts"
+    shared, made = learned([slice(0, 2), slice(2, 9)])
+    assert shared == pytest.approx(whole, rel=1e-2)  # products are in bf16
+    assert (made - wanted).norm() < 2e-2 * wanted.norm()

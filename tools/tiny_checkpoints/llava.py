@@ -30,7 +30,7 @@ def make(
     *,
     seed: int = 0,
     image: int = 32,
-    bins: int = 16,
+    bins: int = 256,
     dtype: torch.dtype = torch.float32,
 ) -> None:
     """Write a model of two layers.

@@ -1,8 +1,9 @@
-"""A tiny OpenVLA-OFT checkpoint in the layout of a fine-tuned one; runs in the sidecar `openvla_oft`."""
+"""Random OpenVLA-OFT checkpoints in the layout of a fine-tuned one; runs in the sidecar `openvla_oft`."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,25 +21,55 @@ _IMAGENET = ([0.484375, 0.455078125, 0.40625], [0.228515625, 0.2236328125, 0.224
 _HALF = ([0.5, 0.5, 0.5], [0.5, 0.5, 0.5])
 
 
-def make(family: str, folder: Path, *, seed: int, image: int = 64, state: int = 8, action: int = 7) -> None:
+@dataclass(frozen=True)
+class Size:
+    """Widths and depths of the language model, and timm's names of the towers."""
+
+    towers: tuple[str, str]
+    image: int
+    """[px]"""
+    hidden: int
+    intermediate: int
+    layers: int
+    heads: int
+
+
+SIZES = {
+    "openvla": Size(("test_vit2", "test_vit3"), 64, 64, 128, 2, 4),
+    "openvla_7b": Size(
+        ("vit_large_patch14_reg4_dinov2.lvd142m", "vit_so400m_patch14_siglip_224"),
+        *(224, 4096, 11_008, 32, 32),
+    ),
+}
+"""By the name that the command line has for it. The second has the dimensions of OpenVLA-7B, but for the words, which
+are few; it is to measure with."""
+
+
+def make(family: str, folder: Path, *, seed: int, image: int = 0, state: int = 8, action: int = 7) -> None:
     """Write a checkpoint: config.json, two shards, tokenizer, image statistics, data set statistics, proprioception.
 
     Args:
-        family: openvla.
+        family: a key of `SIZES`.
         folder: where to; made if need be.
         seed: of the weights.
-        image: [px] height and width of the images, a multiple of 16; real ones take 224.
+        image: [px] height and width of the images, a multiple of the towers' patches; 0: the size's own.
         state: length of the proprioception.
         action: length of an action; the last number is the gripper's.
     """
     torch.manual_seed(seed)
+    size = SIZES[family]
+    image = image or size.image
     folder.mkdir(parents=True, exist_ok=True)
     words = ("<unk>", "<s>", "</s>", "▁")
     tokenizer = make_tokenizer(
         words, vocabulary=640, prefix="<s>", bos_token="<s>", eos_token="</s>", unk_token="<unk>"
     )
-    config = _config(image, len(tokenizer))
+    config = _config(size, image, len(tokenizer))
+    torch.set_default_dtype(
+        torch.bfloat16 if size.layers > 2 else torch.float32
+    )  # half the memory to build in
     network = OpenVLAOFT(config).to(torch.bfloat16)
+    torch.set_default_dtype(torch.float32)
     tensors = {name.replace(".gamma", ".scale_factor"): value for name, value in network.state_dict().items()}
     _save_shards(folder, tensors)
     projector = ProprioProjector(state, config["text_config"]["hidden_size"]).to(torch.bfloat16)
@@ -58,7 +89,7 @@ def make(family: str, folder: Path, *, seed: int, image: int = 64, state: int = 
     )
 
 
-def _config(image: int, words: int) -> dict[str, Any]:
+def _config(size: Size, image: int, words: int) -> dict[str, Any]:
     return {
         "architectures": ["OpenVLAForActionPrediction"],
         "arch_specifier": "no-align+fused-gelu-mlp",
@@ -72,16 +103,17 @@ def _config(image: int, words: int) -> dict[str, Any]:
         "text_config": {
             "model_type": "llama",
             "vocab_size": words + PADDING,
-            "hidden_size": 64,
-            "intermediate_size": 128,
-            "num_hidden_layers": 2,
-            "num_attention_heads": 4,
-            "initializer_range": 0.2,  # large enough that actions differ by time and sentence
+            "hidden_size": size.hidden,
+            "intermediate_size": size.intermediate,
+            "num_hidden_layers": size.layers,
+            "num_attention_heads": size.heads,
+            # Large enough that actions of the tiny one differ by time and sentence.
+            "initializer_range": 0.2 if size.layers == 2 else 0.02,
             "bos_token_id": 1,
             "eos_token_id": 2,
             "torch_dtype": "bfloat16",
         },
-        "timm_model_ids": ["test_vit2", "test_vit3"],
+        "timm_model_ids": list(size.towers),
         "timm_override_act_layers": [None, None],
         "torch_dtype": "bfloat16",
         "use_fused_vision_backbone": True,

@@ -31,7 +31,7 @@ class PolicyHost:
         """
         try:
             self._policy = source.load()
-        except Exception as error:
+        except Exception as error:  # a family's own code may raise anything; the run must learn why
             raise PolicyError(reason(error)) from error
 
     def __call__(self, message: tuple[Operation, Any]) -> Reply:

@@ -29,8 +29,10 @@ def planner(
 ) -> None:
     """Train the offline planner's matcher on orders that a generator makes; about an hour on one core."""
     from openral_core.cli.progress import console, progress_bar
+    from openral_training.data_parallel import require_one_process
     from openral_training.planner.train import PlannerConfig, nouns_of, train
 
+    require_one_process("openral train planner", "start one process, without it")
     check_folder(out, "--out")
     nouns = {noun for path in without or () for noun in nouns_of(path)}
     config = PlannerConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)

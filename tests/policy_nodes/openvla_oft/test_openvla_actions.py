@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
+from numpy.typing import NDArray
 
 from openral_core.errors import PolicyError
 from openral_policy_nodes.families.openvla_oft.actions import (
@@ -74,16 +76,37 @@ def test_gripper_of_libero_opens_at_minus_one() -> None:
     np.testing.assert_array_equal(gripper_to_libero(np.array([0.0, 0.2, 0.5, 0.51, 1.0])), [1, 1, 0, -1, -1])
 
 
+def cropped_by_numpy(images: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The crop, pixel by pixel, in float64."""
+    size, side = images.shape[0], np.sqrt(0.9)
+    places = np.linspace(0, side * (size - 1), size) + (1 - side) / 2 * (size - 1)
+    low = np.floor(places).astype(int)
+    share, floats = places - low, images / 255
+    rows = floats[low] * (1 - share)[:, None, None] + floats[low + 1] * share[:, None, None]
+    both = rows[:, low] * (1 - share)[:, None] + rows[:, low + 1] * share[:, None]
+    return np.floor(both * 255.5).astype(np.uint8)
+
+
 def test_crop_of_the_whole_changes_nothing() -> None:
-    images = np.random.default_rng(1).integers(0, 256, (2, 3, 9, 7, 3), np.uint8)
-    np.testing.assert_array_equal(centre_crop(images, 1.0), images)
+    images = torch.from_numpy(np.random.default_rng(1).integers(0, 256, (2, 3, 9, 7, 3), np.uint8))
+    assert torch.equal(centre_crop(images, 1.0), images)
+
+
+def test_crop_is_the_formulas_and_is_made_where_the_pictures_are() -> None:
+    image = np.random.default_rng(2).integers(0, 256, (32, 32, 3), np.uint8)
+    apart = centre_crop(torch.from_numpy(image)).numpy().astype(int) - cropped_by_numpy(image)
+    assert np.abs(apart).max() <= 1
+    assert (apart == 0).mean() > 0.999  # where a sum is nearly a whole number, its last digit decides
+    there = torch.zeros(1, 1, 32, 32, 3, dtype=torch.uint8, device="meta")  # the meta device stands for a GPU
+    pixels = tower_pixels(there, [(0.5, 0.5, 0.5)], [(0.5, 0.5, 0.5)])
+    assert (pixels.device.type, pixels.shape, pixels.dtype) == ("meta", (1, 3, 32, 32), torch.float32)
 
 
 def test_crop_samples_a_ramp_where_the_formula_says() -> None:
     size, side = 224, np.sqrt(0.9)
     ramp = np.tile(np.arange(size, dtype=np.uint8), (size, 1))
     image = np.stack([ramp, ramp.T, np.full_like(ramp, 77)], axis=-1)
-    cropped = centre_crop(image)
+    cropped = centre_crop(torch.from_numpy(image)).numpy()
     # Pixel j lies at x_j = (1 - s) / 2 * (n - 1) + j * s; on a ramp that is its value, then times 255.5 / 255.
     places = (1 - side) / 2 * (size - 1) + np.arange(size) * side
     expected = np.floor(places * 255.5 / 255)
@@ -96,8 +119,8 @@ def test_crop_samples_a_ramp_where_the_formula_says() -> None:
 
 
 def test_towers_lie_side_by_side_camera_by_camera() -> None:
-    images = np.zeros((1, 2, 2, 2, 3), np.uint8)
+    images = torch.zeros((1, 2, 2, 2, 3), dtype=torch.uint8)
     images[0, 1] = 255
     pixels = tower_pixels(images, [(0.5, 0.5, 0.5), (0.0, 0.0, 0.0)], [(0.5, 0.5, 0.5), (0.5, 0.25, 1.0)])
-    assert (pixels.shape, pixels.dtype) == ((1, 12, 2, 2), np.float32)
+    assert (pixels.shape, pixels.dtype) == ((1, 12, 2, 2), torch.float32)
     assert pixels[0, :, 0, 0].tolist() == [-1, -1, -1, 0, 0, 0, 1, 1, 1, 2, 4, 1]

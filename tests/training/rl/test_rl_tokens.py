@@ -13,7 +13,7 @@ import pytest
 import torch
 import yaml
 from safetensors.torch import load_file
-from tiny_vlm import BINS, SIZE, tiny
+from tiny_vlm import BINS, SIZE, as_the_command_writes, tiny
 
 from openral_core.errors import PolicyError
 from openral_core.files.share import share_directory
@@ -206,16 +206,18 @@ def test_a_folder_without_a_checkpoint_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("recipe", ["drawer_tokens_ppo", "libero_tokens_ppo"])
-def test_a_recipe_fits_the_small_model_that_stands_in_for_weights(recipe: str) -> None:
+def test_a_recipe_fits_the_small_model_that_stands_in_for_weights(recipe: str, tmp_path: Path) -> None:
     model = load_config(recipe).actor.model
     assert isinstance(model, TokenConfig)
-    assert (model.model_path, model.bins) == ("runs/rl/tiny-vla", BINS)
+    written = as_the_command_writes(tmp_path)
+    assert model == written.model_copy(update={"model_path": "runs/rl/tiny-vla"})
+    actor(written)
 
 
-def test_the_recipe_in_the_simulator_with_another_path(config: TokenConfig, tmp_path: Path) -> None:
+def test_the_recipe_in_the_simulator_with_another_path(tmp_path: Path) -> None:
     """The shipped recipe, with a path of one's own, and fewer and shorter episodes."""
     content = yaml.safe_load((share_directory() / "config/rl/drawer_tokens_ppo.yaml").read_text())
-    content["actor"]["model"]["model_path"] = config.model_path
+    content["actor"]["model"]["model_path"] = as_the_command_writes(tmp_path / "vla").model_path
     content["runner"] |= {"max_epochs": 1}
     content["runner"]["logger"]["log_path"] = str(tmp_path)
     content["env"] |= {"max_episode_steps": 10}

@@ -19,3 +19,9 @@ def tiny(folder: Path, chunk: int = 2, dtype: torch.dtype = torch.float32) -> To
     """Write one and return the config of a policy of it."""
     make("llava", folder, image=SIZE, bins=BINS, dtype=dtype)
     return TokenConfig(model_path=str(folder), chunk=chunk, bins=BINS, lora_rank=4)
+
+
+def as_the_command_writes(folder: Path) -> TokenConfig:
+    """Write what `make_tiny_checkpoint.py llava` does, which has as many action words as OpenVLA."""
+    make("llava", folder)
+    return TokenConfig(model_path=str(folder))

@@ -21,6 +21,7 @@ from openral_policy_nodes.families.lerobot.checkpoint import BACKBONE, WEIGHTS, 
 from openral_policy_nodes.families.lerobot.features import EMPTY_CAMERA, ENVIRONMENT, Features
 from openral_policy_nodes.families.lerobot.static_sampling import cast_products, use_static_sampling
 from openral_policy_nodes.families.recorded_call import CudaGraphs
+from openral_sidecar.pictures import on_device, to_unit
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 """Manifest's word -> the format that matrix products are computed in (autocast); fp32: as LeRobot does by itself."""
@@ -80,7 +81,10 @@ class LeRobotModel:
         Returns:
             (B, H, A) in the units of the demonstrations.
         """
-        observation: dict[str, Any] = {name: _pixels(image) for name, image in images.items()}
+        observation: dict[str, Any] = {
+            name: to_unit(on_device(image, self._device)).movedim(-1, -3).contiguous()
+            for name, image in images.items()
+        }
         if state is not None:
             observation[STATE] = torch.from_numpy(np.ascontiguousarray(state))
         observation["task"] = list(instructions)
@@ -115,11 +119,6 @@ class LeRobotModel:
             enabled=self._dtype != torch.float32,
             cache_enabled=self.features.kind != SMOLVLA,
         )
-
-
-def _pixels(image: NDArray[np.uint8]) -> torch.Tensor:
-    """(..., H, W, 3) of 0 to 255 -> (..., 3, H, W) of 0 to 1, the form of LeRobot's data sets."""
-    return torch.from_numpy(np.ascontiguousarray(image)).movedim(-1, -3).contiguous().float() / 255
 
 
 def _config(checkpoint: LeRobotCheckpoint, device: str) -> Any:

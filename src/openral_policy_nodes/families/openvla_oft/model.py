@@ -23,6 +23,7 @@ from openral_rskill.nf4.load import load_checkpoint
 from openral_rskill.nf4.modules import cast_parameters
 from openral_rskill.nf4.rule import linears_to_pack
 from openral_rskill.nf4.sizes import MIN_NUMEL
+from openral_sidecar.pictures import on_device
 
 PACKED = "int4"
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16, PACKED: torch.bfloat16}
@@ -95,8 +96,7 @@ class OpenVLAOFTModel:
             (B, H, A) in the demonstrations' units, the gripper's number included.
         """
         torch.manual_seed(self._seeds.next(episodes))
-        cropped = centre_crop(images) if self.settings.center_crop else images
-        pixels = tower_pixels(cropped, self.checkpoint.means, self.checkpoint.stds)
+        pixels = self._pixels(images)
         prompts = [self._tokens(sentence) for sentence in instructions]
         tokens = np.empty((len(prompts), self.settings.rows * len(self.action.low)), np.int64)
         # Sentences of one length at a time: no padding, so a sentence's answer does not depend on its neighbours.
@@ -107,8 +107,16 @@ class OpenVLAOFTModel:
         chunk = self.action.unnormalise(values.reshape(len(prompts), self.settings.rows, -1))
         return chunk.astype(np.float32)
 
+    @torch.inference_mode()
+    def _pixels(self, images: NDArray[np.uint8]) -> torch.Tensor:
+        """Return what the vision towers take, on the device, in the format that they compute in."""
+        there = on_device(images, self._device)
+        cropped = centre_crop(there) if self.settings.center_crop else there
+        pixels = tower_pixels(cropped, self.checkpoint.means, self.checkpoint.stds)
+        return pixels.to(next(self._network.parameters()).dtype)
+
     def _infer(
-        self, pixels: NDArray[np.float32], state: NDArray[np.float32], prompts: list[list[int]]
+        self, pixels: torch.Tensor, state: NDArray[np.float32], prompts: list[list[int]]
     ) -> NDArray[np.int64]:
         dtype = next(self._network.parameters()).dtype
         with torch.inference_mode():
@@ -117,8 +125,7 @@ class OpenVLAOFTModel:
                 numbers = torch.from_numpy(self.proprio.normalise(state))
                 proprio = self._project(numbers.to(self._device, dtype))
             words = self._network.words(torch.tensor(prompts, device=self._device))
-            given = [words, torch.from_numpy(pixels).to(self._device, dtype)]
-            scores = self.score(*given, *([] if proprio is None else [proprio]))
+            scores = self.score(words, pixels, *([] if proprio is None else [proprio]))
             last = self.checkpoint.vocabulary
             scores = scores[..., last - self.checkpoint.bins : last].float()
             chosen = _choose(scores, self.settings.temperature) + last - self.checkpoint.bins

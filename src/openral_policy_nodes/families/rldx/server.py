@@ -2,10 +2,10 @@
 
     python -m openral_policy_nodes.families.rldx.server --model RLWRLD/RLDX-1-FT-LIBERO --quantization nf4 --port 5555
 
-It is `python -m rldx.eval.run_rldx_server --use-sim-policy-wrapper --no-strict`, with four things that upstream's
-command line lacks: the backbone in NF4, recordings of one observation or several on a GPU, a token, and an identity
-file beside the port. `--no-strict`, because with strict checks upstream's wrapper refuses the actions of its own LIBERO
-path.
+It is `python -m rldx.eval.run_rldx_server --use-sim-policy-wrapper --no-strict`, with five things that upstream's
+command line lacks: the backbone in NF4, recordings of one observation or several on a GPU, batches of sentences of
+different lengths, a token, and an identity file beside the port. `--no-strict`, because with strict checks upstream's
+wrapper refuses the actions of its own LIBERO path.
 """
 
 from __future__ import annotations
@@ -60,11 +60,12 @@ def main() -> None:
     options = server_options(args)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s: %(message)s")
     _upstream(_POLICY)  # before its loader: it amends transformers' table of dtypes first
+    _replace(_SERVER, "PolicyServer", lambda server: _announcing(server, args, options))
     if args.quantization == "nf4":
         _replace(_LOADER, "AutoModel", _in_nf4)
     if args.device.startswith("cuda"):
         _replace(_LOADER, "AutoModel", _recorded)
-    _replace(_SERVER, "PolicyServer", lambda server: _announcing(server, args, options))
+    _replace(_LOADER, "AutoModel", _any_sentences)
     sys.argv = [UPSTREAM, *upstream_arguments(args)]
     runpy.run_module(UPSTREAM, run_name="__main__", alter_sys=True)
 
@@ -88,6 +89,12 @@ def _recorded(auto_model: Any) -> Any:
     from openral_policy_nodes.families.rldx.recordings import Recorded
 
     return Recorded(auto_model)
+
+
+def _any_sentences(auto_model: Any) -> Any:
+    from openral_policy_nodes.families.rldx.padding import AnySentences
+
+    return AnySentences(auto_model)
 
 
 class _StoppableSocket:

@@ -22,6 +22,7 @@ from openral_reward_monitor.models.robometer.config import (
     PROGRESS_TOKEN,
     SPECIAL_TOKENS,
 )
+from openral_sidecar.pictures import on_device
 
 PROGRESS_PROMPT = (
     "The task for the robot is '{task}'. Given the trajectory video, predict the task progress at each frame, how "
@@ -82,7 +83,7 @@ class RbmInputs:
             add_generation_prompt=False,
             add_vision_id=True,
         )
-        pictures = list(self._there(self._sized(frames)))
+        pictures = list(on_device(self._sized(frames), self._device).permute(0, 3, 1, 2))
         encoded = self._processor(
             text=[words], images=pictures, do_resize=False, device=self._device, return_tensors="pt"
         )
@@ -104,13 +105,6 @@ class RbmInputs:
             return frames
         resized = [Image.fromarray(frame).resize((sides[1], sides[0])) for frame in frames]
         return np.stack([np.asarray(picture, np.uint8) for picture in resized])
-
-    def _there(self, frames: Frames) -> Tensor:
-        """Move (T, H, W, 3) frames to the device in one copy of bytes; return them as (T, 3, H, W)."""
-        pixels = torch.from_numpy(np.ascontiguousarray(frames))
-        if self._device.type == "cuda":
-            pixels = pixels.pin_memory().to(self._device, non_blocking=True)
-        return pixels.to(self._device).permute(0, 3, 1, 2)
 
 
 def _text(text: str) -> dict[str, str]:

@@ -15,16 +15,13 @@ from openral_core.errors import PolicyError, SidecarError
 from openral_core.manifest import RSkillManifest
 from openral_reward_monitor.models.reward_model import RewardScores
 from openral_reward_monitor.models.robometer.identity import identity_of
-from openral_reward_monitor.models.robometer.sampling import chosen_frames, spread
+from openral_reward_monitor.models.robometer.sampling import MAX_SIDE, chosen_frames, spread
 from openral_reward_monitor.models.robometer.spec import SPEC
 from openral_rskill.registry import RSkillPackage
 from openral_sidecar.identity import Identity
 from openral_sidecar.settings import SidecarSettings
 from openral_sidecar.skill import skill_sidecar
 
-MAX_SIDE = 640
-"""[px] Larger frames are made smaller before they are sent: eight of them stay below a message's limit, and a frame of
-this size is 400 tokens for the model."""
 PATIENCE = 10.0
 """A call may take this many times the manifest's `latency_budget.per_chunk_ms`, which is meant for its own hardware."""
 _log = logging.getLogger(__name__)

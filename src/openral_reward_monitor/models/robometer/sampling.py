@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 
 MAX_FRAMES = 8
 """Frames of one scoring; what the released model was trained and evaluated with (its README)."""
+MAX_SIDE = 640
+"""[px] Larger frames are made smaller before they are sent, and refused by the server: eight of this size stay below a
+message's limit, are 400 tokens each for the model, and are what `openral_rskill.peak_memory` counts."""
 
 
 def chosen_frames(count: int, max_frames: int = MAX_FRAMES) -> NDArray[np.intp]:

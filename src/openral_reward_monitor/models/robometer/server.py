@@ -2,8 +2,9 @@
 
     python -m openral_reward_monitor.models.robometer.server --checkpoint FOLDER --port 5769
 
-One operation, `score`: {"frames": (T, H, W, 3) uint8 RGB, T at most 8, oldest first; "task": str} to {"progress": (T,)
-float32 0..1, "success": (T,) float32 0..1}. The same input gives the same bits, in this process and in the next.
+One operation, `score`: {"frames": (T, H, W, 3) uint8 RGB, T at most 8, H and W at most 640, oldest first; "task": str}
+to {"progress": (T,) float32 0..1, "success": (T,) float32 0..1}. The same input gives the same bits, in this process
+and in the next.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import torch
 
 from openral_reward_monitor.models.robometer.decode import decode_progress, decode_success
 from openral_reward_monitor.models.robometer.identity import identity_of
-from openral_reward_monitor.models.robometer.sampling import MAX_FRAMES
+from openral_reward_monitor.models.robometer.sampling import MAX_FRAMES, MAX_SIDE
 from openral_rskill.nf4.sizes import MIN_NUMEL
 from openral_sidecar.environment.torchvision_shim import ensure_torchvision
 from openral_sidecar.errors import SidecarRefused
@@ -86,6 +87,12 @@ class RobometerScorer:
         if not 1 <= len(frames) <= MAX_FRAMES or 0 in frames.shape:
             raise SidecarRefused(
                 "input", f"frames are {frames.shape}; send 1 to {MAX_FRAMES} that are not empty"
+            )
+        if max(frames.shape[1:3]) > MAX_SIDE:
+            raise SidecarRefused(
+                "input",
+                f"frames are {frames.shape[2]} x {frames.shape[1]} px, and a side has at most {MAX_SIDE}, for which "
+                "memory is counted; make them smaller",
             )
         if not isinstance(task, str) or not task.strip():
             raise SidecarRefused("input", "task must say in words what the attempt is for")

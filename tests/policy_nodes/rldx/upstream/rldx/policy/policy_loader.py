@@ -1,6 +1,12 @@
 """One call of AutoModel makes the model, as in upstream's `_load_model`."""
 
 import os
+from types import SimpleNamespace
+
+
+class Model(dict):
+    config = SimpleNamespace(_attn_implementation="flash_attention_2")
+    backbone = SimpleNamespace(qwen_model=SimpleNamespace(config=config))
 
 
 class AutoModel:
@@ -10,7 +16,7 @@ class AutoModel:
     def from_pretrained(folder, *, device_map, torch_dtype):
         if not os.path.isdir(folder) and not folder.startswith("RLWRLD/"):
             raise FileNotFoundError(folder)
-        return {"folder": folder, "device": device_map}
+        return Model(folder=folder, device=device_map)
 
 
 def load(folder, device):

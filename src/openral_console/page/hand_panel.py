@@ -126,11 +126,13 @@ class HandPanel:
         values = [event.args.get(name) for name in ("x", "y", "z", "turn", "sent_ms")]
         if not all(isinstance(value, (int, float)) and math.isfinite(value) for value in values):
             return
-        *pressed, sent_ms = map(float, values)
+        x, y, z, turn, sent_ms = map(float, values)
         is_fresh = self._freshness.admits(sent_ms * 1e-3, time.monotonic())
         if is_fresh and event.args.get("cap") is True:
-            pressed = [min(max(a + b, -1.0), 1.0) for a, b in zip(pressed, self._heed_cap(), strict=True)]
-        steer = Steer(*pressed, speed_m_s=float(self._speed.value))
+            x, y, z, turn = (
+                min(max(a + b, -1.0), 1.0) for a, b in zip((x, y, z, turn), self._heed_cap(), strict=True)
+            )
+        steer = Steer(x, y, z, turn, speed_m_s=float(self._speed.value))
         if steer.still and self._is_still:
             return  # the page is there, and nothing is pressed
         # What comes late moves nothing, but a release is taken whenever it comes.

@@ -17,7 +17,8 @@ from system_stack import BIN
 
 from openral_console.run.finished_run import FinishedRun
 from openral_core.errors import NotFoundError
-from openral_core.files.run_folder import picture_path
+from openral_core.files.run_folder import add_facts, picture_path
+from openral_sim_bridge.rendering.mp4 import write_mp4
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -63,6 +64,13 @@ STEPS: list[dict[str, Any]] = [
     {"stamp_s": 9.0, "kind": "verdict", "reason": "succeeded", "attempt": 2, "outcome": "done"},
     {"stamp_s": 9.1, "kind": "mission", "reason": "all done", "task": -1, "outcome": "done"},
 ]
+SHADE = 3.5
+"""Of 255, by which a frame of the film is brighter than the one before."""
+MIDDLE_PIXEL = """(() => {
+  const canvas = document.createElement("canvas"), pen = canvas.getContext("2d");
+  pen.drawImage(document.querySelector("#film"), 0, 0, 64, 64);
+  return pen.getImageData(32, 32, 1, 1).data[0];
+})()"""
 pytestmark = pytest.mark.timeout(120)
 
 
@@ -117,6 +125,15 @@ def test_a_folder_without_a_mission_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.fixture
+def filmed(run_dir: Path) -> Path:
+    """The run, with a film that begins at 2 s and is a shade brighter in each of its 71 frames."""
+    shades = (np.full((64, 64, 3), round(SHADE * count), np.uint8) for count in range(71))
+    write_mp4(run_dir / "mission.mp4", shades, fps=10)
+    add_facts(run_dir, film_begin_s=2.0)
+    return run_dir
+
+
+@pytest.fixture
 def url(run_dir: Path) -> Iterator[str]:
     """The address of a console that shows the run."""
     command = [str(BIN / "openral"), "console", "--run", str(run_dir), "--port", "0"]
@@ -126,6 +143,27 @@ def url(run_dir: Path) -> Iterator[str]:
     yield line.rpartition(" ")[2].strip()
     process.terminate()
     assert process.wait(20) == 0
+
+
+def test_the_film_shows_the_moment_of_the_slider(browser: Browser, filmed: Path, url: str) -> None:
+    faults: list[str] = []
+    context = browser.new_context(viewport=WIDE)
+    page = open_page(context, url, faults.append)
+    page.wait_for_function("document.querySelector('#film').currentTime > 6.9")
+    box = page.locator("#moment").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_function("Math.abs(document.querySelector('#film').currentTime - 2.8) < 0.3")
+    page.wait_for_function(MIDDLE_PIXEL + " > 90")
+    shade = page.evaluate(MIDDLE_PIXEL)
+    assert abs(shade - 28 * SHADE) < 4 * SHADE, "the film's frame of that moment"
+    context.close()
+    assert faults == []
+
+
+def test_a_film_of_which_nobody_wrote_down_when_it_begins_is_not_shown(run_dir: Path) -> None:
+    (run_dir / "mission.mp4").write_bytes(b"film")
+    assert FinishedRun(run_dir).film is None
 
 
 def test_the_slider_goes_back_in_time(browser: Browser, url: str) -> None:

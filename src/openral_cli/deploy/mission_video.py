@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from openral_cli.deploy.outcome import Arrays, load_truth
+from openral_core.files.run_folder import FILM_BEGIN, FILM_FILE, add_facts
 from openral_core.mission_record import RecordedMission, RecordedStep, load_mission, load_steps
 from openral_core.scene import DeployScene
 from openral_sim_bridge.backend import Snapshot
@@ -38,7 +39,7 @@ MAX_FRAMES = 2400
 def write_film(
     run_dir: Path, scene: DeployScene, *, on_frame: Callable[[int, int], None] | None = None
 ) -> Path:
-    """Render `mission.mp4` from the record in `run_dir` and return its path.
+    """Render `mission.mp4` from the record in `run_dir`, note in `run.json` when it begins, and return its path.
 
     Args:
         run_dir: folder with `truth.npz`, `mission.json` and `mission.jsonl`.
@@ -49,7 +50,10 @@ def write_film(
         NotFoundError: a part of the record is missing.
         SimulationError: rendering failed.
     """
-    return write_mp4(run_dir / "mission.mp4", film_frames(run_dir, scene, on_frame=on_frame), fps=FPS)
+    truth, steps = load_truth(run_dir), load_steps(run_dir)
+    film = write_mp4(run_dir / FILM_FILE, film_frames(run_dir, scene, on_frame=on_frame), fps=FPS)
+    add_facts(run_dir, **{FILM_BEGIN: float(truth["stamp_s"][_filmed_rows(truth, steps).start])})
+    return film
 
 
 def write_gif(film: Path, path: Path, *, width: int = 640) -> Path:
@@ -78,7 +82,7 @@ def film_frames(
 ) -> Iterator[NDArray[np.uint8]]:
     """Yield the film's frames (SIZE, SIZE + panel, 3) uint8 RGB, FPS for each second of simulation."""
     truth, mission, steps = load_truth(run_dir), load_mission(run_dir), load_steps(run_dir)
-    rows = _filmed_rows(truth, steps[-1].stamp_s if steps else 0.0)
+    rows = _filmed_rows(truth, steps)
     camera = scene.cameras[0].name
     look = LOOKS.get(str(scene.scene.backend_options.get("render_profile")), "film")
     backend = make_backend(enlarged(scene, SIZE, look))
@@ -129,9 +133,10 @@ def _disturbance(truth: Arrays, stamp_s: float) -> str:
     return f"disturbed: {truth['disturbed'][just[-1]]}" if len(just) else ""
 
 
-def _filmed_rows(truth: Arrays, end_s: float) -> range:
+def _filmed_rows(truth: Arrays, steps: Sequence[RecordedStep]) -> range:
     """The rows of the film: FPS a second, from shortly before the first motion until shortly after the last, and after
-    the reasoner's last step at `end_s`."""
+    the reasoner's last step."""
+    end_s = steps[-1].stamp_s if steps else 0.0
     rate = float(truth["control_hz"])
     moving = np.flatnonzero(~truth["held"])
     first, last = (int(moving[0]), int(moving[-1])) if len(moving) else (0, len(truth["held"]) - 1)

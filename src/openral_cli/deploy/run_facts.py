@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import json
 import platform
 import sys
 import time
@@ -14,7 +13,7 @@ from typing import Any
 
 from openral_core.errors import OpenralError
 from openral_core.files.output_folder import check_folder, make_private
-from openral_core.files.run_folder import FACTS_FILE
+from openral_core.files.run_folder import FACTS_FILE, add_facts
 from openral_core.mission_record import MISSION_FILE
 from openral_core.scene import DeployScene
 from openral_rskill.progress_thresholds import progress_thresholds
@@ -85,7 +84,7 @@ def write_facts(run_dir: Path, scene: DeployScene, arguments: Mapping[str, str])
         "skills": [_skill(str(reference)) for reference in references],
         "thresholds": _thresholds(scene),
     }
-    (run_dir / FACTS_FILE).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    add_facts(run_dir, **facts)
 
 
 def _versions() -> dict[str, str]:

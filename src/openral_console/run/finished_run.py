@@ -7,7 +7,14 @@ from typing import Any
 
 from openral_console.live.deployment import MAX_STEPS
 from openral_console.live.views import ReadingView, SkillView
-from openral_core.files.run_folder import AttemptRecord, attempts_of, load_facts, picture_path
+from openral_core.files.run_folder import (
+    FILM_BEGIN,
+    FILM_FILE,
+    AttemptRecord,
+    attempts_of,
+    load_facts,
+    picture_path,
+)
 from openral_core.mission_record import (
     RecordedMission,
     RecordedStep,
@@ -38,6 +45,16 @@ class FinishedRun:
         thresholds = self.facts.get("thresholds")
         found = thresholds.get("success_threshold") if isinstance(thresholds, dict) else None
         self._threshold = float(found) if isinstance(found, (int, float)) else 0.0
+
+    @property
+    def film(self) -> Path | None:
+        """The file of the film; None: there is none, or nobody wrote down which moment it begins with."""
+        path = self.run_dir / FILM_FILE
+        return path if path.is_file() and isinstance(self.facts.get(FILM_BEGIN), (int, float)) else None
+
+    def film_at(self, stamp_s: float) -> float:
+        """Return which part [s] of the film shows a moment [s]; 0 before it begins."""
+        return max(0.0, stamp_s - float(self.facts[FILM_BEGIN]))
 
     @property
     def begin_s(self) -> float:

@@ -11,6 +11,8 @@ from openral_console.page.skills_panel import SkillsPanel
 from openral_console.page.style import style_page
 from openral_console.run.finished_run import FinishedRun
 
+FILM = "/film.mp4"
+"""Path of the film's address."""
 PLAY_S = 0.1
 """[s] between two moments while it plays, at the speed of the run."""
 
@@ -39,10 +41,12 @@ class RunPage:
             )
             self._words = ui.label("").classes("c-num").style("white-space:nowrap").props("id=state")
         with ui.element("main").classes("c-grid"):
-            with ui.element("div").classes("c-column"), ui.element("section").classes("c-panel"):
-                ui.label("The attempt's last picture").classes("c-title")
-                self._picture = ui.image().style("max-width:480px").props("id=picture no-spinner")
-                self._caption = ui.label("").classes("c-soft").props("id=attempt")
+            with ui.element("div").classes("c-column"):
+                self._film = self._film_panel()
+                with ui.element("section").classes("c-panel"):
+                    ui.label("The attempt's last picture").classes("c-title")
+                    self._picture = ui.image().style("max-width:480px").props("id=picture no-spinner")
+                    self._caption = ui.label("").classes("c-soft").props("id=attempt")
             with ui.element("div").classes("c-column"), ui.element("section").classes("c-panel"):
                 self._mission = MissionPanel(self._shown)
             with ui.element("div").classes("c-column c-side"):
@@ -50,6 +54,16 @@ class RunPage:
                 self._skills = SkillsPanel(self._shown)
         self._timer = ui.timer(PLAY_S, self._advance, active=False)
         self._show()
+
+    def _film_panel(self) -> ui.video | None:
+        """Make the panel of the film; none where the run was not filmed."""
+        if self._run.film is None:
+            return None
+        with ui.element("section").classes("c-panel"):
+            ui.label("The film").classes("c-title")
+            film = ui.video(FILM, controls=False, muted=True).style("max-width:100%").props("id=film")
+            film.on("loadedmetadata", self._show)
+        return film
 
     def _show(self) -> None:
         """Show the moment at which the slider stands."""
@@ -59,6 +73,8 @@ class RunPage:
         self._shown.readings = run.readings_at(stamp_s)
         for part in (self._mission, self._progress, self._skills):
             part.update()
+        if self._film is not None:
+            self._film.seek(run.film_at(stamp_s))
         self._words.set_text(f"{stamp_s:.1f} s of {run.end_s:.1f} s")
         attempt = run.attempt_at(stamp_s)
         picture = run.picture(attempt) if attempt is not None else None

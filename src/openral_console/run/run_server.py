@@ -17,7 +17,7 @@ from openral_console.listening import listen, serve_on, url_of
 from openral_console.options import ListenOptions, read_passwords
 from openral_console.page.style import new_application, serve_pages
 from openral_console.run.finished_run import FinishedRun
-from openral_console.run.run_page import RunPage
+from openral_console.run.run_page import FILM, RunPage
 from openral_console.sessions import Sessions
 
 _log = logging.getLogger(__name__)
@@ -55,6 +55,10 @@ def _application(run: FinishedRun) -> FastAPI:
     def picture(number: int) -> Response:
         path = run.picture(run.attempts[number]) if 0 <= number < len(run.attempts) else None
         return FileResponse(path, media_type="image/png") if path else Response(status_code=404)
+
+    @app.get(FILM)
+    def film() -> Response:
+        return FileResponse(run.film, media_type="video/mp4") if run.film else Response(status_code=404)
 
     @ui.page("/", title=f"openral: {run.run_dir.name}")
     def page() -> None:

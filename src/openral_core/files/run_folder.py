@@ -16,6 +16,9 @@ from typing import Any
 from openral_core.mission_record import RecordedStep
 
 FACTS_FILE = "run.json"
+FILM_FILE = "mission.mp4"
+FILM_BEGIN = "film_begin_s"
+"""Key in `run.json`: the moment [s, node clock] that the film's first frame shows."""
 PICTURES = "pictures"
 """Folder of the last pictures of attempts."""
 ENDS = ("verdict", "mission", "stop")
@@ -85,3 +88,11 @@ def _intervened(attempt: AttemptRecord, stamp_s: float) -> None:
         attempt.interventions[-1] = attempt.interventions[-1][0], stamp_s
     else:
         attempt.interventions.append((stamp_s, None))
+
+
+def add_facts(run_dir: Path, **facts: Any) -> None:
+    """Write more of what is known of a run into its `run.json`. Raises OSError: it cannot be written."""
+    text = json.dumps({**load_facts(run_dir), **facts}, indent=2) + "\n"
+    partial = run_dir / f"{FACTS_FILE}.partial"
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(run_dir / FACTS_FILE)

@@ -35,8 +35,8 @@ from openral_sim_bridge.simulated_arm import SimulatedArm
 from openral_training.dagger.episode import AttemptRow, CorrectedEpisode, CorrectedParts
 from openral_training.experts.factory import experts_of
 
-KEPT = "episodes"
-"""Strategy of the recorder: what a policy did alone is kept, too; the recipe says what is learnt from."""
+KEPT = "interventions"
+"""Strategy of the recorder: episodes in which an operator commanded."""
 DEADLINE_S = 60.0
 """[s] of a policy's goal, beyond every attempt: an attempt's control steps end it."""
 log = logging.getLogger(__name__)
@@ -84,7 +84,7 @@ class CorrectionWorld:
         init_ids: Iterable[int],
         interventions: int,
     ) -> list[AttemptRow]:
-        """Let a policy try, and the operator correct it; append the episodes to a recording.
+        """Let a policy try, and the operator correct it; append the corrected episodes to a recording.
 
         Args:
             recording: its folder.

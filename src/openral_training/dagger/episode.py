@@ -107,7 +107,7 @@ class CorrectedEpisode:
         return not self._over
 
     def end(self) -> None:
-        """Give the arm back, and tell the recorder how it ended."""
+        """Give the arm back, and tell the recorder how it ended; an episode that nobody corrected is not kept."""
         parts, row = self._parts, self.row
         parts.recorder.mark(SUCCESS if row.success else FAILURE)
         if row.taken_over is not None:

@@ -1,9 +1,8 @@
 """A whole run: demonstrations, a first policy, and rounds of help after each of which it is cloned anew and judged.
 
 The policy of a round begins with the weights of the one before and learns from everything that was recorded so far
-(dataset aggregation, Ross et al. 2011, arXiv 1011.0686): of an attempt that was corrected the steps that the operator
-commanded, as in HG-DAgger (Kelly et al. 2019, arXiv 1810.02890), and what the policy solved alone, as in Sirius (Liu et
-al. 2022, arXiv 2211.08416).
+(dataset aggregation, Ross et al. 2011, arXiv 1011.0686). Only steps that the operator commanded are learnt from, as in
+HG-DAgger (Kelly et al. 2019, arXiv 1810.02890).
 """
 
 from __future__ import annotations

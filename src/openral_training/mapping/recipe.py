@@ -60,8 +60,6 @@ class SkillRecipe(Schema):
     """Control steps in the action of one frame, one after the other, as `action.executed` of a recording has them."""
     only_where: Word | None = None
     """Feature of truth values: only frames in which it is true are learnt from, such as `intervention`; absent: all."""
-    keep_uncorrected: bool = False
-    """Episodes in which `only_where` is never true are learnt from whole, such as those that a policy solved alone."""
     never_where: Word | None = None
     """Feature of truth values: frames in which any of them is true are not learnt from, such as `action.held`."""
     only_outcome: Word | None = None
@@ -85,10 +83,9 @@ class SkillRecipe(Schema):
         if self.action_steps > 1 and len(self.action) > 1:
             what = f"{self.action_steps} control steps a frame, of {len(self.action)} features"
             raise_faults([Fault("action_steps", what, "name one feature that holds whole steps")])
-        for key in ("seam_frames", "keep_uncorrected"):
-            if getattr(self, key) and self.only_where is None:
-                fix = "add only_where, or remove the line"
-                raise_faults([Fault(key, "means nothing without only_where", fix)])
+        if self.seam_frames and self.only_where is None:
+            fix = "add only_where, or remove the line"
+            raise_faults([Fault("seam_frames", "means nothing without only_where", fix)])
         return self
 
     @property

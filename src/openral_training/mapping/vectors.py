@@ -50,10 +50,9 @@ def usable_spans(dataset: Dataset, recipe: SkillRecipe) -> list[tuple[int, int, 
     usable = np.ones(len(dataset), np.bool_)
     if recipe.only_where:
         usable &= _truth(dataset, recipe.only_where).all(axis=1)
-    for _, first, end in spans(dataset):
-        if recipe.keep_uncorrected and not usable[first:end].any():
-            usable[first:end] = True
-        for row in first + 1 + np.flatnonzero(usable[first + 1 : end] & ~usable[first : end - 1]):
+    for _, first, end in spans(dataset) if recipe.seam_frames else ():
+        taken_over = first + 1 + np.flatnonzero(usable[first + 1 : end] & ~usable[first : end - 1])
+        for row in taken_over:
             usable[row : min(row + recipe.seam_frames, end)] = False
     if recipe.never_where:
         usable &= ~_truth(dataset, recipe.never_where).any(axis=1)

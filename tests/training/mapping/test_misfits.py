@@ -189,11 +189,6 @@ def test_a_dataset_that_does_not_fit(
             "only_outcome: success\nwords:",
             "ended in success; they say nothing of it; remove the line",
         ),
-        (
-            "words:",
-            "keep_uncorrected: true\nwords:",
-            "keep_uncorrected: means nothing without only_where; add only_where",
-        ),
         ("words:", "seam_frames: 3\nwords:", "seam_frames: means nothing without only_where; add only_where"),
         ("words:", "action_steps: 2\nwords:", "but manifest.action_contract has 4 and action_steps is 2"),
         ("push the cube:", "throw the cube:", "words.throw the cube: is no sentence of the dataset's tasks"),

@@ -36,16 +36,16 @@ def cost_of_motion(geometry: ArmGeometry, here: Vector) -> Vector:
     """Return the inverse (n, n) of M = J' J + small at `here` (n,) [rad], by which velocities are compared."""
     jacobian = geometry.jacobian(here)
     jacobian[3:] *= TURN_M
-    inverse: Vector = np.linalg.inv(jacobian.T @ jacobian + SMALL * np.eye(len(here)))
-    return inverse
+    cost = jacobian.T @ jacobian + SMALL * np.eye(len(here))
+    return np.asarray(np.linalg.inv(cost), dtype=np.float64)
 
 
 def along(velocities: Vector, boundaries: list[Boundary], inverse: Vector, dt: float) -> Vector:
     """Return velocities (n,) [rad/s] that take no more than a share of the room to each boundary in `dt` [s].
 
     Of those that do not, they are the nearest by the motion of the hand: min (w - v)' M (w - v), `inverse` being
-    that of M, subject to slope' w >= - share * room / dt (as a velocity damper, Faverjon and Tournassoud 1987, "A local based
-    approach for path planning of manipulators with a high number of degrees of freedom").
+    that of M, subject to slope' w >= - share * room / dt (as a velocity damper, Faverjon and Tournassoud 1987, "A local
+    based approach for path planning of manipulators with a high number of degrees of freedom").
     """
     slopes = np.array([boundary.slope for boundary in boundaries])
     least = -APPROACH / dt * np.array([boundary.room for boundary in boundaries])
@@ -66,5 +66,4 @@ def _solved(matrix: Vector, right: Vector) -> Vector:
     """Return the shortest solution (k,) of a system (k, k) that may be singular, as where two boundaries are one."""
     if len(right) == 1:
         return right / matrix[0] if matrix[0, 0] > 0.0 else np.zeros(1)
-    solution: Vector = np.linalg.lstsq(matrix, right, rcond=1e-9)[0]
-    return solution
+    return np.asarray(np.linalg.lstsq(matrix, right, rcond=1e-9)[0], dtype=np.float64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
@@ -11,13 +10,15 @@ import mujoco
 import numpy as np
 
 from openral_control.safety.arm_limits import Vector
+from openral_robot_bridge.conditioning import condition_of, condition_slope_of
+from openral_robot_bridge.nearness import Nearness
 from openral_sim_bridge.backends.mjcf.world import CompiledScene
 
 APART = 3
 """Bodies that lie between two of the arm's own before their distance is looked at; neighbours overlap at the joints."""
 
 
-REMEMBERED = 16
+REMEMBERED = 32
 """Postures of which what was found is remembered: the checks of a control step ask for the same few again and again,
 and one step begins where the last one ended."""
 
@@ -26,9 +27,9 @@ and one step begins where the last one ended."""
 class _Posture:
     """What was found for joints; None: not asked for yet."""
 
-    points: tuple[Vector, Vector] | None = None
-    distance: tuple[float, float] | None = None
-    """[m], and the limit [m] up to which it was looked for."""
+    points: Vector | None = None
+    distance: tuple[float, int, float] | None = None
+    """[m], which pair has it, and the limit [m] up to which it was looked for."""
     condition: float | None = None
 
 
@@ -46,42 +47,52 @@ class MujocoGeometry:
         self._chain = scene.robot.chain
         bodies = [int(self._model.dof_bodyid[dof]) for dof in self._chain.dofs]
         self._elbow = bodies[elbow_joint]
-        self._pairs = np.array(self._own_pairs(bodies) + self._scene_pairs(bodies)).reshape(-1, 2)
-        self._first, self._second = self._pairs.T.copy()
-        self._reach = self._model.geom_rbound[self._pairs].sum(axis=1)
+        self._rows = np.zeros((3, self._model.nv))
+        pairs = np.array(self._own_pairs(bodies) + self._scene_pairs(bodies), dtype=np.int64).reshape(-1, 2)
+        self._nearness = Nearness(self._model, self._data, pairs)
         self._known: OrderedDict[bytes, _Posture] = OrderedDict()
-        self._placed = b""
+        self._placed = self._moved = b""
 
-    def points(self, joints: Vector) -> tuple[Vector, Vector]:
-        """Return where hand and elbow are, (3,) [m] each in the world frame."""
+    def points(self, joints: Vector) -> Vector:
+        """Return where hand and elbow are, (2, 3) [m] in the world frame."""
         posture = self._posture(joints)
         if posture.points is None:
             self._place(joints)
-            posture.points = self._chain.hand(self._data)[0], np.array(self._data.xpos[self._elbow])
+            posture.points = np.array([self._chain.place(self._data), self._data.xpos[self._elbow]])
         return posture.points
+
+    def point_slopes(self, joints: Vector) -> Vector:
+        """Return (2, 3, n) [m/rad] how hand and elbow move with each joint, in the world frame."""
+        hand = self.jacobian(joints)[:3]
+        mujoco.mj_jacBody(self._model, self._data, self._rows, None, self._elbow)
+        return np.array([hand, self._rows[:, self._chain.dofs]])
 
     def distance(self, joints: Vector, limit_m: float) -> float:
         """Return the least distance [m] of the arm to itself and to what stands around it; at most `limit_m`."""
-        posture = self._posture(joints)
-        if posture.distance is None or posture.distance[1] != limit_m:
-            self._place(joints)
-            posture.distance = self._least_distance(limit_m), limit_m
-        return posture.distance[0]
+        return self._nearest(joints, limit_m)[0]
+
+    def distance_slope(self, joints: Vector, limit_m: float) -> Vector:
+        """Return (n,) [m/rad] by how much that distance grows with each joint; zeros where it is `limit_m`."""
+        nearest = self._nearest(joints, limit_m)[1]
+        if nearest < 0:
+            return np.zeros(len(joints))
+        self._move(joints)
+        return self._nearness.slope(nearest, limit_m, self._chain.dofs)
 
     def condition(self, joints: Vector) -> float:
         """Return the condition number of the hand's Jacobian; inf where it is singular."""
         posture = self._posture(joints)
         if posture.condition is None:
-            jacobian = self.jacobian(joints)
-            squares = np.linalg.eigvalsh(jacobian @ jacobian.T)  # of the singular values, in rising order
-            singular = squares[0] <= 1e-12 * squares[-1]
-            posture.condition = float("inf") if singular else math.sqrt(squares[-1] / squares[0])
+            posture.condition = condition_of(self.jacobian(joints))
         return posture.condition
+
+    def condition_slope(self, joints: Vector) -> Vector:
+        """Return (n,) [1/rad] by how much the logarithm of the condition number grows with each joint."""
+        return condition_slope_of(self.jacobian(joints))
 
     def jacobian(self, joints: Vector) -> Vector:
         """Return (6, n), to be kept: velocity [m/s] and angular velocity [rad/s] of the hand for joint velocities."""
-        self._place(joints)
-        mujoco.mj_comPos(self._model, self._data)
+        self._move(joints)
         return self._chain.jacobian(self._data)
 
     def _posture(self, joints: Vector) -> _Posture:
@@ -100,15 +111,20 @@ class MujocoGeometry:
             self._data.qpos[self._chain.qpos], self._placed = joints, key
             mujoco.mj_kinematics(self._model, self._data)
 
-    def _least_distance(self, limit_m: float) -> float:
-        """Return the least distance [m] of the placed arm, of the pairs whose bounding spheres are near enough."""
-        places = self._data.geom_xpos
-        apart = places[self._first] - places[self._second]
-        near = np.einsum("ij,ij->i", apart, apart) < np.square(self._reach + limit_m)
-        least = limit_m
-        for first, second in self._pairs[near].tolist():
-            least = min(least, mujoco.mj_geomDistance(self._model, self._data, first, second, least, None))
-        return least
+    def _move(self, joints: Vector) -> None:
+        """Place the arm, and find what its Jacobians are made of."""
+        self._place(joints)
+        if self._moved != self._placed:
+            self._moved = self._placed
+            mujoco.mj_comPos(self._model, self._data)
+
+    def _nearest(self, joints: Vector, limit_m: float) -> tuple[float, int]:
+        """Return the least distance [m], at most `limit_m`, and which pair has it; -1: none is nearer."""
+        posture = self._posture(joints)
+        if posture.distance is None or posture.distance[2] != limit_m:
+            self._place(joints)
+            posture.distance = *self._nearness.least(limit_m), limit_m
+        return posture.distance[:2]
 
     def _geoms(self, bodies: list[int]) -> list[int]:
         """Return the solid geoms of bodies."""

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 import yaml
 
@@ -48,6 +53,38 @@ def test_a_told_twin_is_reset_and_judges(twin: ToldTwin) -> None:
 def test_a_twin_that_does_not_start_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(SimulationError, match="the twin has ended"):
         ToldTwin(tmp_path / "missing.yaml", "127.0.77.2", 13378, 50.0, tmp_path / "twin.log")
+
+
+HOLDS_A_TWIN = """
+import sys, time
+from pathlib import Path
+from openral_robot_bridge.trials.told_twin import ToldTwin
+with ToldTwin(Path(sys.argv[1]), sys.argv[2], 0, 50.0, Path(sys.argv[3])):
+    print("ready", flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name
+)
+def test_a_twin_ends_with_the_process_that_told_it(
+    scene_file: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    words = [sys.executable, "-c", HOLDS_A_TWIN, str(scene_file), "127.0.77.3", str(tmp_path / "twin.log")]
+    # A session of its own: a terminal's Ctrl-C reaches the twin as well, and a kill does not.
+    holder = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "ready\n"
+    (twin,) = psutil.Process(holder.pid).children(recursive=True)
+    try:
+        holder.send_signal(number)
+        holder.communicate()
+        _, alive = psutil.wait_procs([twin], timeout=30.0)
+        assert not alive
+    finally:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            twin.kill()
 
 
 def advance(arm: TwinArm, seconds: float) -> None:

@@ -37,3 +37,7 @@ class DistanceCheck:
     def room(self, joints: Vector) -> float:
         """Return how much nearer [m] to things the arm may come."""
         return self._geometry.distance(joints, self._slow) - self._stop
+
+    def slope(self, joints: Vector) -> Vector:
+        """Return (n,) [m/rad] by how much the distance grows with each joint."""
+        return self._geometry.distance_slope(joints, self._slow)

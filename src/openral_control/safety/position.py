@@ -18,6 +18,8 @@ class PositionCheck:
 
     def allows(self, start: Vector, end: Vector) -> bool:
         """Tell whether each joint ends within its range, or not further out than it is."""
+        if ((end >= self._low) & (end <= self._high)).all():
+            return True
         below, above = self._outside(start)
         below_then, above_then = self._outside(end)
         return bool(((below_then <= below + 1e-9) & (above_then <= above + 1e-9)).all())
@@ -25,6 +27,14 @@ class PositionCheck:
     def room(self, joints: Vector) -> float:
         """Return how far [rad] the joint that is nearest to the end of its range is from there."""
         return float(np.minimum(joints - self._low, self._high - joints).min())
+
+    def slope(self, joints: Vector) -> Vector:
+        """Return (n,): 1 or -1 for the joint that is nearest to an end of its range, 0 for the others."""
+        ends = np.array([joints - self._low, self._high - joints])
+        side, joint = np.unravel_index(int(ends.argmin()), ends.shape)
+        slope = np.zeros(len(joints))
+        slope[joint] = -1.0 if side else 1.0
+        return slope
 
     def _outside(self, joints: Vector) -> tuple[Vector, Vector]:
         """Return how far [rad] each joint is below and above its range."""

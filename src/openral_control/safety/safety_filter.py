@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from openral_control.safety.arm_limits import ArmLimits, Vector
-from openral_control.safety.sliding import Boundary, along, boundary_at
+from openral_control.safety.sliding import Boundary, along, boundary_at, cost_of_motion
 from openral_control.safety.step import ArmGeometry, JointStep, PaceCheck, PlaceCheck
 
 PLANNED = 0.8
@@ -117,11 +117,14 @@ class SafetyFilter:
         """
         reached = self._towards(velocities)
         refused, boundaries, asked = self._refused(*reached), list[Boundary](), velocities
+        cost = cost_of_motion(self._geometry, self.led) if refused is not None else np.empty(0)
         while refused is not None and len(boundaries) < SLIDES:
             slowed += [refused.name] if refused.name not in slowed else []
             place = reached[0] if not refused.allows(self.led, reached[0]) else self._rest(*reached)
             boundaries.append(boundary_at(refused, self.led, place))
-            velocities = along(asked, boundaries, self._geometry, self.led, self._dt)
+            before, velocities = velocities, along(asked, boundaries, cost, self._dt)
+            if np.array_equal(velocities, before):
+                break  # what is known of the boundary does not keep the joints from it, and would not next time
             reached = self._towards(velocities)
             refused = self._refused(*reached)
         for share in TRIES[1:] if refused is not None else ():
@@ -149,9 +152,10 @@ class SafetyFilter:
     def _refused(self, positions: Vector, velocities: Vector) -> PlaceCheck | None:
         """Return the check that does not allow a place, or where the joints could brake to from there."""
         rest = self._rest(positions, velocities)
-        for check in self._places:
-            if not (check.allows(self.led, positions) and check.allows(self.led, rest)):
-                return check
+        for place in (positions, rest):  # one after the other, since each costs the kinematics of the arm
+            for check in self._places:
+                if not check.allows(self.led, place):
+                    return check
         return None
 
     def _rest(self, positions: Vector, velocities: Vector) -> Vector:

@@ -41,3 +41,7 @@ class SingularityCheck:
     def room(self, joints: Vector) -> float:
         """Return by how much the logarithm of the condition number may grow."""
         return math.log(self._stop / min(self._geometry.condition(joints), MOST))
+
+    def slope(self, joints: Vector) -> Vector:
+        """Return (n,) [1/rad] by how much that logarithm shrinks with each joint."""
+        return -self._geometry.condition_slope(joints)

@@ -59,20 +59,36 @@ class PlaceCheck(Protocol):
         """Return how far joints (n,) [rad] are from what is not allowed, in the check's own unit; negative: there."""
         ...
 
+    def slope(self, joints: Vector) -> Vector:
+        """Return (n,) by how much the room at joints (n,) [rad] grows with each joint, in units of the room a rad."""
+        ...
+
 
 class ArmGeometry(Protocol):
     """What an arm's model says about a posture of its joints (n,) [rad]."""
 
-    def points(self, joints: Vector) -> tuple[Vector, Vector]:
-        """Return where hand and elbow are, (3,) [m] each in the world frame."""
+    def points(self, joints: Vector) -> Vector:
+        """Return where hand and elbow are, (2, 3) [m] in the world frame."""
+        ...
+
+    def point_slopes(self, joints: Vector) -> Vector:
+        """Return (2, 3, n) [m/rad] how hand and elbow move with each joint, in the world frame."""
         ...
 
     def distance(self, joints: Vector, limit_m: float) -> float:
         """Return the least distance [m] of the arm to itself and to what stands around it; at most `limit_m`."""
         ...
 
+    def distance_slope(self, joints: Vector, limit_m: float) -> Vector:
+        """Return (n,) [m/rad] by how much that distance grows with each joint; zeros where it is `limit_m`."""
+        ...
+
     def condition(self, joints: Vector) -> float:
         """Return the condition number of the hand's Jacobian; inf where it is singular."""
+        ...
+
+    def condition_slope(self, joints: Vector) -> Vector:
+        """Return (n,) [1/rad] by how much the logarithm of the condition number grows with each joint."""
         ...
 
     def jacobian(self, joints: Vector) -> Vector:

@@ -35,8 +35,16 @@ class WorkspaceCheck:
         """Return how far [m] hand or elbow is inside of its box, whichever is nearer to a side."""
         return TOLERANCE_M - float(self._outside(joints).max())
 
+    def slope(self, joints: Vector) -> Vector:
+        """Return (n,) [m/rad] by how much the point that is nearest to a side of its box moves away from there."""
+        point, axis = np.unravel_index(int(self._outside(joints).argmax()), self._low.shape)
+        place = self._geometry.points(joints)[point, axis]
+        is_low = self._low[point, axis] - place > place - self._high[point, axis]
+        moves: Vector = self._geometry.point_slopes(joints)[point, axis]
+        return moves if is_low else -moves
+
     def _outside(self, joints: Vector) -> Vector:
         """Return (2, 3) [m] by how much hand and elbow are beyond their boxes along each axis; negative: inside."""
-        points = np.array(self._geometry.points(joints))
+        points = self._geometry.points(joints)
         farther: Vector = np.maximum(self._low - points, points - self._high)
         return farther

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import re
 import shutil
@@ -17,12 +16,12 @@ from pathlib import Path
 
 from openral_core.errors import InstallationError
 from openral_core.files.share import share_directory
+from openral_core.process.with_parent import end_with_parent
 
 GRACE_S = (15.0, 5.0)
 """[s] that the launch gets to end after SIGINT, and after SIGTERM."""
 POLL_S = 0.1
 """[s] between two looks at the output."""
-_PR_SET_PDEATHSIG = 1
 _TROUBLE = re.compile(
     r"\[(WARN|ERROR|FATAL)\]|Traceback|^error:|required: shutting down(?!.*mission has ended)"
     r"|it is started again|the deployment goes on without it"
@@ -80,7 +79,7 @@ class LaunchedDeployment:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,  # Ctrl-C reaches the launch once, from us
-                preexec_fn=_end_with_parent() if sys.platform == "linux" else None,
+                preexec_fn=end_with_parent(),
             )
         self._reader = threading.Thread(target=self._tell_lines, args=(log_path, on_line), daemon=True)
         self._reader.start()
@@ -134,16 +133,3 @@ def running(
         yield deployment
     finally:
         deployment.close()
-
-
-def _end_with_parent() -> Callable[[], None]:
-    """Return what the child calls before it becomes `ros2`: should we be killed, it is told to end.
-
-    The library is loaded here, since little may be done between fork and exec.
-    """
-    libc = ctypes.CDLL(None)
-
-    def arrange() -> None:
-        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-
-    return arrange

@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import SimulationError
+from openral_core.process.with_parent import end_with_parent
 
 
 class ToldTwin:
-    """`openral robot twin` with pictures of its cameras. Use it as a context manager."""
+    """`openral robot twin` with pictures of its cameras. Use it as a context manager; should this process be killed,
+    it ends as well."""
 
     def __init__(self, scene: Path, address: str, cameras_port: int, patience_ms: float, log: Path) -> None:
         """Start it, and return when it is ready.
@@ -45,6 +47,7 @@ class ToldTwin:
                 stderr=errors,
                 text=True,
                 bufsize=1,
+                preexec_fn=end_with_parent(),
             )
         self._log = log
         self._line()

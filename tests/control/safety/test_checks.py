@@ -46,14 +46,23 @@ def step(start: Vector, asked: Vector, **changes: object) -> JointStep:
 class PointArm:
     """Its first three joints are the place of its hand [m], the next three that of its elbow; a wall is at x = 1."""
 
-    def points(self, joints: Vector) -> tuple[Vector, Vector]:
-        return joints[:3], joints[3:6]
+    def points(self, joints: Vector) -> Vector:
+        return joints[:6].reshape(2, 3)
+
+    def point_slopes(self, joints: Vector) -> Vector:
+        return np.eye(6, 7).reshape(2, 3, 7)
 
     def distance(self, joints: Vector, limit_m: float) -> float:
         return min(limit_m, 1.0 - float(joints[0]))
 
+    def distance_slope(self, joints: Vector, limit_m: float) -> Vector:
+        return -np.eye(7)[0] * (1.0 - float(joints[0]) < limit_m)
+
     def condition(self, joints: Vector) -> float:
         return 1.0 + 10.0 * abs(float(joints[0]))
+
+    def condition_slope(self, joints: Vector) -> Vector:
+        return 10.0 * np.sign(joints[0]) * np.eye(7)[0] / self.condition(joints)
 
     def jacobian(self, joints: Vector) -> Vector:
         return np.eye(6, 7)

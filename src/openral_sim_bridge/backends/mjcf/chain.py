@@ -62,6 +62,11 @@ class Chain:
             return data.site_xpos[self._hand].copy(), quaternion
         return data.xpos[self._hand].copy(), data.xquat[self._hand].copy()
 
+    def place(self, data: Any) -> NDArray[np.float64]:
+        """Return the hand's position (3,) [m] in the world; not to be kept, it changes with `data`."""
+        position: NDArray[np.float64] = (data.site_xpos if self._is_site else data.xpos)[self._hand]
+        return position
+
     def solve(
         self,
         data: Any,
@@ -89,9 +94,9 @@ class Chain:
             error = position - here
             if self.turns and quaternion is not None:
                 error = np.concatenate([error, rotation_between(turned, quaternion)])
-            rows = len(error)
-            jacobian = self.jacobian(scratch)[:rows]
-            error[3:], jacobian[3:] = turn_m * error[3:], turn_m * jacobian[3:]
+            jacobian = self.jacobian(scratch)[: len(error)]
+            if turn_m != 1.0:
+                error[3:], jacobian[3:] = turn_m * error[3:], turn_m * jacobian[3:]
             joints = self._nearer(joints, jacobian, error, posture)
         return joints
 
@@ -104,16 +109,15 @@ class Chain:
     ) -> NDArray[np.float64]:
         """Return joints (n,) after one iteration; those at the ends of their ranges leave the error to the others."""
         rows, free = len(error), POSTURE_GAIN * (posture - joints)
-        inside = np.ones(len(joints), dtype=bool)
+        at_high, at_low = joints >= self.high, joints <= self.low
         while True:
-            used = jacobian * inside
-            inverse = used.T @ np.linalg.inv(used @ used.T + _DAMPED[:rows, :rows])
-            step = inverse @ (error - used @ free) + free * inside
-            out = ((joints >= self.high) & (step > 0.0)) | ((joints <= self.low) & (step < 0.0))
-            if not (out & inside).any():
-                moved: NDArray[np.float64] = np.clip(joints + step, self.low, self.high)
+            inverse = jacobian.T @ np.linalg.inv(jacobian @ jacobian.T + _DAMPED[:rows, :rows])
+            step = inverse @ (error - jacobian @ free) + free
+            out = (at_high & (step > 0.0)) | (at_low & (step < 0.0))
+            if not out.any():
+                moved: NDArray[np.float64] = np.minimum(np.maximum(joints + step, self.low), self.high)
                 return moved
-            inside &= ~out
+            jacobian, free = jacobian * ~out, free * ~out
 
     def position_at(self, data: Any, joints: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return where the hand is (3,) [m] with joints (n,), all else being as `data` says."""

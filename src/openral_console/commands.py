@@ -27,6 +27,9 @@ def console(
     space_mouse: Annotated[
         bool, typer.Option("--space-mouse", help="Of this machine: it moves the arm by hand, too.")
     ] = False,
+    compressed: Annotated[
+        bool, typer.Option("--compressed", help="Have the pictures as JPEG, over a thin network.")
+    ] = False,
     namespace: NamespaceOption = DEFAULT_NAMESPACE,
     certificate: Annotated[Path | None, typer.Option(help="PEM file of the server's certificate.")] = None,
     key: Annotated[Path | None, typer.Option(help="PEM file of its private key.")] = None,
@@ -46,7 +49,8 @@ def console(
         return
     from openral_console.ros.console_process import serve  # `openral --help` must not load rclpy
 
-    raise typer.Exit(serve(options, scene, space_mouse, args=ros_arguments(namespace)))
+    arguments = [*ros_arguments(namespace), "--ros-args", "-p", f"compressed:={str(compressed).lower()}"]
+    raise typer.Exit(serve(options, scene, space_mouse, args=arguments))
 
 
 def _show_run(run: Path, options: ListenOptions) -> None:

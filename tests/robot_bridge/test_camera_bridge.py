@@ -26,6 +26,7 @@ from typer.testing import CliRunner
 
 from openral_core.files.share import share_directory
 from openral_core.guarded import EXIT_UNFIT
+from openral_core.jpeg import decode_picture
 from openral_core.scene import load_scene
 from openral_robot_bridge.commands import app
 from openral_robot_bridge.ros import camera_node
@@ -181,6 +182,20 @@ def test_every_camera_comes_in_the_scenes_size_with_its_own_stamps(drivers: Driv
         assert abs(stamps[-1][0] - time.time()) < 60
         if name != "wrist":
             assert set(stamps) <= drivers.stamps
+
+
+def test_pictures_of_a_real_camera_come_as_jpeg_for_whoever_asks(drivers: Drivers, bridge: Path) -> None:
+    topic = "/openral/cameras/front/image_raw"
+    drivers.listen(CompressedImage, f"{topic}/compressed")
+    packed = drivers.heard[f"{topic}/compressed"]
+    drivers.until(lambda: len(packed) > 3, "compressed pictures")
+    shown = decode_picture(packed[-1].data)
+    assert shown.shape == (64, 64, 3)
+    red, green, blue = shown.reshape(-1, 3).mean(axis=0)
+    assert red > 150 > 50 > max(green, blue)
+    stamps = [message.header.stamp for message in packed]
+    assert packed[-1].header.frame_id == "front_optical_frame"
+    assert {(stamp.sec, stamp.nanosec) for stamp in stamps} <= drivers.stamps
 
 
 def test_lens_and_mount_fit_the_pictures(drivers: Drivers, bridge: Path) -> None:

@@ -11,12 +11,14 @@ from uuid import uuid4
 
 import numpy as np
 import pytest
-from bridge_observer import DOMAIN, Observer, nanoseconds, transition
+from bridge_observer import DOMAIN, EVERY, Observer, nanoseconds, transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from openral.srv import ResetScene
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import DescribeParameters, SetParameters
+from sensor_msgs.msg import CompressedImage
 
+from openral_core.jpeg import decode_picture
 from openral_core.robot import load_robot
 
 
@@ -44,6 +46,23 @@ def test_topics_carry_one_world_on_one_clock(start, observer):
     status = seen["status"][-1]
     assert status.holding and status.held > 0 and status.executed == 0  # noqa: PT018
     assert status.control_hz == 80.0
+
+
+def test_pictures_come_as_jpeg_on_the_stamps_of_the_raw_ones(start, observer):
+    start()
+    topic = "/openral/cameras/corner2/image_raw/compressed"
+    packed = []
+    observer.node.create_subscription(CompressedImage, topic, packed.append, EVERY)
+    observer.until(lambda: len(packed) > 4)
+    message = packed[-1]
+    observer.until(
+        lambda: nanoseconds(observer.seen["image"][-1].header.stamp) >= nanoseconds(message.header.stamp)
+    )
+    [raw] = [m for m in observer.seen["image"] if m.header.stamp == message.header.stamp]
+    shown = decode_picture(message.data).astype(int)
+    pixels = np.frombuffer(raw.data, np.uint8).reshape(raw.height, raw.width, 3)
+    assert message.header.frame_id == raw.header.frame_id
+    assert np.abs(shown - pixels).mean() < 8 < np.abs(shown[:, ::-1] - pixels).max()
 
 
 def test_in_lockstep_every_control_step_is_told_in_order_and_as_it_was(start, observer):

@@ -28,7 +28,7 @@ from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, QoSReliabilityPolicy
-from sensor_msgs.msg import Image
+from sensor_msgs.msg import CompressedImage, Image
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
@@ -51,8 +51,10 @@ from openral_console.ros.profiles import latched
 from openral_console.ros.recorder_calls import RecorderCalls
 from openral_console.ros.service_call import ServiceCall
 from openral_core.errors import ContractError
-from openral_core.graph.names import DEFAULT_NAMESPACE, frame_prefix
+from openral_core.graph.names import COMPRESSED_SUFFIX, DEFAULT_NAMESPACE, frame_prefix
 from openral_core.guarded import GuardedCallbacks
+from openral_core.image_message import ENCODING
+from openral_core.jpeg import decode_picture
 from openral_reasoner.plain_line import plain_line
 
 LOOK_S = 0.5
@@ -62,6 +64,7 @@ MAX_PROMPT = 2000
 """Characters of what is said to the reasoner."""
 REASONER_S = 2.0
 """[s] that a reasoner has to be found in the graph."""
+RAW, PACKED = "sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"
 BEST_EFFORT = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
 
 
@@ -69,11 +72,16 @@ class ConsoleNode(GuardedCallbacks, Node):
     """Fills a `LiveDeployment`; `Controls` for the pages."""
 
     def __init__(self, deployment: LiveDeployment) -> None:
+        """Listen; the node's parameter `compressed` says whether pictures come as JPEG where there are both."""
         super().__init__(f"console_{os.getpid()}", namespace=DEFAULT_NAMESPACE)
+        self.compressed = bool(self.declare_parameter("compressed", False).value)
+        """Whether pictures are had as JPEG where there are both; what there is one kind of, as that."""
         self._deployment = deployment
         self._images: dict[str, Any] = {}
         """Subscription of each camera, while somebody looks."""
-        self._pattern = re.compile(re.escape(f"{self.get_namespace()}/cameras/") + r"(\w+)/image_raw")
+        self._pattern = re.compile(
+            re.escape(f"{self.get_namespace()}/cameras/") + rf"(\w+)/image_raw({COMPRESSED_SUFFIX})?"
+        )
         subscribe = self.create_subscription
         subscribe(Mission, "mission", self._on_mission, latched(1))
         subscribe(MissionStep, "mission_log", self._on_step, latched(MAX_STEPS))
@@ -183,16 +191,35 @@ class ConsoleNode(GuardedCallbacks, Node):
                 self.destroy_subscription(subscription)
             self._images.clear()
             return
-        for topic, kinds in self.get_topic_names_and_types():
-            found = self._pattern.fullmatch(topic)
-            if found is None or found[1] in self._images or len(self._images) >= MAX_CAMERAS:
+        for name, topic in self._camera_topics().items():
+            if name in self._images or len(self._images) >= MAX_CAMERAS:
                 continue
-            if "sensor_msgs/msg/Image" in kinds:
-                name, known = found[1], self._deployment.cameras
-                feed = known.get(name) or CameraFeed(name)
-                self._deployment.cameras = {**known, name: feed}
-                on_image = partial(self._on_image, feed)
-                self._images[name] = self.create_subscription(Image, topic, on_image, BEST_EFFORT)
+            known = self._deployment.cameras
+            feed = known.get(name) or CameraFeed(name)
+            self._deployment.cameras = {**known, name: feed}
+            packed = topic.endswith(COMPRESSED_SUFFIX)
+            on_picture = partial(self._on_compressed if packed else self._on_image, feed)
+            kind: Any = CompressedImage if packed else Image
+            self._images[name] = self.create_subscription(kind, topic, on_picture, BEST_EFFORT)
+
+    def _camera_topics(self) -> dict[str, str]:
+        """Return the topic that each camera is looked at on."""
+        found: dict[str, str] = {}
+        for topic, kinds in self.get_topic_names_and_types():
+            match = self._pattern.fullmatch(topic)
+            if match is None:
+                continue
+            packed = bool(match[2])
+            if (PACKED if packed else RAW) in kinds and (packed == self.compressed or match[1] not in found):
+                found[match[1]] = topic
+        return found
+
+    def _on_compressed(self, feed: CameraFeed, message: Any) -> None:
+        picture = decode_picture(message.data)
+        if picture is None:
+            feed.fault = f"{len(message.data)} bytes are no picture"
+        else:
+            feed.add(picture, ENCODING)
 
     def _on_image(self, feed: CameraFeed, message: Any) -> None:
         height, width = int(message.height), int(message.width)

@@ -13,6 +13,8 @@ import re
 from openral_core.errors import ContractError
 
 DEFAULT_NAMESPACE = "/openral"
+COMPRESSED_SUFFIX = "/compressed"
+"""After the topic of raw pictures: the topic of the same as JPEG, as image_transport names it."""
 ONE_ROBOT = ("/clock", "/joint_states", "/robot_description")
 """Names at the root that only one robot of a domain can have."""
 _POLICY = "/policy"

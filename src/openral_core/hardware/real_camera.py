@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
+from openral_core.graph.names import COMPRESSED_SUFFIX
 from openral_core.schema import Count, Fault, Finite, Positive, Schema, Vector3, Word, raise_faults
 
 Topic = Annotated[str, StringConstraints(pattern=r"^/[A-Za-z0-9_/]*[A-Za-z0-9_]$", max_length=200)]
@@ -82,7 +83,9 @@ class RealCamera(Schema):
         """Topic of the camera_info; empty: a device has none."""
         if self.topic is None:
             return ""
-        return self.info_topic or self.topic.removesuffix("/compressed").rpartition("/")[0] + "/camera_info"
+        return (
+            self.info_topic or self.topic.removesuffix(COMPRESSED_SUFFIX).rpartition("/")[0] + "/camera_info"
+        )
 
     @model_validator(mode="after")
     def _has_one_source(self) -> RealCamera:

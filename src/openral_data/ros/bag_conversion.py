@@ -8,13 +8,14 @@ from pathlib import Path
 import rosbag2_py
 
 from openral_core.errors import ContractError, DatasetError
+from openral_core.graph.names import COMPRESSED_SUFFIX
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
 from openral_data.recorded_columns import RecordedColumns
 from openral_data.recording.recorder import EpisodeRecorder
 from openral_data.recording.strategy import strategy_of
 from openral_data.recording_folder import RecordingFolder
-from openral_data.ros.intake import COMPRESSED_SUFFIX, MessageIntake
+from openral_data.ros.intake import MessageIntake
 from openral_data.ros.topics import recorded_topics
 
 FLUSH_EVERY = 2000

@@ -17,6 +17,8 @@ from std_msgs.msg import Header
 
 from openral_core.errors import DatasetError, OutputError
 from openral_core.files.output_folder import check_folder
+from openral_core.graph.names import COMPRESSED_SUFFIX
+from openral_core.jpeg import encode_jpeg
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
 from openral_core.teleoperation import TELEOPERATION
@@ -25,7 +27,7 @@ from openral_data.lerobot_v3 import Dataset
 from openral_data.recorded_columns import RecordedColumns
 from openral_data.recording.notes import POLICY
 from openral_data.recording_folder import RecordingFolder
-from openral_data.ros.intake import COMPRESSED_SUFFIX, jpeg
+from openral_data.ros.intake import JPEG_QUALITY
 
 NODE = "/openral/recording"
 """Who is said to have run the goal of an episode."""
@@ -112,7 +114,9 @@ def _write_bag(
             _write(bag, "/openral/control_status", status, stamp_s)
             _write_state(bag, columns, rows, frame, stamp_s)
             for camera in columns.cameras:
-                picture = CompressedImage(format="jpeg", data=jpeg(next(pictures[camera.key])))
+                picture = CompressedImage(
+                    format="jpeg", data=encode_jpeg(next(pictures[camera.key]), JPEG_QUALITY)
+                )
                 topic = f"/openral/cameras/{camera.name}/image_raw{COMPRESSED_SUFFIX}"
                 _write(bag, topic, picture, stamp_s)
             chunk = ActionChunk(

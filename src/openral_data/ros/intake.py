@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import cv2
 import numpy as np
-from numpy.typing import NDArray
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import CompressedImage
 
 from openral_core.errors import ContractError
-from openral_core.image_message import ENCODINGS, decode_image
+from openral_core.graph.names import COMPRESSED_SUFFIX
+from openral_core.image_message import ENCODINGS, decode_image, require_size
+from openral_core.jpeg import decode_picture, encode_jpeg
 from openral_core.message_fields import MAX_WORDS, text_field
 from openral_core.scene_parts import SceneCamera
 from openral_data.recorded_columns import CameraColumn
@@ -22,8 +22,7 @@ from openral_data.recording.recorder import EpisodeRecorder
 from openral_data.ros.topics import COMPRESSED, RecordedTopic
 
 JPEG_QUALITY = 90
-COMPRESSED_SUFFIX = "/compressed"
-"""Of the topic on which a bag has pictures, as image_transport names it."""
+"""Of the pictures in bags, 0 to 100."""
 
 
 class MessageIntake:
@@ -60,12 +59,12 @@ class MessageIntake:
             reader(message)
 
     def take_compressed(self, topic: RecordedTopic, data: bytes, received_ns: int) -> None:
-        """Take a picture of a bag (sensor_msgs/CompressedImage). Raises ContractError: it is no picture."""
+        """Take a picture in CDR (sensor_msgs/CompressedImage). Raises ContractError: it is none of its camera."""
         message = deserialize_message(data, CompressedImage)
-        image = cv2.imdecode(np.frombuffer(message.data, np.uint8), cv2.IMREAD_COLOR)
-        if image is None:
+        pixels = decode_picture(message.data)
+        if pixels is None:
             raise ContractError(f"{topic.name}: {len(message.data)} bytes are no picture")
-        pixels = np.ascontiguousarray(image[..., ::-1]).astype(np.uint8, copy=False)
+        require_size(self._cameras[topic.camera], pixels.shape[1], pixels.shape[0], "the picture")
         self._recorder.assembler.image(topic.camera, _stamp_s(message), pixels)
         name = f"{topic.name}{COMPRESSED_SUFFIX}"
         self._recorder.message(name, COMPRESSED, data, received_ns, latched="")
@@ -78,7 +77,9 @@ class MessageIntake:
         )
         self._recorder.assembler.image(topic.camera, _stamp_s(message), pixels)
         if self._recorder.notes is not None:
-            compressed = CompressedImage(header=message.header, format="jpeg", data=jpeg(pixels))
+            compressed = CompressedImage(
+                header=message.header, format="jpeg", data=encode_jpeg(pixels, JPEG_QUALITY)
+            )
             name, packed = f"{topic.name}{COMPRESSED_SUFFIX}", serialize_message(compressed)
             self._recorder.message(name, COMPRESSED, packed, received_ns, latched="")
 
@@ -122,14 +123,6 @@ class MessageIntake:
 
 def _stamp_s(message: Any) -> float:
     return float(message.header.stamp.sec) + 1e-9 * float(message.header.stamp.nanosec)
-
-
-def jpeg(pixels: NDArray[np.uint8]) -> bytes:
-    """Return a picture (H, W, 3) RGB as bags keep it."""
-    # Not pixels[..., ::-1]: OpenCV copies such a view row by row, which takes as long as the encoding.
-    bgr = cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR)
-    _, data = cv2.imencode(".jpg", bgr, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
-    return bytes(data)
 
 
 def _scene_camera(camera: CameraColumn) -> SceneCamera:

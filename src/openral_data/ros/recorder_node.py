@@ -25,10 +25,11 @@ from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.node import Node
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
+from sensor_msgs.msg import CompressedImage
 from std_srvs.srv import Trigger
 
 from openral_core.errors import ContractError, OutputError
-from openral_core.graph.names import DEFAULT_NAMESPACE
+from openral_core.graph.names import COMPRESSED_SUFFIX, DEFAULT_NAMESPACE
 from openral_core.guarded import GuardedCallbacks
 from openral_core.robot import load_robot
 from openral_core.ros.run_node import run_node
@@ -51,16 +52,20 @@ ORDER_S = 30.0
 NICENESS = 5
 """Of this process and of the encoder, which it starts: whoever moves the arm comes first."""
 Order = Callable[[], tuple[bool, str]]
+Take = Callable[[RecordedTopic, bytes, int], None]
 
 
 class RecorderNode(GuardedCallbacks, Node):
-    """Parameters: `scene`, `strategy`, `folder` (empty: `recording` in the run's folder), `run_dir`, `min_free_gb`."""
+    """Parameters: `scene`, `strategy`, `folder` (empty: `recording` in the run's folder), `run_dir`, `min_free_gb`,
+    `compressed` (pictures are had as JPEG, over a thin network).
+    """
 
     def __init__(self) -> None:
         super().__init__("recorder", namespace=DEFAULT_NAMESPACE)
         for name, default in (("scene", ""), ("strategy", "episodes"), ("folder", ""), ("run_dir", "")):
             self.declare_parameter(name, default)
         self.declare_parameter("min_free_gb", 2.0)
+        self.declare_parameter("compressed", False)
         self.dropped_images = 0
         self._work: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._waiting = 0
@@ -105,10 +110,13 @@ class RecorderNode(GuardedCallbacks, Node):
         return RecordingFolder(Path(folder).expanduser() if folder else Path(run_dir) / RUN_RECORDING)
 
     def _listen(self, topics: list[RecordedTopic]) -> None:
+        compressed = bool(self._value("compressed"))
         for topic in topics:
-            self.create_subscription(
-                topic.message_type, topic.heard_on, partial(self._on_message, topic), topic.qos, raw=True
-            )
+            kind, name, take = topic.message_type, topic.heard_on, self._intake.take
+            if topic.camera and compressed:
+                kind, name, take = CompressedImage, f"{name}{COMPRESSED_SUFFIX}", self._intake.take_compressed
+            on_message = partial(self._on_message, topic, take)
+            self.create_subscription(kind, name, on_message, topic.qos, raw=True)
 
     def _offer(self) -> None:
         group = (
@@ -132,14 +140,14 @@ class RecorderNode(GuardedCallbacks, Node):
 
     # -- callbacks ---------------------------------------------------------------------------------
 
-    def _on_message(self, topic: RecordedTopic, data: Any) -> None:
+    def _on_message(self, topic: RecordedTopic, take: Take, data: Any) -> None:
         received_ns = time.time_ns()
         if topic.camera:
             if self._waiting >= WAITING_IMAGES:
                 self.dropped_images += 1
                 return
             self._waiting += 1
-        self._work.put(partial(self._take, topic, bytes(data), received_ns))
+        self._work.put(partial(self._take, topic, take, bytes(data), received_ns))
 
     def _on_order(self, order: Order, request: Any, response: Any) -> Any:
         response.success, response.message = self._ask(order)
@@ -202,10 +210,10 @@ class RecorderNode(GuardedCallbacks, Node):
             self._recorder.tick()
         self._recorder.close()
 
-    def _take(self, topic: RecordedTopic, data: bytes, received_ns: int) -> None:
+    def _take(self, topic: RecordedTopic, take: Take, data: bytes, received_ns: int) -> None:
         if topic.camera:
             self._waiting -= 1
-        self._intake.take(topic, data, received_ns)
+        take(topic, data, received_ns)
 
 
 def main(args: list[str] | None = None) -> int:

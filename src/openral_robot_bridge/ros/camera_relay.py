@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from array import array
 from typing import Any
 
 import numpy as np
@@ -12,17 +11,16 @@ from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from geometry_msgs.msg import TransformStamped
 from rclpy.node import Node
 from sensor_msgs.msg import CameraInfo
-from sensor_msgs.msg import Image as ImageMessage
 
 from openral_control.control_run import ERROR, OK, WARN
+from openral_control.ros.picture_topics import NEWEST, PictureTopics
 from openral_core.graph.names import frame_prefix
 from openral_core.hardware.real_camera import RealCamera
-from openral_core.image_message import ENCODING
 from openral_core.scene import SceneCamera
 from openral_core.types import Image
 from openral_robot_bridge.cameras.feed import PictureFeed
 from openral_robot_bridge.cameras.picture_fit import PictureFit
-from openral_robot_bridge.ros.camera_source import NEWEST, Optics, open_source
+from openral_robot_bridge.ros.camera_source import Optics, open_source
 from openral_sim_bridge.frames import optical_frame
 
 SOONER = 0.6
@@ -31,7 +29,7 @@ keeps its own rhythm, and one that is much faster costs no more than it is worth
 
 
 class CameraRelay:
-    """Publishes `cameras/<name>/image_raw` and `…/camera_info`."""
+    """Publishes `cameras/<name>/image_raw`, the same as JPEG, and `…/camera_info`."""
 
     def __init__(self, node: Node, camera: SceneCamera, real: RealCamera) -> None:
         """Begin to relay.
@@ -49,12 +47,8 @@ class CameraRelay:
         self._frame = f"{self._prefix}{optical_frame(camera.name)}"
         base = f"cameras/{camera.name}"
         self._node = node
-        self._images = node.create_publisher(ImageMessage, f"{base}/image_raw", NEWEST)
+        self._pictures = PictureTopics(node, camera.name, (camera.width, camera.height), self._frame)
         self._infos = node.create_publisher(CameraInfo, f"{base}/camera_info", NEWEST)
-        self._image = ImageMessage(
-            height=camera.height, width=camera.width, encoding=ENCODING, step=3 * camera.width
-        )
-        self._image.header.frame_id = self._frame
         self._info: Any = None
         self._info_size = (0, 0)
         self._passed_s = float("-inf")
@@ -82,9 +76,7 @@ class CameraRelay:
             return
         self._passed_s = stamp_s
         stamp = Time(sec=stamp_ns // 10**9, nanosec=stamp_ns % 10**9)
-        self._image.header.stamp = stamp
-        self._image.data = array("B", self._fit.picture(image).tobytes())
-        self._images.publish(self._image)
+        self._pictures.publish(stamp, self._fit.picture(image))
         if self._info is None:
             return
         size = (image.shape[1], image.shape[0])
@@ -141,5 +133,5 @@ class CameraRelay:
     def close(self) -> None:
         """Stop listening and publishing."""
         self._close()
-        self._node.destroy_publisher(self._images)
+        self._pictures.close()
         self._node.destroy_publisher(self._infos)

@@ -7,22 +7,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from sensor_msgs.msg import CameraInfo, CompressedImage
 from sensor_msgs.msg import Image as ImageMessage
 
+from openral_control.ros.picture_topics import NEWEST
 from openral_core.errors import ContractError
+from openral_core.graph.names import COMPRESSED_SUFFIX
 from openral_core.hardware.real_camera import RealCamera
 from openral_core.image_message import parse_stamp, unpack_image
+from openral_core.jpeg import decode_picture
 from openral_core.types import Image
 from openral_robot_bridge.cameras.device import CameraDevice
-
-NEWEST = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
-"""Hears reliable publishers as well."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ def open_source(node: Node, name: str, camera: RealCamera, sink: PictureSink) ->
     topic = _CameraTopic(name, sink)
     kind: Any = ImageMessage
     heard = topic.on_image
-    if str(camera.topic).endswith("/compressed"):
+    if str(camera.topic).endswith(COMPRESSED_SUFFIX):
         kind, heard = CompressedImage, topic.on_compressed
     made = [
         node.create_subscription(kind, str(camera.topic), heard, NEWEST),
@@ -128,10 +126,10 @@ class _CameraTopic:
             self._sink.failed(str(error))
 
     def _decompress(self, message: Any) -> Image:
-        picture = cv2.imdecode(np.frombuffer(message.data, np.uint8), cv2.IMREAD_COLOR)
+        picture = decode_picture(message.data)
         if picture is None:
             kind = ascii(str(message.format)[:40])[1:-1]
             raise ContractError(
                 f"camera '{self._name}': {len(message.data)} bytes of '{kind}' are no picture"
             )
-        return cv2.cvtColor(picture, cv2.COLOR_BGR2RGB).astype(np.uint8)
+        return picture

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.lifecycle import LifecycleNode
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import CameraInfo, Image
+from sensor_msgs.msg import CameraInfo
 
 from openral_control.ros.outbox import Outbox
+from openral_control.ros.picture_topics import NEWEST, PictureTopics
 from openral_control.ros.robot_topics import RobotTopics, to_time
 from openral_core.graph.names import frame_prefix
 from openral_core.types import RobotState
 from openral_sim_bridge.backend import CameraModel
 from openral_sim_bridge.frames import LinkFrames, camera_frame, optical_frame
-from openral_sim_bridge.ros.camera_messages import BEST_EFFORT, camera_info_message
+from openral_sim_bridge.ros.camera_messages import camera_info_message
 from openral_sim_bridge.ros.depth_topics import DepthTopics
 
 
@@ -47,13 +47,14 @@ class BridgeTopics:
         """
         self._depth, self._outbox = depth, outbox
         prefix = frame_prefix(node.get_namespace())
-        self._clock = node.create_publisher(Clock, "/clock", BEST_EFFORT)
+        self._clock = node.create_publisher(Clock, "/clock", NEWEST)
         self._robot = RobotTopics(node, links, joint_positions, urdf, outbox, map(camera_frame, cameras))
         self._images = {
             camera.name: (
-                node.create_publisher(Image, f"cameras/{camera.name}/image_raw", BEST_EFFORT),
-                node.create_publisher(CameraInfo, f"cameras/{camera.name}/camera_info", BEST_EFFORT),
-                _image_message(camera, prefix),
+                PictureTopics(
+                    node, camera.name, (camera.width, camera.height), f"{prefix}{optical_frame(camera.name)}"
+                ),
+                node.create_publisher(CameraInfo, f"cameras/{camera.name}/camera_info", NEWEST),
                 camera_info_message(camera, prefix),
             )
             for camera in cameras
@@ -73,16 +74,9 @@ class BridgeTopics:
         """Publish images, their camera_info, depth where it is due, and `/tf` on one stamp."""
         stamp = to_time(stamp_s)
         for name, image in images.items():
-            image_publisher, info_publisher, message, info = self._images[name]
-            info.header.stamp = message.header.stamp = stamp
-            message.data = array("B", image.tobytes())
-            image_publisher.publish(message)  # first: a policy waits for it
+            pictures, info_publisher, info = self._images[name]
+            info.header.stamp = stamp
+            pictures.publish(stamp, image)  # first: a policy waits for it
             info_publisher.publish(info)
         self._robot.links(stamp_s)
         self._depth.images(stamp_s, list(images))
-
-
-def _image_message(camera: CameraModel, prefix: str) -> Image:
-    message = Image(height=camera.height, width=camera.width, encoding="rgb8", step=3 * camera.width)
-    message.header.frame_id = f"{prefix}{optical_frame(camera.name)}"
-    return message

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from sensor_msgs.msg import CameraInfo
 
 from openral_sim_bridge.backend import CameraModel
 from openral_sim_bridge.frames import intrinsics, optical_frame
-
-BEST_EFFORT = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
 
 
 def camera_info_message(camera: CameraModel, prefix: str) -> CameraInfo:

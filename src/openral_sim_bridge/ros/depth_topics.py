@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import CameraInfo, Image
 
+from openral_control.ros.picture_topics import NEWEST
 from openral_control.ros.robot_topics import to_time
 from openral_core.graph.names import frame_prefix
 from openral_core.scene import SceneCamera
 from openral_sim_bridge.backend import CameraModel
 from openral_sim_bridge.frames import optical_frame
-from openral_sim_bridge.ros.camera_messages import BEST_EFFORT, camera_info_message
+from openral_sim_bridge.ros.camera_messages import camera_info_message
 
 ENCODING = "32FC1"
 """Metres along the optical axis (REP 118)."""
@@ -53,8 +54,8 @@ class DepthTopics:
             message = Image(height=model.height, width=model.width, encoding=ENCODING, step=4 * model.width)
             message.header.frame_id = f"{prefix}{optical_frame(model.name)}"
             self._topics[model.name] = (
-                node.create_publisher(Image, f"{base}/image_rect_raw", BEST_EFFORT),
-                node.create_publisher(CameraInfo, f"{base}/camera_info", BEST_EFFORT),
+                node.create_publisher(Image, f"{base}/image_rect_raw", NEWEST),
+                node.create_publisher(CameraInfo, f"{base}/camera_info", NEWEST),
                 message,
                 camera_info_message(model, prefix),
             )

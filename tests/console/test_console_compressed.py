@@ -1,0 +1,74 @@
+"""Which topic a console looks at a camera on: raw where there is one, JPEG where that is asked for, or alone."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from sensor_msgs.msg import CompressedImage
+
+from openral_console.live.deployment import LiveDeployment
+from openral_console.ros.console_node import ConsoleNode
+from openral_control.ros.picture_topics import NEWEST, PictureTopics
+from openral_core.jpeg import encode_jpeg
+
+PICTURE = np.full((48, 64, 3), (200, 100, 20), np.uint8)
+COMPRESSED = ["--ros-args", "-p", "compressed:=true"]
+
+
+@pytest.fixture(params=[[], COMPRESSED], ids=["raw", "compressed"])
+def console(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """A console that is watched, and the node of two cameras: `both`, and `thin` that has JPEG alone."""
+    rclpy.init(args=request.param, domain_id=int(os.environ["ROS_DOMAIN_ID"]))
+    deployment = LiveDeployment()
+    node, cameras = ConsoleNode(deployment), Node("cameras", namespace="/openral")
+    executor = SingleThreadedExecutor()
+    for each in (node, cameras):
+        executor.add_node(each)
+    yield SimpleNamespace(
+        deployment=deployment, cameras=cameras, executor=executor, compressed=bool(request.param)
+    )
+    executor.shutdown()
+    for each in (node, cameras):
+        each.destroy_node()
+    rclpy.try_shutdown()
+
+
+def turn(console: Any, condition: Callable[[], object], each: Callable[[], object]) -> None:
+    """Do something, and spin, until something is so."""
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end, console.deployment.cameras
+        each()
+        console.executor.spin_once(timeout_sec=0.05)
+
+
+def test_a_camera_is_looked_at_as_asked_for_and_as_it_can_be(console: Any) -> None:
+    node = console.cameras
+    both = PictureTopics(node, "both", (64, 48), "both_optical_frame")
+    raw, packed = (f"cameras/both/image_raw{suffix}" for suffix in ("", "/compressed"))
+    thin = node.create_publisher(CompressedImage, "cameras/thin/image_raw/compressed", NEWEST)
+    message = CompressedImage(format="jpeg", data=encode_jpeg(PICTURE, 90))
+    console.deployment.watchers = 1
+    seen = console.deployment
+    turn(
+        console,
+        lambda: all(name in seen.cameras and seen.cameras[name].count for name in ("both", "thin")),
+        lambda: (both.publish(node.get_clock().now().to_msg(), PICTURE), thin.publish(message)),
+    )
+    looks_at = node.count_subscribers(raw), node.count_subscribers(packed)
+    assert looks_at == ((0, 1) if console.compressed else (1, 0))
+    for feed in seen.cameras.values():
+        shown = cv2.imdecode(np.frombuffer(feed.jpeg(), np.uint8), cv2.IMREAD_COLOR)[..., ::-1]
+        assert np.abs(shown.astype(int) - PICTURE).mean() < 5
+    broken = CompressedImage(format="jpeg", data=b"no picture")
+    turn(console, lambda: "10 bytes" in seen.cameras["thin"].fault, lambda: thin.publish(broken))

@@ -80,9 +80,11 @@ class Chain:
             quaternion: (4,) w, x, y, z; None: the hand may turn as it likes.
             posture: (n,) to which joints that the pose leaves free go back.
             turn_m: [m/rad] what an error of the orientation counts beside one of the position, where the arm cannot
-                have both.
+                have both. At 1 or more, what a joint at its end leaves undone stays undone: the other joints would
+                take the hand from its place for the sake of its turn.
         """
         scratch, joints = self._copy(data), start.copy()
+        shared = quaternion is None or turn_m < 1.0
         for _ in range(ITERATIONS):
             here, turned = self._place(joints)
             mujoco.mj_comPos(self._model, scratch)
@@ -92,7 +94,7 @@ class Chain:
             rows = len(error)
             jacobian = self.jacobian(scratch)[:rows]
             error[3:], jacobian[3:] = turn_m * error[3:], turn_m * jacobian[3:]
-            joints = self._nearer(joints, jacobian, error, posture)
+            joints = self._nearer(joints, jacobian, error, posture, shared)
         return joints
 
     def _nearer(
@@ -101,8 +103,12 @@ class Chain:
         jacobian: NDArray[np.float64],
         error: NDArray[np.float64],
         posture: NDArray[np.float64],
+        shared: bool,
     ) -> NDArray[np.float64]:
-        """Return joints (n,) after one iteration; those at the ends of their ranges leave the error to the others."""
+        """Return joints (n,) after one iteration.
+
+        With `shared`, joints at the ends of their ranges leave the error to the others.
+        """
         rows, free = len(error), POSTURE_GAIN * (posture - joints)
         inside = np.ones(len(joints), dtype=bool)
         while True:
@@ -110,7 +116,7 @@ class Chain:
             inverse = used.T @ np.linalg.inv(used @ used.T + _DAMPED[:rows, :rows])
             step = inverse @ (error - used @ free) + free * inside
             out = ((joints >= self.high) & (step > 0.0)) | ((joints <= self.low) & (step < 0.0))
-            if not (out & inside).any():
+            if not (shared and (out & inside).any()):
                 moved: NDArray[np.float64] = np.clip(joints + step, self.low, self.high)
                 return moved
             inside &= ~out

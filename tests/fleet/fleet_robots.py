@@ -98,6 +98,17 @@ class Robot:
             data=[0.2] * 64,
         )
 
+    def begin_until(self, condition: Callable[[], object]) -> None:
+        """Send chunks of new goals until one has come in time for a condition; a busy machine is late with some."""
+        for _ in range(40):
+            self.begin()
+            end = time.monotonic() + 1.0
+            while time.monotonic() < end:
+                self.spin()
+                if condition():
+                    return
+        raise AssertionError("no chunk came in time")
+
     def release(self) -> None:
         """Reset the emergency stop."""
         client = self.node.create_client(Trigger, "estop_reset")

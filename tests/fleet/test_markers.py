@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 
 import pytest
 from fleet_robots import LATCHED, Robot
@@ -33,18 +32,6 @@ def robot(fake_scene):
     robot.close()
 
 
-def begin_until(robot, condition):
-    """Send chunks of new goals until one has come in time for a condition; a busy machine is late with some."""
-    for _ in range(40):
-        robot.begin()
-        end = time.monotonic() + 1.0
-        while time.monotonic() < end:
-            robot.spin()
-            if condition():
-                return
-    raise AssertionError("no chunk came in time")
-
-
 def newest(robot):
     """The markers of the newest array, by their namespaces."""
     return {marker.ns: marker for marker in robot.heard["markers"][-1].markers}
@@ -52,7 +39,7 @@ def newest(robot):
 
 def test_a_chunk_is_a_path_until_the_arm_holds(robot):
     paths = robot.heard["planned_path"]
-    begin_until(robot, lambda: any(len(path.poses) > 1 for path in paths))
+    robot.begin_until(lambda: any(len(path.poses) > 1 for path in paths))
     drawn = next(path for path in paths if len(path.poses) > 1)
     assert drawn.header.frame_id == "arm2/world"
     points = [pose.pose.position for pose in drawn.poses]
@@ -78,7 +65,7 @@ def test_the_words_tell_the_mission_and_the_reading_of_the_goal_that_runs(robot)
     missions.publish(Mission(text="open the drawer", state="active"))
     robot.until(lambda: 'active: "open the drawer"' in newest(robot)["words"].text)
     if not robot.status.active_goal:
-        begin_until(robot, lambda: robot.status.active_goal)
+        robot.begin_until(lambda: robot.status.active_goal)
 
     def told(of_goal):
         readings.publish(TaskProgress(goal_id=of_goal, progress=0.62, success=0.71))

@@ -67,13 +67,11 @@ def settle(robots, seconds=1.0):
 
 def test_a_chunk_moves_the_arm_of_its_namespace_and_no_other(robots):
     first, second = robots
-    second.begin()
-    second.until(lambda: second.status.executed > 0)
+    second.begin_until(lambda: second.status.executed > 0)
     settle(robots)
     assert first.status.executed == 0
     assert first.status.active_goal == ""
-    first.begin()
-    first.until(lambda: first.status.executed > 0)
+    first.begin_until(lambda: first.status.executed > 0)
 
 
 def test_names_at_the_root_belong_to_the_default_namespace(robots):
@@ -137,8 +135,7 @@ def test_a_stop_of_one_leaves_the_other_moving(robots):
     assert fleet("stop", "arm2").exit_code == 0
     second.until(lambda: second.status.estopped and second.heard["estop_state"][-1].data)
     executed = first.status.executed
-    first.begin()
-    first.until(lambda: first.status.executed > executed)
+    first.begin_until(lambda: first.status.executed > executed)
     assert not first.status.estopped
     assert {name: row["doing"] for name, row in shown("list").items()}[SECOND] == "stopped"
     second.release()

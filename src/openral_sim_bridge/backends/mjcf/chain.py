@@ -85,9 +85,11 @@ class Chain:
             quaternion: (4,) w, x, y, z; None: the hand may turn as it likes.
             posture: (n,) to which joints that the pose leaves free go back.
             turn_m: [m/rad] what an error of the orientation counts beside one of the position, where the arm cannot
-                have both.
+                have both. At 1 or more, what a joint at its end leaves undone stays undone: the other joints would
+                take the hand from its place for the sake of its turn.
         """
         scratch, joints = self._copy(data), start.copy()
+        shared = quaternion is None or turn_m < 1.0
         for _ in range(ITERATIONS):
             here, turned = self._place(joints)
             mujoco.mj_comPos(self._model, scratch)
@@ -97,7 +99,7 @@ class Chain:
             jacobian = self.jacobian(scratch)[: len(error)]
             if turn_m != 1.0:
                 error[3:], jacobian[3:] = turn_m * error[3:], turn_m * jacobian[3:]
-            joints = self._nearer(joints, jacobian, error, posture)
+            joints = self._nearer(joints, jacobian, error, posture, shared)
         return joints
 
     def _nearer(
@@ -106,15 +108,19 @@ class Chain:
         jacobian: NDArray[np.float64],
         error: NDArray[np.float64],
         posture: NDArray[np.float64],
+        shared: bool,
     ) -> NDArray[np.float64]:
-        """Return joints (n,) after one iteration; those at the ends of their ranges leave the error to the others."""
+        """Return joints (n,) after one iteration.
+
+        With `shared`, joints at the ends of their ranges leave the error to the others.
+        """
         rows, free = len(error), POSTURE_GAIN * (posture - joints)
         at_high, at_low = joints >= self.high, joints <= self.low
         while True:
             inverse = jacobian.T @ np.linalg.inv(jacobian @ jacobian.T + _DAMPED[:rows, :rows])
             step = inverse @ (error - jacobian @ free) + free
             out = (at_high & (step > 0.0)) | (at_low & (step < 0.0))
-            if not out.any():
+            if not (shared and out.any()):
                 moved: NDArray[np.float64] = np.minimum(np.maximum(joints + step, self.low), self.high)
                 return moved
             jacobian, free = jacobian * ~out, free * ~out

@@ -125,7 +125,7 @@ def url(run_dir: Path) -> Iterator[str]:
     line = process.stdout.readline()
     yield line.rpartition(" ")[2].strip()
     process.terminate()
-    assert process.wait(20) == 0
+    assert process.wait(90) == 0
 
 
 def test_the_slider_goes_back_in_time(browser: Browser, url: str) -> None:

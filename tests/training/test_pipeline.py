@@ -288,7 +288,7 @@ def test_killed_collection_leaves_no_worker(tmp_path: Path) -> None:
     process.kill()
     process.wait()
     assert len(workers) == 2
-    _, alive = psutil.wait_procs(workers, timeout=30)
+    _, alive = psutil.wait_procs(workers, timeout=90)
     assert not alive
 
 

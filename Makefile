@@ -8,14 +8,15 @@ unexport PYTHONDONTWRITEBYTECODE
 # A GPU's build of torch instead of the CPU's: make UV_TORCH_BACKEND=auto demo
 INSTALL := $(BIN)/python tools/install.py
 
-.PHONY: demo test test-long retest lint lint-ruff lint-stack lint-runtime lint-imports
+.PHONY: demo test test-runtime test-long retest lint lint-ruff lint-stack lint-runtime lint-imports lint-collection
 .PHONY: perf faults faults-long soak docs-check sidecars ros2 lock release audit clean
 
 demo: $(VENV)/.runtime
 	@$(BIN)/openral demo
 
-# Three suites: the runtime's, the stack's, and that of whole deployments, which wait as much as they work. All run,
-# whatever becomes of the first; what each came to lies in .venv/.result-SUITE: pytest's exit code.
+# Three suites: the runtime's, the stack's, and that of whole deployments. They wait as much as they work, so that there
+# are more workers than cores. All run, whatever becomes of the first; what each came to lies in .venv/.result-SUITE:
+# pytest's exit code.
 RUNTIME_TESTS = tests --ignore=tests/soak
 DEPLOYMENT_TESTS = tests/faults tests/system
 STACK_TESTS = tests $(addprefix --ignore=tests/,perf docs ros2 sidecars) $(addprefix --ignore=,$(DEPLOYMENT_TESTS))
@@ -23,17 +24,23 @@ DEPLOYMENT_CACHE = -o cache_dir=.pytest_cache/deployments
 RESULT = $(abspath $(VENV))/.result-
 # A suite that hangs is ended. One worker that dies is replaced: it runs again the test in which it died.
 PYTEST = timeout --foreground --signal=INT --kill-after=60 1500 $(abspath $(BIN))/python -m pytest
-AT_ONCE = -n 2 --max-worker-restart=1 --dist loadfile
+AT_ONCE = --max-worker-restart=1 --dist loadfile
 # Deployments begin in the order of their files, in which the short ones come last; by themselves, files with few tests
 # would, and some of those take a minute.
-DEPLOYMENTS_AT_ONCE = -n 3 --max-worker-restart=1 --dist loadfile --no-loadscope-reorder
+DEPLOYMENTS_AT_ONCE = -n 3 $(AT_ONCE) --no-loadscope-reorder
 
-test: $(VENV)/.dev $(VENV)/.programs lint
+# apt fetches while uv installs, and the checks run beside the suite that waits most. A check that fails ends the run when
+# that suite has ended.
+test:
+	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/.dev $(VENV)/.programs
 	@rm -f $(RESULT)*
-	@cd ros2_embedded && $(PYTEST) $(AT_ONCE) $(RUNTIME_TESTS); echo $$? > $(RESULT)runtime
-	@$(PYTEST) $(AT_ONCE) $(STACK_TESTS); echo $$? > $(RESULT)stack
+	@$(MAKE) --no-print-directory --jobs=3 test-runtime $(CHECKS) lint-collection
+	@$(PYTEST) -n 3 $(AT_ONCE) $(STACK_TESTS); echo $$? > $(RESULT)stack
 	@$(PYTEST) $(DEPLOYMENT_CACHE) $(DEPLOYMENTS_AT_ONCE) $(DEPLOYMENT_TESTS); echo $$? > $(RESULT)deployments
 	@! grep --line-regexp --invert-match --no-filename --quiet 0 $(RESULT)*
+
+test-runtime:
+	@cd ros2_embedded && $(PYTEST) -n 2 $(AT_ONCE) $(RUNTIME_TESTS); echo $$? > $(RESULT)runtime
 
 # What `make test` has no time for, but for the hours of `make faults-long`.
 test-long: $(VENV)/.dev $(VENV)/.programs
@@ -41,14 +48,15 @@ test-long: $(VENV)/.dev $(VENV)/.programs
 
 # Once more, one at a time: the tests of a suite that failed (pytest's 1), all of one that did not come to its end.
 CHOICE = $$(cat $(RESULT)$(1)) in 0) ;; 1) $(2) --last-failed ;; *) $(2) ;; esac
-retest: $(VENV)/.dev lint
+retest: $(VENV)/.dev lint lint-collection
 	@case $(call CHOICE,runtime,cd ros2_embedded && $(PYTEST) $(RUNTIME_TESTS))
 	@case $(call CHOICE,stack,$(PYTEST) $(STACK_TESTS))
 	@case $(call CHOICE,deployments,$(PYTEST) $(DEPLOYMENT_CACHE) $(DEPLOYMENT_TESTS))
 
 # Two at a time: mypy of the stack takes as long as all the others.
+CHECKS = lint-stack lint-ruff lint-runtime lint-imports
 lint: $(VENV)/.dev
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint-stack lint-ruff lint-runtime lint-imports
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(CHECKS)
 
 lint-ruff:
 	$(BIN)/ruff check .
@@ -62,6 +70,12 @@ lint-runtime:
 
 lint-imports:
 	$(BIN)/lint-imports --no-cache
+
+# Whether every test can be collected. It leaves the bytecode of all that they import, which each worker of the stack's
+# suite would compile for itself.
+lint-collection:
+	@$(BIN)/python -m pytest -p no:cacheprovider --collect-only -qq $(STACK_TESTS) > $(VENV)/.collected 2>&1 || \
+	  { cat $(VENV)/.collected; exit 1; }
 
 # Real upstream code in environments of its own: gigabytes and minutes the first time, then reused.
 sidecars: $(VENV)/.dev

@@ -21,7 +21,7 @@ CHROMIUM = next(
 WIDE = {"width": 1440, "height": 900}
 # Started as root, as in a container, it needs --no-sandbox; without a GPU it draws WebGL by itself.
 FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-PATIENCE_MS = 60_000
+PATIENCE_MS = 120_000
 CONFIRMED = "document.documentElement.dataset.stop == 'confirmed'"
 
 

@@ -142,7 +142,7 @@ def url(run_dir: Path) -> Iterator[str]:
     line = process.stdout.readline()
     yield line.rpartition(" ")[2].strip()
     process.terminate()
-    assert process.wait(20) == 0
+    assert process.wait(90) == 0
 
 
 def test_the_film_shows_the_moment_of_the_slider(browser: Browser, filmed: Path, url: str) -> None:

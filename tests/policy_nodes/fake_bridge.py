@@ -214,7 +214,7 @@ class PolicyProcess:
     def pid(self) -> int:
         return self._process.pid
 
-    def wait(self, timeout_s: float = 30) -> int:
+    def wait(self, timeout_s: float = 90) -> int:
         self.log += self._process.communicate(timeout=timeout_s)[1]
         return self._process.returncode
 
@@ -231,7 +231,7 @@ def _yaml(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def wait_for(condition: Any, what: str, timeout_s: float = 60) -> None:
+def wait_for(condition: Any, what: str, timeout_s: float = 90) -> None:
     """Wait until a condition holds, or fail."""
     end = time.monotonic() + timeout_s
     while not condition():
@@ -239,7 +239,7 @@ def wait_for(condition: Any, what: str, timeout_s: float = 60) -> None:
         time.sleep(0.01)
 
 
-def wait_future(future: Any, timeout_s: float = 30) -> Any:
+def wait_future(future: Any, timeout_s: float = 90) -> Any:
     wait_for(future.done, "a future", timeout_s)
     return future.result()
 

@@ -158,7 +158,7 @@ def bridge(drivers: Drivers, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     process = subprocess.Popen(command)
     yield scene
     process.terminate()
-    assert process.wait(20) == 0
+    assert process.wait(90) == 0
 
 
 def statuses(drivers: Drivers, name: str) -> list[Any]:

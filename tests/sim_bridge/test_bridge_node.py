@@ -272,12 +272,12 @@ def test_lifecycle_deactivation_stops_time(start, observer):
 
 def test_a_wrong_scene_or_parameter_ends_the_process_with_its_reason(start):
     process = start(scene="no_such_scene")
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=90)
     assert process.returncode == 1
     assert "no_such_scene" in errors
     assert "Traceback" not in errors
     process = start(mode="sideways")
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=90)
     assert process.returncode == 1
     assert "realtime, lockstep" in errors
 
@@ -286,7 +286,7 @@ def test_a_second_bridge_says_so_and_ends(start, observer):
     start()
     observer.until(lambda: observer.seen["image"])
     second = start()
-    _, errors = second.communicate(timeout=30)
+    _, errors = second.communicate(timeout=90)
     assert second.returncode == 1
     assert "another bridge runs" in errors
 

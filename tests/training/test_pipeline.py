@@ -183,13 +183,11 @@ def test_landmarks_tell_object_and_target(dataset: Dataset) -> None:
     np.testing.assert_allclose(reach, columns["label.hand_to_object"][rows, task], atol=1e-5)
 
 
-def test_frames_may_be_fewer_than_control_steps(recipe: Recipe, tmp_path: Path) -> None:
-    (unit, *_) = collect.plan(recipe, starts=1, failures=0)
+def test_frames_may_be_fewer_than_control_steps(dataset: Dataset, recipe: Recipe, tmp_path: Path) -> None:
+    unit = next(unit for unit in collect.plan(recipe, starts=0, failures=1) if unit.behaviour == "stuck")
     sparse = recipe.model_copy(update={"record_every": 2})
-    every, second = (
-        next(iter(collect.read(list(collect.collect(which, tmp_path / name, [unit])))))
-        for name, which in (("every", recipe), ("second", sparse))
-    )
+    (every,) = collect.read([dataset.root / "shards" / f"{unit.name}.npz"])
+    (second,) = collect.read(list(collect.collect(sparse, tmp_path, [unit])))
     assert len(second) == (len(every) + 1) // 2
     np.testing.assert_array_equal(second.chunk, every.chunk[::2])
     np.testing.assert_array_equal(second.state, every.state[::2])
@@ -290,7 +288,7 @@ def test_killed_collection_leaves_no_worker(tmp_path: Path) -> None:
     process.kill()
     process.wait()
     assert len(workers) == 2
-    _, alive = psutil.wait_procs(workers, timeout=30)
+    _, alive = psutil.wait_procs(workers, timeout=90)
     assert not alive
 
 

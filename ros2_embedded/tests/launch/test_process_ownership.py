@@ -37,7 +37,7 @@ def start(launcher, *arguments):
 def test_signal_stops_all_with_escalation(launcher, number):
     process, pids = start(launcher, "sigterm_timeout:=0.5", "sigkill_timeout:=0.5")
     process.send_signal(number)
-    output, _ = process.communicate(timeout=30)
+    output, _ = process.communicate(timeout=90)
     assert process.returncode == 0
     assert not [pid for pid in pids if launcher.alive(pid)]
     assert "sending signal 'SIGINT' to process[obeys-1]" in output
@@ -55,7 +55,7 @@ def test_second_and_third_interrupt_do_not_wait(launcher):
             if word in line:
                 break
         process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=90)
     assert not [pid for pid in pids if launcher.alive(pid)]
 
 
@@ -98,7 +98,7 @@ def test_interrupt_before_a_node_can_take_care_of_it_is_quiet(launcher, interrup
     )
     launcher.pids(1)
     process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=30)
+    output, _ = process.communicate(timeout=90)
     assert "exit code 130" in output
     assert "Traceback" not in output
     assert "Fatal" not in output

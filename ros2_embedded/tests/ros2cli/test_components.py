@@ -120,6 +120,6 @@ def test_launch_file_fills_a_container(parts):
     assert container == "/group/box"
     assert sorted(line.split()[1] for line in nodes) == ["/group/one", "/other/two"]
     process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=30)
+    output, _ = process.communicate(timeout=90)
     assert process.returncode == 0, output
     assert "Loaded node '/group/one' in container '/group/box'" in output

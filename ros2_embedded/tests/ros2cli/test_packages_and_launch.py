@@ -126,7 +126,7 @@ def test_launched_node_gets_parameters_names_and_remappings(ros2):
     assert ros2.ok("param", "get", name, "arm.gain") == "Double value is: 9.5\n"
     assert ros2.ok("param", "get", name, "names") == "String values are: ['12', 'b']\n"
     process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=30)
+    output, _ = process.communicate(timeout=90)
     assert process.returncode == 0, output
     assert "[INFO] [robot-1]: process started with pid [" in output
 
@@ -153,7 +153,7 @@ def test_transitions_of_a_node_by_name(ros2):
     process = ros2.start("launch", "testbed", "transitions.launch.xml")
     assert wait_until(lambda: "active [3]" in ros2.run("lifecycle", "get", "/late/robot")[1])
     process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=30)
+    output, _ = process.communicate(timeout=90)
     assert process.returncode == 0, output
     assert "by the clock of ROS" in output
 

@@ -46,7 +46,7 @@ def test_it_publishes_until_it_is_ended(node: Node, spin: Callable[..., None]) -
         assert buffer.lookup_transform("base", "camera", Time()).transform.translation.x == 0.5
         assert "mount" in node.get_node_names()
         process.terminate()
-        assert process.wait(20) == 0
+        assert process.wait(90) == 0
     finally:
         process.kill()
         process.wait()

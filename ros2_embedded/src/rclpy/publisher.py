@@ -29,6 +29,8 @@ MsgT = TypeVar("MsgT")
 _HEARTBEAT_S = 1.0
 """[s] How often a latched publisher says which sample was its last, so that whoever missed it asks for it.
 Those of rmw_zenoh say it once after a sample, which is lost with the sample while a link is cut."""
+_PICTURES = ("sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage")
+"""Types whose best-effort messages wait for all others: one of them may fill the queue of a link."""
 
 
 def _blocks(qos: WireQoS) -> bool:
@@ -36,7 +38,7 @@ def _blocks(qos: WireQoS) -> bool:
     return qos.reliability == RELIABLE and qos.history == KEEP_ALL
 
 
-def _declare(session: zenoh.Session, key: str, qos: WireQoS) -> Any:
+def _declare(session: zenoh.Session, key: str, type_name: str, qos: WireQoS) -> Any:
     """The Zenoh publisher of a profile, set up as rmw_zenoh does.
 
     Without a cache an advanced publisher is a plain one. What is not latched reaches subscriptions of this
@@ -47,6 +49,8 @@ def _declare(session: zenoh.Session, key: str, qos: WireQoS) -> Any:
         "congestion_control": zenoh.CongestionControl.BLOCK if _blocks(qos) else zenoh.CongestionControl.DROP,
         "reliability": zenoh.Reliability.RELIABLE if reliable else zenoh.Reliability.BEST_EFFORT,
     }
+    if not reliable and type_name in _PICTURES:
+        options["priority"] = zenoh.Priority.DATA_LOW
     if qos.durability != TRANSIENT_LOCAL:
         return session.declare_publisher(key, allowed_destination=zenoh.Locality.REMOTE, **options)
     if reliable:
@@ -71,7 +75,7 @@ class Publisher(Entity, Generic[MsgT]):
         self._logger_name = node.get_logger().name
         wire = qos_profile.to_wire()
         self._endpoint = Endpoint(node, PUBLISHER, topic, type_name, wire)
-        self._publisher = _declare(node.context.session.zenoh, self._endpoint.key, wire)
+        self._publisher = _declare(node.context.session.zenoh, self._endpoint.key, type_name, wire)
         self._is_latched = wire.durability == TRANSIENT_LOCAL
         self._waits = _blocks(wire)
         self._sequence = 0

@@ -25,6 +25,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from ros2_embedded.link_sockets import keep_set_up
 from ros2_embedded.local_links import PROTOCOL, LocalEndpoints, joining
 from ros2_embedded.loopback import everything
 
@@ -39,8 +40,25 @@ that short attempts find a cable that is back sooner."""
 IMAGE_HZ = 1.0
 """Pictures a second of each camera that leave the machine: a raw one of 640x480 is 0.9 MB, and what waits
 behind it is late by as long as the link takes for that."""
+JPEG_HZ = 5.0
+"""The same of compressed pictures: one of 640x480 has about 40 kB."""
 IMAGES = "*/**/sensor_msgs::msg::dds_::Image_/*"
 """Keys of the messages that are raw pictures: domain, name, type, hash."""
+JPEGS = "*/**/sensor_msgs::msg::dds_::CompressedImage_/*"
+QUEUE = "transport/link/tx/queue"
+"""Of each link, by priority, in batches of 64 kB. A message that finds its queue full is lost: a picture
+behind few others, what is reliable behind a megabyte that the link did not carry yet."""
+LONGEST_QUEUE = 16
+PICTURES_LAST = [
+    {
+        "messages": ["put"],
+        "flows": ["egress"],
+        "key_exprs": [key],
+        "overwrite": {"priority": priority},
+    }
+    for key, priority in ((IMAGES, "background"), (JPEGS, "data_low"))
+]
+"""Whatever else waits for a link goes before pictures, small ones before raw ones."""
 MAX_DOMAIN = 232
 OWN = "sessions of this user"
 """Name of what joins by a Unix socket, in the list of who may do what."""
@@ -67,6 +85,12 @@ def main(argv: list[str] | None = None) -> int:
         metavar="HZ",
         help="raw pictures of a camera that leave by TLS each second; 0: all "
         f"(default: {IMAGE_HZ:g} with --join, else all)",
+    )
+    parser.add_argument(
+        "--jpeg-hz",
+        type=float,
+        metavar="HZ",
+        help=f"the same of compressed pictures (default: {JPEG_HZ:g} with --join, else all)",
     )
     parser.add_argument(
         "--join",
@@ -97,6 +121,7 @@ def main(argv: list[str] | None = None) -> int:
         signal.signal(number, lambda number, frame: stopped.set())
     sys.stdout.write(f"router {session.zid()} forwards, {_where(args)}\n")
     sys.stdout.flush()
+    keep_set_up(stopped)
     stopped.wait()
     session.close()
     return 0
@@ -120,16 +145,21 @@ def settings(args: argparse.Namespace, local: LocalEndpoints, given: Callable[[s
         "connect/endpoints": [*(one for one in connect if one not in listen), *local.connect],
         "connect/retry": RETRY,
         "transport/unicast/open_timeout": round(1e3 * args.handshake_s),
+        **{f"{QUEUE}/size/{priority}": LONGEST_QUEUE for priority in ("data", "background")},
+        "qos/network": PICTURES_LAST,
     }
-    image_hz = args.image_hz if args.image_hz is not None else IMAGE_HZ * args.join
-    if image_hz > 0:
+    fewer = [
+        {"key_expr": key, "freq": default * args.join if hz is None else hz}
+        for key, hz, default in ((IMAGES, args.image_hz, IMAGE_HZ), (JPEGS, args.jpeg_hz, JPEG_HZ))
+    ]
+    if any(rule["freq"] > 0 for rule in fewer):
         chosen["downsampling"] = [
             {
-                "id": "raw pictures",
+                "id": "pictures",
                 "messages": ["put"],
                 "flows": ["egress"],
                 "link_protocols": ["tls"],
-                "rules": [{"key_expr": IMAGES, "freq": image_hz}],
+                "rules": [rule for rule in fewer if rule["freq"] > 0],
             }
         ]
     if not args.config:

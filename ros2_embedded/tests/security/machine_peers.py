@@ -1,18 +1,20 @@
-"""What runs on a robot's machine and on an operator's: `machine_peers.py robot|operator`.
+"""What runs on a robot's machine and on an operator's: `machine_peers.py robot [WIDTH]`, `… operator [jpeg]`.
 
-The robot's latched `/arm/state` is what its standard input says; beside it `/arm/tick` and pictures at 20 Hz,
-and the service `/arm/stop`. The operator says on standard output what it hears, a line of JSON each, and for
-each line of standard input waits until the graph shows the service, and calls it.
+The robot's latched `/arm/state` is what its standard input says; beside it `/arm/tick`, which counts, and
+pictures of that width at 20 Hz, raw and as 40 kB that stand for JPEG, and the service `/arm/stop`. The
+operator says on standard output what it hears, a line of JSON each; its pictures are the JPEG if that is
+asked for. For each line of standard input it waits until the graph shows the service, and calls it.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 import threading
 from typing import Any
 
-from sensor_msgs.msg import Image
+from sensor_msgs.msg import CompressedImage, Image
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
@@ -27,11 +29,17 @@ def robot(node: Any) -> None:
     state = node.create_publisher(String, "state", LATCHED)
     tick = node.create_publisher(String, "tick", 10)
     picture = node.create_publisher(Image, "image_raw", NEWEST)
-    image = Image(width=64, height=48, step=192, encoding="rgb8", data=bytes(64 * 48 * 3))
+    jpeg = node.create_publisher(CompressedImage, "image_raw/compressed", NEWEST)
+    packed = CompressedImage(format="jpeg", data=bytes(40_000))
+    count = itertools.count()
+    width = int(sys.argv[2]) if len(sys.argv) > 2 else 64
+    height = 3 * width // 4
+    image = Image(width=width, height=height, step=3 * width, encoding="rgb8", data=bytes(3 * width * height))
 
     def every() -> None:
-        tick.publish(String(data="on"))
+        tick.publish(String(data=str(next(count))))
         picture.publish(image)
+        jpeg.publish(packed)
 
     def stop(request: Any, response: Any) -> Any:
         response.success, response.message = True, "stopped"
@@ -52,8 +60,12 @@ def operator(node: Any) -> None:
         sys.stdout.flush()
 
     node.create_subscription(String, "state", lambda message: say(state=message.data), LATCHED)
-    node.create_subscription(String, "tick", lambda message: say(tick=message.data), 10)
-    node.create_subscription(Image, "image_raw", lambda message: say(image=message.width), NEWEST)
+    node.create_subscription(String, "tick", lambda message: say(tick=int(message.data)), 1000)
+    if sys.argv[2:] == ["jpeg"]:
+        kind, topic = CompressedImage, "image_raw/compressed"
+    else:
+        kind, topic = Image, "image_raw"
+    node.create_subscription(kind, topic, lambda message: say(image=len(message.data)), NEWEST)
     client = node.create_client(Trigger, "stop")
 
     def read() -> None:

@@ -1,174 +1,23 @@
-"""A robot behind its router, an operator on another machine, and a router between that both reach.
-
-The machines are network namespaces, each with a folder of its own for the Unix sockets of its graph.
-"""
+"""A robot behind its router, an operator on another machine, and a router between that both reach."""
 
 from __future__ import annotations
 
-import json
-import os
-import queue
-import shutil
-import subprocess
 import sys
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from ros2_embedded.security import Keystore
 
-PEERS = Path(__file__).parent / "machine_peers.py"
-FOLDER = Path(f"/tmp/ros2_embedded-{os.getuid()}")
-PATIENCE_S = 90.0
-SILENCE_S = 4.0
-HUB, PORT = "10.99.{}.1", 7448
-ROBOT, OPERATOR = 21, 22
-"""Third number of the network between the hub and each machine."""
-
-
-def ip(*words: str) -> None:
-    subprocess.run(["ip", *words], check=True, capture_output=True)
-
-
-class Machines:
-    """Two machines and a hub, with a keystore."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.name = f"openral{os.getpid()}"
-        self._stack = ExitStack()
-        self.keystore = Keystore(folder / "keystore")
-
-    def open(self) -> None:
-        self._namespace("hub")
-        for number in (ROBOT, OPERATOR):
-            machine, cable = self._namespace(str(number)), f"w{os.getpid()}x{number}"
-            hub = f"{self.name}hub"
-            ip(
-                "link",
-                "add",
-                f"{cable}h",
-                "netns",
-                hub,
-                "type",
-                "veth",
-                "peer",
-                f"{cable}m",
-                "netns",
-                machine,
-            )
-            for namespace, end, host in ((hub, f"{cable}h", 1), (machine, f"{cable}m", 2)):
-                ip("-n", namespace, "addr", "add", f"10.99.{number}.{host}/24", "dev", end)
-                ip("-n", namespace, "link", "set", end, "up")
-        self.keystore.create()
-        hosts = [f"{HUB.format(number)}:{PORT}" for number in (ROBOT, OPERATOR)]
-        self.keystore.add("hub", hosts)
-        for name, host in zip(("robot", "operator"), hosts, strict=True):
-            self._without_shared_memory(self.keystore.add(name, connect=[host]))
-
-    def _namespace(self, name: str) -> str:
-        namespace = f"{self.name}{name}"
-        ip("netns", "add", namespace)
-        self._stack.callback(ip, "netns", "del", namespace)
-        ip("-n", namespace, "link", "set", "lo", "up")
-        return namespace
-
-    def _without_shared_memory(self, session: Path) -> None:
-        """Let nothing go past the cable: these machines have one memory."""
-        config = json.loads(session.read_text())
-        config["transport"]["shared_memory"] = {"enabled": False}
-        session.write_text(json.dumps(config))
-
-    def run(self, machine: str | int, *words: str, **environment: str) -> subprocess.Popen[str]:
-        """Start a program of this Python on a machine."""
-        own = self.folder / f"sockets-{machine}"
-        own.mkdir(mode=0o700, exist_ok=True)
-        FOLDER.mkdir(mode=0o700, exist_ok=True)
-        mount = 'mount --bind "$0" "$1" && shift && exec "$@"'
-        there = ["ip", "netns", "exec", f"{self.name}{machine}", "unshare", "-m", "sh", "-c", mount]
-        process = subprocess.Popen(
-            [*there, str(own), str(FOLDER), sys.executable, *words],
-            env={**os.environ, **environment},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self._stack.callback(process.communicate)
-        self._stack.callback(process.kill)
-        return process
-
-    def router(self, machine: str | int, enclave: str, *words: str) -> subprocess.Popen[str]:
-        """Start a router and wait for it."""
-        config = str(self.keystore.enclave(enclave) / "session.json5")
-        process = self.run(machine, "-m", "ros2_embedded.router", "--config", config, *words)
-        assert "forwards" in process.stdout.readline()
-        return process
-
-    def cable(self, plugged: bool) -> None:
-        """Plug the robot's cable in or out."""
-        end = f"w{os.getpid()}x{ROBOT}h"
-        ip("-n", f"{self.name}hub", "link", "set", end, "up" if plugged else "down")
-
-    def close(self) -> None:
-        self._stack.close()
-
-
-class Heard:
-    """What an operator says that it hears, newest last."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self.process = process
-        self._lines: queue.Queue[dict[str, Any]] = queue.Queue()
-        threading.Thread(target=self._read, daemon=True).start()
-
-    def _read(self) -> None:
-        for line in self.process.stdout:
-            self._lines.put(json.loads(line))
-
-    def until(self, wanted: Callable[[dict[str, Any]], bool]) -> None:
-        """Wait for something; forget what came before it."""
-        end = time.monotonic() + PATIENCE_S
-        while not wanted(self._lines.get(timeout=PATIENCE_S)):
-            assert time.monotonic() < end, "it says other things, and not this"
-
-    def during(self, seconds: float) -> list[dict[str, Any]]:
-        """Everything that comes from now on for so long."""
-        self.forget()
-        time.sleep(seconds)
-        return self.forget()
-
-    def forget(self) -> list[dict[str, Any]]:
-        found = []
-        while not self._lines.empty():
-            found.append(self._lines.get())
-        return found
-
-    def stop(self) -> None:
-        """Call the robot's service, and wait for its answer."""
-        self.process.stdin.write("stop\n")
-        self.process.stdin.flush()
-        self.until(lambda told: told.get("stop") == "stopped")
+sys.path.insert(0, str(Path(__file__).parent))
+from network_machines import HUB, OPERATOR, PEERS, PORT, ROBOT, SILENCE_S, Heard, Machines, opened
 
 
 @pytest.fixture(scope="module")
 def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
-    needed = ("ip", "unshare", "mount", "openssl")
-    if os.getuid() or any(shutil.which(program) is None for program in needed):
-        pytest.skip(f"network namespaces are made by root, with {', '.join(needed)}")
-    found = Machines(tmp_path_factory.mktemp("machines"))
-    try:
-        try:
-            found.open()
-        except subprocess.CalledProcessError as error:
-            pytest.skip(f"this machine allows no network namespaces: {error.stderr}")
+    with opened(tmp_path_factory.mktemp("machines")) as found:
         yield found
-    finally:
-        found.close()
 
 
 class World:

@@ -36,6 +36,15 @@ class ArmMode(str, Enum):
     """It is broken, or its driver is gone."""
 
 
+def ended_by_arm(stopped_by: str) -> bool:
+    """Tell whether what keeps an arm from moving, as `RobotArm.stopped_by` says it, is the arm's own doing."""
+    return stopped_by.partition(":")[0] in (
+        ArmMode.USER_STOPPED.value,
+        ArmMode.REFLEX.value,
+        ArmMode.FAULT.value,
+    )
+
+
 @dataclass(frozen=True)
 class ArmInfo:
     """What an arm says of itself once."""

@@ -13,12 +13,12 @@ from openral_core.errors import OpenralError
 from openral_robot_bridge.driver import ArmError, ArmInfo, ArmState
 from openral_robot_bridge.process_main import HostSettings, serve, used_limits
 
-CONNECT_S = 30.0
-"""[s] that connecting may take: the process's imports and the arm's handshake."""
+CONNECT_S = 60.0
+"""[s] that connecting may take: the imports of the process and of its clients, and the handshakes of arm and hand."""
 ANSWER_S = 1.0
 """[s] that an answer may take; without one the process counts as lost. The arm waits no longer than its timeout."""
-SLOW_ANSWER_S = 10.0
-"""[s] that recovery may take, for which an arm may release its brakes."""
+SLOW_ANSWER_S = 30.0
+"""[s] that recovery may take: an arm may release its brakes, and a lost hand be connected anew."""
 END_S = 5.0
 """[s] that the process has to bring the arm to rest and end, before it is killed."""
 

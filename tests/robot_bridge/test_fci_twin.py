@@ -10,7 +10,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from leading import STILL, follow_and_rest, hung, kill_driver, lead, wait_for, wait_until
+from leading import (
+    SILENT_HAND,
+    STILL,
+    follow_and_rest,
+    hung,
+    kill_driver,
+    lead,
+    lose_hand,
+    wait_for,
+    wait_until,
+)
 from twin_process import TwinProcess
 
 from openral_control.safety.arm_limits import limits_of
@@ -135,21 +145,18 @@ def test_the_hand_closes_and_opens(arm: ArmProcess) -> None:
 def test_a_hand_that_falls_silent_is_a_fault_until_it_is_connected_anew(
     twin: TwinProcess, arm: ArmProcess
 ) -> None:
-    arm.grip(0.02, 0.05, 20.0)
-    twin.tell("hand off")
+    lose_hand(twin, arm)
+
+
+def test_an_arm_whose_hand_does_not_answer_is_not_taken_for_one_without() -> None:
+    pytest.importorskip("franky")
+    twin = TwinProcess()
     try:
-        state = wait_for(arm, lambda s: s.mode is ArmMode.FAULT)
+        twin.tell("hand off")
+        with pytest.raises(ArmError, match=SILENT_HAND):
+            connect(twin.address)
     finally:
-        twin.tell("hand on")
-    assert state.faults == ("hand lost (UDP receive: Timeout)",)
-    time.sleep(0.5)
-    assert arm.read().mode is ArmMode.FAULT
-    arm.recover()
-    assert arm.read().mode is ArmMode.IDLE
-    arm.grip(0.02, 0.1, 20.0)
-    wait_for(arm, lambda s: s.width_m < 0.03)
-    arm.grip(0.08, 0.1, 20.0)
-    wait_for(arm, lambda s: s.width_m > 0.075)
+        twin.close()
 
 
 def test_the_twins_world_is_reset_while_its_arm_rests(arm: ArmProcess, twin: TwinProcess) -> None:

@@ -8,7 +8,17 @@ from collections.abc import Iterator
 import numpy as np
 import psutil
 import pytest
-from leading import STILL, follow_and_rest, hung, kill_driver, lead, wait_for, wait_until
+from leading import (
+    SILENT_HAND,
+    STILL,
+    follow_and_rest,
+    hung,
+    kill_driver,
+    lead,
+    lose_hand,
+    wait_for,
+    wait_until,
+)
 from twin_process import TwinProcess
 
 from openral_control.safety.arm_limits import limits_of
@@ -56,12 +66,12 @@ def arm(connected: ArmProcess) -> ArmProcess:
     return connected
 
 
-def client_of(arm: ArmProcess) -> psutil.Process:
-    """Return the process in which libfranka leads the arm."""
+def client_of(arm: ArmProcess, module: str = "arm_client") -> psutil.Process:
+    """Return the process in which libfranka leads the arm, or its hand."""
     (found,) = (
         child
         for child in psutil.Process(arm.pid).children()
-        if any("arm_client" in word for word in child.cmdline())
+        if any(module in word for word in child.cmdline())
     )
     return found
 
@@ -156,6 +166,44 @@ def test_the_hand_closes_and_opens(arm: ArmProcess) -> None:
     wait_for(arm, lambda s: s.width_m < 0.03)
     arm.grip(0.08, 0.1, 20.0)
     wait_for(arm, lambda s: s.width_m > 0.075)
+
+
+def test_a_hand_that_falls_silent_is_a_fault_until_it_is_connected_anew(
+    twin: TwinProcess, arm: ArmProcess
+) -> None:
+    lose_hand(twin, arm)
+
+
+def test_a_hand_that_is_still_silent_stays_a_fault(twin: TwinProcess, arm: ArmProcess) -> None:
+    twin.tell("hand off")
+    try:
+        wait_for(arm, lambda s: s.mode is ArmMode.FAULT)
+        with pytest.raises(ArmError, match=SILENT_HAND):
+            arm.recover()
+        assert arm.read().mode is ArmMode.FAULT
+    finally:
+        twin.tell("hand on")
+    arm.recover()
+    assert arm.read().mode is ArmMode.IDLE
+
+
+def test_a_hand_whose_client_is_killed_is_a_fault_until_there_is_another_one(arm: ArmProcess) -> None:
+    client_of(arm, "hand_client").kill()
+    state = wait_for(arm, lambda s: s.mode is ArmMode.FAULT)
+    assert state.faults == ("hand lost (its client has ended)",)
+    arm.recover()
+    assert arm.read().mode is ArmMode.IDLE
+
+
+def test_an_arm_whose_hand_does_not_answer_is_not_taken_for_one_without() -> None:
+    pytest.importorskip("panda_py")
+    twin = TwinProcess("panda_tabletop")
+    try:
+        twin.tell("hand off")
+        with pytest.raises(ArmError, match=SILENT_HAND):
+            connect(twin.address)
+    finally:
+        twin.close()
 
 
 def test_a_client_that_is_killed_is_named_and_the_arm_holds(twin: TwinProcess, connected: ArmProcess) -> None:

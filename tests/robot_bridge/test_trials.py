@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pytest
 import yaml
@@ -16,11 +20,13 @@ import yaml
 from openral_core.errors import SimulationError
 from openral_core.files.share import share_directory
 from openral_core.robot import load_robot
-from openral_core.scene import load_scene
+from openral_core.scene import DeployScene, load_scene
+from openral_robot_bridge.trials.lockstep_trials import TwinWorld, tried
 from openral_robot_bridge.trials.told_twin import ToldTwin
 from openral_robot_bridge.trials.trial import TrialRow, summary
 from openral_robot_bridge.twins.arm import TwinArm
 from openral_sim_bridge.backends.mjcf.world import CompiledScene
+from openral_sim_bridge.rollout import EpisodeJob, EpisodeRow
 
 
 @pytest.fixture
@@ -85,6 +91,48 @@ def test_a_twin_ends_with_the_process_that_told_it(
     finally:
         with contextlib.suppress(psutil.NoSuchProcess):
             twin.kill()
+
+
+@pytest.fixture
+def trial_scene(scene_file: Path) -> DeployScene:
+    pytest.importorskip("franky", reason="the extra [franka] is not installed: Linux on x86_64 only")
+    content = yaml.safe_load(scene_file.read_text())
+    content["arm"]["address"] = "127.0.77.1"
+    content["arm"]["safety"] = {**content["arm"].get("safety", {}), "hold_to_run": False}
+    scene_file.write_text(yaml.safe_dump(content))
+    return load_scene(str(scene_file))
+
+
+def led(world: TwinWorld, job: EpisodeJob, befalls: Callable[[], object] | None) -> EpisodeRow:
+    """Lead the arm for twenty steps, in the midst of which something befalls it."""
+    world.reset([job.task_id], [job.init_id])
+    for step in range(20):
+        if step == 10 and befalls is not None:
+            befalls()
+        action = np.zeros(7)
+        action[0] = 0.3
+        world.step(action[None])
+    return replace(EpisodeRow.lost(job), success=True, steps=world.steps)
+
+
+def test_a_trial_that_the_arm_ends_leaves_its_row_and_the_next_one_is_tried(
+    trial_scene: DeployScene, twin: ToldTwin
+) -> None:
+    def hang() -> None:
+        os.kill(twin.pid, signal.SIGSTOP)
+        time.sleep(3.0)  # longer than libfranka waits for a state
+        os.kill(twin.pid, signal.SIGCONT)
+
+    happens = [None, lambda: twin.tell("fail joint_reflex"), None, hang, None]
+    jobs = [EpisodeJob("pick_up_the_cube", number, "lift it") for number in range(len(happens))]
+    rows = list(tried(trial_scene, twin, jobs, lambda world, job: led(world, job, happens[job.init_id])))
+    assert [row.init_id for row in rows] == [0, 1, 2, 3, 4]
+    assert [row.success for row in rows[:4]] == [True, False, True, False]
+    assert [row.ended_by_arm for row in rows[:4]] == [False, True, False, True]
+    assert (rows[1].outcome, rows[1].check) == ("ended by the arm", "reflex: joint_reflex")
+    assert rows[1].steps == rows[3].steps == 10
+    assert rows[3].check
+    assert summary(rows[:4])["ended_by_arm"] == 2
 
 
 def advance(arm: TwinArm, seconds: float) -> None:

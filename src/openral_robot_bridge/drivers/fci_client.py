@@ -16,6 +16,11 @@ def hand_lost(why: str) -> str:
     return f"hand lost ({why})"
 
 
+def hand_fails(address: str, why: str) -> str:
+    """Return what is said where a hand cannot be connected to."""
+    return f"the hand of the arm at {address} does not answer ({why}); look at Desk, try again"
+
+
 def words_of(error: Exception) -> str:
     """Return an exception's text in one line."""
     return " ".join(str(error).split()).removeprefix("libfranka: ")

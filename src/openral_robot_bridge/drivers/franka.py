@@ -20,11 +20,13 @@ from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
 from openral_robot_bridge.drivers.fci_client import (
     RECOVERY_S,
     fault_names,
+    hand_fails,
     hand_lost,
     words_of,
 )
 from openral_robot_bridge.drivers.fci_versions import FR3_VERSION, refused
 from openral_robot_bridge.drivers.franka_hand import FrankaHand
+from openral_robot_bridge.drivers.hand_connection import connect_hand, has_hand
 from openral_robot_bridge.urdf_limits import read_limits
 
 STIFFNESS = (600.0, 600.0, 600.0, 600.0, 250.0, 150.0, 50.0)
@@ -68,7 +70,8 @@ class FrankaDriver:
         """Connect to arm and hand, set the collision thresholds, and read limits and versions.
 
         Raises:
-            ArmError: libfranka's own words, and what to do.
+            ArmError: libfranka's own words, and what to do. An arm without a hand is an arm; one whose hand does not
+                answer is not.
         """
         franky = self._franky
         try:
@@ -80,10 +83,7 @@ class FrankaDriver:
         ) as error:  # franky raises kinds of its own, which all mean that the arm cannot be used
             client = f"franky-control {version('franky-control')}"
             raise refused(self._address, words_of(error), client, FR3_VERSION) from error
-        try:
-            self._hand = FrankaHand(franky.Gripper(self._address))
-        except Exception:  # noqa: BLE001  an arm without the hand is an arm
-            self._hand = None
+        self._hand = self._connected_hand() if has_hand(self._address) else None
         width = self._hand.max_width_m if self._hand is not None else 0.0
         limits = read_limits(self._robot.model_urdf, self._names)
         return ArmInfo(
@@ -156,7 +156,8 @@ class FrankaDriver:
         """Leave a reflex, and connect a lost hand anew. Raises ArmError: the arm stays in it, or the hand lost."""
         self._end()
         if self._hand is not None and self._hand.lost:
-            self._connect_hand_anew(self._hand)
+            self._hand.close()
+            self._hand = self._connected_hand()
         try:
             self._robot.recover_from_errors()
         except Exception as error:  # as above
@@ -182,12 +183,11 @@ class FrankaDriver:
             self._hand.close()
         self._robot = self._hand = self._tracker = None
 
-    def _connect_hand_anew(self, lost: FrankaHand) -> None:
-        lost.close()
+    def _connected_hand(self) -> FrankaHand:
         try:
-            self._hand = FrankaHand(self._franky.Gripper(self._address))
-        except Exception as error:  # as above
-            raise ArmError(f"the hand does not answer: {words_of(error)}; look at Desk, try again") from error
+            return connect_hand(lambda: self._franky.Gripper(self._address))
+        except ArmError as error:
+            raise ArmError(hand_fails(self._address, str(error))) from error
 
     def _brake(self) -> Any:
         return self._franky.TorqueStopMotion(

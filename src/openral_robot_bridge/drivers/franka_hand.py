@@ -51,11 +51,19 @@ class FrankaHand:
         self._asked.set()
         for thread in self._threads:
             thread.join(1.0)
-        if self._task is not None:  # franky's own thread must not outlive the hand
-            with contextlib.suppress(Exception):
-                self._hand.stop()
-                self._task.get()
-            self._task = None
+        if self._task is not None:
+            ending = threading.Thread(
+                target=self._end, name="hand", daemon=True
+            )  # a silent hand never answers
+            ending.start()
+            ending.join(1.0)
+
+    def _end(self) -> None:
+        """End the last command: franky's own thread must not outlive the hand."""
+        with contextlib.suppress(Exception):
+            self._hand.stop()
+            self._task.get()
+        self._task = None
 
     def _read(self) -> None:
         while not self._closed.wait(READ_S):

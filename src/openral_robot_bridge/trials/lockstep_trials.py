@@ -8,7 +8,7 @@ graph, its latencies, and cameras over a network.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from openral_core.robot import load_robot
 from openral_core.scene import DeployScene
 from openral_core.types import RobotState
 from openral_policy_nodes.families.factory import load_policy
+from openral_robot_bridge.driver import ArmError
 from openral_robot_bridge.robot_arm import RobotArm
 from openral_robot_bridge.trials.lockstep_link import LockstepLink
 from openral_robot_bridge.trials.told_twin import ToldTwin
@@ -35,11 +36,11 @@ from openral_sim_bridge.rollout import EpisodeJob, EpisodeRow, roll_out
 
 
 class _ArmEndedTrial(Exception):
-    """The arm cannot be moved any more: by a reflex, a fault or its user stop."""
+    """The arm cannot be moved any more: by a reflex, a fault or its user stop, which is the text."""
 
 
 class TwinWorld:
-    """One twin behind the real client, as a rollout sees a simulator. Use it as a context manager."""
+    """One twin behind the real client, as a rollout sees a simulator. Close it when it is not needed any more."""
 
     num_envs = 1
 
@@ -65,10 +66,8 @@ class TwinWorld:
         self.steps = 0
         """Since the last reset."""
 
-    def __enter__(self) -> TwinWorld:
-        return self
-
-    def __exit__(self, *error: object) -> None:
+    def close(self) -> None:
+        """Disconnect."""
         self._renderer.close()
         self.arm.close()
 
@@ -89,7 +88,7 @@ class TwinWorld:
         state = self.arm.step(actions[0])
         self.steps += 1
         if self.arm.blocked_by:
-            raise _ArmEndedTrial
+            raise _ArmEndedTrial(self.arm.blocked_by)
         done = np.zeros((1, len(self.task_ids)), dtype=bool)
         done[0, 0] = self._twin.is_done
         return StepResult([state], done, np.zeros(1, dtype=bool), None)
@@ -148,40 +147,68 @@ def lockstep_trials(
     )
     observe, act = ObservationAdapter(manifest, scene), ActionAdapter(manifest, scene)
     rows: list[TrialRow] = []
-    with TwinWorld(scene, twin) as world:
-        policy = load_policy(package, "cpu")
-        try:
-            for init_id in init_ids:
-                job, began = EpisodeJob(task, init_id, instruction), time.perf_counter()
-                try:
-                    [row] = roll_out(
-                        world,
-                        policy,
-                        observe,
-                        act,
-                        [job],
-                        cameras=[camera.name for camera in observe.cameras],
-                        n_action_steps=manifest.replay_steps,
-                        horizon=max_steps,
-                    )
-                except _ArmEndedTrial:
-                    spent = round(time.perf_counter() - began, 3)
-                    row = replace(EpisodeRow.lost(job), steps=world.steps, wall_s=spent)
-                rows.append(_trial(row, world, scene.dt))
-                progress(rows[-1])
-        finally:
-            policy.close()
+    policy, cameras = load_policy(package, "cpu"), [camera.name for camera in observe.cameras]
+
+    def roll(world: TwinWorld, job: EpisodeJob) -> EpisodeRow:
+        [row] = roll_out(
+            world,
+            policy,
+            observe,
+            act,
+            [job],
+            cameras=cameras,
+            n_action_steps=manifest.replay_steps,
+            horizon=max_steps,
+        )
+        return row
+
+    try:
+        for row in tried(scene, twin, [EpisodeJob(task, init_id, instruction) for init_id in init_ids], roll):
+            rows.append(row)
+            progress(row)
+    finally:
+        policy.close()
     return rows
 
 
-def _trial(row: EpisodeRow, world: TwinWorld, dt: float) -> TrialRow:
-    ended = world.arm.blocked_by
+def tried(
+    scene: DeployScene,
+    twin: ToldTwin,
+    jobs: Sequence[EpisodeJob],
+    roll: Callable[[TwinWorld, EpisodeJob], EpisodeRow],
+) -> Iterator[TrialRow]:
+    """Yield a row for each job that `roll` does; one that the arm ends has its row, and the next one is tried.
+
+    Raises:
+        OpenralError: the arm cannot be connected to, or its twin has ended.
+    """
+    world = TwinWorld(scene, twin)
+    try:
+        for job in jobs:
+            began, ended, answers = time.perf_counter(), "", True
+            try:
+                row = roll(world, job)
+            except (_ArmEndedTrial, ArmError) as error:
+                ended, answers = str(error), isinstance(error, _ArmEndedTrial)
+                spent = round(time.perf_counter() - began, 3)
+                row = replace(EpisodeRow.lost(job), steps=world.steps, wall_s=spent)
+            yield _trial(row, world, scene.dt, ended)
+            if not answers:
+                world.close()
+                world = TwinWorld(scene, twin)
+    finally:
+        world.close()
+
+
+def _trial(row: EpisodeRow, world: TwinWorld, dt: float, ended: str) -> TrialRow:
+    """Return the row of a trial; `ended` says how the arm ended it, empty: it did not."""
+    outcome = "done" if row.success else "not done"
     return TrialRow(
         init_id=row.init_id,
         success=row.success,
         steps=row.steps,
         wall_s=row.wall_s,
-        outcome="done" if row.success else "not done",
+        outcome="ended by the arm" if ended else outcome,
         check="" if row.success else ended or "max_steps",
         latency_p50_ms=row.latency_p50_ms,
         latency_p95_ms=row.latency_p95_ms,
@@ -189,4 +216,5 @@ def _trial(row: EpisodeRow, world: TwinWorld, dt: float) -> TrialRow:
         twin_s=round(row.steps * dt, 3),
         missed=0,
         stopped_by=ended or world.arm.stopped_by,
+        ended_by_arm=bool(ended),
     )

@@ -19,6 +19,7 @@ import yaml
 from openral_core.errors import ManifestError, NotFoundError
 from openral_core.process.launched_deployment import running
 from openral_core.scene import DeployScene, load_scene
+from openral_robot_bridge.driver import ended_by_arm
 from openral_robot_bridge.ros.trial_operator import TrialOperator
 from openral_robot_bridge.trials.told_twin import ToldTwin
 from openral_robot_bridge.trials.trial import TrialRow, summary
@@ -169,6 +170,7 @@ def _try(twin: ToldTwin, operator: TrialOperator, plan: TrialPlan, init_id: int,
         twin_s=round(1e-3 * (after - cycles), 3),
         missed=missed_after - missed,
         stopped_by=operator.stopped_by,
+        ended_by_arm=not success and ended_by_arm(operator.stopped_by),
     )
 
 

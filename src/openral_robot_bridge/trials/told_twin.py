@@ -59,6 +59,11 @@ class ToldTwin:
         self._process.terminate()
         self._process.communicate()
 
+    @property
+    def pid(self) -> int:
+        """Id of its process."""
+        return self._process.pid
+
     def tell(self, line: str) -> str:
         """Tell it something; return its answer in one line.
 

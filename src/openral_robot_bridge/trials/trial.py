@@ -37,6 +37,8 @@ class TrialRow:
     """Cycles of 1 ms of the arm's motion in which no command of its client came, within the patience of the twin."""
     stopped_by: str
     """What kept the arm from moving at the end; empty: nothing."""
+    ended_by_arm: bool = False
+    """The arm ended it: by a reflex, a fault or its user stop, or since it did not answer any more."""
 
 
 def summary(rows: Sequence[TrialRow]) -> dict[str, Any]:
@@ -55,6 +57,7 @@ def summary(rows: Sequence[TrialRow]) -> dict[str, Any]:
         "behind_rad_p50": round(float(np.median([row.behind_rad for row in rows])), 4),
         "behind_rad_max": round(max(row.behind_rad for row in rows), 4),
         "real_time": round(sum(row.twin_s for row in rows) / max(sum(row.wall_s for row in rows), 1e-9), 3),
+        "ended_by_arm": sum(row.ended_by_arm for row in rows),
         "commands_missed": sum(row.missed for row in rows),
         "episodes": [asdict(row) for row in rows],
     }

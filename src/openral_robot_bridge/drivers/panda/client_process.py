@@ -39,7 +39,7 @@ class ClientProcess:
     def tell(self, line: str) -> None:
         """Write a line; a process that is gone gets nothing."""
         assert self._process.stdin is not None
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ValueError):  # ValueError: it was closed
             self._process.stdin.write(line + "\n")
             self._process.stdin.flush()
 

@@ -64,20 +64,28 @@ class PandaGripper:
         self._gripper.stop()
 
 
+def _say(answer: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
+
+
 def main() -> None:
-    """Connect, say how far the hand opens, publish its width and do what is asked, until the input ends."""
+    """Say that it has started, connect, say how far the hand opens, publish its width and do what is asked.
+
+    It ends with its input.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver's process decides when it ends
     from panda_py import libfranka
 
     settings, block = json.loads(sys.stdin.readline()), SharedBlock(int(sys.argv[1]))
+    _say({})  # what follows is the hand's time, and no more that of starting
     try:
         hand = FrankaHand(PandaGripper(libfranka.Gripper(settings["address"])))
         said: dict[str, Any] = {"max_width": hand.max_width_m}
     except RuntimeError as error:
         said = {"error": words_of(error)}
     block.say(width=0.0 if "error" in said else hand.width_m)
-    sys.stdout.write(json.dumps(said) + "\n")
-    sys.stdout.flush()
+    _say(said)
     while "error" not in said:
         if select.select([sys.stdin], [], [], PUBLISH_S)[0]:
             line = sys.stdin.readline()
@@ -86,7 +94,7 @@ def main() -> None:
                 return
             width, speed, force = (float(word) for word in line.split())
             hand.grip(width, speed, force)
-        block.say(width=hand.width_m)
+        block.say(width=hand.width_m, why=hand.lost.encode()[:400])
 
 
 if __name__ == "__main__":

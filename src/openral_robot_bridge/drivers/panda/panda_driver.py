@@ -17,14 +17,13 @@ from openral_control.safety.arm_limits import ArmLimits, Vector
 from openral_core.arm_section import SafetyLimits
 from openral_core.errors import InstallationError
 from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
-from openral_robot_bridge.drivers.fci_client import RECOVERY_S
+from openral_robot_bridge.drivers.fci_client import RECOVERY_S, hand_fails, hand_lost
 from openral_robot_bridge.drivers.fci_versions import PANDA_VERSION, refused
+from openral_robot_bridge.drivers.hand_connection import HAND_S, has_hand
 from openral_robot_bridge.drivers.panda.client_process import ClientProcess
 
 CONNECT_S = 20.0
 """[s] that a process's imports and the arm's handshake may take."""
-HAND_S = 5.0
-"""[s] that the hand's may take after the arm's; without it an arm has no hand."""
 BEGIN_S = 1.0
 """[s] until an arm has begun a motion."""
 STOP_S = 2.0
@@ -74,7 +73,8 @@ class PandaDriver:
         """Connect to arm and hand, and set the collision thresholds. The arm does not say its limits.
 
         Raises:
-            ArmError: libfranka's own words, and what to do.
+            ArmError: libfranka's own words, and what to do. An arm without a hand is an arm; one whose hand does not
+                answer is not.
         """
         package = __package__
         client, limits = f"panda-python {version('panda-python')}", self._limits
@@ -88,16 +88,12 @@ class PandaDriver:
             "jerk": limits.jerk.tolist(),
         }
         self._arm = ClientProcess(f"{package}.arm_client", settings)
-        self._hand = ClientProcess(f"{package}.hand_client", {"address": self._address})
+        self._hand = self._hand_client() if has_hand(self._address) else None
         try:
             spoken = self._arm.answer(CONNECT_S)["version"]
         except ArmError as error:
             raise refused(self._address, str(error), client, PANDA_VERSION) from error
-        try:
-            width = float(self._hand.answer(HAND_S)["max_width"])
-        except ArmError:  # an arm without the hand is an arm
-            self._hand.close()
-            self._hand, width = None, 0.0
+        width = 0.0 if self._hand is None else self._max_width(self._hand)
         free = np.full(len(limits.names), np.inf)
         says_nothing = ArmLimits(limits.names, -free, free, free, free, free, np.zeros_like(free), free)
         versions = {"panda-python": client.rpartition(" ")[2], "FCI": str(spoken)}
@@ -112,6 +108,10 @@ class PandaDriver:
         state = self._seen()
         mode = _MODES.get(int(state["mode"]), ArmMode.FAULT)
         width = 0.0 if self._hand is None else float(self._hand.block.state()["width"])
+        faults, lost = tuple(bytes(state["faults"]).decode().split()), self._hand_lost()
+        if lost:
+            faults = (*faults, hand_lost(lost))
+            mode = ArmMode.FAULT if mode in (ArmMode.IDLE, ArmMode.MOVING) else mode
         return ArmState(
             float(state["stamp"]),
             state["q"].copy(),
@@ -119,7 +119,7 @@ class PandaDriver:
             state["external"].copy(),
             width,
             mode,
-            tuple(bytes(state["faults"]).decode().split()),
+            faults,
             float(state["success_rate"]),
         )
 
@@ -159,8 +159,12 @@ class PandaDriver:
         self._moving = False
 
     def recover(self) -> None:
-        """Leave a reflex. Raises ArmError: the arm stays in it."""
+        """Leave a reflex, and connect a lost hand anew. Raises ArmError: the arm stays in it, or the hand lost."""
         self.stop()
+        if self._hand is not None and self._hand_lost():
+            self._hand.close()
+            self._hand = self._hand_client()
+            self._max_width(self._hand)
         arm = self._connected()
         arm.tell("recover")
         try:
@@ -186,6 +190,26 @@ class PandaDriver:
             if process is not None:
                 process.close()
         self._arm = self._hand = None
+
+    def _hand_client(self) -> ClientProcess:
+        return ClientProcess(f"{__package__}.hand_client", {"address": self._address})
+
+    def _max_width(self, hand: ClientProcess) -> float:
+        """Return how far [m] a hand opens, once it is connected; a process that does not connect to it is ended."""
+        try:
+            hand.answer(CONNECT_S)
+            return float(hand.answer(HAND_S)["max_width"])
+        except ArmError as error:
+            hand.close()
+            raise ArmError(hand_fails(self._address, str(error))) from error
+
+    def _hand_lost(self) -> str:
+        """Return why the hand does not answer any more, in libfranka's words; empty: it does, or there is none."""
+        if self._hand is None:
+            return ""
+        if not self._hand.is_alive:
+            return "its client has ended"
+        return bytes(self._hand.block.state()["why"]).decode()
 
     def _connected(self) -> ClientProcess:
         if self._arm is None:

@@ -94,6 +94,7 @@ class SharedBlock:
         """Close the descriptor, if it was made here."""
         if self._owns:
             os.close(self.file)
+            self._owns = False
 
     def _write(self, name: str, **fields: Any) -> None:
         half = self._block[name]

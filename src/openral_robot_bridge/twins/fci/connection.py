@@ -130,7 +130,10 @@ class Connection:
         fits = version == self._version
         self.answer(request.command, request.id, int(not fits), self._version.to_bytes(2, "little"))
         if fits and self._client is not None:
-            self._states_to = (self._client.getpeername()[0], port)
+            try:
+                self._states_to = (self._client.getpeername()[0], port)
+            except OSError:  # it was gone before it was answered
+                self._drop()
         return True
 
     def _drop(self) -> None:

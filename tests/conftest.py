@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import numpy as np
 import pytest
 from domain_coordinator import domain_id
@@ -35,6 +36,10 @@ action:
   {representation: delta_ee_3d_plus_gripper, dim: 4, low: [-1, -1, -1, -1], high: [1, 1, 1, 1], step_m: 0.01}
 workspace: {low: [-0.55, 0.15, -0.05], high: [0.55, 1.05, 0.55]}
 """
+
+# How long an example takes says nothing on a busy machine.
+hypothesis.settings.register_profile("openral", deadline=None)
+hypothesis.settings.load_profile("openral")
 
 # Set before any session opens; child processes inherit it. Held until this process ends.
 _held = contextlib.ExitStack()

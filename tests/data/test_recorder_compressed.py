@@ -16,7 +16,7 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import CompressedImage
 from typer.testing import CliRunner
 
-from openral_core.jpeg import decode_picture
+from openral_core.image_message import decode_picture
 from openral_data.commands import app
 from openral_data.lerobot_v3 import open_dataset
 from openral_data.recording_folder import RecordingFolder

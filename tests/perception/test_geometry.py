@@ -33,7 +33,6 @@ angle = st.floats(-3.0, 3.0)
 metre = st.floats(-2.0, 2.0)
 
 
-@settings(deadline=None)
 @given(
     st.tuples(angle, angle, angle),
     st.tuples(metre, metre, metre),
@@ -51,7 +50,6 @@ def test_the_point_is_seen_where_it_was_asked_for(angles, position, u, v, depth_
     assert np.allclose(found.covariance, found.covariance.T)
 
 
-@settings(deadline=None)
 @given(st.floats(0.001, 0.2), st.floats(3.0, WIDTH - 3.01), st.floats(3.0, HEIGHT - 3.01))
 def test_a_point_behind_the_surface_lies_on_the_same_ray(inward_m, u, v):
     eye = camera()
@@ -60,7 +58,7 @@ def test_a_point_behind_the_surface_lies_on_the_same_ray(inward_m, u, v):
     assert eye.project(behind.position)[:2] == pytest.approx((u, v), abs=1e-6)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.floats(10.0, 80.0), st.floats(10.0, 50.0), st.floats(0.3, 2.0), st.integers(0, 2**31))
 def test_the_covariance_is_that_of_errors_of_its_size(u, v, depth_m, seed):
     eye, believed = camera(), DepthSettings(pixel_sigma=1.0, depth_sigma_m=0.01)

@@ -45,7 +45,7 @@ SCORE = st.one_of(st.sampled_from([0.3, 0.5, 0.7, 0.9, 0.95]), st.floats(0, 1, w
 STEP = st.tuples(st.floats(0.05, 4.0), SCORE, SCORE, st.sampled_from(["fine", "fine", "fine", "dark"]))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(steps=st.lists(STEP, min_size=1, max_size=30), calibrated=st.booleans())
 def test_both_say_the_same_at_every_reading(
     steps: list[tuple[float, float, float, str]], calibrated: bool

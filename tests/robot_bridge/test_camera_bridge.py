@@ -26,7 +26,7 @@ from typer.testing import CliRunner
 
 from openral_core.files.share import share_directory
 from openral_core.guarded import EXIT_UNFIT
-from openral_core.jpeg import decode_picture
+from openral_core.image_message import decode_picture
 from openral_core.scene import load_scene
 from openral_robot_bridge.commands import app
 from openral_robot_bridge.ros import camera_node

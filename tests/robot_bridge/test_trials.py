@@ -130,7 +130,9 @@ def test_a_trial_that_the_arm_ends_leaves_its_row_and_the_next_one_is_tried(
     assert [row.success for row in rows[:4]] == [True, False, True, False]
     assert [row.ended_by_arm for row in rows[:4]] == [False, True, False, True]
     assert (rows[1].outcome, rows[1].check) == ("ended by the arm", "reflex: joint_reflex")
-    assert rows[1].steps == rows[3].steps == 10
+    # What is told to the twin is seen with its next state, or with the one after.
+    assert 10 <= rows[1].steps <= 12
+    assert 10 <= rows[3].steps <= 12
     assert rows[3].check
     assert summary(rows[:4])["ended_by_arm"] == 2
 

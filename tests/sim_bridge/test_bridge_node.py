@@ -18,7 +18,7 @@ from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import DescribeParameters, SetParameters
 from sensor_msgs.msg import CompressedImage
 
-from openral_core.jpeg import decode_picture
+from openral_core.image_message import decode_picture
 from openral_core.robot import load_robot
 
 

@@ -106,7 +106,7 @@ def test_the_chunk_that_led_from_inside_to_outside_is_rejected(scene):
 
 
 @given(shares=st.tuples(share, share, share), rows=steps)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_an_accepted_chunk_stays_inside_by_adding_it_up(shares, rows):
     for scene in (PANDA, DRAWER):
         driver, position = Driver(scene), place(scene, shares)
@@ -124,7 +124,7 @@ def test_an_accepted_chunk_stays_inside_by_adding_it_up(shares, rows):
     blocked=st.lists(st.booleans(), min_size=8, max_size=8),
     executed=st.integers(1, 16),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_a_hand_that_lags_or_is_held_up_stays_inside_over_many_chunks(
     shares, chunks, follows, blocked, executed
 ):
@@ -143,7 +143,7 @@ def test_a_hand_that_lags_or_is_held_up_stays_inside_over_many_chunks(
 
 
 @given(shares=st.tuples(share, share, share), out=st.floats(0.002, 0.3), axis=st.integers(0, 2), rows=steps)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_a_hand_outside_is_never_led_further_out(shares, out, axis, rows):
     driver, position = Driver(PANDA), place(PANDA, shares)
     position[axis] = driver.high[axis] + out

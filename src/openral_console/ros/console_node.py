@@ -53,8 +53,7 @@ from openral_console.ros.service_call import ServiceCall
 from openral_core.errors import ContractError
 from openral_core.graph.names import COMPRESSED_SUFFIX, DEFAULT_NAMESPACE, frame_prefix
 from openral_core.guarded import GuardedCallbacks
-from openral_core.image_message import ENCODING
-from openral_core.jpeg import decode_picture
+from openral_core.image_message import ENCODING, decode_picture
 from openral_reasoner.plain_line import plain_line
 
 LOOK_S = 0.5

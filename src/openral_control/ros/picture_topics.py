@@ -11,8 +11,7 @@ from sensor_msgs.msg import CompressedImage
 from sensor_msgs.msg import Image as ImageMessage
 
 from openral_core.graph.names import COMPRESSED_SUFFIX
-from openral_core.image_message import ENCODING
-from openral_core.jpeg import encode_jpeg
+from openral_core.image_message import ENCODING, encode_jpeg
 from openral_core.types import Image
 
 NEWEST = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)

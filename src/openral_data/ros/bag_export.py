@@ -18,7 +18,7 @@ from std_msgs.msg import Header
 from openral_core.errors import DatasetError, OutputError
 from openral_core.files.output_folder import check_folder
 from openral_core.graph.names import COMPRESSED_SUFFIX
-from openral_core.jpeg import encode_jpeg
+from openral_core.image_message import encode_jpeg
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
 from openral_core.teleoperation import TELEOPERATION

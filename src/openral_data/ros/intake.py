@@ -11,8 +11,7 @@ from sensor_msgs.msg import CompressedImage
 
 from openral_core.errors import ContractError
 from openral_core.graph.names import COMPRESSED_SUFFIX
-from openral_core.image_message import ENCODINGS, decode_image, require_size
-from openral_core.jpeg import decode_picture, encode_jpeg
+from openral_core.image_message import ENCODINGS, decode_image, decode_picture, encode_jpeg, require_size
 from openral_core.message_fields import MAX_WORDS, text_field
 from openral_core.scene_parts import SceneCamera
 from openral_data.recorded_columns import CameraColumn

@@ -73,7 +73,7 @@ def orders(draw: st.DrawFn) -> tuple[DeployScene, MotionArm, str, dict[str, Any]
     return scene, arm, name, values, hand
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(orders(), st.integers(1, 6), st.integers(0, 2))
 def test_every_chunk_passes_the_envelope_and_the_hand_stays_inside(
     order: tuple[DeployScene, MotionArm, str, dict[str, Any], SimulatedHand], replay: int, late: int

@@ -196,7 +196,7 @@ def test_whatever_is_asked_for_the_plan_keeps_acceleration_and_can_brake(
         before, speed = safe.positions, safe.velocities
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(st.lists(st.floats(-1.0, 1.0), min_size=6, max_size=6))
 def test_an_arm_that_is_pressed_against_a_wall_and_out_of_its_box_goes_along_them(
     numbers: list[float],

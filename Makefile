@@ -8,7 +8,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # A GPU's build of torch instead of the CPU's: make UV_TORCH_BACKEND=auto demo
 INSTALL := $(BIN)/python tools/install.py
 
-.PHONY: demo test test-runtime test-long retest lint lint-ruff lint-stack lint-runtime lint-imports lint-collection
+.PHONY: demo test test-long retest lint lint-ruff lint-stack lint-runtime lint-imports
 .PHONY: perf faults faults-long soak docs-check sidecars ros2 lock release audit clean
 
 demo: $(VENV)/.runtime
@@ -29,18 +29,15 @@ AT_ONCE = --max-worker-restart=1 --dist loadfile
 # would, and some of those take a minute.
 DEPLOYMENTS_AT_ONCE = -n 3 $(AT_ONCE) --no-loadscope-reorder
 
-# apt fetches while uv installs, and the checks run beside the suite that waits most. A check that fails ends the run when
-# that suite has ended.
+# apt fetches while uv installs.
 test:
 	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/.dev $(VENV)/.programs
+	@$(MAKE) --no-print-directory lint
 	@rm -f $(RESULT)*
-	@$(MAKE) --no-print-directory --jobs=3 test-runtime $(CHECKS) lint-collection
+	@cd ros2_embedded && $(PYTEST) -n 2 $(AT_ONCE) $(RUNTIME_TESTS); echo $$? > $(RESULT)runtime
 	@$(PYTEST) -n 3 $(AT_ONCE) $(STACK_TESTS); echo $$? > $(RESULT)stack
 	@$(PYTEST) $(DEPLOYMENT_CACHE) $(DEPLOYMENTS_AT_ONCE) $(DEPLOYMENT_TESTS); echo $$? > $(RESULT)deployments
 	@! grep --line-regexp --invert-match --no-filename --quiet 0 $(RESULT)*
-
-test-runtime:
-	@cd ros2_embedded && $(PYTEST) -n 2 $(AT_ONCE) $(RUNTIME_TESTS); echo $$? > $(RESULT)runtime
 
 # What `make test` has no time for, but for the hours of `make faults-long`.
 test-long: $(VENV)/.dev $(VENV)/.programs
@@ -48,15 +45,14 @@ test-long: $(VENV)/.dev $(VENV)/.programs
 
 # Once more, one at a time: the tests of a suite that failed (pytest's 1), all of one that did not come to its end.
 CHOICE = $$(cat $(RESULT)$(1)) in 0) ;; 1) $(2) --last-failed ;; *) $(2) ;; esac
-retest: $(VENV)/.dev lint lint-collection
+retest: $(VENV)/.dev lint
 	@case $(call CHOICE,runtime,cd ros2_embedded && $(PYTEST) $(RUNTIME_TESTS))
 	@case $(call CHOICE,stack,$(PYTEST) $(STACK_TESTS))
 	@case $(call CHOICE,deployments,$(PYTEST) $(DEPLOYMENT_CACHE) $(DEPLOYMENT_TESTS))
 
 # Two at a time: mypy of the stack takes as long as all the others.
-CHECKS = lint-stack lint-ruff lint-runtime lint-imports
 lint: $(VENV)/.dev
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(CHECKS)
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint-stack lint-ruff lint-runtime lint-imports
 
 lint-ruff:
 	$(BIN)/ruff check .
@@ -70,12 +66,6 @@ lint-runtime:
 
 lint-imports:
 	$(BIN)/lint-imports --no-cache
-
-# Whether every test can be collected. It leaves the bytecode of all that they import, which each worker of the stack's
-# suite would compile for itself.
-lint-collection:
-	@$(BIN)/python -m pytest -p no:cacheprovider --collect-only -qq $(STACK_TESTS) > $(VENV)/.collected 2>&1 || \
-	  { cat $(VENV)/.collected; exit 1; }
 
 # Real upstream code in environments of its own: gigabytes and minutes the first time, then reused.
 sidecars: $(VENV)/.dev

@@ -14,16 +14,15 @@ INSTALL := $(BIN)/python tools/install.py
 demo: $(VENV)/.runtime
 	@$(BIN)/openral demo
 
-# Three suites: the runtime's, the stack's, and that of whole deployments. They wait as much as they work, so that there
-# are more workers than cores. All run, whatever becomes of the first; what each came to lies in .venv/.result-SUITE:
-# pytest's exit code.
+# Three suites: the runtime's, the stack's, and that of whole deployments, which wait as much as they work. All run,
+# whatever becomes of the first; what each came to lies in .venv/.result-SUITE: pytest's exit code.
 RUNTIME_TESTS = tests --ignore=tests/soak
 DEPLOYMENT_TESTS = tests/faults tests/system
 STACK_TESTS = tests $(addprefix --ignore=tests/,perf docs ros2 sidecars) $(addprefix --ignore=,$(DEPLOYMENT_TESTS))
 DEPLOYMENT_CACHE = -o cache_dir=.pytest_cache/deployments
 RESULT = $(abspath $(VENV))/.result-
 # A suite that hangs is ended. One worker that dies is replaced: it runs again the test in which it died.
-PYTEST = timeout --foreground --signal=INT --kill-after=60 1500 $(abspath $(BIN))/python -m pytest
+PYTEST = timeout --foreground --signal=INT --kill-after=60 2400 $(abspath $(BIN))/python -m pytest
 AT_ONCE = --max-worker-restart=1 --dist loadfile
 # Deployments begin in the order of their files, in which the short ones come last; by themselves, files with few tests
 # would, and some of those take a minute.
@@ -35,7 +34,7 @@ test:
 	@$(MAKE) --no-print-directory lint
 	@rm -f $(RESULT)*
 	@cd ros2_embedded && $(PYTEST) -n 2 $(AT_ONCE) $(RUNTIME_TESTS); echo $$? > $(RESULT)runtime
-	@$(PYTEST) -n 3 $(AT_ONCE) $(STACK_TESTS); echo $$? > $(RESULT)stack
+	@$(PYTEST) -n 2 $(AT_ONCE) $(STACK_TESTS); echo $$? > $(RESULT)stack
 	@$(PYTEST) $(DEPLOYMENT_CACHE) $(DEPLOYMENTS_AT_ONCE) $(DEPLOYMENT_TESTS); echo $$? > $(RESULT)deployments
 	@! grep --line-regexp --invert-match --no-filename --quiet 0 $(RESULT)*
 

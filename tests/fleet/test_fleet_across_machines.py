@@ -55,6 +55,7 @@ def told(machines: Machines, machine: int, program: str, *words: str) -> tuple[i
     return process.returncode, output
 
 
+@pytest.mark.long
 @pytest.mark.timeout(400)
 def test_an_operator_stops_a_robot_and_knows_it_again_after_a_cut(machines: Machines, robot: None) -> None:
     heard = Heard(machines.run(OPERATOR, "-c", LISTENER))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import select
 import subprocess
 import sys
+import time
 from typing import Any
 
 from openral_robot_bridge.driver import ArmError
@@ -29,6 +31,7 @@ class ClientProcess:
             text=True,
             pass_fds=[self.block.file],
         )
+        self._unread = b""
         self.tell(json.dumps(settings))
 
     @property
@@ -49,10 +52,7 @@ class ClientProcess:
         Raises:
             ArmError: none came within `patience_s`, or it says what went wrong; in libfranka's words.
         """
-        assert self._process.stdout is not None
-        line = ""
-        if select.select([self._process.stdout], [], [], patience_s)[0]:
-            line = self._process.stdout.readline()
+        line = self._line(time.monotonic() + patience_s)
         if not line:
             state = "did not answer" if self.is_alive else f"has ended ({self._process.returncode})"
             raise ArmError(f"the process of the arm's client {state}")
@@ -60,6 +60,24 @@ class ClientProcess:
         if "error" in said:
             raise ArmError(said["error"])
         return said
+
+    def _line(self, until_s: float) -> bytes:
+        """Return the next line; empty: none came until then [s, monotonic], or the process has ended.
+
+        Two lines may come at once: what is read beyond the first is kept here and not in a file's own buffer, which
+        `select` does not see.
+        """
+        assert self._process.stdout is not None
+        output = self._process.stdout.fileno()
+        while b"\n" not in self._unread:
+            if not select.select([output], [], [], max(0.0, until_s - time.monotonic()))[0]:
+                return b""
+            more = os.read(output, 65536)
+            if not more:
+                return b""
+            self._unread += more
+        line, _, self._unread = self._unread.partition(b"\n")
+        return line
 
     def close(self) -> None:
         """End the process; killed where it does not end."""

@@ -150,3 +150,5 @@ def test_the_film_can_be_had(run):
     code, _, folder = run("--video")
     assert code == 0
     assert (folder / "mission.mp4").stat().st_size > 1000
+    with np.load(folder / "truth.npz") as truth:
+        assert json.loads((folder / "run.json").read_text())["film_begin_s"] in truth["stamp_s"]

@@ -84,6 +84,7 @@ def write_facts(run_dir: Path, scene: DeployScene, arguments: Mapping[str, str])
         "skills": [_skill(str(reference)) for reference in references],
         "thresholds": _thresholds(scene),
     }
+    (run_dir / FACTS_FILE).unlink(missing_ok=True)  # of a run before in the same folder nothing holds
     add_facts(run_dir, **facts)
 
 

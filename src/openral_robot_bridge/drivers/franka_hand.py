@@ -52,9 +52,8 @@ class FrankaHand:
         for thread in self._threads:
             thread.join(1.0)
         if self._task is not None:
-            ending = threading.Thread(
-                target=self._end, name="hand", daemon=True
-            )  # a silent hand never answers
+            # A silent hand never answers.
+            ending = threading.Thread(target=self._end, name="hand", daemon=True)
             ending.start()
             ending.join(1.0)
 

@@ -44,6 +44,7 @@ def serve_on(app: ASGIApp, listening: socket.socket, options: ListenOptions) -> 
         app,
         log_level="warning",
         access_log=False,
+        ws_per_message_deflate=False,  # pictures are small already, and what pages are told is short
         ssl_certfile=str(options.certificate) if options.certificate else None,
         ssl_keyfile=str(options.key) if options.key else None,
         timeout_graceful_shutdown=1,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, WebSocket
 from fastapi.responses import FileResponse, PlainTextResponse, Response
 from nicegui import ui
 
@@ -20,6 +20,7 @@ from openral_console.options import ListenOptions, read_passwords
 from openral_console.page.context import PageContext
 from openral_console.page.layout import build_page
 from openral_console.page.style import new_application, serve_pages
+from openral_console.picture_socket import PictureSocket
 from openral_console.sessions import Sessions
 from openral_console.stop_process import StopProcess
 from openral_console.teleop.cap import CapDevice
@@ -117,12 +118,9 @@ class ConsoleServer:
         app = new_application()
         deployment, title = context.deployment, context.namespace.strip("/")
 
-        @app.get("/camera/{name}.jpg")
-        def camera(name: str) -> Response:
-            feed = deployment.cameras.get(name)
-            data = feed.jpeg() if feed else b""
-            headers = {"Cache-Control": "no-store"}
-            return Response(data, 200 if data else 404, headers, "image/jpeg")
+        @app.websocket("/pictures")
+        async def pictures(socket: WebSocket) -> None:
+            await PictureSocket(deployment, socket).serve()
 
         @app.get("/mesh/{number}")
         def mesh(number: int) -> Response:

@@ -159,7 +159,7 @@ def test_without_the_token_nothing_is_shown(browser: Browser, url: str) -> None:
     assert answer is not None
     assert answer.status == 401
     assert "lacks the token" in page.inner_text("body")
-    assert page.goto(url.partition("?")[0] + "camera/corner2.jpg").status == 401
+    assert page.goto(url.partition("?")[0] + "pictures").status == 401
     context.close()
 
 

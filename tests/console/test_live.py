@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 import pytest
 
-from openral_console.live.camera_feed import MAX_SIDE, CameraFeed
+from openral_console.live.camera_feed import CameraFeed
 from openral_console.live.deployment import MAX_READINGS, LiveDeployment
 from openral_console.live.log_lines import KEPT, LogLines
 from openral_console.live.robot import read_urdf
@@ -28,26 +28,34 @@ def test_a_picture_keeps_its_colours(encoding: str, channels: int) -> None:
     image[..., 0] = 200
     feed = CameraFeed("front")
     feed.add(image, encoding)
-    red, green, blue = cv2.imdecode(np.frombuffer(feed.jpeg(), np.uint8), cv2.IMREAD_COLOR)[20, 20, ::-1]
+    red, green, blue = cv2.imdecode(np.frombuffer(feed.jpeg(64), np.uint8), cv2.IMREAD_COLOR)[20, 20, ::-1]
     wanted = {"rgb8": (200, 0, 0), "bgr8": (0, 0, 200), "rgba8": (200, 0, 0), "mono8": (200, 200, 200)}[
         encoding
     ]
     assert np.abs(np.array([red, green, blue], int) - wanted).max() < 12
 
 
-def test_a_large_picture_is_made_smaller_and_encoded_once() -> None:
+@pytest.mark.parametrize(
+    ("width", "becomes"),
+    [(320, (180, 320, 3)), (300, (180, 320, 3)), (1000, (1080, 1920, 3)), (4096, (1080, 1920, 3))],
+)
+def test_a_picture_is_made_smaller_by_a_whole_number_and_encoded_once(
+    width: int, becomes: tuple[int, ...]
+) -> None:
     feed = CameraFeed("front")
     feed.add(np.zeros((1080, 1920, 3), np.uint8), "rgb8")
-    first = feed.jpeg()
-    assert cv2.imdecode(np.frombuffer(first, np.uint8), cv2.IMREAD_COLOR).shape == (360, MAX_SIDE, 3)
-    assert feed.jpeg() is first
+    first = feed.jpeg(width)
+    assert cv2.imdecode(np.frombuffer(first, np.uint8), cv2.IMREAD_COLOR).shape == becomes
+    assert feed.jpeg(width) is first
+    feed.add(np.full((1081, 1923, 3), 200, np.uint8), "rgb8")
+    assert feed.jpeg(width) != first
     with pytest.raises(ContractError, match="bayer"):
         feed.add(np.zeros((4, 4, 1), np.uint8), "bayer_rggb8")
 
 
 def test_no_picture_has_no_age_and_no_rate() -> None:
     feed = CameraFeed("front")
-    assert (feed.jpeg(), feed.age_s, feed.rate_hz) == (b"", math.inf, 0.0)
+    assert (feed.jpeg(320), feed.age_s, feed.rate_hz) == (b"", math.inf, 0.0)
 
 
 def test_lines_are_bounded_counted_and_filtered() -> None:

@@ -12,7 +12,9 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psutil
 import pytest
@@ -21,6 +23,9 @@ from system_stack import Stack, wait_for
 
 sys.path.append(str(Path(__file__).parents[1] / "console"))
 from console_browser import CHROMIUM, FLAGS, WIDE, console_of, open_page, url_of
+
+if TYPE_CHECKING:
+    from playwright.sync_api import WebSocket
 
 CAMERA_HZ = 10
 SECONDS = 20.0
@@ -52,6 +57,12 @@ def cores_used(process: psutil.Process) -> float:
     begin_s, before_s = time.monotonic(), used_s(process)
     time.sleep(SECONDS)
     return (used_s(process) - before_s) / (time.monotonic() - begin_s)
+
+
+def hear_pictures(pictures: list[object], socket: WebSocket) -> None:
+    """Keep what comes by the socket of the pictures."""
+    if socket.url.endswith("/pictures"):
+        socket.on("framereceived", lambda frame: pictures.append(frame))
 
 
 def deployed(folder: Path, *words: str) -> Stack:
@@ -87,7 +98,7 @@ def test_a_console_with_a_page_costs_a_tenth_of_a_core_and_the_control_loop_noth
     cores = sorted(os.sched_getaffinity(0))
     ours, others = set(cores[len(cores) // 2 :]), set(cores[: len(cores) // 2] or cores)
     bare_rate, bare_late = bare(tmp_path / "bare", ours)
-    pictures: list[str] = []
+    pictures: list[object] = []
     with on_cores(ours):
         started = deployed(tmp_path / "watched", "console:=true", "console_port:=0")
     with started as stack, sync_api.sync_playwright() as driver:
@@ -97,10 +108,12 @@ def test_a_console_with_a_page_costs_a_tenth_of_a_core_and_the_control_loop_noth
         idle = cores_used(console)
         with on_cores(others):
             browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        page = open_page(browser.new_context(viewport=WIDE), url, lambda fault: None)
+        context = browser.new_context(viewport=WIDE)
+        context.on("page", lambda page: page.on("websocket", partial(hear_pictures, pictures)))
+        page = open_page(context, url, lambda fault: None)
         page.wait_for_function(f"document.querySelectorAll('[data-camera] img').length == {len(CAMERAS)}")
         page.wait_for_timeout(5000)
-        page.on("response", lambda answer: pictures.append(answer.url) if "/camera/" in answer.url else None)
+        pictures.clear()
         begin_s, before_s = time.monotonic(), used_s(console)
         page.wait_for_timeout(1e3 * SECONDS)  # and not a sleep, in which the page's answers would wait
         end_s = time.monotonic()

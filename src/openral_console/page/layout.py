@@ -24,7 +24,7 @@ from openral_console.page.top_bar import TopBar
 from openral_console.sessions import STOP
 
 FAST_S, SLOW_S = 0.1, 0.25
-"""[s] between two looks at pictures and poses, and at all else."""
+"""[s] between two looks at cameras and poses, and at all else."""
 
 
 class Part(Protocol):
@@ -43,7 +43,8 @@ def build_page(context: PageContext, operator: str) -> None:
     """
     settings = {"port": context.options.stop_port, "key": context.sessions.sign(operator, STOP)}
     scripts = "".join(
-        f'<script src="/assets/{name}.js"></script>' for name in ("stop", "teleop", "highlight")
+        f'<script src="/assets/{name}.js"></script>'
+        for name in ("stop", "teleop", "highlight", "pictures", "robot_view")
     )
     ui.add_head_html(f"<script>window.openralStop = {json.dumps(settings)}</script>{scripts}")
     style_page()

@@ -30,6 +30,7 @@ class RobotScene:
                 ui.label("Robot").classes("c-title")
                 self._words = ui.label("").classes("c-soft")
             self._scene = ui.scene(background_color="#ffffff", grid=(4, 20), fps=15).props("id=robot")
+            self._scene.on("init", js_handler=f"() => openralDrawOnChange(getElement({self._scene.id}))")
 
     def update(self) -> None:
         """Show what is known now."""

@@ -8,25 +8,23 @@ unexport PYTHONDONTWRITEBYTECODE
 # A GPU's build of torch instead of the CPU's: make UV_TORCH_BACKEND=auto demo
 INSTALL := $(BIN)/python tools/install.py
 
-.PHONY: demo test test-long retest lint lint-ruff lint-stack lint-runtime lint-imports
+.PHONY: demo test test-live test-stack test-long retest lint lint-ruff lint-stack lint-runtime lint-imports
 .PHONY: perf faults faults-long soak docs-check sidecars ros2 lock release audit clean
 
 demo: $(VENV)/.runtime
 	@$(BIN)/openral demo
 
-# Three suites: the runtime's, the stack's, and that of whole deployments, which wait as much as they work. All run,
-# whatever becomes of the first; what each came to lies in .venv/.result-SUITE: pytest's exit code.
+# Three suites: the runtime's; then, side by side, that of what moves in real time, one test at a time, and the stack's,
+# which gives way to it. All run, whatever becomes of the others; what each came to lies in .venv/.result-SUITE:
+# pytest's exit code.
 RUNTIME_TESTS = tests --ignore=tests/soak
-DEPLOYMENT_TESTS = tests/faults tests/system
-STACK_TESTS = tests $(addprefix --ignore=tests/,perf docs ros2 sidecars) $(addprefix --ignore=,$(DEPLOYMENT_TESTS))
-DEPLOYMENT_CACHE = -o cache_dir=.pytest_cache/deployments
+LIVE_TESTS = $(addprefix tests/,robot_bridge console fleet system faults)
+STACK_TESTS = tests $(addprefix --ignore=tests/,perf docs ros2 sidecars) $(addprefix --ignore=,$(LIVE_TESTS))
+LIVE_CACHE = -o cache_dir=.pytest_cache/live
 RESULT = $(abspath $(VENV))/.result-
 # A suite that hangs is ended. One worker that dies is replaced: it runs again the test in which it died.
-PYTEST = timeout --foreground --signal=INT --kill-after=60 2400 $(abspath $(BIN))/python -m pytest
+PYTEST = timeout --foreground --signal=INT --kill-after=60 3000 $(abspath $(BIN))/python -m pytest
 AT_ONCE = --max-worker-restart=1 --dist loadfile
-# Deployments begin in the order of their files, in which the short ones come last; by themselves, files with few tests
-# would, and some of those take a minute.
-DEPLOYMENTS_AT_ONCE = -n 3 $(AT_ONCE) --no-loadscope-reorder
 
 # apt fetches while uv installs.
 test:
@@ -34,9 +32,14 @@ test:
 	@$(MAKE) --no-print-directory lint
 	@rm -f $(RESULT)*
 	@cd ros2_embedded && $(PYTEST) -n 2 $(AT_ONCE) $(RUNTIME_TESTS); echo $$? > $(RESULT)runtime
-	@$(PYTEST) -n 2 $(AT_ONCE) $(STACK_TESTS); echo $$? > $(RESULT)stack
-	@$(PYTEST) $(DEPLOYMENT_CACHE) $(DEPLOYMENTS_AT_ONCE) $(DEPLOYMENT_TESTS); echo $$? > $(RESULT)deployments
+	@$(MAKE) --no-print-directory --jobs=2 test-live test-stack
 	@! grep --line-regexp --invert-match --no-filename --quiet 0 $(RESULT)*
+
+test-live:
+	@$(PYTEST) $(LIVE_CACHE) -n 1 $(AT_ONCE) $(LIVE_TESTS); echo $$? > $(RESULT)live
+
+test-stack:
+	@$(PYTEST) -n 2 $(AT_ONCE) --give-way $(STACK_TESTS); echo $$? > $(RESULT)stack
 
 # What `make test` has no time for, but for the hours of `make faults-long`.
 test-long: $(VENV)/.dev $(VENV)/.programs
@@ -46,8 +49,8 @@ test-long: $(VENV)/.dev $(VENV)/.programs
 CHOICE = $$(cat $(RESULT)$(1)) in 0) ;; 1) $(2) --last-failed ;; *) $(2) ;; esac
 retest: $(VENV)/.dev lint
 	@case $(call CHOICE,runtime,cd ros2_embedded && $(PYTEST) $(RUNTIME_TESTS))
+	@case $(call CHOICE,live,$(PYTEST) $(LIVE_CACHE) $(LIVE_TESTS))
 	@case $(call CHOICE,stack,$(PYTEST) $(STACK_TESTS))
-	@case $(call CHOICE,deployments,$(PYTEST) $(DEPLOYMENT_CACHE) $(DEPLOYMENT_TESTS))
 
 # Two at a time: mypy of the stack takes as long as all the others.
 lint: $(VENV)/.dev

@@ -77,8 +77,22 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--long` runs what `make test` has no time for, and only that."""
+    """`--long` runs what `make test` has no time for, and only that; `--give-way` is for a suite beside another."""
     parser.addoption("--long", action="store_true", help="run the long half of the tests, and only that")
+    parser.addoption("--give-way", action="store_true", help="leave the processor to whatever else wants it")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give way, in the processes of pytest-xdist; the one that started them goes on hearing the terminal's Ctrl-C.
+
+    Linux may share the processor between sessions first and between the processes of each only then; so the session
+    has to be one of its own, and is what gives way (sched(7), autogroup).
+    """
+    if config.getoption("--give-way") and hasattr(config, "workerinput"):
+        os.nice(19)
+        os.setsid()
+        with contextlib.suppress(OSError):  # no such thing on this system
+            Path("/proc/self/autogroup").write_text("19")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

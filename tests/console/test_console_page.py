@@ -85,6 +85,9 @@ def test_the_process_behind_stop_is_started_again(page: Page, operator: Operator
     page.click("#stop")
     page.wait_for_function(CONFIRMED)
     release(page, operator)
+    # The new process hears of the stop when it is up; that is before the release, and not after it.
+    assert actions(stack)[-1] == "released the stop"
+    assert "pressed stop, heard by its own process" in actions(stack)[-3:]
 
 
 def test_while_typing_the_space_bar_types_and_escape_stops(page: Page, operator: Operator) -> None:

@@ -24,15 +24,21 @@
 
   window.openralAlarm = alarm;
 
+  const underWay = new Set();
+  // A release waits for this: the slower of two ways would stop again what has been released.
+  window.openralStopAnswered = () => Promise.allSettled(underWay);
+
   // `path` is /stop, for this deployment, or /stop-all, for every one in its domain.
   async function stop(path, words) {
     const { port, key } = window.openralStop;
     document.documentElement.dataset.stop = "asked";
+    const ways = [send(`${location.protocol}//${location.hostname}:${port}${path}`, key), send(path, "")];
+    for (const way of ways) {
+      underWay.add(way);
+      way.catch(() => {}).finally(() => underWay.delete(way));
+    }
     try {
-      await Promise.any([
-        send(`${location.protocol}//${location.hostname}:${port}${path}`, key),
-        send(path, ""),
-      ]);
+      await Promise.any(ways);
       document.documentElement.dataset.stop = "confirmed";
       alarm("");
     } catch (failed) {

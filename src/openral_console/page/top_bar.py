@@ -6,6 +6,7 @@ import asyncio
 from html import escape
 
 from nicegui import ui
+from nicegui.events import GenericEventArguments
 
 from openral_console.page.context import PageContext
 
@@ -44,7 +45,9 @@ class TopBar:
             ui.label("The arm may move again at the next order. See that all is safe first.")
             with ui.row().classes("w-full justify-end"):
                 ui.button("Keep it stopped", on_click=self._dialog.close).props("flat")
-                ui.button("Release", on_click=self._do_release).props("color=negative id=release-now")
+                ui.button("Release").props("color=negative id=release-now").on(
+                    "click", self._do_release, js_handler="() => openralStopAnswered().then(() => emit())"
+                )
         self._shown = ("", "")
         self._others: tuple[str, ...] | None = None
 
@@ -90,7 +93,7 @@ class TopBar:
     def _ask(self) -> None:
         self._dialog.open()
 
-    async def _do_release(self) -> None:
+    async def _do_release(self, _: GenericEventArguments) -> None:
         self._dialog.close()
         fault = await asyncio.to_thread(self._context.controls.release)
         self._context.actions(self._operator, "released the stop", fault)

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import psutil
 from twin_process import TwinProcess
 
 from openral_robot_bridge.driver import ArmMode, ArmState
@@ -78,21 +79,11 @@ def hung(pid: int) -> Iterator[None]:
         os.kill(pid, signal.SIGCONT)
 
 
-SILENT_HAND = r"the hand of the arm at .* does not answer \(.+\); look at Desk"
-
-
-def lose_hand(twin: TwinProcess, arm: ArmProcess) -> None:
-    """Let a twin's hand fall silent amid a motion and look that this is a fault until the hand answers again."""
-    arm.grip(0.02, 0.05, 20.0)
-    twin.tell("hand off")
-    try:
-        state = wait_for(arm, lambda s: s.mode is ArmMode.FAULT)
-        assert state.faults == ("hand lost (UDP receive: Timeout)",)
-    finally:
-        twin.tell("hand on")
-    arm.recover()
-    assert arm.read().mode is ArmMode.IDLE
-    arm.grip(0.02, 0.1, 20.0)
-    wait_for(arm, lambda s: s.width_m < 0.03)
-    arm.grip(0.08, 0.1, 20.0)
-    wait_for(arm, lambda s: s.width_m > 0.075)
+def client_of(arm: ArmProcess, module: str) -> psutil.Process:
+    """Return the process that runs a module of the driver's, in which libfranka leads the arm, or its hand."""
+    (found,) = (
+        child
+        for child in psutil.Process(arm.pid).children()
+        if any(module in word for word in child.cmdline())
+    )
+    return found

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from openral_robot_bridge.driver import ArmError
-from openral_robot_bridge.drivers.panda.client_process import ClientProcess
+from openral_robot_bridge.drivers.client_process import ClientProcess
 
 CLIENT = """
 import sys

@@ -11,13 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from leading import (
-    SILENT_HAND,
     STILL,
     follow_and_rest,
     hung,
     kill_driver,
     lead,
-    lose_hand,
     wait_for,
     wait_until,
 )
@@ -133,30 +131,6 @@ def test_a_driver_that_hangs_ends_in_a_reflex_and_the_arm_holds(twin: TwinProces
         wait_until(twin, "reflex")
     wait_for(arm, lambda s: s.faults == ("communication_constraints_violation",))
     arm.recover()
-
-
-def test_the_hand_closes_and_opens(arm: ArmProcess) -> None:
-    arm.grip(0.02, 0.1, 20.0)
-    wait_for(arm, lambda s: s.width_m < 0.03)
-    arm.grip(0.08, 0.1, 20.0)
-    wait_for(arm, lambda s: s.width_m > 0.075)
-
-
-def test_a_hand_that_falls_silent_is_a_fault_until_it_is_connected_anew(
-    twin: TwinProcess, arm: ArmProcess
-) -> None:
-    lose_hand(twin, arm)
-
-
-def test_an_arm_whose_hand_does_not_answer_is_not_taken_for_one_without() -> None:
-    pytest.importorskip("franky")
-    twin = TwinProcess()
-    try:
-        twin.tell("hand off")
-        with pytest.raises(ArmError, match=SILENT_HAND):
-            connect(twin.address)
-    finally:
-        twin.close()
 
 
 def test_the_twins_world_is_reset_while_its_arm_rests(arm: ArmProcess, twin: TwinProcess) -> None:

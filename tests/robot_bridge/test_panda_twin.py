@@ -6,16 +6,14 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
-import psutil
 import pytest
 from leading import (
-    SILENT_HAND,
     STILL,
+    client_of,
     follow_and_rest,
     hung,
     kill_driver,
     lead,
-    lose_hand,
     wait_for,
     wait_until,
 )
@@ -33,6 +31,7 @@ from openral_robot_bridge.process_main import HostSettings
 from openral_robot_bridge.twins.fci.wire import FciFault
 
 LIMITS = limits_of(load_robot("panda"))
+CLIENT = "arm_client"
 WAY = np.array([0.2, 0.0, 0.0, 0.1, 0.0, -0.1, 0.2])
 
 
@@ -64,16 +63,6 @@ def arm(connected: ArmProcess) -> ArmProcess:
     wait_for(connected, lambda s: s.mode is not ArmMode.MOVING)
     connected.recover()
     return connected
-
-
-def client_of(arm: ArmProcess, module: str = "arm_client") -> psutil.Process:
-    """Return the process in which libfranka leads the arm, or its hand."""
-    (found,) = (
-        child
-        for child in psutil.Process(arm.pid).children()
-        if any(module in word for word in child.cmdline())
-    )
-    return found
 
 
 def test_the_arm_says_who_it_is_and_not_what_its_joints_may(arm: ArmProcess) -> None:
@@ -155,60 +144,15 @@ def test_a_driver_that_hangs_leaves_an_arm_that_is_brought_to_rest(
 
 def test_a_client_that_hangs_ends_in_a_reflex_and_the_arm_holds(twin: TwinProcess, arm: ArmProcess) -> None:
     lead(arm, STILL)
-    with hung(client_of(arm).pid):
+    with hung(client_of(arm, CLIENT).pid):
         wait_until(twin, "reflex")
     wait_for(arm, lambda s: s.faults == ("communication_constraints_violation",))
     arm.recover()
 
 
-def test_the_hand_closes_and_opens(arm: ArmProcess) -> None:
-    arm.grip(0.02, 0.1, 20.0)
-    wait_for(arm, lambda s: s.width_m < 0.03)
-    arm.grip(0.08, 0.1, 20.0)
-    wait_for(arm, lambda s: s.width_m > 0.075)
-
-
-def test_a_hand_that_falls_silent_is_a_fault_until_it_is_connected_anew(
-    twin: TwinProcess, arm: ArmProcess
-) -> None:
-    lose_hand(twin, arm)
-
-
-def test_a_hand_that_is_still_silent_stays_a_fault(twin: TwinProcess, arm: ArmProcess) -> None:
-    twin.tell("hand off")
-    try:
-        wait_for(arm, lambda s: s.mode is ArmMode.FAULT)
-        with pytest.raises(ArmError, match=SILENT_HAND):
-            arm.recover()
-        assert arm.read().mode is ArmMode.FAULT
-    finally:
-        twin.tell("hand on")
-    arm.recover()
-    assert arm.read().mode is ArmMode.IDLE
-
-
-def test_a_hand_whose_client_is_killed_is_a_fault_until_there_is_another_one(arm: ArmProcess) -> None:
-    client_of(arm, "hand_client").kill()
-    state = wait_for(arm, lambda s: s.mode is ArmMode.FAULT)
-    assert state.faults == ("hand lost (its client has ended)",)
-    arm.recover()
-    assert arm.read().mode is ArmMode.IDLE
-
-
-def test_an_arm_whose_hand_does_not_answer_is_not_taken_for_one_without() -> None:
-    pytest.importorskip("panda_py")
-    twin = TwinProcess("panda_tabletop")
-    try:
-        twin.tell("hand off")
-        with pytest.raises(ArmError, match=SILENT_HAND):
-            connect(twin.address)
-    finally:
-        twin.close()
-
-
 def test_a_client_that_is_killed_is_named_and_the_arm_holds(twin: TwinProcess, connected: ArmProcess) -> None:
     lead(connected, STILL)
-    client_of(connected).kill()
+    client_of(connected, CLIENT).kill()
     wait_until(twin, "idle")
     with pytest.raises(ArmError, match="the process of the arm's client has ended"):
         wait_for(connected, lambda s: False)
@@ -217,7 +161,7 @@ def test_a_client_that_is_killed_is_named_and_the_arm_holds(twin: TwinProcess, c
 
 def test_a_driver_that_is_killed_leaves_an_arm_that_holds(twin: TwinProcess) -> None:
     doomed = connect(twin.address)
-    client = client_of(doomed)
+    client = client_of(doomed, CLIENT)
     kill_driver(twin, doomed)
     client.wait(5.0)
     doomed.close()

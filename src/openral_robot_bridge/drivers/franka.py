@@ -20,13 +20,11 @@ from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
 from openral_robot_bridge.drivers.fci_client import (
     RECOVERY_S,
     fault_names,
-    hand_fails,
     hand_lost,
     words_of,
 )
 from openral_robot_bridge.drivers.fci_versions import FR3_VERSION, refused
-from openral_robot_bridge.drivers.franka_hand import FrankaHand
-from openral_robot_bridge.drivers.hand_connection import connect_hand, has_hand
+from openral_robot_bridge.drivers.hand_process import HandProcess, hand_at
 from openral_robot_bridge.urdf_limits import read_limits
 
 STIFFNESS = (600.0, 600.0, 600.0, 600.0, 250.0, 150.0, 50.0)
@@ -63,7 +61,7 @@ class FrankaDriver:
         self._address, self._names = address, joint_names
         self._collision_nm, self._collision_n = safety.collision_torque_nm, safety.collision_force_n
         self._robot: Any = None
-        self._hand: FrankaHand | None = None
+        self._hand: HandProcess | None = None
         self._tracker: Any = None
 
     def connect(self) -> ArmInfo:
@@ -74,6 +72,7 @@ class FrankaDriver:
                 answer is not.
         """
         franky = self._franky
+        self._hand = hand_at(self._address, "franky")
         try:
             # The default demands a real-time kernel, which few have who only watch; a late command ends in a reflex.
             self._robot = franky.Robot(self._address, realtime_config=franky.RealtimeConfig.Ignore)
@@ -83,8 +82,7 @@ class FrankaDriver:
         ) as error:  # franky raises kinds of its own, which all mean that the arm cannot be used
             client = f"franky-control {version('franky-control')}"
             raise refused(self._address, words_of(error), client, FR3_VERSION) from error
-        self._hand = self._connected_hand() if has_hand(self._address) else None
-        width = self._hand.max_width_m if self._hand is not None else 0.0
+        width = 0.0 if self._hand is None else self._hand.max_width_m()
         limits = read_limits(self._robot.model_urdf, self._names)
         return ArmInfo(
             limits, width, versions={"franky-control": version("franky-control"), "FCI": str(FR3_VERSION)}
@@ -156,8 +154,7 @@ class FrankaDriver:
         """Leave a reflex, and connect a lost hand anew. Raises ArmError: the arm stays in it, or the hand lost."""
         self._end()
         if self._hand is not None and self._hand.lost:
-            self._hand.close()
-            self._hand = self._connected_hand()
+            self._hand.connect_anew()
         try:
             self._robot.recover_from_errors()
         except Exception as error:  # as above
@@ -182,12 +179,6 @@ class FrankaDriver:
         if self._hand is not None:
             self._hand.close()
         self._robot = self._hand = self._tracker = None
-
-    def _connected_hand(self) -> FrankaHand:
-        try:
-            return connect_hand(lambda: self._franky.Gripper(self._address))
-        except ArmError as error:
-            raise ArmError(hand_fails(self._address, str(error))) from error
 
     def _brake(self) -> Any:
         return self._franky.TorqueStopMotion(

@@ -22,7 +22,7 @@ class FrankaHand:
     """Newest width and newest command of one hand; all calls return at once."""
 
     def __init__(self, hand: Any) -> None:
-        """Take a connected `franky.Gripper`, and begin to read it."""
+        """Take a connected gripper with the names of franky-control's, and begin to read it."""
         self._hand = hand
         self.max_width_m = float(hand.max_width)
         """[m] between the open fingers."""

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from openral_robot_bridge.drivers.fci_client import fault_names, words_of
-from openral_robot_bridge.drivers.panda.shared_block import JOINTS, SharedBlock
 from openral_robot_bridge.drivers.panda.target_tracker import TargetTracker
+from openral_robot_bridge.drivers.shared_block import JOINTS, SharedBlock
 
 GIVEN_UP_S = 0.2
 """[s] without a target after which the motion ends; the joints have come to rest before."""

@@ -17,10 +17,10 @@ from openral_control.safety.arm_limits import ArmLimits, Vector
 from openral_core.arm_section import SafetyLimits
 from openral_core.errors import InstallationError
 from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
-from openral_robot_bridge.drivers.fci_client import RECOVERY_S, hand_fails, hand_lost
+from openral_robot_bridge.drivers.client_process import ClientProcess
+from openral_robot_bridge.drivers.fci_client import RECOVERY_S, hand_lost
 from openral_robot_bridge.drivers.fci_versions import PANDA_VERSION, refused
-from openral_robot_bridge.drivers.hand_connection import HAND_S, has_hand
-from openral_robot_bridge.drivers.panda.client_process import ClientProcess
+from openral_robot_bridge.drivers.hand_process import HandProcess, hand_at
 
 CONNECT_S = 20.0
 """[s] that a process's imports and the arm's handshake may take."""
@@ -65,7 +65,7 @@ class PandaDriver:
         self._address, self._limits, self._period_s = address, limits, period_s
         self._safety = safety
         self._arm: ClientProcess | None = None
-        self._hand: ClientProcess | None = None
+        self._hand: HandProcess | None = None
         self._motion = 0
         self._moving = False
 
@@ -88,12 +88,12 @@ class PandaDriver:
             "jerk": limits.jerk.tolist(),
         }
         self._arm = ClientProcess(f"{package}.arm_client", settings)
-        self._hand = self._hand_client() if has_hand(self._address) else None
+        self._hand = hand_at(self._address, "panda_py")
         try:
             spoken = self._arm.answer(CONNECT_S)["version"]
         except ArmError as error:
             raise refused(self._address, str(error), client, PANDA_VERSION) from error
-        width = 0.0 if self._hand is None else self._max_width(self._hand)
+        width = 0.0 if self._hand is None else self._hand.max_width_m()
         free = np.full(len(limits.names), np.inf)
         says_nothing = ArmLimits(limits.names, -free, free, free, free, free, np.zeros_like(free), free)
         versions = {"panda-python": client.rpartition(" ")[2], "FCI": str(spoken)}
@@ -107,10 +107,10 @@ class PandaDriver:
         """
         state = self._seen()
         mode = _MODES.get(int(state["mode"]), ArmMode.FAULT)
-        width = 0.0 if self._hand is None else float(self._hand.block.state()["width"])
-        faults, lost = tuple(bytes(state["faults"]).decode().split()), self._hand_lost()
-        if lost:
-            faults = (*faults, hand_lost(lost))
+        width = 0.0 if self._hand is None else self._hand.width_m
+        faults = tuple(bytes(state["faults"]).decode().split())
+        if self._hand is not None and self._hand.lost:
+            faults = (*faults, hand_lost(self._hand.lost))
             mode = ArmMode.FAULT if mode in (ArmMode.IDLE, ArmMode.MOVING) else mode
         return ArmState(
             float(state["stamp"]),
@@ -161,10 +161,8 @@ class PandaDriver:
     def recover(self) -> None:
         """Leave a reflex, and connect a lost hand anew. Raises ArmError: the arm stays in it, or the hand lost."""
         self.stop()
-        if self._hand is not None and self._hand_lost():
-            self._hand.close()
-            self._hand = self._hand_client()
-            self._max_width(self._hand)
+        if self._hand is not None and self._hand.lost:
+            self._hand.connect_anew()
         arm = self._connected()
         arm.tell("recover")
         try:
@@ -181,7 +179,7 @@ class PandaDriver:
     def grip(self, width_m: float, speed_m_s: float, force_n: float) -> None:
         """Begin to open, or to close until something is held."""
         if self._hand is not None:
-            self._hand.tell(f"{width_m} {speed_m_s} {force_n}")
+            self._hand.grip(width_m, speed_m_s, force_n)
 
     def close(self) -> None:
         """Come to rest and disconnect."""
@@ -190,26 +188,6 @@ class PandaDriver:
             if process is not None:
                 process.close()
         self._arm = self._hand = None
-
-    def _hand_client(self) -> ClientProcess:
-        return ClientProcess(f"{__package__}.hand_client", {"address": self._address})
-
-    def _max_width(self, hand: ClientProcess) -> float:
-        """Return how far [m] a hand opens, once it is connected; a process that does not connect to it is ended."""
-        try:
-            hand.answer(CONNECT_S)
-            return float(hand.answer(HAND_S)["max_width"])
-        except ArmError as error:
-            hand.close()
-            raise ArmError(hand_fails(self._address, str(error))) from error
-
-    def _hand_lost(self) -> str:
-        """Return why the hand does not answer any more, in libfranka's words; empty: it does, or there is none."""
-        if self._hand is None:
-            return ""
-        if not self._hand.is_alive:
-            return "its client has ended"
-        return bytes(self._hand.block.state()["why"]).decode()
 
     def _connected(self) -> ClientProcess:
         if self._arm is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from openral_robot_bridge.drivers.panda.shared_block import Vector
+from openral_robot_bridge.drivers.shared_block import Vector
 
 CYCLE_S = 1e-3
 """[s] between two positions."""

@@ -1,4 +1,4 @@
-"""The driver's side of a process in which panda-python runs: a line in, a line out, and a block of shared memory."""
+"""The driver's side of a process in which a client of libfranka runs: lines in and out, and shared memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 from openral_robot_bridge.driver import ArmError
-from openral_robot_bridge.drivers.panda.shared_block import SharedBlock
+from openral_robot_bridge.drivers.shared_block import SharedBlock
 
 END_S = 2.0
 """[s] that a process has to end by itself."""

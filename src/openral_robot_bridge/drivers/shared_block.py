@@ -1,4 +1,4 @@
-"""What the driver of a Panda and the processes of its client know of each other, in memory that they share.
+"""What a driver and the processes of its client of libfranka know of each other, in memory that they share.
 
 Each half has one writer and one reader. Neither waits for the other: the writer counts before and after it writes, and
 where a reader's copy has an odd count, or another one than afterwards, the copy before it holds. A reader that waited
@@ -51,7 +51,7 @@ class SharedBlock:
     def __init__(self, file: int = -1) -> None:
         """Map a file's descriptor; -1: make an anonymous one, of `file`."""
         self._owns = file < 0
-        self.file = os.memfd_create("openral-panda") if self._owns else file
+        self.file = os.memfd_create("openral-franka") if self._owns else file
         """Descriptor, to be passed to the client."""
         if self._owns:
             os.ftruncate(self.file, _LAYOUT.itemsize)

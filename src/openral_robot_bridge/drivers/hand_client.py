@@ -1,21 +1,23 @@
-"""Body of the process that speaks to a Panda's hand: `python -m … FILE`, with settings and then commands on its input.
+"""Body of the process that speaks to a Franka Hand: `python -m … FILE`, with settings and then commands on its input.
 
-A command is a line of three numbers: width [m], speed [m/s], force [N]. Reading the hand's state keeps panda-python's
-interpreter to itself for up to 25 ms, so that the hand has a process of its own.
+A command is a line of three numbers: width [m], speed [m/s], force [N]. Reading the hand's state keeps the interpreter
+of panda-python to itself for up to 25 ms, so that the hand has a process of its own.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import select
 import signal
 import sys
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from openral_robot_bridge.drivers.fci_client import words_of
 from openral_robot_bridge.drivers.franka_hand import FrankaHand
-from openral_robot_bridge.drivers.panda.shared_block import SharedBlock
+from openral_robot_bridge.drivers.shared_block import SharedBlock
 
 PUBLISH_S = 0.02
 """[s] between two widths."""
@@ -64,6 +66,22 @@ class PandaGripper:
         self._gripper.stop()
 
 
+def _franky(address: str) -> Any:
+    import franky
+
+    return franky.Gripper(address)
+
+
+def _panda(address: str) -> Any:
+    from panda_py import libfranka
+
+    return PandaGripper(libfranka.Gripper(address))
+
+
+CLIENTS: dict[str, Callable[[str], Any]] = {"franky": _franky, "panda_py": _panda}
+"""What connects to the hand at an address, by the package that has it; imported where it is used."""
+
+
 def _say(answer: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(answer) + "\n")
     sys.stdout.flush()
@@ -75,14 +93,13 @@ def main() -> None:
     It ends with its input.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver's process decides when it ends
-    from panda_py import libfranka
-
     settings, block = json.loads(sys.stdin.readline()), SharedBlock(int(sys.argv[1]))
+    importlib.import_module(settings["client"])
     _say({})  # what follows is the hand's time, and no more that of starting
     try:
-        hand = FrankaHand(PandaGripper(libfranka.Gripper(settings["address"])))
+        hand = FrankaHand(CLIENTS[settings["client"]](settings["address"]))
         said: dict[str, Any] = {"max_width": hand.max_width_m}
-    except RuntimeError as error:
+    except Exception as error:  # noqa: BLE001  clients raise kinds of their own, which all mean this
         said = {"error": words_of(error)}
     block.say(width=0.0 if "error" in said else hand.width_m)
     _say(said)

@@ -24,7 +24,6 @@ from openral_core.arm_section import SafetyLimits, SceneArm
 from openral_core.robot import load_robot
 from openral_robot_bridge.driver import ArmError, ArmMode
 from openral_robot_bridge.drivers.fci_versions import refused
-from openral_robot_bridge.drivers.franka import FrankaDriver
 from openral_robot_bridge.drivers.panda.panda_driver import PandaDriver
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
@@ -35,9 +34,9 @@ CLIENT = "arm_client"
 WAY = np.array([0.2, 0.0, 0.0, 0.1, 0.0, -0.1, 0.2])
 
 
-def connect(address: str) -> ArmProcess:
+def connect(address: str, driver: str = "panda") -> ArmProcess:
     safety = SafetyLimits(command_timeout_s=0.3)
-    return ArmProcess(HostSettings(SceneArm(driver="panda", address=address, safety=safety), LIMITS, STILL))
+    return ArmProcess(HostSettings(SceneArm(driver=driver, address=address, safety=safety), LIMITS, STILL))
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +179,9 @@ def test_clients_of_another_version_are_told_which_driver_fits(twin: TwinProcess
     assert "write `driver: franka`" in str(told.value)
     pytest.importorskip("franky", reason="the extra [franka] is not installed: Linux on x86_64 only")
     with pytest.raises(ArmError, match=r"5 of the FCI \(a Panda of firmware 4\.x\)") as told:
-        FrankaDriver(twin.address, LIMITS.names, SafetyLimits()).connect()
+        connect(
+            twin.address, "franka"
+        )  # in a process of its own, to which libfranka gives the highest priority
     assert "franky-control" in str(told.value)
     assert "write `driver: panda`" in str(told.value)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -84,6 +85,8 @@ def test_a_hand_whose_client_is_killed_is_a_fault_until_there_is_another_one(arm
     assert state.faults == ("hand lost (its client has ended)",)
     arm.recover()
     assert arm.read().mode is ArmMode.IDLE
+    # libfranka gives the highest priority to the thread that connects to the arm; nobody inherits it.
+    assert os.sched_getscheduler(client_of(arm, "hand_client").pid) == os.SCHED_OTHER
 
 
 def test_an_arm_whose_hand_does_not_answer_is_not_taken_for_one_without(

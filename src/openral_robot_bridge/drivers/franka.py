@@ -7,6 +7,7 @@ to stay there, compliantly. Position streaming by libfranka would have to be exa
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from importlib.metadata import version
 from typing import Any
@@ -80,8 +81,11 @@ class FrankaDriver:
         except (
             Exception
         ) as error:  # franky raises kinds of its own, which all mean that the arm cannot be used
+            self.close()
             client = f"franky-control {version('franky-control')}"
             raise refused(self._address, words_of(error), client, FR3_VERSION) from error
+        finally:
+            _keep_priority_to_this_thread()
         width = 0.0 if self._hand is None else self._hand.max_width_m()
         limits = read_limits(self._robot.model_urdf, self._names)
         return ArmInfo(
@@ -195,3 +199,12 @@ class FrankaDriver:
         except Exception as error:  # noqa: BLE001  the reason is what is asked for
             return words_of(error)
         return ""
+
+
+def _keep_priority_to_this_thread() -> None:
+    """Have no other thread and no process inherit the priority that libfranka gives the thread that makes its robot.
+
+    It is that of the control loop, SCHED_FIFO 99, before which nothing else runs, a hand's client as little as a shell.
+    """
+    policy, priority = os.sched_getscheduler(0), os.sched_getparam(0)
+    os.sched_setscheduler(0, policy | os.SCHED_RESET_ON_FORK, priority)

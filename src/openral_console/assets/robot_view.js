@@ -1,4 +1,4 @@
-// Draws the robot when something in the view has changed: drawing costs a core where the browser has no GPU.
+// Draws the robot when something in the view has changed: without a GPU, drawing all the time costs half a core.
 // `view` is NiceGUI's component of the scene, which asks its renderer for a picture fps times a second.
 window.openralDrawOnChange = (view) => {
   if (!view?.renderer?.render) return;  // no WebGL

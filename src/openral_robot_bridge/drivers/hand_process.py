@@ -43,7 +43,7 @@ def hand_at(address: str, client: str) -> HandProcess | None:
 
 
 class HandProcess:
-    """One hand, by a process that is started at once; a call that is not named otherwise returns at once."""
+    """One hand, spoken to by a process. Only `max_width_m` and `connect_anew` wait for it."""
 
     def __init__(self, address: str, client: str) -> None:
         """Begin to connect; see `hand_at`."""

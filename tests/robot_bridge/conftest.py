@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -9,6 +10,16 @@ from twin_process import TwinProcess
 
 from openral_core.arm_section import SceneArm
 from openral_core.scene import DeployScene, load_scene
+
+
+@pytest.fixture(autouse=True)
+def no_priority_is_left() -> Iterator[None]:
+    """libfranka gives the thread that connects the highest real-time priority; left to the tests' process, it starved
+    everything that a later test started."""
+    yield
+    policy = os.sched_getscheduler(0) & ~os.SCHED_RESET_ON_FORK
+    os.sched_setscheduler(0, os.SCHED_OTHER | os.SCHED_RESET_ON_FORK, os.sched_param(0))
+    assert policy in (os.SCHED_OTHER, os.SCHED_BATCH), "a test left the process with a real-time priority"
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ arm no time.
 from __future__ import annotations
 
 import contextlib
+import os
 
 from openral_control.safety.arm_limits import ArmLimits, Vector
 from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState, PlannedDriver
@@ -26,6 +27,9 @@ class LockstepLink:
         assert not isinstance(driver, PlannedDriver)  # a twin that waits is a Franka's
         self._driver = driver
         self.info: ArmInfo = self._driver.connect()
+        # A twin that waits needs no real-time priority, which libfranka gives the thread that connects, and with which
+        # the policy's model would run before everything else on the machine.
+        os.sched_setscheduler(0, os.SCHED_OTHER | os.SCHED_RESET_ON_FORK, os.sched_param(0))
         self._cycle_s = 1.0 / settings.arm.stream_hz
         self._follower = make_follower(self.info.limits, settings, self._cycle_s)
         self.limits: ArmLimits = self._follower.limits

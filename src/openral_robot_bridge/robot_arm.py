@@ -145,7 +145,7 @@ class RobotArm:
         """Of robot.yaml."""
         self.process = connect(HostSettings(scene.arm, self.robot_limits, self.start))
         safety = scene.arm.safety
-        self._margin_rad = safety.position_margin_rad
+        self._margin_rad, self._timeout_s = safety.position_margin_rad, safety.command_timeout_s
         self._hold_to_run = HoldToRun(safety.hold_to_run_s) if safety.hold_to_run else None
         self._slow_start = SlowStart(
             self.start,
@@ -172,6 +172,7 @@ class RobotArm:
         self._foresight = Foresight(self._compiled, round(ahead_s / scene.dt)) if ahead_s else None
         self._coming: Callable[[], NDArray[Any]] | None = None
         self._behind = 0.0
+        self._stepped_s = float("-inf")
         self._halted = threading.Event()
         self._gripped: float | None = None
         self._steps = 0
@@ -262,6 +263,7 @@ class RobotArm:
         Raises:
             ArmError: the arm or its process does not answer.
         """
+        self._go_on_after_silence()
         numbers = np.asarray(action, dtype=np.float64)
         count = self._compiled.arm_numbers
         self._control.aim(self._data, numbers[:count])
@@ -275,10 +277,12 @@ class RobotArm:
         Raises:
             ArmError: the arm or its process does not answer.
         """
+        self._go_on_after_silence()
         return self._move(wanted, None)
 
     def _move(self, wanted: Vector, coming: Callable[[], NDArray[Any]] | None) -> RobotState:
         state, now = self.state, self._clock()
+        self._stepped_s = now
         blocked = self._blocked(state)
         if blocked:
             target = SafeTarget(self._filter.led, np.zeros_like(wanted), (), blocked)
@@ -364,14 +368,24 @@ class RobotArm:
 
     def _begin(self) -> None:
         """Let the next motion begin where the arm is, slowly."""
-        self._mirror()
         self._gripped = None
+        self._narrow()
+        self._restart()
+        self._slow_start.restart()
+
+    def _go_on_after_silence(self) -> None:
+        """Let the motion go on from where the arm is, if its driver's process led it to rest: nobody led it in time."""
+        if self._clock() - self._stepped_s > self._timeout_s:
+            self.state = self.process.read()
+            self._restart()
+
+    def _restart(self) -> None:
+        """Let the motion go on from where the arm is, and as it moves there."""
+        self._mirror()
         if self._foresight is not None:
             self._foresight.forget()
-        self._narrow()
         self._control.restart(self._data)
-        self._filter.restart(self.state.positions)
-        self._slow_start.restart()
+        self._filter.restart(self.state.positions, self.state.velocities)
 
     def _narrow(self) -> None:
         """Let the kinematics ask for no joint beyond its margin, but where it is there already.

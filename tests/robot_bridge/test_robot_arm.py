@@ -79,6 +79,18 @@ def test_an_arm_that_is_told_nothing_new_comes_to_rest(arm: RobotArm, reports: l
     assert np.abs(stopped - braked).max() < 0.05
 
 
+def test_after_a_silence_the_motion_goes_on_from_where_the_arm_rests(
+    arm: RobotArm, reports: list[StepReport]
+) -> None:
+    drive(arm, UP, 10)
+    led = reports[-1].target
+    assert np.abs(led.velocities).max() > 0.01
+    stopped = at_rest(arm)
+    arm.step(STAY)
+    assert np.abs(reports[-1].target.positions - stopped).max() < 1e-6
+    assert np.abs(reports[-1].target.velocities).max() < 1e-6
+
+
 def test_a_halt_ends_the_motion_until_it_is_released(arm: RobotArm) -> None:
     drive(arm, UP, 10)
     arm.halt()

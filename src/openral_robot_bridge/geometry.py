@@ -12,6 +12,7 @@ import numpy as np
 from openral_control.safety.arm_limits import Vector
 from openral_robot_bridge.conditioning import condition_of, condition_slope_of
 from openral_robot_bridge.nearness import Nearness
+from openral_robot_bridge.path_clearance import PathClearance
 from openral_sim_bridge.backends.mjcf.world import CompiledScene
 
 APART = 3
@@ -50,6 +51,7 @@ class MujocoGeometry:
         self._rows = np.zeros((3, self._model.nv))
         pairs = np.array(self._own_pairs(bodies) + self._scene_pairs(bodies), dtype=np.int64).reshape(-1, 2)
         self._nearness = Nearness(self._model, self._data, pairs)
+        self._path = PathClearance(self._model, self._data, pairs, self._place)
         self._known: OrderedDict[bytes, _Posture] = OrderedDict()
         self._placed = self._moved = b""
 
@@ -78,6 +80,10 @@ class MujocoGeometry:
             return np.zeros(len(joints))
         self._move(joints)
         return self._nearness.slope(nearest, limit_m, self._chain.dofs)
+
+    def clear_between(self, postures: Vector, least_m: float) -> bool:
+        """Tell whether the arm is known to keep a distance [m] in all postures between three (3, n) [rad]."""
+        return self._path.clear(postures, least_m)
 
     def condition(self, joints: Vector) -> float:
         """Return the condition number of the hand's Jacobian; inf where it is singular."""

@@ -41,7 +41,7 @@ def test_filter_and_kinematics(report) -> None:
     mujoco.mj_kinematics(compiled.model, data)
     control.restart(data)
     guard.restart(START)
-    rng, actions = np.random.default_rng(0), np.zeros(6)
+    rng, actions, measured = np.random.default_rng(0), np.zeros(6), START
     spent = {"filter": np.zeros(STEPS), "kinematics": np.zeros(STEPS)}
     forward, beside = np.zeros(STEPS), mujoco.MjData(compiled.model)
     for step in range(STEPS):
@@ -50,9 +50,11 @@ def test_filter_and_kinematics(report) -> None:
         began = time.thread_time()
         control.aim(data, actions)
         between = time.thread_time()
-        safe = guard.next(np.array(control.joints), guard.led, np.zeros(7), 0.0)
+        led = guard.led
+        safe = guard.next(np.array(control.joints), measured, np.zeros(7), 0.0)
         spent["filter"][step] = time.thread_time() - between
         spent["kinematics"][step] = between - began
+        measured = led  # an arm that is a control step late
         data.qpos[compiled.robot.chain.qpos] = safe.positions
         mujoco.mj_kinematics(compiled.model, data)
         began = time.thread_time()
@@ -68,7 +70,7 @@ def test_filter_and_kinematics(report) -> None:
         f"medians: {parts}; {FORWARDS} times mj_forward {np.median(forward) * 1e3:.2f} ms",
         "p99 1 ms",
     )
-    assert np.median(both) < 2.0 * np.median(forward)
+    assert np.median(both) < 3.0 * np.median(forward)
 
 
 def test_stop_to_the_first_slower_target(report) -> None:

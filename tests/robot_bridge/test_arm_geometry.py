@@ -89,3 +89,17 @@ def test_only_measuring_what_may_be_nearest_finds_the_same_distances(compiled: C
                 assert every[pair] == pytest.approx(distance, abs=1e-6)
         here = place
     assert found > 50
+
+
+def test_no_posture_of_a_way_that_is_clear_is_nearer_than_what_was_asked_for(compiled: CompiledScene) -> None:
+    geometry = MujocoGeometry(compiled, elbow_joint=3)
+    rng, found = np.random.default_rng(2), {True: 0, False: 0}
+    for place in postures(400, 0.35):
+        corners = place + np.array([0.0, 1.0, 1.0])[:, None] * rng.uniform(-0.12, 0.12, (3, 7))
+        parts = rng.dirichlet(np.ones(3), 40)
+        nearest = min(geometry.distance(np.array(part @ corners), 0.05) for part in parts)
+        clear = geometry.clear_between(corners, 0.01)
+        found[clear] += nearest < 0.05
+        assert not clear or nearest >= 0.01
+        assert clear or nearest < 0.05
+    assert min(found.values()) > 10

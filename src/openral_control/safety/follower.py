@@ -110,7 +110,7 @@ class MotionFollower:
         """Come to rest as quickly as the limits allow."""
         self._used = self.limits
         self._input.control_interface = ControlInterface.Velocity
-        self._input.synchronization = Synchronization.No
+        self._input.synchronization = Synchronization.Phase
         self._input.target_velocity = np.zeros(len(self.limits.names))
         self._input.minimum_duration = None
         self._stopping = True

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from openral_control.safety.arm_limits import ArmLimits, Vector
+from openral_control.safety.path import PathCheck
 from openral_control.safety.sliding import Boundary, along, boundary_at, cost_of_motion
 from openral_control.safety.step import ArmGeometry, JointStep, PaceCheck, PlaceCheck
 
@@ -50,20 +51,21 @@ class SafetyFilter:
         self,
         paces: Sequence[PaceCheck],
         places: Sequence[PlaceCheck],
+        path: PathCheck,
         limits: ArmLimits,
         geometry: ArmGeometry,
         dt: float,
     ) -> None:
         """Take the checks in their order, limits and geometry of the arm, and the control step [s]."""
         self._paces, self._places, self._dt = tuple(paces), tuple(places), dt
-        self._geometry = geometry
+        self._path, self._geometry = path, geometry
         self._acceleration = PLANNED * limits.acceleration
         self.restart(np.zeros(len(limits.names)))
 
-    def restart(self, positions: Vector) -> None:
-        """Begin at rest at positions (n,) [rad]."""
+    def restart(self, positions: Vector, velocities: Vector | None = None) -> None:
+        """Begin at positions (n,) [rad] with velocities (n,) [rad/s]; None: at rest."""
         self.led: Vector = np.array(positions, dtype=np.float64)
-        self._velocities = np.zeros_like(self.led)
+        self._velocities = np.zeros_like(self.led) if velocities is None else np.array(velocities)
         self._wanted = self.led
 
     def forgive(self) -> None:
@@ -100,36 +102,39 @@ class SafetyFilter:
             if share <= 0.0:
                 stop = self._yield if check.yields else self._brake
                 return stop(check.name, tuple(slowed), measured)
-        refused, reached = self._led_on(step.velocities, slowed)
+        refused, reached = self._led_on(step.velocities, measured, slowed)
         if refused is not None:
             return self._brake(refused.name, tuple(slowed), measured)
         self.led, self._velocities = reached
         return SafeTarget(self.led, self._velocities, tuple(slowed), "")
 
     def _led_on(
-        self, velocities: Vector, slowed: list[str]
-    ) -> tuple[PlaceCheck | None, tuple[Vector, Vector]]:
+        self, velocities: Vector, measured: Vector, slowed: list[str]
+    ) -> tuple[PlaceCheck | PathCheck | None, tuple[Vector, Vector]]:
         """Return positions and velocities after the step, or the check that does not allow any of those tried.
 
         Args:
             velocities: (n,) [rad/s] that are asked for.
+            measured: (n,) [rad] where the joints are.
             slowed: gets the names of the checks that did not allow all of it.
         """
         reached = self._towards(velocities)
-        refused, boundaries, asked = self._refused(*reached), list[Boundary](), velocities
+        refused, boundaries, asked = self._refused(measured, *reached), list[Boundary](), velocities
         cost = cost_of_motion(self._geometry, self.led) if refused is not None else np.empty(0)
         while refused is not None and len(boundaries) < SLIDES:
             slowed += [refused.name] if refused.name not in slowed else []
+            if isinstance(refused, PathCheck):
+                break
             place = reached[0] if not refused.allows(self.led, reached[0]) else self._rest(*reached)
             boundaries.append(boundary_at(refused, self.led, place))
             before, velocities = velocities, along(asked, boundaries, cost, self._dt)
             if np.array_equal(velocities, before):
                 break  # what is known of the boundary does not keep the joints from it, and would not next time
             reached = self._towards(velocities)
-            refused = self._refused(*reached)
+            refused = self._refused(measured, *reached)
         for share in TRIES[1:] if refused is not None else ():
             reached = self._towards(share * velocities)
-            refused = self._refused(*reached)
+            refused = self._refused(measured, *reached)
             if refused is None:
                 break
         return refused, reached
@@ -149,33 +154,39 @@ class SafetyFilter:
         after = self._velocities + share * change
         return self.led + self._dt * (self._velocities + after) / 2.0, after
 
-    def _refused(self, positions: Vector, velocities: Vector) -> PlaceCheck | None:
+    def _refused(
+        self, measured: Vector, positions: Vector, velocities: Vector
+    ) -> PlaceCheck | PathCheck | None:
         """Return the check that does not allow a place, or where the joints could brake to from there."""
         rest = self._rest(positions, velocities)
         for place in (positions, rest):  # one after the other, since each costs the kinematics of the arm
             for check in self._places:
                 if not check.allows(self.led, place):
                     return check
-        return None
+        return None if self._path.free(measured, positions, rest) else self._path
 
     def _rest(self, positions: Vector, velocities: Vector) -> Vector:
-        """Return where joints could brake to."""
-        return positions + velocities * np.abs(velocities) / (2.0 * self._acceleration)
+        """Return where joints could brake to, all in the same time."""
+        return positions + velocities * self._braking_s(velocities) / 2.0
+
+    def _braking_s(self, velocities: Vector) -> float:
+        """Return how long [s] joints take to brake from velocities (n,) [rad/s]."""
+        return float((np.abs(velocities) / self._acceleration).max())
 
     def _yield(self, name: str, slowed: tuple[str, ...], measured: Vector) -> SafeTarget:
         """Lead the joints back to where they are: what they are held up by is pressed by how far they are led ahead."""
         reached = self._towards(CATCH_UP * (measured - self.led) / self._dt)
-        if self._refused(*reached) is not None:
+        if self._refused(measured, *reached) is not None:
             return self._brake(name, slowed, measured)
         self.led, self._velocities = reached
         self._wanted = self.led
         return SafeTarget(self.led, self._velocities, slowed, name)
 
     def _brake(self, name: str, slowed: tuple[str, ...], measured: Vector) -> SafeTarget:
-        """Brake every joint as quickly as planned, wherever they are."""
-        before = self._velocities
-        time = np.minimum(np.abs(before) / self._acceleration, self._dt)
-        after = before - np.sign(before) * self._acceleration * time
-        self.led, self._velocities = self.led + time * (before + after) / 2.0, after
+        """Brake all joints in the same time, wherever they are: straight to where it was seen that they could."""
+        before, whole_s = self._velocities, self._braking_s(self._velocities)
+        time_s = min(whole_s, self._dt)
+        after = before * (1.0 - time_s / whole_s) if whole_s > 0.0 else before
+        self.led, self._velocities = self.led + time_s * (before + after) / 2.0, after
         self._wanted = self.led
         return SafeTarget(self.led, after, slowed, name)

@@ -83,6 +83,10 @@ class ArmGeometry(Protocol):
         """Return (n,) [m/rad] by how much that distance grows with each joint; zeros where it is `limit_m`."""
         ...
 
+    def clear_between(self, postures: Vector, least_m: float) -> bool:
+        """Tell whether the arm is known to keep a distance [m] in all postures between three (3, n) [rad]."""
+        ...
+
     def condition(self, joints: Vector) -> float:
         """Return the condition number of the hand's Jacobian; inf where it is singular."""
         ...

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from openral_console.options import ListenOptions
 from openral_console.sessions import Sessions
+from openral_core.process.wait_or_kill import wait_or_kill
 
 PAUSE_S = 1.0
 """[s] before it is started again."""
@@ -72,11 +73,7 @@ class StopProcess:
         self._closing.set()
         assert self._process.stdin is not None
         self._process.stdin.close()
-        try:
-            self._process.wait(END_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        wait_or_kill(self._process, END_S)
         self._thread.join(END_S)
 
     def _start(self) -> subprocess.Popen[str]:

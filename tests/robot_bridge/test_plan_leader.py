@@ -10,7 +10,7 @@ import pytest
 
 from openral_control.safety.arm_limits import ArmLimits, Vector, limits_of
 from openral_control.safety.follower import MotionFollower
-from openral_control.safety.path import PathCheck
+from openral_control.safety.path import ClearPathCheck
 from openral_control.safety.safety_filter import SafetyFilter
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
@@ -122,7 +122,7 @@ def test_joints_that_are_streamed_keep_up_where_a_step_is_no_whole_number_of_cyc
     driver, cycle_s, now = FakeDriver(ARM, START), 0.004, [0.0]
     streamed = StreamLeader(driver, MotionFollower(MOVED, cycle_s), lambda: now[0])
     guard, random, wanted = (
-        SafetyFilter([], [], PathCheck(GEOMETRY, -1.0), MOVED, GEOMETRY, DT),
+        SafetyFilter([], [], ClearPathCheck(GEOMETRY, -1.0), MOVED, GEOMETRY, DT),
         np.random.default_rng(0),
         START,
     )

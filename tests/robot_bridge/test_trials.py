@@ -57,7 +57,7 @@ def test_a_told_twin_is_reset_and_judges(twin: ToldTwin) -> None:
 
 
 def test_a_twin_that_does_not_start_is_said_so(tmp_path: Path) -> None:
-    with pytest.raises(SimulationError, match="the twin has ended"):
+    with pytest.raises(SimulationError, match=r"the twin has ended: .*missing\.yaml.* \(.*twin\.log\)"):
         ToldTwin(tmp_path / "missing.yaml", "127.0.77.2", 13378, 50.0, tmp_path / "twin.log")
 
 

@@ -6,7 +6,7 @@ from openral_control.safety.arm_limits import ArmLimits
 from openral_control.safety.contact import ContactCheck
 from openral_control.safety.distance import DistanceCheck
 from openral_control.safety.hold_to_run import HoldToRun
-from openral_control.safety.path import PathCheck
+from openral_control.safety.path import ClearPathCheck
 from openral_control.safety.position import PositionCheck
 from openral_control.safety.safety_filter import PLANNED, SafetyFilter
 from openral_control.safety.singularity import SingularityCheck
@@ -55,5 +55,5 @@ def make_filter(
         distance,
         singularity,
     ]
-    path = PathCheck(geometry, safety.stop_distance_m)
+    path = ClearPathCheck(geometry, safety.stop_distance_m)
     return SafetyFilter(paces, places, path, limits, geometry, dt)

@@ -8,7 +8,7 @@ from openral_control.safety.arm_limits import Vector
 from openral_control.safety.step import ArmGeometry
 
 
-class PathCheck:
+class ClearPathCheck:
     """Between where the arm is, where it is led and where it could come to rest, nothing is nearer than allowed.
 
     An arm that lags is at a mean of where it was led shortly before, so it stays between those three as long as it is

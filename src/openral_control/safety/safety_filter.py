@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from openral_control.safety.arm_limits import ArmLimits, Vector
-from openral_control.safety.path import PathCheck
+from openral_control.safety.path import ClearPathCheck
 from openral_control.safety.sliding import Boundary, along, boundary_at, cost_of_motion
 from openral_control.safety.step import ArmGeometry, JointStep, PaceCheck, PlaceCheck
 
@@ -51,7 +51,7 @@ class SafetyFilter:
         self,
         paces: Sequence[PaceCheck],
         places: Sequence[PlaceCheck],
-        path: PathCheck,
+        path: ClearPathCheck,
         limits: ArmLimits,
         geometry: ArmGeometry,
         dt: float,
@@ -110,7 +110,7 @@ class SafetyFilter:
 
     def _led_on(
         self, velocities: Vector, measured: Vector, slowed: list[str]
-    ) -> tuple[PlaceCheck | PathCheck | None, tuple[Vector, Vector]]:
+    ) -> tuple[PlaceCheck | ClearPathCheck | None, tuple[Vector, Vector]]:
         """Return positions and velocities after the step, or the check that does not allow any of those tried.
 
         Args:
@@ -123,7 +123,7 @@ class SafetyFilter:
         cost = cost_of_motion(self._geometry, self.led) if refused is not None else np.empty(0)
         while refused is not None and len(boundaries) < SLIDES:
             slowed += [refused.name] if refused.name not in slowed else []
-            if isinstance(refused, PathCheck):
+            if isinstance(refused, ClearPathCheck):
                 break
             place = reached[0] if not refused.allows(self.led, reached[0]) else self._rest(*reached)
             boundaries.append(boundary_at(refused, self.led, place))
@@ -156,7 +156,7 @@ class SafetyFilter:
 
     def _refused(
         self, measured: Vector, positions: Vector, velocities: Vector
-    ) -> PlaceCheck | PathCheck | None:
+    ) -> PlaceCheck | ClearPathCheck | None:
         """Return the check that does not allow a place, or where the joints could brake to from there."""
         rest = self._rest(positions, velocities)
         for place in (positions, rest):  # one after the other, since each costs the kinematics of the arm

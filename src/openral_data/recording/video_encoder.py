@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import OutputError
+from openral_core.process.wait_or_kill import wait_or_kill
 from openral_data.recorded_columns import RecordedColumns
 from openral_data.recording.video_process import COMMAND
 
@@ -69,11 +70,7 @@ class VideoEncoder:
         assert process.stdin is not None
         with contextlib.suppress(OSError):
             process.stdin.close()
-        try:
-            process.wait(END_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        wait_or_kill(process, END_S)
         if process.stdout is not None:
             process.stdout.close()
 

@@ -24,6 +24,7 @@ from sensor_msgs.msg import Image, JointState
 from openral_core.errors import ControlError
 from openral_core.graph.names import DEFAULT_NAMESPACE
 from openral_core.guarded import GuardedCallbacks
+from openral_core.process.wait_or_kill import wait_or_kill
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
 from openral_data.recording.outcome import simulator_verdict
@@ -173,11 +174,7 @@ def _bridge(episode: ReplayEpisode, folder: str) -> Any:
         yield process
     finally:
         process.terminate()
-        try:
-            process.wait(10.0)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        wait_or_kill(process, 10.0)
 
 
 def _run(node: ReplayNode, bridge: Any, folder: Path) -> None:

@@ -11,6 +11,7 @@ import sys
 import time
 from typing import Any
 
+from openral_core.process.wait_or_kill import wait_or_kill
 from openral_robot_bridge.driver import ArmError
 from openral_robot_bridge.drivers.shared_block import SharedBlock
 
@@ -85,10 +86,6 @@ class ClientProcess:
         assert self._process.stdout is not None
         with contextlib.suppress(OSError):
             self._process.stdin.close()
-        try:
-            self._process.wait(END_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        wait_or_kill(self._process, END_S)
         self._process.stdout.close()
         self.block.close()

@@ -11,7 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import SimulationError
+from openral_core.process.wait_or_kill import wait_or_kill
 from openral_core.process.with_parent import end_with_parent
+
+END_S = 5.0
+"""[s] that a twin has to end once it says nothing more."""
 
 
 class ToldTwin:
@@ -74,7 +78,7 @@ class ToldTwin:
         try:
             self._process.stdin.write(line + "\n")
         except OSError as error:
-            raise SimulationError(f"the twin has ended; see {self._log}") from error
+            raise self._ended() from error
         return self._line()
 
     def reset(self, init_id: int) -> None:
@@ -103,5 +107,11 @@ class ToldTwin:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            raise SimulationError(f"the twin has ended; see {self._log}")
+            raise self._ended()
         return line.strip()
+
+    def _ended(self) -> SimulationError:
+        """Return what says that it has ended, with the last line that it wrote."""
+        wait_or_kill(self._process, END_S)
+        told = self._log.read_text(errors="replace").strip().rpartition("\n")[2].removeprefix("error: ")
+        return SimulationError(f"the twin has ended{f': {told}' if told else ''} ({self._log})")

@@ -14,7 +14,7 @@ from openral_control.safety.contact import ContactCheck
 from openral_control.safety.distance import DistanceCheck
 from openral_control.safety.follower import MotionFollower
 from openral_control.safety.hold_to_run import HoldToRun
-from openral_control.safety.path import PathCheck
+from openral_control.safety.path import ClearPathCheck
 from openral_control.safety.position import PositionCheck
 from openral_control.safety.safety_filter import SafetyFilter
 from openral_control.safety.singularity import SingularityCheck
@@ -166,7 +166,7 @@ def test_slow_start_asks_for_the_pose_once_and_for_slowness_after_each_stop() ->
 
 
 def test_the_way_is_free_for_an_arm_that_is_far_enough_away_or_is_too_near_already() -> None:
-    check, far, near = PathCheck(PointArm(), 0.01), np.zeros(7), np.eye(7)[0] * 0.995
+    check, far, near = ClearPathCheck(PointArm(), 0.01), np.zeros(7), np.eye(7)[0] * 0.995
     assert check.free(far, far, far)
     assert not check.free(far, near, far)
     assert not check.free(far, far, near)
@@ -191,7 +191,7 @@ def test_whatever_is_asked_for_the_plan_keeps_acceleration_and_can_brake(
     stop = Stop()
     paces: list[PaceCheck] = [stop, VelocityCheck(LIMITS, 0.1, 0.1, 0.8 * LIMITS.acceleration)]
     guard = SafetyFilter(
-        paces, [PositionCheck(LIMITS, 0.1)], PathCheck(PointArm(), -1.0), LIMITS, PointArm(), DT
+        paces, [PositionCheck(LIMITS, 0.1)], ClearPathCheck(PointArm(), -1.0), LIMITS, PointArm(), DT
     )
     guard.restart(MIDDLE)
     before, speed = MIDDLE, np.zeros(7)
@@ -219,7 +219,7 @@ def test_an_arm_that_is_pressed_against_a_wall_and_out_of_its_box_goes_along_the
     distance = DistanceCheck(arm, slow_m=0.05, stop_m=0.01)
     places: list[PlaceCheck] = [WorkspaceCheck(arm, box, None), distance]
     free = replace(LIMITS, low=np.full(7, -9.0), high=np.full(7, 9.0))
-    guard = SafetyFilter([distance], places, PathCheck(arm, 0.01), free, arm, DT)
+    guard = SafetyFilter([distance], places, ClearPathCheck(arm, 0.01), free, arm, DT)
     guard.restart(np.zeros(7))
     speed = np.array([0.3, 0.2, 0.2, *0.1 * np.array(numbers[:3]), 0.0])
     slowest = 0.0
@@ -237,7 +237,7 @@ def test_an_arm_that_is_pressed_against_a_wall_and_out_of_its_box_goes_along_the
 
 
 def test_in_contact_the_joints_are_led_back_to_where_they_are() -> None:
-    guard = SafetyFilter([ContactCheck(15.0)], [], PathCheck(PointArm(), -1.0), LIMITS, PointArm(), DT)
+    guard = SafetyFilter([ContactCheck(15.0)], [], ClearPathCheck(PointArm(), -1.0), LIMITS, PointArm(), DT)
     guard.restart(MIDDLE)
     held, pushes = MIDDLE.copy(), np.eye(7)[1] * 16.0
     for step in range(40):
@@ -249,7 +249,7 @@ def test_in_contact_the_joints_are_led_back_to_where_they_are() -> None:
 
 
 def test_what_is_no_number_brakes() -> None:
-    guard = SafetyFilter([], [], PathCheck(PointArm(), -1.0), LIMITS, PointArm(), DT)
+    guard = SafetyFilter([], [], ClearPathCheck(PointArm(), -1.0), LIMITS, PointArm(), DT)
     guard.restart(MIDDLE)
     moving = guard.next(MIDDLE + 0.01, MIDDLE, np.zeros(7), 0.0)
     braking = guard.next(np.full(7, np.nan), MIDDLE, np.zeros(7), 0.0)

@@ -67,10 +67,12 @@ class DemonstrationRecorder:
         self.labels.append(label.copy())
         if not due:
             return
-        count = len(self.recipe.task_ids)
+        count, verdicts_now = len(self.recipe.task_ids), verdicts()
         success, reach, rest = np.zeros(count, bool), np.full(count, np.nan), np.full(count, np.nan)
-        for task_id, verdict in verdicts().items():
-            column = self.recipe.task_ids.index(task_id)
+        for column, task_id in enumerate(self.recipe.task_ids):
+            verdict = verdicts_now.get(task_id)  # of this world's tasks, which may be more than the recipe's
+            if verdict is None:
+                continue
             success[column] = verdict.success
             reach[column], rest[column] = verdict.hand_to_object, verdict.object_to_target
         for key, image in self.world.images().items() if self.look else ():

@@ -227,6 +227,15 @@ def test_labels_know_the_other_task_of_the_scene(dataset: Dataset, recipe: Recip
     assert np.isnan(labels.progress[first, 0])
 
 
+def test_a_recipe_may_have_some_of_the_tasks_of_a_scene(tmp_path: Path) -> None:
+    one = Recipe.model_validate(SMALL | {"tasks": {"drawer-open-v3": SMALL["tasks"]["drawer-open-v3"]}})
+    units = collect.plan(one, starts=1, failures=0)
+    episodes = list(collect.read(list(collect.collect(one, tmp_path, units, workers=1))))
+    assert {episode.task_id for episode in episodes} == {"drawer-open-v3"}
+    assert all(episode.success.shape[1] == 1 for episode in episodes)
+    assert any(episode.success[-1, 0] for episode in episodes)
+
+
 @pytest.mark.parametrize(
     ("change", "text"),
     [

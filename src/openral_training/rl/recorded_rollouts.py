@@ -149,9 +149,11 @@ class Recording:
         rows: list[tuple[bytes, NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_]]],
     ) -> Episode:
         images, states, actions, solved = zip(*rows, strict=True)
-        count, tasks = len(rows), self._metadata.tasks
+        count, tasks, judged = len(rows), self._metadata.tasks, np.stack(solved)
         success = np.zeros((count, len(tasks)), np.bool_)
-        success[:, [tasks.index(name) for name in self._backend.task_ids]] = np.stack(solved)
+        for column, name in enumerate(self._backend.task_ids):
+            if name in tasks:  # the scene may have more than the recipe
+                success[:, tasks.index(name)] = judged[:, column]
         ahead = np.ones(count, np.int64)
         ahead[-1] = 0
         unknown = np.full((count, len(tasks)), np.nan, np.float32)

@@ -287,7 +287,8 @@ class RobotArm:
         if blocked:
             target = SafeTarget(self._filter.led, np.zeros_like(wanted), (), blocked)
         else:
-            target = self._filter.next(wanted, state.positions, state.external_torques, now)
+            here = self._filter.led if self._shadow else state.positions
+            target = self._filter.next(wanted, here, state.external_torques, now)
         goes_on = not blocked and self._control.go_on_from(self._data, target.positions, target.velocities)
         if goes_on:
             self._filter.forgive()
@@ -375,7 +376,7 @@ class RobotArm:
 
     def _go_on_after_silence(self) -> None:
         """Let the motion go on from where the arm is, if its driver's process led it to rest: nobody led it in time."""
-        if self._clock() - self._stepped_s > self._timeout_s:
+        if not self._shadow and self._clock() - self._stepped_s > self._timeout_s:
             self.state = self.process.read()
             self._restart()
 

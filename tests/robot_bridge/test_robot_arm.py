@@ -173,6 +173,10 @@ def test_shadow_mode_plans_everything_and_sends_nothing(
         assert np.array_equal(arm.process.read().positions, start)
         assert np.abs(reports[-1].target.positions - start).max() > 0.01
         assert not any(report.sent for report in reports)
+        way = np.array([1.2, 0.3, 0.0, -0.1, 0.0, 0.0, 0.0])
+        for share in np.linspace(0.0, 1.0, 60):  # low over the table, which the arm itself stays away from
+            arm.step_joints(start + share * way)
+        assert arm.counts["path"] == 0
     finally:
         arm.close()
 

@@ -156,3 +156,17 @@ def test_the_arm_keeps_its_distance_wherever_it_is(motion: Motion) -> None:
     # Every second cycle: near things the arm is slow, and goes less than a millimetre in one.
     nearest = min(motion.geometry.distance(joints, SAFETY.slow_distance_m) for joints in motion.measured[::2])
     assert nearest > SAFETY.stop_distance_m
+
+
+def test_an_arm_that_sags_as_near_to_things_as_it_may_come_gets_away(motion: Motion) -> None:
+    geometry, near, far = motion.geometry, START + np.array([0.0, 0.8, 0.0, 0.0, 0.0, 0.0, 0.0]), START
+    for _ in range(30):  # to where 11 mm are left
+        middle = (near + far) / 2.0
+        near, far = (middle, far) if geometry.distance(middle, 0.05) < 0.011 else (near, middle)
+    assert SAFETY.stop_distance_m < geometry.distance(far, 0.05) < 0.0115
+    guard, sag = make_filter(SAFETY, motion.limits, geometry, None, SCENE.dt), 0.06 * (near - START)
+    guard.restart(far - sag)
+    for _ in range(40):
+        led = guard.led
+        guard.next(led + 0.1 * (START - far), led + sag, np.zeros(7), 0.0)
+    assert geometry.distance(guard.led + sag, 0.05) > 0.04

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from openral_control.safety.arm_limits import Vector
+from openral_control.safety.distance import RESERVE_M
 from openral_control.safety.step import ArmGeometry
 
 
@@ -24,7 +25,8 @@ class ClearPathCheck:
     def free(self, measured: Vector, end: Vector, rest: Vector) -> bool:
         """Tell whether the way between three postures (n,) [rad] is known to be free.
 
-        An arm that is nearer to things already may go where `DistanceCheck` lets it.
+        An arm that is as near to things as that already may go where `DistanceCheck` lets it: away.
         """
         clear = self._geometry.clear_between(np.array([measured, end, rest]), self._stop)
-        return clear or self._geometry.distance(measured, self._stop) < self._stop
+        near_m = self._stop + RESERVE_M
+        return clear or self._geometry.distance(measured, near_m) < near_m

@@ -140,7 +140,7 @@ def test_a_thousand_log_lines_a_second_come_to_a_page_in_few_messages(page: Page
     assert 0 < len(frames) - heard < LINES / 5
     assert page.locator("#log > div").count() <= 200
     # The console keeps a thousand that wait; a machine that is busier than that loses some.
-    assert int(page.inner_text("#log-count").split()[0]) >= before + 0.9 * LINES
+    assert int(page.inner_text("#log-count").split()[0]) >= before + 0.5 * LINES
 
 
 def test_a_tablet_has_the_stop_in_view_wherever_it_is_scrolled(page: Page) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from openral_core.image_message import parse_stamp
 from openral_core.manifest import Reward
 from openral_core.progress import ProgressThresholds
 from openral_reasoner.mission.attempt import Attempt
@@ -42,10 +43,17 @@ CAMERA = CameraCalibration(
 CALIBRATIONS = (None, Calibration(skill="tests/x", weights_sha256=None, cameras={"corner2": CAMERA}))
 
 SCORE = st.one_of(st.sampled_from([0.3, 0.5, 0.7, 0.9, 0.95]), st.floats(0, 1, width=32))
-STEP = st.tuples(st.floats(0.05, 4.0), SCORE, SCORE, st.sampled_from(["fine", "fine", "fine", "dark"]))
+GAP_S = st.one_of(st.sampled_from([0.25, 1 / 3, 0.5, 1.0, 1.5, 2.0]), st.floats(0.05, 4.0))
+STEP = st.tuples(GAP_S, SCORE, SCORE, st.sampled_from(["fine", "fine", "fine", "dark"]))
+
+
+EDGE_GAPS_S = (1.0, 1.0, 2.0, 1.0, 1 / 3, 1.5, 0.5)
+"""The last two are as long as the window in which progress must have stood still."""
+EDGE = [(gap_s, 0.5 if number in (3, 6) else 0.3, 0.3, "fine") for number, gap_s in enumerate(EDGE_GAPS_S)]
 
 
 @settings(max_examples=300)
+@example(steps=EDGE, calibrated=False)
 @given(steps=st.lists(STEP, min_size=1, max_size=30), calibrated=st.booleans())
 def test_both_say_the_same_at_every_reading(
     steps: list[tuple[float, float, float, str]], calibrated: bool
@@ -54,9 +62,10 @@ def test_both_say_the_same_at_every_reading(
     thresholds = ProgressThresholds.from_reward(REWARD.model_dump())
     skill = Skill(name="t/rskill-x", slug="x", node="/x", action_server="/x")
     attempt = Attempt(key=1, skill=skill, started_s=0.0, deadline_s=1e9, sent_wall_s=0.0)
-    stamp_s = 1.0
+    stamp_ns = 1_000_000_000
     for gap_s, progress, success, picture in steps:
-        stamp_s += gap_s
+        stamp_ns += round(gap_s * 1e9)
+        stamp_s = parse_stamp("image", *divmod(stamp_ns, 1_000_000_000), 1e9)  # as a camera's message has it
         frames = np.zeros((1, 2, 2, 3), np.uint8)
         seen = Selection(
             WatchedGoal(GOAL, "words"),

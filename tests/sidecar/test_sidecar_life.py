@@ -261,8 +261,7 @@ def test_the_end_of_an_idle_server_is_noticed_and_what_it_started_ends_too(open_
     sidecar = open_sidecar(restart_pauses_s=(PATIENCE_S,))
     grandchild = sidecar.call("spawn")["pid"]
     os.kill(sidecar.pid, signal.SIGKILL)
-    wait_for(lambda: sidecar.down, "the end to be noticed")
-    assert "restart 1 of 1 is under way" in sidecar.down
+    wait_for(lambda: "restart 1 of 1 is under way" in (sidecar.down or ""), "the end to be noticed")
     wait_for(lambda: not running(grandchild), "the end of what the server started")
     sidecar.close()
 

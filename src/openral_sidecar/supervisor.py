@@ -105,7 +105,7 @@ class Supervisor(threading.Thread):
                 why: str | None = str(error)
             else:
                 why = self._attend(server)
-                self.down = why or "it was closed"  # before nothing serves, so that nobody is told an old reason
+                self.down = why or "it was closed"  # first, so that nobody is told an older reason
                 self.server = None
                 server.end(at_once=why is not None)
             if why is None or self._closing.is_set():

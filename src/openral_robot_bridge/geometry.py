@@ -11,7 +11,7 @@ import numpy as np
 
 from openral_control.safety.arm_limits import Vector
 from openral_robot_bridge.conditioning import condition_of, condition_slope_of
-from openral_robot_bridge.nearness import Nearness
+from openral_robot_bridge.nearness import Nearness, ordered
 from openral_robot_bridge.path_clearance import PathClearance
 from openral_sim_bridge.backends.mjcf.world import CompiledScene
 
@@ -50,6 +50,7 @@ class MujocoGeometry:
         self._elbow = bodies[elbow_joint]
         self._rows = np.zeros((3, self._model.nv))
         pairs = np.array(self._own_pairs(bodies) + self._scene_pairs(bodies), dtype=np.int64).reshape(-1, 2)
+        pairs = ordered(self._model, pairs)
         self._nearness = Nearness(self._model, self._data, pairs)
         self._path = PathClearance(self._model, self._data, pairs, self._place)
         self._known: OrderedDict[bytes, _Posture] = OrderedDict()

@@ -14,16 +14,22 @@ TOUCH_M = 1e-9
 """[m] below which two geoms touch, and nothing says which way they part."""
 
 
+def ordered(model: Any, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return pairs (k, 2) of geoms, the two of each in the order of their types.
+
+    MuJoCo 3.3.0 exchanges the ends of what it measures between two geoms whose types are in the other order.
+    """
+    return np.take_along_axis(pairs, np.argsort(model.geom_type[pairs], axis=1, kind="stable"), axis=1)
+
+
 class Nearness:
     """Distances of pairs of geoms in one world. Used from one thread."""
 
     def __init__(self, model: Any, data: Any, pairs: NDArray[np.int64]) -> None:
-        """Take mujoco.MjModel, the mujoco.MjData that is placed before each call, and the pairs (k, 2) of geoms."""
+        """Take mujoco.MjModel, the mujoco.MjData that is placed before each call, and `ordered` pairs (k, 2)."""
         self._model, self._data = model, data
         self._places = data.geom_xpos
-        # MuJoCo 3.3.0 exchanges the ends of what it measures between two geoms whose types are not in this order.
-        order = np.argsort(model.geom_type[pairs], axis=1, kind="stable")
-        self._pairs = np.take_along_axis(pairs, order, axis=1).tolist()
+        self._pairs = pairs.tolist()
         self._spheres = model.geom_rbound[pairs].sum(axis=1)
         rows = np.arange(len(pairs))
         self._difference = np.zeros((len(pairs), model.ngeom))

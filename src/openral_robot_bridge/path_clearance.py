@@ -14,8 +14,8 @@ from openral_control.safety.arm_limits import Vector
 MOST = 16
 """Parts of a way that are looked at; where they do not show that it is clear, it counts as not clear."""
 SLACK = 0.1
-"""Share of the way of two geoms that they keep apart as well: joints whose jerk is limited go in curves beside it. In
-80,000 random steps an arm that was to keep 10 mm came as near as 4.8 mm without this, and 13 mm with it."""
+"""Share of the way of two geoms that they keep apart as well: joints whose jerk is limited go in curves beside it. An
+arm that was to keep 10 mm came as near as 4.8 mm in 100,000 random steps without it, and 13 mm in 80,000 with it."""
 NEXT = np.array([1, 2, 0])
 """Which corner of a part follows each."""
 
@@ -60,10 +60,9 @@ class PathClearance:
     def __init__(
         self, model: Any, data: Any, pairs: NDArray[np.int64], place: Callable[[Vector], None]
     ) -> None:
-        """Take mujoco.MjModel and MjData, the pairs (k, 2) of geoms, and what places the arm's joints (n,) [rad]."""
+        """Take mujoco.MjModel and MjData, `nearness.ordered` pairs (k, 2), and what places the joints (n,) [rad]."""
         self._model, self._data, self._place = model, data, place
-        order = np.argsort(model.geom_type[pairs], axis=1, kind="stable")  # as MuJoCo 3.3.0 measures them
-        self._pairs = np.take_along_axis(pairs, order, axis=1)
+        self._pairs = pairs
         self._spheres = model.geom_rbound[pairs].sum(axis=1)
         self._boxes = model.geom_aabb
         """(geoms, 6) [m] middle and half of the sides of the box about each geom, in its frame."""

@@ -15,7 +15,7 @@ from openral_control.safety.workspace import WorkspaceCheck
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
 from openral_robot_bridge.geometry import MujocoGeometry
-from openral_robot_bridge.nearness import Nearness
+from openral_robot_bridge.nearness import Nearness, ordered
 from openral_sim_bridge.backends.mjcf.world import CompiledScene
 
 SCENE, ROBOT = load_scene("fr3_tabletop"), load_robot("fr3")
@@ -74,7 +74,7 @@ def test_only_measuring_what_may_be_nearest_finds_the_same_distances(compiled: C
         geom for geom in solid if model.body_rootid[model.geom_bodyid[geom]] == model.body_rootid[bodies[0]]
     ]
     pairs = np.array([(a, b) for a in arm for b in solid if abs(a - b) > 3], dtype=np.int64)
-    nearness = Nearness(model, data, pairs)
+    nearness = Nearness(model, data, ordered(model, pairs))
     here, found, rng = START, 0, np.random.default_rng(3)
     for place in postures(40, 0.2):
         for _ in range(8):  # the way there in steps, as in motion, and a jump to the next one

@@ -1,9 +1,9 @@
 """All checks in their order, between the kinematics and the driver of a real arm.
 
 The filter keeps a position and a velocity of the joints from which they can always brake to rest in a place that every
-check allows. A step is taken only if that holds after it as well; else the joints are led along the boundary that they
-would cross, and where that is not allowed either, they brake, on the way that was allowed before. So what is asked for
-next can never force a violation, however it jumps.
+check allows, on a way that is free. A step is taken only if that holds after it as well; else the joints are led along
+the boundary that they would cross, and where that is not allowed either, they brake, on the way that was allowed
+before. So what is asked for next can never force a violation of where the joints are led, however it jumps.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class SafetyFilter:
         while refused is not None and len(boundaries) < SLIDES:
             slowed += [refused.name] if refused.name not in slowed else []
             if isinstance(refused, ClearPathCheck):
-                break
+                break  # a whole way has no one boundary to be led along
             place = reached[0] if not refused.allows(self.led, reached[0]) else self._rest(*reached)
             boundaries.append(boundary_at(refused, self.led, place))
             before, velocities = velocities, along(asked, boundaries, cost, self._dt)

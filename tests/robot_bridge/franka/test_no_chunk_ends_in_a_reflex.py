@@ -1,4 +1,4 @@
-"""Whatever a policy asks for, a Franka goes on: any actions, through the real libfranka, in the time of its twin."""
+"""Whatever a policy asks for, a Franka goes on that meets nothing: through the real libfranka, in its twin's time."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from openral_robot_bridge.trials.told_twin import ToldTwin
 
 pytestmark = pytest.mark.slow
 PATIENCE_MS = 900.0
+ABOVE_M = 0.35
+"""[m] over the table the hand stays: what moves by itself, as the drawer, is no obstacle to the safety filter."""
 ACTION = st.lists(st.floats(-3.0, 3.0), min_size=7, max_size=7)
 """Up to thrice what a policy's action may be."""
 CHUNKS = st.lists(st.tuples(ACTION, st.integers(1, 12)), min_size=1, max_size=8)
@@ -32,9 +34,7 @@ def led(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RobotArm, To
     folder, content = tmp_path_factory.mktemp("chunks"), read_arm_scene("fr3_tabletop")
     address = f"127.98.{os.getpid() >> 8 & 255}.{1 + os.getpid() % 250}"
     content["arm"]["address"] = address
-    content["workspace"]["low"][2] = (
-        0.35  # [m] above the things that move, which a policy may push as hard as it likes
-    )
+    content["workspace"]["low"][2] = ABOVE_M
     content["arm"]["safety"] = {**content["arm"].get("safety", {}), "hold_to_run": False, "slow_start_s": 0.0}
     file = write_arm_scene(folder, content)
     with ToldTwin(file, address, 0, PATIENCE_MS, folder / "twin.log") as twin:

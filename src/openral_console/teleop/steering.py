@@ -48,10 +48,11 @@ def actions_for(arm: MotionArm, state: RobotState, steer: Steer, gripper: float)
     Args:
         arm: whose actions they are.
         state: of the robot now; only its end effector is looked at.
-        steer: what is pressed; nothing: one step that holds the hand where it is led.
+        steer: what is pressed; nothing: the hand holds where it is led, for as long as a motion would last. Steps
+            whose time has passed are not executed, and fingers are to move also where the pose was heard late.
         gripper: number of the gripper, between the arm's bounds.
     """
-    steps = 1 if steer.still else max(1, round(min(HORIZON_S, arm.max_horizon_s) / arm.dt))
+    steps = max(1, round(min(HORIZON_S, arm.max_horizon_s) / arm.dt))
     direction = steer.direction
     size = float(np.linalg.norm(direction))
     target = None

@@ -81,6 +81,10 @@ class Admission:
         """Whether some node announces this goal."""
         return self._registry.holds(goal_id)
 
+    def has_ended(self, goal_id: str) -> bool:
+        """Whether this goal was held and is over."""
+        return self._registry.has_ended(goal_id)
+
     def end_all(self) -> None:
         """The emergency stop: no chunk of a goal that is held or waited for now passes any more."""
         self._registry.end_all()

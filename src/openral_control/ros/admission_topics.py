@@ -100,6 +100,10 @@ class AdmissionTopics:
         self._node.get_logger().warning(f"dropped {what}: {error}", throttle_duration_sec=THROTTLE_S)
 
     def _refused(self, chunk: Chunk, reason: str) -> None:
+        if self._admission.has_ended(chunk.goal_id):
+            # A chunk is often under way when its goal ends; the diagnostics count it.
+            self._node.get_logger().debug(f"a chunk of {chunk.skill} came late: {reason}")
+            return
         self._node.get_logger().warning(
             f"a chunk of {chunk.skill or 'an unnamed skill'} is not executed: {reason}",
             throttle_duration_sec=THROTTLE_S,

@@ -33,10 +33,12 @@ class Watcher:
 
     def until_driven(self) -> None:
         """Wait until the bridge executes them."""
-        status = self._operator.status
-        self._operator.until(
-            lambda: status[-1].skill == "openral/teleoperation" and not status[-1].holding, "a motion by hand"
-        )
+        self._operator.until(self.driven, "a motion by hand")
+
+    def driven(self) -> bool:
+        """Whether the bridge executes one of them."""
+        last = self._operator.status[-1]
+        return bool(last.skill == "openral/teleoperation" and not last.holding)
 
     def until_held(self) -> None:
         """Wait until the arm holds for good, and see that its last chunk could not have moved it for long.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fci_faults import lose_commands, name_every_reflex, reflex_in_motion, user_stop_in_motion
 from leading import (
     STILL,
     follow_and_rest,
@@ -30,7 +31,6 @@ from openral_robot_bridge.homing import go_home
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
 from openral_robot_bridge.robot_arm import RobotArm
-from openral_robot_bridge.twins.fci.wire import FciFault
 
 Scenes = Callable[..., DeployScene]
 LIMITS = limits_of(load_robot("fr3"))
@@ -82,47 +82,19 @@ def test_joints_follow_and_come_to_rest_when_nobody_leads_them(arm: ArmProcess) 
 
 
 def test_reflexes_have_libfrankas_names(twin: TwinProcess, arm: ArmProcess) -> None:
-    for fault in FciFault:
-        name = fault.name.lower()
-        twin.tell(f"fail {name}")
-        state = wait_for(arm, lambda s: s.mode is ArmMode.REFLEX)
-        assert state.faults == (name,)
-        arm.recover()
-        assert arm.read().faults == ()
+    name_every_reflex(twin, arm)
 
 
 def test_a_reflex_ends_a_motion_until_it_is_recovered_from(twin: TwinProcess, arm: ArmProcess) -> None:
-    lead(arm, STILL)
-    twin.tell("fail joint_reflex")
-    with pytest.raises(ArmError, match=r"motion aborted by reflex.*joint_reflex"):
-        lead(arm, np.full(7, 0.05))
-    arm.recover()
-    start = arm.read().positions
-    assert np.abs(lead(arm, np.full(7, 0.05)).positions - start - 0.05).max() < 0.01
+    reflex_in_motion(twin, arm)
 
 
 def test_the_user_stop_ends_a_motion_and_is_named(twin: TwinProcess, arm: ArmProcess) -> None:
-    lead(arm, STILL)
-    twin.tell("user_stop on")
-    try:
-        wait_for(arm, lambda s: s.mode is ArmMode.USER_STOPPED)
-        with pytest.raises(ArmError):
-            lead(arm, np.full(7, 0.05))
-    finally:
-        twin.tell("user_stop off")
-    arm.recover()
-    assert wait_for(arm, lambda s: s.mode is ArmMode.IDLE)
+    user_stop_in_motion(twin, arm, "")
 
 
 def test_lost_commands_are_borne_up_to_twenty(twin: TwinProcess, arm: ArmProcess) -> None:
-    lead(arm, STILL)
-    twin.tell("lose 10")
-    time.sleep(0.5)
-    assert lead(arm, STILL).mode is ArmMode.MOVING
-    twin.tell("lose 25")
-    wait_for(arm, lambda s: s.mode is ArmMode.REFLEX)
-    assert arm.read().faults == ("communication_constraints_violation",)
-    arm.recover()
+    lose_commands(twin, arm)
 
 
 def test_a_driver_that_hangs_ends_in_a_reflex_and_the_arm_holds(twin: TwinProcess, arm: ArmProcess) -> None:

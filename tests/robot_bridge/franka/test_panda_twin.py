@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from fci_faults import lose_commands, name_every_reflex, reflex_in_motion, user_stop_in_motion
 from leading import (
     STILL,
     client_of,
@@ -27,7 +28,6 @@ from openral_robot_bridge.drivers.fci_versions import refused
 from openral_robot_bridge.drivers.panda.panda_driver import PandaDriver
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
-from openral_robot_bridge.twins.fci.wire import FciFault
 
 LIMITS = limits_of(load_robot("panda"))
 CLIENT = "arm_client"
@@ -86,48 +86,19 @@ def test_a_halt_in_mid_motion_ends_it_on_the_way(arm: ArmProcess) -> None:
 
 
 def test_reflexes_have_libfrankas_names(twin: TwinProcess, arm: ArmProcess) -> None:
-    for fault in FciFault:
-        twin.tell(f"fail {fault.name.lower()}")
-        state = wait_for(arm, lambda s: s.mode is ArmMode.REFLEX)
-        assert state.faults == (fault.name.lower(),)
-        arm.recover()
-        assert arm.read().faults == ()
+    name_every_reflex(twin, arm)
 
 
 def test_a_reflex_ends_a_motion_until_it_is_recovered_from(twin: TwinProcess, arm: ArmProcess) -> None:
-    lead(arm, STILL)
-    twin.tell("fail joint_reflex")
-    with pytest.raises(ArmError, match=r"motion aborted by reflex.*joint_reflex"):
-        lead(arm, np.full(7, 0.05))
-    arm.recover()
-    start = arm.read().positions
-    assert np.abs(lead(arm, np.full(7, 0.05)).positions - start - 0.05).max() < 0.01
+    reflex_in_motion(twin, arm)
 
 
 def test_the_user_stop_ends_a_motion_and_is_named(twin: TwinProcess, arm: ArmProcess) -> None:
-    lead(arm, STILL)
-    twin.tell("user_stop on")
-    try:
-        wait_for(arm, lambda s: s.mode is ArmMode.USER_STOPPED)
-        with pytest.raises(ArmError, match="User Stop pressed"):
-            lead(arm, np.full(7, 0.05))
-        with pytest.raises(ArmError, match="release the user stop"):
-            arm.recover()
-    finally:
-        twin.tell("user_stop off")
-    arm.recover()
-    assert wait_for(arm, lambda s: s.mode is ArmMode.IDLE)
+    user_stop_in_motion(twin, arm, "User Stop pressed")
 
 
 def test_lost_commands_are_borne_up_to_twenty(twin: TwinProcess, arm: ArmProcess) -> None:
-    lead(arm, STILL)
-    twin.tell("lose 10")
-    time.sleep(0.5)
-    assert lead(arm, WAY / 4).mode is ArmMode.MOVING
-    twin.tell("lose 25")
-    state = wait_for(arm, lambda s: s.mode is ArmMode.REFLEX)
-    assert state.faults == ("communication_constraints_violation",)
-    arm.recover()
+    lose_commands(twin, arm)
 
 
 def test_a_driver_that_hangs_leaves_an_arm_that_is_brought_to_rest(

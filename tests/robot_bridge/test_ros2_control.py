@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -191,6 +194,36 @@ def test_check_and_home_work_on_it(twin: TwinProcess, scene: str) -> None:
     home = CliRunner().invoke(app, ["home", scene, "--address", DOMAIN, "--yes"])
     assert home.exit_code == 0, home.output
     assert "the arm is at its start pose" in home.output
+
+
+def test_an_arm_on_humble_is_checked_recovered_and_led(scene: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twin and commands in processes with Humble's messages and keys; those of this process are Jazzy's."""
+    monkeypatch.setenv("ROS_DISTRO", "humble")
+    domain = str((int(DOMAIN) + 1) % 230)
+    twin = TwinProcess(scene, domain)
+    try:
+        twin.tell("kill controller")
+        for verb, code, words in (
+            (["check"], 1, "is inactive"),
+            (["recover"], 0, ""),
+            (["home", "--yes"], 0, "the arm is at its start pose"),
+        ):
+            command = [
+                Path(sys.executable).with_name("openral"),
+                "robot",
+                verb[0],
+                scene,
+                "--address",
+                domain,
+            ]
+            done = subprocess.run([*command, *verb[1:]], capture_output=True, text=True, timeout=120)
+            assert done.returncode == code, done.stdout + done.stderr
+            assert words in done.stdout + done.stderr
+        monkeypatch.delenv("ROS_DISTRO")
+        other = CliRunner().invoke(app, ["check", scene, "--address", domain])
+        assert "set ROS_DISTRO=humble here" in str(other.exception), "Jazzy's keys are others"
+    finally:
+        twin.close()
 
 
 def test_an_address_that_is_no_domain_is_refused() -> None:

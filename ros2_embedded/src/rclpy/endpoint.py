@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rclpy.exceptions import NoTypeSupportImportedException
-from ros2_embedded.rosidl.type_hash import type_hash
+from ros2_embedded.rosidl.type_hash import announced_hash
 from ros2_embedded.wire.keys import data_key, dds_type, gid_of
 from ros2_embedded.wire.qos_text import WireQoS
 from ros2_embedded.wire.tokens import endpoint_token
@@ -45,7 +45,7 @@ class Endpoint:
         session = node.context.session
         self.session = session
         self.name = name
-        hash_, dds = type_hash(interface), dds_type(interface)
+        hash_, dds = announced_hash(interface), dds_type(interface)
         self.key = data_key(session.domain, name, dds, hash_)
         self._token = endpoint_token(
             session.domain,

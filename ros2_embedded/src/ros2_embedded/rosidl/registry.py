@@ -19,9 +19,15 @@ from ros2_embedded.rosidl.derived import parse_action, parse_service
 from ros2_embedded.rosidl.parser import parse_message
 
 KINDS = ("msg", "srv", "action")
-_LYRICAL = BUNDLED.with_name("interfaces_lyrical")
+_HUMBLE, _LYRICAL = BUNDLED.with_name("interfaces_humble"), BUNDLED.with_name("interfaces_lyrical")
 # Directories whose files replace bundled ones, by the value of ROS_DISTRO.
-_OVERLAYS: dict[str, Path | None] = {"jazzy": None, "kilted": None, "lyrical": _LYRICAL, "rolling": _LYRICAL}
+_OVERLAYS: dict[str, Path | None] = {
+    "jazzy": None,
+    "kilted": None,
+    "lyrical": _LYRICAL,
+    "rolling": _LYRICAL,
+    "humble": _HUMBLE,
+}
 _definitions: dict[str, Definition] = {}
 _files: dict[str, dict[str, Path]] = {}
 _lock = threading.RLock()

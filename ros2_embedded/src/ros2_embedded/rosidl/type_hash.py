@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from ros2_embedded.rosidl.definition import Definition, Field
-from ros2_embedded.rosidl.registry import get_definition
+from ros2_embedded.rosidl.registry import distribution, get_definition
 
 # type_description_interfaces/msg/FieldType: ids of the single types, and the offsets of their collections.
 _NESTED = 1
@@ -30,6 +30,8 @@ _IDS = {
 }
 _BOUNDED = {"string": 21, "wstring": 22}
 _ARRAY, _BOUNDED_SEQUENCE, _UNBOUNDED_SEQUENCE = 48, 96, 144
+NO_HASH = "TypeHashNotSupported"
+"""What Humble's rmw_zenoh writes in the place of a hash."""
 
 
 def _describe_field(field: Field) -> dict[str, Any]:
@@ -84,3 +86,12 @@ def describe(name: str) -> dict[str, Any]:
 def type_hash(name: str) -> str:
     """The hash of a message, or of a whole service, as `RIHS01_<64 hex digits>`."""
     return "RIHS01_" + hashlib.sha256(json.dumps(describe(name)).encode()).hexdigest()
+
+
+def announced_hash(name: str) -> str:
+    """The hash that the keys and tokens of endpoints hold.
+
+    Humble knows no type hashes, and its rmw_zenoh writes a constant in their place; who writes another
+    one does not meet its endpoints (https://github.com/ros2/rmw_zenoh, branch humble).
+    """
+    return NO_HASH if distribution() == "humble" else type_hash(name)

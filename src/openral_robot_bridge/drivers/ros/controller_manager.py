@@ -105,6 +105,9 @@ class ControllerManager:
         while not future.done():
             if time.monotonic() > due:
                 future.cancel()
-                raise ArmError(f"{client.service_name} did not answer within {ANSWER_S:g} s")
+                raise ArmError(
+                    f"{client.service_name} did not answer within {ANSWER_S:g} s; where the arm's ROS 2 is Humble, set "
+                    "ROS_DISTRO=humble here, too"
+                )
             time.sleep(0.002)
         return future.result()

@@ -209,15 +209,18 @@ class TrajectoryTwin:
                 type=kind,
                 state=self.controller if kind == TRAJECTORY_TYPE else "active",
                 claimed_interfaces=claimed if kind == TRAJECTORY_TYPE else [],
-                update_rate=UPDATE_HZ,
             )
             for name, kind in kinds.items()
         ]
+        for state in response.controller:
+            if hasattr(state, "update_rate"):  # not on Humble
+                state.update_rate = UPDATE_HZ
         return response
 
     def _on_switch(self, request: Any, response: Any) -> Any:
         response.ok = self.hardware == "active"
-        response.message = "" if response.ok else "the hardware is not active"
+        if hasattr(response, "message"):  # not on Humble
+            response.message = "" if response.ok else "the hardware is not active"
         if response.ok and self._names.controller in request.activate_controllers:
             self._stand("active", self.hardware)
         return response

@@ -28,7 +28,7 @@ from openral_training.mapping.data import mapped_data, write_manifest
 from openral_training.mapping.recipe import SkillRecipe
 from openral_training.recipe import Recipe
 
-EXPERTS = ("expert", "noisy_expert")
+EXPERTS = ("expert", "noisy_expert", "correction")
 CHUNK = "label.chunk"
 LEAST_SPREAD = 1e-6
 """Numbers that vary by less are taken to be constant."""

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import as_completed
 from dataclasses import dataclass
+from functools import lru_cache
 from multiprocessing.util import Finalize
 from pathlib import Path
 
@@ -15,10 +16,14 @@ import numpy as np
 from openral_benchmark.workers.parent_watch import worker_pool
 from openral_core.errors import SimulationError
 from openral_data.episode import Episode, load_shard, save_shard
+from openral_rskill.registry import load_package
+from openral_rskill.weights_hash import weights_sha256
+from openral_training.corrections import CORRECTION, corrections
 from openral_training.demonstrations import demonstrate, push_away
 from openral_training.experts.factory import open_world
 from openral_training.experts.world import ExpertWorld
 from openral_training.misses import SCRIPTS, act_out, scripts_for
+from openral_training.policy_attempts import ActingSkill, tasks_of
 from openral_training.recipe import Recipe
 
 log = logging.getLogger(__name__)
@@ -37,23 +42,35 @@ class CollectionUnit:
     task_id: str
     init_id: int
     behaviour: str
-    """expert, noisy_expert, one of FAILURES, or one of `openral_training.misses.SCRIPTS`."""
+    """expert, noisy_expert, correction, one of FAILURES, or one of `openral_training.misses.SCRIPTS`."""
+    skill: Path | None = None
+    """Folder of the skill whose attempt is corrected."""
+    weights: str = ""
+    """Hash of that skill's weights."""
 
     @property
     def name(self) -> str:
         """The stem of the unit's shard."""
-        return f"{self.task_id}.{self.init_id:04d}.{self.behaviour}"
+        of = f"-{self.weights[:8]}" if self.weights else ""
+        return f"{self.task_id}.{self.init_id:04d}.{self.behaviour}{of}"
 
 
-def plan(recipe: Recipe, starts: int, failures: int) -> list[CollectionUnit]:
+def plan(
+    recipe: Recipe, starts: int, failures: int, skill: Path | None = None, attempts: int = 0
+) -> list[CollectionUnit]:
     """List the units of a collection.
 
     Args:
         recipe: scenes, tasks and the initial states that may be seen.
         starts: resets a task, see `legs_of`; a scene of one task gets twice as many.
         failures: resets a task in which nobody succeeds on purpose, for the reward model.
+        skill: folder of a skill whose failed attempts experts correct.
+        attempts: of that skill, a task; they begin in other states than the experts do, as long as there are others.
     """
     ids = list(recipe.train_init_ids.ids())
+    corrected, weights = (
+        (tasks_of(skill, recipe), weights_sha256(load_package(skill)) or "") if skill else ((), "")
+    )
     units: list[CollectionUnit] = []
     for tasks in recipe.worlds:
         for task_id in tasks:
@@ -66,6 +83,9 @@ def plan(recipe: Recipe, starts: int, failures: int) -> list[CollectionUnit]:
             for number in range(failures):
                 behaviour = behaviours[number % len(behaviours)]
                 units.append(CollectionUnit(task_id, ids[-1 - number % len(ids)], behaviour))
+            if task_id in corrected:
+                begins = [ids[(count + number) % len(ids)] for number in range(attempts)]
+                units += [CollectionUnit(task_id, init_id, CORRECTION, skill, weights) for init_id in begins]
     return list(dict.fromkeys(units))
 
 
@@ -86,6 +106,9 @@ def perform(unit: CollectionUnit, recipe: Recipe, seed: int, world: ExpertWorld)
     for attempt in range(ATTEMPTS if unit.behaviour != "expert" else 1):
         key = [seed, zlib.crc32(unit.name.encode()), attempt]
         try:
+            if unit.skill is not None:
+                rng = np.random.default_rng(key)
+                return corrections(world, recipe, unit.task_id, unit.init_id, _acting(unit.skill), rng)
             if unit.behaviour in SCRIPTS:
                 return [_miss(unit, recipe, world, key)]
             # Pictures cost more than all the rest, so they are taken once it is known that the expert succeeds.
@@ -95,6 +118,12 @@ def perform(unit: CollectionUnit, recipe: Recipe, seed: int, world: ExpertWorld)
             continue
         return _legs(unit, recipe, world, key, look=True)
     return []
+
+
+@lru_cache(maxsize=1)
+def _acting(skill: Path) -> ActingSkill:
+    """Return the skill that this worker process has loaded."""
+    return ActingSkill(skill)
 
 
 def _miss(unit: CollectionUnit, recipe: Recipe, world: ExpertWorld, key: list[int]) -> Episode:

@@ -43,17 +43,27 @@ def collect(
     recipe: RecipeOption = "mini_metaworld",
     starts: Annotated[int, numbers.count("Resets a task.")] = 30,
     failures: Annotated[int, numbers.count("Failing rollouts a task, for reward models.", least=0)] = 14,
+    policy: Annotated[
+        str,
+        typer.Option("--policy", help="Skill whose failed attempts experts correct, too: name or folder."),
+    ] = "",
+    attempts: Annotated[int, numbers.count("Attempts of --policy a task.")] = 20,
     seed: SeedOption = 0,
     workers: WorkersOption = 2,
 ) -> None:
     """Let scripted experts act, disturbed on purpose, and write a LeRobot v3 dataset. Goes on where it stopped."""
     from openral_data.lerobot_v3 import DatasetWriter
+    from openral_rskill.hub.install import ready
     from openral_training import collect as collecting
+    from openral_training.policy_attempts import require_fit
     from openral_training.recipe import load_recipe, metadata_of
 
     check_folder(out, "--out")
     plan_for = load_recipe(recipe)
-    units = collecting.plan(plan_for, starts, failures)
+    skill = ready(policy).folder if policy else None
+    if skill is not None:
+        require_fit(skill, plan_for)
+    units = collecting.plan(plan_for, starts, failures, skill, attempts)
     frames = 0
     with progress_bar("collecting", len(units)) as (bar, task):
 

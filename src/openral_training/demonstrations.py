@@ -176,7 +176,7 @@ def demonstrate(
         task_id: the task whose expert gives the labels.
         init_id: the initial state the world was reset to, for the record.
         leg: 0 after a reset, 1 after another leg.
-        behaviour: expert, noisy_expert, stuck or wander.
+        behaviour: expert, noisy_expert, correction (the expert after a policy), stuck or wander.
         rng: source of every disturbance.
         look: render the cameras; without, the episode has no images.
 
@@ -185,6 +185,7 @@ def demonstrate(
     """
     actors: dict[str, Actor] = {
         "expert": lambda _, label: label,
+        "correction": lambda _, label: label,
         "noisy_expert": noisy_actor(rng, recipe.turn_noise),
         "stuck": stuck_actor(rng),
         "wander": wander_actor(rng),

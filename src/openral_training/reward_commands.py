@@ -56,14 +56,14 @@ def evaluate(
     from openral_rskill.evidence import keep_result
     from openral_rskill.hub.install import ready
     from openral_rskill.provenance import write_result
+    from openral_training.policy_attempts import require_fit, with_all_cameras
     from openral_training.reward_eval.page import headline, page
-    from openral_training.reward_eval.policy_attempts import require_fit
     from openral_training.reward_eval.run import evaluate as run
 
     plan = _plan(rskill, recipe, camera, episodes, device, workers, calibrating=False)
     plan = replace(plan, skills=tuple(ready(name).folder for name in policy or ()), view=view)
     for folder in plan.skills:
-        require_fit(folder, plan.recipe)
+        require_fit(folder, with_all_cameras(plan.recipe))
     seen = "" if view is View.plain else f".{view.value}"
     file = check_file(out or Path("runs") / f"reward-{plan.package.manifest.short_name}{seen}.json", "--out")
     check_file(file.with_suffix(".html"), "the page of --out")

@@ -16,9 +16,9 @@ from openral_core.errors import SimulationError
 from openral_rskill.registry import resolve
 from openral_training.experts.factory import open_world
 from openral_training.experts.world import ExpertWorld
+from openral_training.policy_attempts import tasks_of, with_all_cameras
 from openral_training.recipe import Recipe, load_recipe
 from openral_training.reward_commands import app
-from openral_training.reward_eval.policy_attempts import tasks_of
 from openral_training.views import CAMERA_OFF_M, View
 
 BUTTON = {
@@ -70,8 +70,8 @@ def test_a_moved_camera_stands_three_centimetres_off(world: ExpertWorld):
 def test_a_skill_is_filmed_at_the_tasks_whose_scenes_have_its_cameras():
     recipe = load_recipe("mini_progress_mt10")
     two_cameras = ["reach-v3", "push-v3", "pick-place-v3", "door-open-v3", "peg-insert-side-v3"]
-    assert tasks_of(resolve("mini-metaworld-mt10").folder, recipe) == two_cameras
-    one_camera = tasks_of(resolve("mini-metaworld").folder, recipe)
+    assert tasks_of(resolve("mini-metaworld-mt10").folder, with_all_cameras(recipe)) == two_cameras
+    one_camera = tasks_of(resolve("mini-metaworld").folder, with_all_cameras(recipe))
     assert set(load_recipe("mini_metaworld").task_ids) <= set(one_camera)
 
 

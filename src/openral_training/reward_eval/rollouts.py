@@ -11,6 +11,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -28,9 +29,9 @@ from openral_training.demonstrations import demonstrate
 from openral_training.experts.factory import open_world
 from openral_training.experts.world import ExpertWorld
 from openral_training.misses import act_out, record, scripts_for
+from openral_training.policy_attempts import ActingSkill, tasks_of, with_all_cameras
 from openral_training.recipe import Recipe
 from openral_training.reward_eval.cases import POLICY
-from openral_training.reward_eval.policy_attempts import attempt, tasks_of, with_all_cameras
 from openral_training.views import View
 
 BEHAVIOURS = ("expert", "noisy_expert", "stuck", "wander")
@@ -70,7 +71,7 @@ def planned(
     attempts = [
         JudgedRollout(task_id, POLICY, init_id, skill=skill, view=view)
         for skill in skills
-        for task_id in tasks_of(skill, recipe)
+        for task_id in tasks_of(skill, with_all_cameras(recipe))
         for init_id in init_ids
     ]
     return scripted + attempts
@@ -187,8 +188,9 @@ def _perform(world: ExpertWorld, recipe: Recipe, rollout: JudgedRollout, seed: i
     if rollout.skill is not None:
         world.reset(task_id, init_id)
         world.begin(task_id)
-        script = attempt(world, recipe, task_id, rollout.skill, recipe.tasks[task_id].train[0])
-        return record(world, recipe, task_id, init_id, behaviour, script)
+        with closing(ActingSkill(rollout.skill)) as skill:
+            script = skill.attempt(world, recipe, task_id, recipe.tasks[task_id].train[0])
+            return record(world, recipe, task_id, init_id, behaviour, script)
     if behaviour not in BEHAVIOURS:
         rng = np.random.default_rng([seed, init_id, zlib.crc32(behaviour.encode()), rollout.take])
         return act_out(world, recipe, task_id, init_id, behaviour, _gestures(recipe, init_id), rng)

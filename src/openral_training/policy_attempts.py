@@ -1,4 +1,4 @@
-"""A skill that acts in an expert's world, so that its own failures can be filmed and judged."""
+"""A skill that acts in an expert's world, so that its failures can be filmed, judged, and corrected."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def require_fit(folder: Path, recipe: Recipe) -> None:
         ContractError: it fits none of them, or looks back; the text is about the first.
     """
     if not tasks_of(folder, recipe):
-        _adapters(folder, with_all_cameras(recipe), recipe.task_ids[0])
+        _adapters(folder, recipe, recipe.task_ids[0])
 
 
 def tasks_of(folder: Path, recipe: Recipe) -> list[str]:
     """Return the tasks of the recipe whose scenes a skill can act in."""
-    recipe, found = with_all_cameras(recipe), []
+    found = []
     for task_id in recipe.task_ids:
         try:
             _adapters(folder, recipe, task_id)
@@ -54,34 +54,44 @@ def _adapters(folder: Path, recipe: Recipe, task_id: str) -> tuple[ObservationAd
     return observe, act
 
 
-def attempt(
-    world: ExpertWorld, recipe: Recipe, task_id: str, folder: Path, instruction: str
-) -> Iterator[NDArray[np.float64]]:
-    """Yield LONG actions (A,) of a skill's policy; each is asked for when the one before has been executed.
+class ActingSkill:
+    """A skill and its policy, loaded once for any number of attempts."""
 
-    Args:
-        world: stands at the initial state.
-        recipe: whose scene of the task the skill sees.
-        task_id: the task.
-        folder: of the skill.
-        instruction: what the skill is told.
+    def __init__(self, folder: Path) -> None:
+        """Load the skill in `folder`. Raises as `openral_policy_nodes.families.factory.load_policy`."""
+        self.folder = folder
+        self._package = load_package(folder)
+        self._policy = load_policy(self._package, "cpu")
 
-    Raises:
-        ContractError: see `require_fit`.
-        PolicyError: its policy failed.
-    """
-    package, scene = load_package(folder), recipe.scene_for(task_id)
-    observe, act = _adapters(folder, recipe, task_id)
-    names = {camera.feature_key or camera.name: camera.name for camera in scene.cameras}
-    policy = load_policy(package, "cpu")
-    try:
-        policy.reset([task_id])
-        for step in range(0, LONG, package.manifest.replay_steps):
+    def attempt(
+        self, world: ExpertWorld, recipe: Recipe, task_id: str, instruction: str, steps: int = LONG
+    ) -> Iterator[NDArray[np.float64]]:
+        """Yield `steps` actions (A,); each is asked for when the one before has been executed.
+
+        Args:
+            world: stands at the initial state.
+            recipe: whose scene of the task the skill sees.
+            task_id: the task.
+            instruction: what the skill is told.
+            steps: control steps.
+
+        Raises:
+            ContractError: see `require_fit`.
+            PolicyError: its policy failed.
+        """
+        scene = recipe.scene_for(task_id)
+        observe, act = _adapters(self.folder, recipe, task_id)
+        names = {camera.feature_key or camera.name: camera.name for camera in scene.cameras}
+        replayed = self._package.manifest.replay_steps
+        self._policy.reset([task_id])
+        for step in range(0, steps, replayed):
             images = {names[key]: image for key, image in world.images().items()}
             state = world.robot_state()
             seen = Observation(state.stamp_s, images, state, instruction, episode=task_id)
-            chunk = act(policy.predict(observe.batch([seen]))[0])
-            for action in chunk[: min(package.manifest.replay_steps, LONG - step)]:
+            chunk = act(self._policy.predict(observe.batch([seen]))[0])
+            for action in chunk[: min(replayed, steps - step)]:
                 yield action.astype(np.float64)
-    finally:
-        policy.close()
+
+    def close(self) -> None:
+        """Free the policy."""
+        self._policy.close()

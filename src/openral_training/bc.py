@@ -22,13 +22,14 @@ from openral_rskill.mini.checkpoint import load_network, save_network
 from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
 from openral_training.cloning_data import FINE, CloningData, Demonstrations
 from openral_training.data_parallel import join
+from openral_training.demonstrations import CORRECTION
 from openral_training.devices import mixed_precision
 from openral_training.frames import augment, frame_cache
 from openral_training.mapping.data import mapped_data, write_manifest
 from openral_training.mapping.recipe import SkillRecipe
 from openral_training.recipe import Recipe
 
-EXPERTS = ("expert", "noisy_expert", "correction")
+EXPERTS = ("expert", "noisy_expert", CORRECTION)
 CHUNK = "label.chunk"
 LEAST_SPREAD = 1e-6
 """Numbers that vary by less are taken to be constant."""

@@ -18,8 +18,8 @@ from openral_core.errors import SimulationError
 from openral_data.episode import Episode, load_shard, save_shard
 from openral_rskill.registry import load_package
 from openral_rskill.weights_hash import weights_sha256
-from openral_training.corrections import CORRECTION, corrections
-from openral_training.demonstrations import demonstrate, push_away
+from openral_training.corrections import corrections
+from openral_training.demonstrations import CORRECTION, demonstrate, push_away
 from openral_training.experts.factory import open_world
 from openral_training.experts.world import ExpertWorld
 from openral_training.misses import SCRIPTS, act_out, scripts_for

@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 
 from openral_core.errors import SimulationError
 from openral_data.episode import Episode
-from openral_training.demonstrations import demonstrate
+from openral_training.demonstrations import CORRECTION, demonstrate
 from openral_training.experts.world import ExpertWorld
 from openral_training.policy_attempts import ActingSkill
 from openral_training.recipe import Recipe
 
-CORRECTION = "correction"
-"""The behaviour of the episodes."""
 ATTEMPT_STEPS = 200
 """Control steps that the policy has."""
 TAKE_OVERS = ((8, 60), (60, ATTEMPT_STEPS))

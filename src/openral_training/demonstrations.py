@@ -32,6 +32,8 @@ MAX_STEPS = 300
 NOISE_STD = 0.15
 """Of the noise on displacements, in units of a command."""
 BURST_CHANCE = 0.03
+CORRECTION = "correction"
+"""The behaviour of an expert that took over from a policy, see `openral_training.corrections`."""
 
 Actor = Callable[[int, NDArray[np.float64]], NDArray[np.float64]]
 """(step, the expert's action) -> the action that is executed."""
@@ -176,7 +178,7 @@ def demonstrate(
         task_id: the task whose expert gives the labels.
         init_id: the initial state the world was reset to, for the record.
         leg: 0 after a reset, 1 after another leg.
-        behaviour: expert, noisy_expert, correction (the expert after a policy), stuck or wander.
+        behaviour: expert, noisy_expert, CORRECTION, stuck or wander.
         rng: source of every disturbance.
         look: render the cameras; without, the episode has no images.
 
@@ -185,7 +187,7 @@ def demonstrate(
     """
     actors: dict[str, Actor] = {
         "expert": lambda _, label: label,
-        "correction": lambda _, label: label,
+        CORRECTION: lambda _, label: label,
         "noisy_expert": noisy_actor(rng, recipe.turn_noise),
         "stuck": stuck_actor(rng),
         "wander": wander_actor(rng),

@@ -22,7 +22,7 @@ from openral_sidecar.identity import announcements
 from openral_sidecar.stop import StopRequest
 
 NURSERY = Path(__file__).with_name("server_nursery.py")
-TIMES = 60
+TIMES = 20
 """Servers of each kind that are ended; OPENRAL_STOP_TIMES makes it more."""
 LOST_S = 30.0
 """A server that runs for so long after SIGTERM has lost it [s]."""

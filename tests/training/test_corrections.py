@@ -65,7 +65,7 @@ def test_a_failed_attempt_is_taken_over_twice_and_ends_in_success(
     world.reset(TASK, unit.init_id)
     begin = world.robot_state().ee_position
     for episode in episodes:
-        assert np.abs(episode.state[0, :3] - begin).max() > 0.01, "the policy moved the hand before"
+        assert np.abs(episode.state[0, :3] - begin).max() > 0.003, "the policy moved the hand before"
         assert np.abs(episode.chunk[0, 0, :3]).max() > 0.1, "the expert moves from there at once"
         assert not episode.success[0, 0]
         assert episode.success[-1, 0]

@@ -120,12 +120,13 @@ class SafetyFilter:
         """
         reached = self._towards(velocities)
         refused, boundaries, asked = self._refused(measured, *reached), list[Boundary](), velocities
-        cost = cost_of_motion(self._geometry, self.led) if refused is not None else np.empty(0)
+        cost = np.empty(0)
         while refused is not None and len(boundaries) < SLIDES:
             slowed += [refused.name] if refused.name not in slowed else []
             if isinstance(refused, ClearPathCheck):
                 break  # a whole way has no one boundary to be led along
             place = reached[0] if not refused.allows(self.led, reached[0]) else self._rest(*reached)
+            cost = cost if boundaries else cost_of_motion(self._geometry, self.led)
             boundaries.append(boundary_at(refused, self.led, place))
             before, velocities = velocities, along(asked, boundaries, cost, self._dt)
             if np.array_equal(velocities, before):

@@ -56,7 +56,7 @@ def execute(
         PolicyError: the policy cannot be loaded.
         InstallationError: there is no such cluster.
     """
-    require_budget(budget([package], settings.device))
+    require_budget(budget([package], settings.device, robots=settings.num_envs))
     for scene in scenes:
         require(
             match(

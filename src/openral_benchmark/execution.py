@@ -51,9 +51,10 @@ class ExecutionConfig:
         size = min(wanted, most)
         policies = self.policies
         if policies is None:
-            policies = policy_processes(package, source.device, size) if self.cluster == LOCAL else 1
+            local = self.cluster == LOCAL
+            policies = policy_processes(package, source.device, size, num_envs) if local else 1
         elif self.cluster == LOCAL:
-            require_budget(budget([package] * min(policies, size), source.device))
+            require_budget(budget([package] * min(policies, size), source.device, robots=num_envs))
         return EpisodePool(
             launcher,
             source,

@@ -31,13 +31,14 @@ def policy_threads(package: RSkillPackage) -> int:
     return 1 if _is_small(package) else max(1, cores() // 4)
 
 
-def policy_processes(package: RSkillPackage, device: str, workers: int) -> int:
+def policy_processes(package: RSkillPackage, device: str, workers: int, robots: int = 1) -> int:
     """Return how many processes of this machine load the policy, at least 1.
 
     Args:
         package: the skill; one that somebody else's server holds is asked by one process.
         device: where it infers: `cpu`, `cuda` or `cuda:<index>`.
         workers: how many ask it.
+        robots: whose observations a worker sends in one batch.
 
     Raises:
         ContractError: the device is written in another way.
@@ -48,7 +49,7 @@ def policy_processes(package: RSkillPackage, device: str, workers: int) -> int:
     if not _is_small(package):
         wanted = min(wanted, MOST_LARGE)
     if wanted > 1:
-        wanted = min(wanted, _that_fit(package, device))
+        wanted = min(wanted, _that_fit(package, device, robots))
     return max(1, wanted)
 
 
@@ -57,9 +58,9 @@ def _is_small(package: RSkillPackage) -> bool:
     return size is not None and size / 1e9 <= SMALL_GB
 
 
-def _that_fit(package: RSkillPackage, device: str) -> int:
+def _that_fit(package: RSkillPackage, device: str, robots: int) -> int:
     """Return how many copies of the policy the memory of its device holds, and that of the host where it is a CPU."""
-    one = budget([package], device)
+    one = budget([package], device, robots=robots)
     if one.is_counted:
         return int(((one.free_gb or 0.0) - MARGIN_GB) / (one.needed_gb - MARGIN_GB))
     weights_gb = (package.weights_bytes() or 0) / 1e9

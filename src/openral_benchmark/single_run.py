@@ -105,7 +105,7 @@ def simulate(
         ContractError: the skill does not fit the scene; one line a failing gate.
     """
     manifest = package.manifest
-    require_budget(budget([package], run.device))
+    require_budget(budget([package], run.device, robots=min(run.num_envs, run.episodes)))
     require(
         match(
             manifest,

@@ -114,8 +114,13 @@ class PeakMemory:
         return f"{self.gb:.1f} GB ({self.weights_gb:.1f} weights + {self.activations_gb:.1f} for the largest input)"
 
 
-def peak_of(package: RSkillPackage) -> PeakMemory | None:
-    """Return a skill's peak, or None where its family has no row here or its weights are not on this machine."""
+def peak_of(package: RSkillPackage, robots: int = 1) -> PeakMemory | None:
+    """Return a skill's peak, or None where its family has no row here or its weights are not on this machine.
+
+    Args:
+        package: the skill.
+        robots: whose inputs are in one batch.
+    """
     if package.manifest.model_family not in FAMILIES:
         return None
     try:
@@ -126,15 +131,31 @@ def peak_of(package: RSkillPackage) -> PeakMemory | None:
         shapes = {name: shape for path in files for name, shape in tensor_shapes(path).items()}
     except OpenralError:
         return None  # the gates of licence and weights say what is wrong
-    return peak_of_tensors(package.manifest, shapes) if shapes else None
+    return peak_of_tensors(package.manifest, shapes, robots) if shapes else None
 
 
-def peak_of_tensors(manifest: RSkillManifest, shapes: Mapping[str, TensorShape]) -> PeakMemory:
+def robot_gb(manifest: RSkillManifest) -> float | None:
+    """Return what lives [GB] of one robot's input, each time there is one more in a batch; None: not known."""
+    family = FAMILIES.get(str(manifest.model_family))
+    if family is None:
+        return None
+    alive = max(
+        family.patches * (VISION_BYTES * family.vision_width + PIXEL_BYTES * family.pixels),
+        family.tokens * (TOKEN_BYTES * family.width + INNER_BYTES * family.inner),
+    )
+    width = 2 if manifest.quantization.dtype == "fp32" else 1
+    return width * SPARE * alive * (2 if family.recorded else 1) / 1e9
+
+
+def peak_of_tensors(
+    manifest: RSkillManifest, shapes: Mapping[str, TensorShape], robots: int = 1
+) -> PeakMemory:
     """Return the peak of a checkpoint with these tensors.
 
     Args:
         manifest: of a family in `FAMILIES`; its number format counts.
         shapes: of every tensor in the files, by name.
+        robots: whose inputs are in one batch.
     """
     family, dtype = FAMILIES[str(manifest.model_family)], manifest.quantization.dtype
     extra = manifest.quantization.extra.get("min_params_to_quantize", MIN_NUMEL)
@@ -154,13 +175,8 @@ def peak_of_tensors(manifest: RSkillManifest, shapes: Mapping[str, TensorShape])
             largest = max(largest, count)
         else:
             weights += min(tensor.size, count * _widest(dtype))
-    alive = max(
-        family.patches * (VISION_BYTES * family.vision_width + PIXEL_BYTES * family.pixels),
-        family.tokens * (TOKEN_BYTES * family.width + INNER_BYTES * family.inner),
-    )
-    width = 2 if dtype == "fp32" else 1
-    activations = width * SPARE * alive * (2 if family.recorded else 1) + 2 * largest
-    return PeakMemory(weights / 1e9, activations / 1e9 + WORKSPACE_GB)
+    inputs_gb = robots * (robot_gb(manifest) or 0.0)
+    return PeakMemory(weights / 1e9, inputs_gb + 2 * largest / 1e9 + WORKSPACE_GB)
 
 
 def _packs(name: str, shape: tuple[int, ...], places: tuple[str, ...], least: int) -> bool:

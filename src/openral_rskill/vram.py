@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from openral_core.errors import ContractError
 from openral_core.manifest import RSkillManifest
 from openral_core.manifest.families import server_elsewhere
-from openral_rskill.peak_memory import peak_of
+from openral_rskill.peak_memory import peak_of, robot_gb
 from openral_rskill.registry import RSkillPackage
 
 MARGIN_GB = 0.5
@@ -49,6 +49,8 @@ class Budget:
     device: str
     free_gb: float | None
     """[GB] None: the device has no memory of its own to count, or it cannot be asked."""
+    robots: int = 1
+    """Whose inputs are in one batch."""
 
     @property
     def needed_gb(self) -> float:
@@ -91,23 +93,29 @@ class Budget:
         if self.free_gb is None:
             return "use --device cpu, or fix the driver: nvidia-smi"
         formats = [need.smaller for need in self.needs if need.smaller]
-        return ", ".join(["end what else uses the device (nvidia-smi)", *formats, "or use --device cpu"])
+        fewer = [f"write less than --num-envs {self.robots}"] if self.robots > 1 else []
+        return ", ".join(
+            ["end what else uses the device (nvidia-smi)", *fewer, *formats, "or use --device cpu"]
+        )
 
 
-def budget(packages: Sequence[RSkillPackage], device: str, probe: Probe | None = None) -> Budget:
+def budget(
+    packages: Sequence[RSkillPackage], device: str, probe: Probe | None = None, *, robots: int = 1
+) -> Budget:
     """Add up what skills need on a device: what their manifests say, else at least their weights' own size.
 
     Args:
         packages: all skills that run together, the reward model too.
         device: `cpu`, `cuda` or `cuda:<index>`.
         probe: measures free memory; None: `free_gb`.
+        robots: whose inputs are in one batch; manifests speak of one.
 
     Raises:
         ContractError: the device is written in another way.
     """
     # What a server holds that runs already is not free any more: counting it would count it twice.
     needs = tuple(
-        _need(package)
+        _need(package, robots)
         for package in packages
         if package.manifest.weights_uri and server_elsewhere(package.manifest.model_family) is None
     )
@@ -116,7 +124,7 @@ def budget(packages: Sequence[RSkillPackage], device: str, probe: Probe | None =
         raise ContractError(f"device '{device}' is not known; write cpu, cuda or cuda:<index>")
     if name == "cpu":
         return Budget(needs, "cpu", None)
-    return Budget(needs, device, (probe or free_gb)(int(index or 0)))
+    return Budget(needs, device, (probe or free_gb)(int(index or 0)), robots)
 
 
 def require_budget(found: Budget) -> None:
@@ -167,14 +175,15 @@ def _free_by_torch(index: int) -> float | None:
     return float(torch.cuda.mem_get_info(index)[0]) / 1e9
 
 
-def _need(package: RSkillPackage) -> Need:
+def _need(package: RSkillPackage, robots: int) -> Need:
     manifest, dtype = package.manifest, package.manifest.quantization.dtype
-    stated = manifest.min_vram_gb.get(dtype)
+    stated, batch = manifest.min_vram_gb.get(dtype), f" for {robots} robots" if robots > 1 else ""
     if stated is not None:
-        return Need(manifest.short_name, stated, "", _smaller(manifest, stated))
-    computed = peak_of(package)
+        more = (robots - 1) * (robot_gb(manifest) or 0.0)
+        return Need(manifest.short_name, stated + more, batch, _smaller(manifest, stated))
+    computed = peak_of(package, robots)
     if computed is not None:
-        return Need(manifest.short_name, computed.gb, " computed from its files")
+        return Need(manifest.short_name, computed.gb, f" computed from its files{batch}")
     size = package.weights_bytes()
     if size is not None:
         return Need(manifest.short_name, size / 1e9, " for its weights alone")

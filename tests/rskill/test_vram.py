@@ -11,7 +11,8 @@ import pytest
 from openral_core.errors import ContractError
 from openral_core.manifest import RSkillManifest
 from openral_rskill import vram
-from openral_rskill.registry import RSkillPackage
+from openral_rskill.peak_memory import robot_gb
+from openral_rskill.registry import RSkillPackage, resolve
 from openral_rskill.vram import budget, free_gb, require_budget
 
 Make = Callable[..., RSkillPackage]
@@ -44,6 +45,19 @@ def test_needs_and_margin_are_added_up(skill: Make) -> None:
         r"\(example 7 \+ judge 3\.6 \+ 2 x 0\.65 of CUDA \+ margin 0\.5\)",
     ):
         require_budget(tight)
+
+
+def test_every_robot_of_a_batch_is_counted() -> None:
+    policy = resolve("smolvla-metaworld")
+    one, eight = (budget([policy], "cuda", probe(2.5), robots=robots) for robots in (1, 8))
+    a_robot = robot_gb(policy.manifest)
+    assert a_robot is not None
+    assert a_robot > 0.05
+    assert eight.needed_gb == pytest.approx(one.needed_gb + 7 * a_robot)
+    assert one.fits
+    assert "robots" not in one.needed + one.fix
+    with pytest.raises(ContractError, match=r"smolvla-metaworld [\d.]+ for 8 robots .* write less than --num-envs 8"):
+        require_budget(eight)
 
 
 def test_the_number_format_decides(skill: Make) -> None:

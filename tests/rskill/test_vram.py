@@ -56,7 +56,9 @@ def test_every_robot_of_a_batch_is_counted() -> None:
     assert eight.needed_gb == pytest.approx(one.needed_gb + 7 * a_robot)
     assert one.fits
     assert "robots" not in one.needed + one.fix
-    with pytest.raises(ContractError, match=r"smolvla-metaworld [\d.]+ for 8 robots .* write less than --num-envs 8"):
+    with pytest.raises(
+        ContractError, match=r"smolvla-metaworld [\d.]+ for 8 robots .* write less than --num-envs 8"
+    ):
         require_budget(eight)
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 RECOVERY_S = 2.0
 """[s] after its answer until an arm says that it is idle."""
+HINT = "release the user stop, look at Desk, try again"
+"""What to do with an arm that does not recover."""
 
 
 def hand_lost(why: str) -> str:

@@ -19,6 +19,7 @@ from openral_core.arm_section import SafetyLimits
 from openral_core.errors import InstallationError
 from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
 from openral_robot_bridge.drivers.fci_client import (
+    HINT,
     RECOVERY_S,
     fault_names,
     hand_lost,
@@ -162,14 +163,12 @@ class FrankaDriver:
         try:
             self._robot.recover_from_errors()
         except Exception as error:  # as above
-            raise ArmError(f"the arm does not recover: {words_of(error)}") from error
+            raise ArmError(f"the arm does not recover ({words_of(error)}); {HINT}") from error
         due = time.monotonic() + RECOVERY_S
         while (state := self.read()).mode is not ArmMode.IDLE:
             if time.monotonic() > due:
                 why = ", ".join([state.mode.value, *state.faults])
-                raise ArmError(
-                    f"the arm does not recover ({why}); release the user stop, look at Desk, try again"
-                )
+                raise ArmError(f"the arm does not recover ({why}); {HINT}")
 
     def grip(self, width_m: float, speed_m_s: float, force_n: float) -> None:
         """Begin to open, or to close until something is held."""

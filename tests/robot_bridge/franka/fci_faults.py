@@ -37,8 +37,8 @@ def reflex_in_motion(twin: TwinProcess, arm: ArmProcess) -> None:
     assert np.abs(lead(arm, AWAY).positions - start - AWAY).max() < 0.01
 
 
-def user_stop_in_motion(twin: TwinProcess, arm: ArmProcess, said: str) -> None:
-    """See that the user stop ends a motion with an error that matches `said`, and that the arm is idle after it."""
+def user_stop_in_motion(twin: TwinProcess, arm: ArmProcess, said: str | None) -> None:
+    """See that the user stop ends a motion with an error, which matches `said`, and that the arm is idle after it."""
     lead(arm, STILL)
     twin.tell("user_stop on")
     try:

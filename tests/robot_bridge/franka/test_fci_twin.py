@@ -90,7 +90,7 @@ def test_a_reflex_ends_a_motion_until_it_is_recovered_from(twin: TwinProcess, ar
 
 
 def test_the_user_stop_ends_a_motion_and_is_named(twin: TwinProcess, arm: ArmProcess) -> None:
-    user_stop_in_motion(twin, arm, "")
+    user_stop_in_motion(twin, arm, None)
 
 
 def test_lost_commands_are_borne_up_to_twenty(twin: TwinProcess, arm: ArmProcess) -> None:

@@ -18,7 +18,7 @@ from openral_core.arm_section import SafetyLimits
 from openral_core.errors import InstallationError
 from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
 from openral_robot_bridge.drivers.client_process import ClientProcess
-from openral_robot_bridge.drivers.fci_client import RECOVERY_S, hand_lost
+from openral_robot_bridge.drivers.fci_client import HINT, RECOVERY_S, hand_lost
 from openral_robot_bridge.drivers.fci_versions import PANDA_VERSION, refused
 from openral_robot_bridge.drivers.hand_process import HandProcess, hand_at
 
@@ -28,7 +28,6 @@ BEGIN_S = 1.0
 """[s] until an arm has begun a motion."""
 STOP_S = 2.0
 """[s] until it has ended one: from its greatest speeds it brakes within 0.45 s."""
-HINT = "release the user stop, look at Desk, try again"
 ASK_S = 1e-3
 """[s] between two looks at what is waited for."""
 STALE_S = 1.5

@@ -25,7 +25,7 @@ def with_all_cameras(recipe: Recipe) -> Recipe:
 
 
 def require_fit(folder: Path, recipe: Recipe) -> None:
-    """See that a skill can act in the scene of at least one task, before anything is filmed.
+    """See that a skill can act in the scene of at least one task, before it acts.
 
     Raises:
         ContractError: it fits none of them, or looks back; the text is about the first.
@@ -50,7 +50,7 @@ def _adapters(folder: Path, recipe: Recipe, task_id: str) -> tuple[ObservationAd
     manifest, scene = load_package(folder).manifest, recipe.scene_for(task_id)
     observe, act = ObservationAdapter(manifest, scene), ActionAdapter(manifest, scene)
     if observe.history:
-        raise ContractError(f"{folder}: it looks back in time; only skills that see one instant are filmed")
+        raise ContractError(f"{folder}: it looks back in time; take a skill that sees one instant")
     return observe, act
 
 

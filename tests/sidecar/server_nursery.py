@@ -1,4 +1,4 @@
-"""Forks servers from one process that has imported everything, so that a test can start and end very many.
+"""Forks servers from one process that has imported everything, torch too, so that a test can start very many.
 
     python server_nursery.py
 
@@ -20,6 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import sidecar_echo
+import torch  # noqa: F401  (a server of RLDX imports it when it begins: two seconds each time)
 
 from openral_policy_nodes.families.external import fake_server
 from openral_policy_nodes.families.rldx import conformance_server

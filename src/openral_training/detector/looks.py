@@ -34,15 +34,15 @@ class Looks(Relighting):
         places: Sequence[TruePlace],
         labels: Sequence[str],
         rng: np.random.Generator,
-    ) -> dict[str, Rgb]:
-        """Draw everything in a new look; return the colour of each thing that was painted."""
+    ) -> dict[tuple[int, ...], Rgb]:
+        """Draw everything in a new look; return the colour of each thing that was painted, by its geoms."""
         self.relight(rng)
         model = self._model
-        painted: dict[str, Rgb] = {}
+        painted: dict[tuple[int, ...], Rgb] = {}
         for place in places:
             if rng.random() < 0.4:
                 rgb = random_rgb(rng)
-                painted[place.label] = rgb
+                painted[place.geoms] = rgb
                 model.geom_rgba[list(place.geoms)] = (*rgb, 1.0)
                 model.geom_matid[list(place.geoms)] = -1
         self._renderer.added = added_shapes(plan, places, cubes=CUBE in labels, rng=rng)
@@ -69,7 +69,7 @@ def added_shapes(
         if any(np.linalg.norm(at - other) < APART_M for other in taken):
             continue
         taken.append(at)
-        shapes.append(_shape(at, rng, cube=cubes and rng.random() < 0.45))
+        shapes.append(_shape(at, plan.top_m, rng, cube=cubes and rng.random() < 0.45))
     return shapes
 
 
@@ -78,7 +78,7 @@ def is_cube(shape: AddedShape) -> bool:
     return shape.kind == "box" and len(set(shape.size)) == 1
 
 
-def _shape(at: NDArray[np.float64], rng: np.random.Generator, *, cube: bool) -> AddedShape:
+def _shape(at: NDArray[np.float64], top_m: float, rng: np.random.Generator, *, cube: bool) -> AddedShape:
     yaw = rng.uniform(-np.pi, np.pi)
     turn = np.array([[np.cos(yaw), -np.sin(yaw), 0.0], [np.sin(yaw), np.cos(yaw), 0.0], [0.0, 0.0, 1.0]])
     a = float(rng.uniform(0.012, 0.03))
@@ -96,4 +96,4 @@ def _shape(at: NDArray[np.float64], rng: np.random.Generator, *, cube: bool) -> 
             ("ellipsoid", (1.6 * a, a, 0.5 * a), 0.5 * a),
         ][int(rng.integers(0, 6))]
     rgba = (*random_rgb(rng), 1.0)
-    return AddedShape(kind, size, np.array([*at, height]), turn, rgba)  # type: ignore[arg-type]
+    return AddedShape(kind, size, np.array([*at, top_m + height]), turn, rgba)  # type: ignore[arg-type]

@@ -88,7 +88,7 @@ def take(
         draw([name])[name][0] for draw in (backend.render, backend.render_depth, backend.render_geoms)
     )
     camera = world.camera
-    things = [_seen(place, image, depth, shown, camera, painted.get(place.label)) for place in places]
+    things = [_seen(place, image, depth, shown, camera, painted.get(place.geoms)) for place in places]
     for index, shape in enumerate(backend.renderer.added):
         if is_cube(shape):
             place = TruePlace(CUBE, shape.position, (ADDED + index,))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from openral_core.errors import NotFoundError
 from openral_core.files.document import read_document
@@ -24,6 +24,16 @@ class ModelThing(Schema):
     """Bodies all of whose geoms show it."""
     at: Word | None = None
     """Body or geom whose position is the thing's; absent: the position that MetaWorld's own observation has."""
+    offset: Vector3 = (0.0, 0.0, 0.0)
+    """[m] in the world's frame, from that position to the one that is meant: a bin's may be at its rim."""
+
+
+def _several(value: Any) -> Any:
+    return (value,) if isinstance(value, dict) else value
+
+
+Things = Annotated[Many[ModelThing], BeforeValidator(_several), Field(min_length=1)]
+"""One thing, or a list of them."""
 
 
 class ColourMarker(Schema):
@@ -44,12 +54,14 @@ class DetectorWorld(Schema):
     """Task of a benchmark scene; absent: the scene as it is, in its first task."""
     camera: Word
     """Which camera sees it."""
-    things: dict[Word, ModelThing]
-    """Label -> what it is there."""
+    things: dict[Word, Things]
+    """Label -> what it is there; a list where there are several."""
     free: Vector3
     """[m] half width along x, half width along y, and greatest height of the space for what is added or moved."""
     centre: tuple[float, float] = Field(strict=False)
-    """[m] x and y of that space's middle; the table's top is at z = 0."""
+    """[m] x and y of that space's middle."""
+    top_m: Annotated[float, Field(ge=-10, le=10)] = 0.0
+    """[m] z of the table's top, on which that space stands."""
 
     def open_scene(self) -> DeployScene:
         """Return the scene, with its task."""
@@ -91,5 +103,7 @@ def load_detector_recipe(ref: str | Path) -> DetectorRecipe:
     if not path.suffix:
         path = Path(str(resources.files("openral_training") / "recipes" / f"{ref}.yaml"))
     if not path.is_file():
-        raise NotFoundError(f"there is no recipe '{ref}'; openral ships mini_detector")
+        raise NotFoundError(
+            f"there is no recipe '{ref}'; openral ships mini_detector and mini_detector_robosuite"
+        )
     return validate(DetectorRecipe, read_document(path))

@@ -22,6 +22,8 @@ GREATEST_STEPS = 140
 """Control steps of MetaWorld's 80 Hz after which a picture is taken at most; of slower scenes in proportion."""
 NOISE = 0.6
 """Standard deviation of what is added to each action of an expert, in the action's own units."""
+AWAY_M = 2.0
+"""[m] from the middle of the space in which things are: what is further off is put aside, and stays there."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,11 @@ class SeenWorld:
         self._task = backend.task_ids[0]
         self._expert = make_expert(self._task) if isinstance(backend, MetaWorldBackend) else None
         self._camera_position = self.model.cam_pos[self._camera].copy()
-        self._shown = {label: self._geoms(label, thing) for label, thing in plan.things.items()}
+        self._shown = [
+            (label, thing, self._geoms(label, thing))
+            for label, things in plan.things.items()
+            for thing in things
+        ]
 
     @property
     def model(self) -> Any:
@@ -102,10 +108,7 @@ class SeenWorld:
 
     def places(self) -> list[TruePlace]:
         """Return where the things are now."""
-        return [
-            TruePlace(label, self._position(thing), self._shown[label])
-            for label, thing in self.plan.things.items()
-        ]
+        return [TruePlace(label, self._position(thing), geoms) for label, thing, geoms in self._shown]
 
     def close(self) -> None:
         """Free the world."""
@@ -122,8 +125,10 @@ class SeenWorld:
         for joint in range(self.model.njnt):
             address, kind = self.model.jnt_qposadr[joint], self.model.jnt_type[joint]
             if kind == mujoco.mjtJoint.mjJNT_FREE and rng.random() < share:
+                if np.hypot(*(self.data.qpos[address : address + 2] - (x, y))) > AWAY_M:
+                    continue
                 low = self.data.qpos[address + 2]
-                z = rng.uniform(low, max(low, height)) if rng.random() < 0.4 else low
+                z = rng.uniform(low, max(low, self.plan.top_m + height)) if rng.random() < 0.4 else low
                 self.data.qpos[address : address + 3] = (
                     rng.uniform(x - half_x, x + half_x),
                     rng.uniform(y - half_y, y + half_y),
@@ -137,11 +142,13 @@ class SeenWorld:
     def _position(self, thing: ModelThing) -> NDArray[np.float64]:
         if thing.at is None:
             assert isinstance(self.backend, MetaWorldBackend)
-            position: NDArray[np.float64] = self.backend.world(0).look(self._task)[4:7].copy()
-            return position
-        if self._number(mujoco.mjtObj.mjOBJ_BODY, thing.at) >= 0:
-            return np.array(self.data.body(thing.at).xpos)
-        return np.array(self.data.geom(thing.at).xpos)
+            there = self.backend.world(0).look(self._task)[4:7]
+        elif self._number(mujoco.mjtObj.mjOBJ_BODY, thing.at) >= 0:
+            there = self.data.body(thing.at).xpos
+        else:
+            there = self.data.geom(thing.at).xpos
+        position: NDArray[np.float64] = there + np.array(thing.offset)
+        return position
 
     def _geoms(self, label: str, thing: ModelThing) -> tuple[int, ...]:
         if thing.at is None and not isinstance(self.backend, MetaWorldBackend):

@@ -14,7 +14,7 @@ from openral_rskill.mini.checkpoint import read_metadata
 from openral_training.detector.evaluate import measures
 from openral_training.detector.looks import Looks
 from openral_training.detector.pictures import draw_all, take
-from openral_training.detector.recipe import DetectorRecipe, load_detector_recipe
+from openral_training.detector.recipe import DetectorRecipe, DetectorWorld, load_detector_recipe
 from openral_training.detector.train import DetectorTraining, train
 from openral_training.detector.world import SeenWorld
 
@@ -53,6 +53,30 @@ def test_a_label_lies_on_the_thing_that_it_names(small: DetectorRecipe) -> None:
             ray = (surface - one.camera.position) / np.linalg.norm(surface - one.camera.position)
             assert np.linalg.norm(surface + thing.inward_m * ray - thing.position) < 0.03
     assert any(not np.array_equal(one.image, plain.image) for one in taken[1:])
+
+
+def test_a_label_may_have_several_things_and_a_place_beside_its_body(small: DetectorRecipe) -> None:
+    plan = DetectorWorld.model_validate(
+        {
+            **small.worlds[0].model_dump(),
+            "things": {
+                "cube": [{"geoms": ["cube"], "at": "cube"}, {"geoms": ["handle"], "at": "handle"}],
+                "tray": {"bodies": ["tray"], "at": "tray", "offset": [0.0, 0.01, 0.02]},
+            },
+            "top_m": 0.3,
+        }
+    )
+    with closing(SeenWorld(plan)) as world:
+        cube, handle, tray = world.places()
+        assert (cube.label, handle.label, tray.label) == ("cube", "cube", "tray")
+        np.testing.assert_allclose(handle.position, world.data.geom("handle").xpos)
+        np.testing.assert_allclose(tray.position, world.data.body("tray").xpos + np.array([0.0, 0.01, 0.02]))
+        looks, rng = Looks(world.backend.renderer), np.random.default_rng(0)
+        painted = [looks.shuffle(plan, world.places(), small.labels, rng) for _ in range(20)]
+        assert all(shape.position[2] > 0.3 for shape in world.backend.renderer.added)
+    assert any(
+        cube.geoms in one and handle.geoms in one and one[cube.geoms] != one[handle.geoms] for one in painted
+    )
 
 
 def test_the_same_seed_draws_the_same_pictures(small: DetectorRecipe, pictures: Path, tmp_path: Path) -> None:

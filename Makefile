@@ -36,7 +36,7 @@ test:
 	@! grep --line-regexp --invert-match --no-filename --quiet 0 $(RESULT)*
 
 test-live:
-	@$(PYTEST) $(LIVE_CACHE) -n 1 $(AT_ONCE) $(LIVE_TESTS); echo $$? > $(RESULT)live
+	@$(PYTEST) $(LIVE_CACHE) -n 1 $(AT_ONCE) --no-loadscope-reorder $(LIVE_TESTS); echo $$? > $(RESULT)live
 
 test-stack:
 	@$(PYTEST) -n 2 $(AT_ONCE) --give-way $(STACK_TESTS); echo $$? > $(RESULT)stack

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,44 +14,73 @@ for _folder in ("system", "console", "fleet"):
     if str(Path(__file__).parents[1] / _folder) not in sys.path:
         sys.path.append(str(Path(__file__).parents[1] / _folder))
 
-from console_browser import CHROMIUM, FLAGS, WIDE, open_page, url_of  # noqa: E402  they lie in the folders above
-from system_operator import Operator  # noqa: E402
+from console_browser import CHROMIUM, PLAIN, WIDE, open_page, url_of  # noqa: E402  they lie in the folders above
+from system_operator import ENDED, Operator  # noqa: E402
 from system_stack import Stack  # noqa: E402
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, BrowserContext, Page
 
 LAUNCH = ("scene:=metaworld_drawer", "mission:=close the drawer", "exit_when_done:=false")
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Closed after each module: while Playwright is open, its event loop runs, and no test may start another."""
+    """Without WebGL. Closed after each module: while Playwright is open, no test may start another event loop."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
     pytest.importorskip("nicegui", reason="pip install 'openral[console]'")
     if CHROMIUM is None:
         pytest.skip("no Chromium on PATH: apt install chromium")
     with sync_api.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=PLAIN)
         yield opened
         opened.close()
 
 
+class SharedDeployment:
+    """One deployment of a drawer with its console, for all modules of this folder that look at it."""
+
+    def __init__(self) -> None:
+        self._open = contextlib.ExitStack()
+        self._stack: Stack | None = None
+
+    def running(self, folder: Callable[[str], Path]) -> Stack:
+        """Return it; start it where it does not run."""
+        if self._stack is None or not self._stack.running:
+            self.close()
+            here = folder("console")
+            words = (*LAUNCH, "console:=true", "console_port:=0", f"run_dir:={here / 'run'}")
+            command = ("ros2", "launch", "openral", "deploy_sim.launch.py", *words)
+            self._stack = self._open.enter_context(Stack(here, *command))
+        return self._stack
+
+    def close(self) -> None:
+        """End it."""
+        self._open.close()
+        self._stack = None
+
+
+_shared = SharedDeployment()
+
+
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    """End the deployment when the next test is of another folder: its arm moves in real time."""
+    if nextitem is None or Path(__file__).parent not in nextitem.path.parents:
+        _shared.close()
+
+
 @pytest.fixture(scope="module")
-def stack(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """A deployment of a drawer with its console."""
-    folder = tmp_path_factory.mktemp("console")
-    words = (*LAUNCH, "console:=true", "console_port:=0", f"run_dir:={folder / 'run'}")
-    with Stack(folder, "ros2", "launch", "openral", "deploy_sim.launch.py", *words) as started:
-        yield started
+def stack(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Stack:
+    """A deployment of a drawer with its console; an earlier module may have moved its arm."""
+    return _shared.running(tmp_path_factory.mktemp)
 
 
 @pytest.fixture(scope="module")
 def operator(stack: Stack) -> Iterator[Operator]:
-    """The graph as it is beside the console, after the first mission."""
+    """The graph as it is beside the console, after a mission."""
     with Operator(stack) as listening:
         listening.until_active("mini_metaworld")
-        listening.until(lambda: listening.missions and listening.missions[-1].state == "done", "the mission")
+        listening.until(lambda: listening.missions and listening.missions[-1].state in ENDED, "a mission")
         yield listening
 
 
@@ -59,11 +89,27 @@ def url(stack: Stack) -> str:
     return url_of(stack)
 
 
+@pytest.fixture(scope="module")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """What tabs share, so that the first of them alone loads the page's scripts."""
+    opened = browser.new_context(viewport=WIDE)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def faults() -> list[str]:
+    """What went wrong in the module's tab, for the test that finds it."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def opened(context: BrowserContext, url: str, operator: Operator, faults: list[str]) -> Page:
+    return open_page(context, url, faults.append)
+
+
 @pytest.fixture
-def page(browser: Browser, url: str, operator: Operator) -> Iterator[Page]:
-    """A tab that has shown what the arm does; nothing was loaded from elsewhere, and no script failed."""
-    faults: list[str] = []
-    context = browser.new_context(viewport=WIDE)
-    yield open_page(context, url, faults.append)
-    context.close()
+def page(opened: Page, faults: list[str]) -> Iterator[Page]:
+    """The module's tab, which has shown what the arm does; nothing was loaded from elsewhere, and no script failed."""
+    yield opened
     assert faults == []

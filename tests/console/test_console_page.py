@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 import rclpy
-from console_browser import CONFIRMED, WIDE, actions, console_of, open_page, release, say, until_text
+from console_browser import (
+    CHROMIUM,
+    CONFIRMED,
+    WEBGL,
+    WIDE,
+    actions,
+    console_of,
+    open_page,
+    release,
+    say,
+    until_text,
+)
 from system_operator import Operator
 from system_stack import Stack
 
@@ -32,8 +43,39 @@ def test_a_mission_from_prompt_to_done(page: Page, stack: Stack) -> None:
     until_text(page, "[data-value=rate]", "of 80 Hz")
     until_text(page, "[data-camera=corner2]", "Hz")
     page.wait_for_function("document.querySelector('[data-camera=corner2] img').naturalWidth == 128")
-    assert page.locator("#robot canvas").count()
     assert 'said "open the drawer"' in actions(stack)
+
+
+FRAMES = """
+Object.keys(mounted_app.elements).map((id) => getElement(id)?.renderer?.info?.render.frame).find((frame) => frame >= 0)
+"""
+"""How often the view of the robot was drawn; undefined where there is none yet."""
+
+
+def test_the_robot_is_drawn_while_it_moves_and_not_while_it_rests(
+    browser: Browser, url: str, operator: Operator
+) -> None:
+    faults: list[str] = []
+    drawing = browser.browser_type.launch(executable_path=CHROMIUM, args=WEBGL)
+    page = open_page(drawing.new_context(viewport=WIDE), url, faults.append)
+    page.wait_for_function(f"({FRAMES}) > 0")
+
+    def until_at_rest() -> int:
+        """Wait until the view is not drawn for a second, and return how often it was."""
+        drawn = [-1, 0]
+        while drawn[-1] != drawn[-2]:
+            page.wait_for_timeout(1000)
+            drawn.append(int(page.evaluate(FRAMES)))
+        return drawn[-1]
+
+    before = until_at_rest()
+    say(page, "close the drawer")
+    operator.until_moving()
+    page.wait_for_function(f"({FRAMES}) > {before + 5}")
+    until_text(page, "#mission-state", "done")
+    until_at_rest()
+    drawing.close()
+    assert faults == []
 
 
 def test_a_question_is_answered_by_a_button(page: Page, operator: Operator, stack: Stack) -> None:

@@ -15,7 +15,7 @@ from system_operator import Operator
 from system_stack import Stack
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import BrowserContext, Page
 
 READY = "Push, slide or lift the cap"
 LET_GO = "let go of the cap"
@@ -52,14 +52,13 @@ def watcher(operator: Operator) -> Watcher:
 
 
 @pytest.fixture
-def tab(browser: Browser, beside: Stack, compact: Compact) -> Iterator[Page]:
+def tab(context: BrowserContext, beside: Stack, compact: Compact) -> Iterator[Page]:
     """A tab of the console with the SpaceMouse, whose cap is at rest."""
     faults: list[str] = []
-    context = browser.new_context()
     page = open_page(context, url_of(beside), faults.append)
     until_text(page, "#cap", "SpaceMouseCompact: ready")
     yield page
-    context.close()
+    page.close()
     compact.let_go()
     assert faults == []
 

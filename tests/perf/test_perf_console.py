@@ -22,7 +22,7 @@ from camera_world import CAMERAS, CONTROL_HZ, control_rate, write_world
 from system_stack import Stack, wait_for
 
 sys.path.append(str(Path(__file__).parents[1] / "console"))
-from console_browser import CHROMIUM, FLAGS, WIDE, console_of, open_page, url_of
+from console_browser import CHROMIUM, WEBGL, WIDE, console_of, open_page, url_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import WebSocket
@@ -107,7 +107,7 @@ def test_a_console_with_a_page_costs_a_tenth_of_a_core_and_the_control_loop_noth
         time.sleep(5.0)  # what an idle console still does at its start
         idle = cores_used(console)
         with on_cores(others):
-            browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+            browser = driver.chromium.launch(executable_path=CHROMIUM, args=WEBGL)
         context = browser.new_context(viewport=WIDE)
         context.on("page", lambda page: page.on("websocket", partial(hear_pictures, pictures)))
         page = open_page(context, url, lambda fault: None)

@@ -19,7 +19,7 @@ sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("system", "console")
 from console_browser import (  # noqa: E402  they lie in the folders above
     CHROMIUM,
     CONFIRMED,
-    FLAGS,
+    WEBGL,
     WIDE,
     open_page,
     release,
@@ -88,7 +88,7 @@ def main() -> int:
         folder = Path(name)
         words = (*LAUNCH, "console:=true", "console_port:=0", f"run_dir:={folder / 'run'}")
         with Stack(folder, "ros2", "launch", "openral", "deploy_sim.launch.py", *words) as stack:
-            browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+            browser = driver.chromium.launch(executable_path=CHROMIUM, args=WEBGL)
             with Operator(stack) as operator:
                 operator.until_active("mini_metaworld")
                 context = browser.new_context(viewport=WIDE, device_scale_factor=1)

@@ -22,6 +22,10 @@ GREATEST_STEPS = 140
 """Control steps of MetaWorld's 80 Hz after which a picture is taken at most; of slower scenes in proportion."""
 NOISE = 0.6
 """Standard deviation of what is added to each action of an expert, in the action's own units."""
+BESIDE, TOUCHING_M = 0.4, (0.042, 0.08)
+"""Share of the moved bodies that are put against another one, or on it; [m] from its middle to theirs."""
+LYING, UPRIGHT, LIES = 0.15, np.array([1.0, 0.0, 0.0, 0.0]), np.array([1.0, 1.0, 0.0, 0.0]) / np.sqrt(2.0)
+"""Share of the moved bodies that lie on their side, and both ways as w, x, y, z."""
 AWAY_M = 2.0
 """[m] from the middle of the space in which things are: what is further off is put aside, and stays there."""
 
@@ -121,23 +125,53 @@ class SeenWorld:
     def _scatter(self, rng: np.random.Generator) -> None:
         """Move and lift free bodies, more often where no expert does, and open the drawer of ours."""
         share = 0.3 if self._expert is not None else 0.6
-        (x, y), (half_x, half_y, height) = self.plan.centre, self.plan.free
+        free = self._free_joints()
+        for address in free:
+            if rng.random() >= share:
+                continue
+            others = [other for other in free if other != address]
+            if others and rng.random() < BESIDE:
+                self._put_beside(address, int(rng.choice(others)), rng)
+            else:
+                self._put_anywhere(address, rng)
+            turn, half = np.zeros(4), rng.uniform(-np.pi, np.pi) / 2
+            lying = LIES if rng.random() < LYING else UPRIGHT
+            mujoco.mju_mulQuat(turn, np.array([np.cos(half), 0.0, 0.0, np.sin(half)]), lying)
+            self.data.qpos[address + 3 : address + 7] = turn
         for joint in range(self.model.njnt):
-            address, kind = self.model.jnt_qposadr[joint], self.model.jnt_type[joint]
-            if kind == mujoco.mjtJoint.mjJNT_FREE and rng.random() < share:
-                if np.hypot(*(self.data.qpos[address : address + 2] - (x, y))) > AWAY_M:
-                    continue
-                low = self.data.qpos[address + 2]
-                z = rng.uniform(low, max(low, self.plan.top_m + height)) if rng.random() < 0.4 else low
-                self.data.qpos[address : address + 3] = (
-                    rng.uniform(x - half_x, x + half_x),
-                    rng.uniform(y - half_y, y + half_y),
-                    z,
-                )
-                yaw = rng.uniform(-np.pi, np.pi) / 2
-                self.data.qpos[address + 3 : address + 7] = np.cos(yaw), 0.0, 0.0, np.sin(yaw)
-            elif self.model.joint(joint).name == "drawer" and rng.random() < 0.6:
-                self.data.qpos[address] = rng.uniform(*self.model.jnt_range[joint])
+            if self.model.joint(joint).name == "drawer" and rng.random() < 0.6:
+                self.data.qpos[self.model.jnt_qposadr[joint]] = rng.uniform(*self.model.jnt_range[joint])
+
+    def _free_joints(self) -> list[int]:
+        """Return where in qpos the free bodies are that stand in the space in which things are moved."""
+        found = self.model.jnt_qposadr[self.model.jnt_type == mujoco.mjtJoint.mjJNT_FREE]
+        away = (
+            np.hypot(*(self.data.qpos[address : address + 2] - self.plan.centre)) > AWAY_M
+            for address in found
+        )
+        return [int(address) for address, far in zip(found, away, strict=True) if not far]
+
+    def _put_anywhere(self, address: int, rng: np.random.Generator) -> None:
+        (x, y), (half_x, half_y, height) = self.plan.centre, self.plan.free
+        low = self.data.qpos[address + 2]
+        z = rng.uniform(low, max(low, self.plan.top_m + height)) if rng.random() < 0.4 else low
+        self.data.qpos[address : address + 3] = (
+            rng.uniform(x - half_x, x + half_x),
+            rng.uniform(y - half_y, y + half_y),
+            z,
+        )
+
+    def _put_beside(self, address: int, other: int, rng: np.random.Generator) -> None:
+        """Put a body against another one, or on it."""
+        there = self.data.qpos[other : other + 3]
+        if rng.random() < 0.4:
+            self.data.qpos[address : address + 3] = there + (
+                *rng.normal(0.0, 0.006, 2),
+                rng.uniform(*TOUCHING_M),
+            )
+            return
+        way, far = rng.uniform(-np.pi, np.pi), rng.uniform(*TOUCHING_M)
+        self.data.qpos[address : address + 2] = there[:2] + far * np.array([np.cos(way), np.sin(way)])
 
     def _position(self, thing: ModelThing) -> NDArray[np.float64]:
         if thing.at is None:

@@ -8,15 +8,15 @@ unexport PYTHONDONTWRITEBYTECODE
 # A GPU's build of torch instead of the CPU's: make UV_TORCH_BACKEND=auto demo
 INSTALL := $(BIN)/python tools/install.py
 
-.PHONY: demo test test-live test-stack test-long retest lint lint-ruff lint-stack lint-runtime lint-imports
+.PHONY: demo test test-runtime test-live test-stack test-long retest lint lint-ruff lint-stack lint-runtime lint-imports
 .PHONY: perf faults faults-long soak docs-check sidecars ros2 lock release audit clean
 
 demo: $(VENV)/.runtime
 	@$(BIN)/openral demo
 
-# Three suites: the runtime's; then, side by side, that of what moves in real time, one test at a time, and the stack's,
-# which gives way to it. All run, whatever becomes of the others; what each came to lies in .venv/.result-SUITE:
-# pytest's exit code.
+# Three suites: the runtime's, which mostly waits, beside the linters; then, side by side, that of what moves in real
+# time, one test at a time, and the stack's, which gives way to it. All run, whatever becomes of the others; what each
+# came to lies in .venv/.result-SUITE: pytest's exit code.
 RUNTIME_TESTS = tests --ignore=tests/soak
 LIVE_TESTS = $(addprefix tests/,robot_bridge console fleet system faults)
 STACK_TESTS = tests $(addprefix --ignore=tests/,perf docs ros2 sidecars) $(addprefix --ignore=,$(LIVE_TESTS))
@@ -29,11 +29,13 @@ AT_ONCE = --max-worker-restart=1 --dist loadfile
 # apt fetches while uv installs.
 test:
 	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/.dev $(VENV)/.programs
-	@$(MAKE) --no-print-directory lint
 	@rm -f $(RESULT)*
-	@cd ros2_embedded && $(PYTEST) -n 2 $(AT_ONCE) $(RUNTIME_TESTS); echo $$? > $(RESULT)runtime
+	@$(MAKE) --no-print-directory --jobs=2 lint test-runtime
 	@$(MAKE) --no-print-directory --jobs=2 test-live test-stack
 	@! grep --line-regexp --invert-match --no-filename --quiet 0 $(RESULT)*
+
+test-runtime:
+	@cd ros2_embedded && $(PYTEST) -n 3 $(AT_ONCE) $(RUNTIME_TESTS); echo $$? > $(RESULT)runtime
 
 test-live:
 	@$(PYTEST) $(LIVE_CACHE) -n 1 $(AT_ONCE) --no-loadscope-reorder $(LIVE_TESTS); echo $$? > $(RESULT)live

@@ -165,10 +165,8 @@ class SeenWorld:
         """Put a body against another one, or on it."""
         there = self.data.qpos[other : other + 3]
         if rng.random() < 0.4:
-            self.data.qpos[address : address + 3] = there + (
-                *rng.normal(0.0, 0.006, 2),
-                rng.uniform(*TOUCHING_M),
-            )
+            on_it = np.append(rng.normal(0.0, 0.006, 2), rng.uniform(*TOUCHING_M))
+            self.data.qpos[address : address + 3] = there + on_it
             return
         way, far = rng.uniform(-np.pi, np.pi), rng.uniform(*TOUCHING_M)
         self.data.qpos[address : address + 2] = there[:2] + far * np.array([np.cos(way), np.sin(way)])

@@ -12,6 +12,7 @@ from openral_core.types import RobotState
 from openral_sim_bridge.backend import Backend
 from openral_sim_bridge.disturbances import Disturbance
 from openral_sim_bridge.recorder import TruthRecorder
+from openral_sim_bridge.still_pictures import StillPictures
 
 
 class SimulatedArm:
@@ -20,6 +21,8 @@ class SimulatedArm:
     def __init__(self, backend: Backend) -> None:
         """Take a backend with one world."""
         self._backend = backend
+        self._pictures = StillPictures(backend, backend.render)
+        self._depths = StillPictures(backend, backend.render_depth)
         self.control_hz = backend.control_hz
         self.task, self.init_id = "", 0
         """Where the world was last put."""
@@ -36,6 +39,8 @@ class SimulatedArm:
             OpenralError: there is no such task, or the simulator refused.
         """
         self._state = self._backend.reset([task], [init_id])[0]
+        self._pictures.forget()
+        self._depths.forget()
         self.task, self.init_id = task, init_id
         if self.disturbance is not None:
             self.disturbance.begin()
@@ -51,7 +56,11 @@ class SimulatedArm:
 
     def images(self, cameras: Sequence[str]) -> Mapping[str, NDArray[np.uint8]]:
         """Return the present image (H, W, 3) uint8 RGB of each camera."""
-        return {name: batch[0] for name, batch in self._backend.render(cameras).items()}
+        return self._pictures.of(cameras)
+
+    def depth_images(self, cameras: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
+        """Return the present depth (H, W) float32 [m] of cameras."""
+        return self._depths.of(cameras)
 
 
 class WorldRecorder:

@@ -137,7 +137,7 @@ class Simulation(ControlRun):
 
     def depth_images(self, cameras: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
         """Return the present depth (H, W) float32 [m] of cameras; call it from the control thread."""
-        return {name: batch[0] for name, batch in self._backend.render_depth(cameras).items()}
+        return self._arm.depth_images(cameras)
 
     def object_positions(self) -> Mapping[str, NDArray[np.float64]]:
         """Return where things are now, (3,) [m] by name; call it from the control thread."""

@@ -8,8 +8,6 @@ import sys
 from typing import Any
 
 import pytest
-from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 from release import ROOT, SPECIFICATION, bill_of_materials, weights_of_skills
 
 pytestmark = pytest.mark.long
@@ -22,6 +20,11 @@ def bill() -> dict[str, Any]:
 
 
 def test_it_follows_the_schema(bill: dict[str, Any]) -> None:
+    from cyclonedx.schema import (
+        SchemaVersion,  # five seconds of imports, which every run of the tests would take
+    )
+    from cyclonedx.validation.json import JsonStrictValidator
+
     assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", SPECIFICATION) == ("CycloneDX", "1.6")
     validator = JsonStrictValidator(SchemaVersion.from_version(SPECIFICATION))
     assert validator.validate_str(json.dumps(bill)) is None

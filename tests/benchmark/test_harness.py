@@ -182,7 +182,7 @@ def test_the_suite_of_robosuite_has_the_variants_that_its_worlds_allow() -> None
         *range(1500, 1700),
         *range(2000, 2200),
         *range(4000, 4100),
-        *range(7000, 7020),
+        *range(7000, 7033),
     }  # judged on, calibrated on, developed on, and looked at
     jobs = plan_missions(suite, suite.scenes, suite.missions.rows, suite.missions.variants, 1)
     left_out = {(scene.task.id, variant) for scene in suite.scenes for variant in suite.missions.variants} - {

@@ -40,7 +40,15 @@ REASONER = ROOT / "docs" / "reasoner.md"
 ABLATION = ROOT / "docs" / "ablation.json"
 REWARD = ROOT / "docs" / "reward.md"
 PERCEPTION = ROOT / "docs" / "perception.md"
-DETECTOR = ROOT / "rskills" / "mini-detector" / "eval" / "mini_detector.json"
+DETECTORS = {
+    "detector": ROOT / "rskills" / "mini-detector" / "eval" / "mini_detector.json",
+    "detector robosuite": ROOT
+    / "rskills"
+    / "mini-detector-robosuite"
+    / "eval"
+    / "mini_detector_robosuite.json",
+}
+"""Where the table of each stands in the page, and the results that it is made of."""
 LOOKS = {
     "plain": "as the scene looks",
     "random": "random colours, lights, other shapes",
@@ -244,10 +252,10 @@ def detector_table(results: dict[str, Any]) -> list[str]:
 
 
 def perception_page(text: str) -> str:
-    """Return docs/perception.md with its table made anew."""
-    return with_part(
-        text, "detector", detector_table(json.loads(DETECTOR.read_text(encoding="utf-8"))["results"])
-    )
+    """Return docs/perception.md with its tables made anew."""
+    for part, path in DETECTORS.items():
+        text = with_part(text, part, detector_table(json.loads(path.read_text(encoding="utf-8"))["results"]))
+    return text
 
 
 def readme(text: str) -> str:

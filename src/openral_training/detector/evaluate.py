@@ -184,13 +184,16 @@ def _refuse_trained(package: RSkillPackage, init_ids: list[int]) -> None:
 def _source(plan: DetectorPlan, init_ids: list[int], command: str) -> dict[str, Any]:
     """What an eval JSON says before its results."""
     trained = plan.recipe.train_init_ids
+    scenes = [world.open_scene() for world in plan.recipe.worlds]
     return {
         "schema_version": "0.1",
         "source": {"evaluated_by": "openral", "reproduced_locally": True, "status": "reproduced"},
         "benchmark": {
             "name": plan.recipe_name,
-            "simulator": "metaworld and mjcf",
-            "robot": "sawyer and franka_panda",
+            "simulator": " and ".join(
+                sorted({str(scene.scene.backend_options["family"]) for scene in scenes})
+            ),
+            "robot": " and ".join(sorted({scene.robot_id for scene in scenes})),
             "protocol": "initial states that training never saw, after a random part of a task; each label is asked "
             f"for by words; found: within {NEAR_CM:g} cm of the simulator's position; depth is the simulator's",
             "deviations": f"cameras shifted by up to {100 * plan.recipe.camera_shift_m:g} cm; looks: the scene's own, "

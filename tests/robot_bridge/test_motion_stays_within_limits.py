@@ -70,7 +70,13 @@ class LedArm:
         self.now_s += CYCLE_S
 
 
-@pytest.fixture(scope="module", params=[0.0, 0.03], ids=["an arm on time", "an arm that lags by 30 ms"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(0.0, id="an arm on time", marks=pytest.mark.long),
+        pytest.param(0.03, id="an arm that lags by 30 ms"),
+    ],
+)
 def motion(request: pytest.FixtureRequest) -> Motion:
     robot = limits_of(ROBOT)
     own = read_limits((share_directory() / "robots/fr3/fr3.urdf").read_text(), robot.names)

@@ -27,11 +27,11 @@ PARTS = (
     "missions",
     "missions_parts",
     "missions_mt10",
-    "missions_robosuite_judged",
+    "missions_robosuite_own",
     "missions_robosuite",
 )
 """Names of the results in docs/, and of their parts of the page: two tasks, these without one part each, ten tasks,
-robosuite by its own judge, and by the simulator's verdict."""
+robosuite by judge and detector, and with what the simulator says."""
 TOLD = {
     "missions": "pick-place and push, in seven variants",
     "missions_mt10": "the ten tasks of MT10, in four variants",

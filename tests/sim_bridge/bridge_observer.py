@@ -88,6 +88,19 @@ class Observer:
         }
         self.policy.send(fields.pop("stamp", self.seen["image"][-1].header.stamp), **fields)
 
+    def answer_until(self, condition):
+        """Answer each picture, as a policy does, until a condition holds: on a busy machine one answer may be late."""
+
+        def answered():
+            if condition():
+                return True
+            if self.seen["image"]:
+                self.answer()
+                self.seen["image"].clear()
+            return False
+
+        self.until(answered)
+
     def status(self):
         """The newest status; the bridge tells it five times a second, so the first may be on its way."""
         self.until(lambda: self.seen["status"])

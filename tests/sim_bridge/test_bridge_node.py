@@ -143,8 +143,7 @@ def test_the_arm_is_paused_and_given_back_by_the_command_line(start, observer):
     assert code == 0, said
     observer.until(lambda: observer.status().intervention == "autonomous")
     observer.seen["image"].clear()
-    observer.answer(0.2)
-    observer.until(lambda: observer.status().executed > before.executed)
+    observer.answer_until(lambda: observer.status().executed > before.executed)
     code, said = arm(observer, "resume")
     assert (code, "nothing to be given back" in said) == (1, True)
 

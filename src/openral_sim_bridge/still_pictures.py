@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,16 +13,13 @@ from openral_sim_bridge.backend import Backend, Snapshot
 STILL = 1e-5
 """[m], and rad: where nothing has moved by more since a picture was drawn, it still holds; a pixel is a thousand times
 that."""
-Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class StillPictures:
     """What cameras see of the only world of a backend; between resets all that changes is where things are."""
 
-    def __init__(
-        self, backend: Backend, draw: Callable[[Sequence[str]], Mapping[str, NDArray[Scalar]]]
-    ) -> None:
-        """Take the backend, and what draws cameras (1, H, W, ...) of it."""
+    def __init__(self, backend: Backend, draw: Callable[[Sequence[str]], Mapping[str, NDArray[Any]]]) -> None:
+        """Take the backend, and that method of it which draws: its `render`, or its `render_depth`."""
         self._backend, self._draw = backend, draw
         self._drawn: dict[str, NDArray[Any]] = {}
         self._seen: Snapshot | None = None
@@ -47,5 +44,5 @@ class StillPictures:
 
 
 def _moved(before: NDArray[np.float64], now: NDArray[np.float64]) -> bool:
-    """Tell whether any of the coordinates that are known has changed."""
+    """Tell whether any coordinate has changed; one that is nan, as of a mocap body that is not there, has not."""
     return bool((np.abs(now - before) > STILL).any())

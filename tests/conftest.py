@@ -44,7 +44,8 @@ hypothesis.settings.load_profile("openral")
 # Set before any session opens; child processes inherit it. Held until this process ends.
 _held = contextlib.ExitStack()
 os.environ["ROS_DOMAIN_ID"] = str(_held.enter_context(domain_id()))
-os.environ["XDG_STATE_HOME"] = _held.enter_context(tempfile.TemporaryDirectory(prefix="openral-state-"))
+for _folder in ("XDG_STATE_HOME", "XDG_DATA_HOME"):  # latches; what the reasoner remembers
+    os.environ[_folder] = _held.enter_context(tempfile.TemporaryDirectory(prefix="openral-"))
 
 
 # Of the test run itself, not of what a test captures.

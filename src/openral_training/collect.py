@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import as_completed
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from openral_benchmark.workers.parent_watch import worker_pool
-from openral_core.errors import SimulationError
+from openral_core.errors import NotFoundError, SimulationError
 from openral_data.episode import Episode, load_shard, save_shard
 from openral_rskill.registry import load_package
 from openral_rskill.weights_hash import weights_sha256
@@ -56,7 +56,12 @@ class CollectionUnit:
 
 
 def plan(
-    recipe: Recipe, starts: int, failures: int, skill: Path | None = None, attempts: int = 0
+    recipe: Recipe,
+    starts: int,
+    failures: int,
+    skill: Path | None = None,
+    attempts: int = 0,
+    tasks: Collection[str] = (),
 ) -> list[CollectionUnit]:
     """List the units of a collection.
 
@@ -66,15 +71,23 @@ def plan(
         failures: resets a task in which nobody succeeds on purpose, for the reward model.
         skill: folder of a skill whose failed attempts experts correct.
         attempts: of that skill, a task; they begin in other states than the experts do, as long as there are others.
+        tasks: those to collect; none: each of the recipe's.
+
+    Raises:
+        NotFoundError: the recipe has no such task.
     """
+    if unknown := sorted(set(tasks) - set(recipe.task_ids)):
+        raise NotFoundError(f"the recipe has no task '{unknown[0]}'; it has {', '.join(recipe.task_ids)}")
     ids = list(recipe.train_init_ids.ids())
     corrected, weights = (
         (tasks_of(skill, recipe), weights_sha256(load_package(skill)) or "") if skill else ((), "")
     )
     units: list[CollectionUnit] = []
-    for tasks in recipe.worlds:
-        for task_id in tasks:
-            count = starts if len(tasks) > 1 else 2 * starts
+    for world in recipe.worlds:
+        for task_id in world:
+            if tasks and task_id not in tasks:
+                continue
+            count = starts if len(world) > 1 else 2 * starts
             for number in range(count):
                 behaviour = "expert" if number % 3 == 0 else "noisy_expert"
                 units.append(CollectionUnit(task_id, ids[number % len(ids)], behaviour))

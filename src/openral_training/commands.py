@@ -41,6 +41,10 @@ StartOption = Annotated[
 def collect(
     out: Annotated[Path, typer.Option("--out", help="Folder of the dataset to make.")],
     recipe: RecipeOption = "mini_metaworld",
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--task", help="Only this task of the recipe; several times for several."),
+    ] = None,
     starts: Annotated[int, numbers.count("Resets a task.")] = 30,
     failures: Annotated[int, numbers.count("Failing rollouts a task, for reward models.", least=0)] = 14,
     policy: Annotated[
@@ -63,7 +67,7 @@ def collect(
     skill = ready(policy).folder if policy else None
     if skill is not None:
         require_fit(skill, plan_for)
-    units = collecting.plan(plan_for, starts, failures, skill, attempts)
+    units = collecting.plan(plan_for, starts, failures, skill, attempts, only or ())
     frames = 0
     with progress_bar("collecting", len(units)) as (bar, task):
 

@@ -354,6 +354,21 @@ def test_counts_choose_what_is_tried_first(
         assert "that worked 9 of 9 times before" in next(e.reason for e in desk.log if e.kind == "motions")
 
 
+def test_a_task_that_motions_do_first_began_with_the_first_of_them(tmp_path: Path) -> None:
+    outcomes = Outcomes(tmp_path / "outcomes.json")
+    for _ in range(9):
+        outcomes.add(MOVER.name, "pick-place-v3", "motions", success=True)
+    desk = desk_with(goal=TRAY, lands=0.02)
+    desk.director = Director(desk.log.append, gate=GATE, config=CONFIG, experience=Experience(outcomes))
+    desk.director.palette(desk.palette, desk.now)
+    desk.director.perception(can_locate=True)
+    desk.motion_ends = ""
+    desk.say(PLACING)
+    desk.run(1, 0.2)
+    assert len(desk.driven) == 1
+    assert desk.mission.tasks[0].started_s == next(e.stamp_s for e in desk.log if e.kind == "motions") > 0.0
+
+
 def test_what_comes_after_motions_that_failed_is_the_skill_as_it_was_planned(tmp_path: Path) -> None:
     outcomes = Outcomes(tmp_path / "outcomes.json")
     for _ in range(9):

@@ -227,6 +227,16 @@ def test_labels_know_the_other_task_of_the_scene(dataset: Dataset, recipe: Recip
     assert np.isnan(labels.progress[first, 0])
 
 
+def test_some_of_a_recipe_s_tasks_may_be_collected(recipe: Recipe) -> None:
+    units = collect.plan(recipe, starts=1, failures=1, tasks=["drawer-open-v3"])
+    assert units == [
+        unit for unit in collect.plan(recipe, starts=1, failures=1) if unit.task_id == "drawer-open-v3"
+    ]
+    assert units
+    with pytest.raises(NotFoundError, match="no task 'door-open-v3'; it has drawer-open-v3"):
+        collect.plan(recipe, starts=1, failures=1, tasks=["door-open-v3"])
+
+
 def test_a_recipe_may_have_some_of_the_tasks_of_a_scene(tmp_path: Path) -> None:
     one = Recipe.model_validate(SMALL | {"tasks": {"drawer-open-v3": SMALL["tasks"]["drawer-open-v3"]}})
     units = collect.plan(one, starts=1, failures=0)

@@ -119,6 +119,8 @@ class TaskRunner:
         """Prepare the next attempt, then begin it; or do the task by motions."""
         mission, palette = self._mission(), self._proposals.palette
         self.recovery.first_way(mission, task, palette, now)
+        if is_all(task):
+            task.started_s = task.started_s or now.stamp_s
         before = self._preparation.due(mission, task, palette, now)
         if before is not None:
             return before

@@ -9,12 +9,14 @@ import time
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 from recorded_deployment import COLUMNS, EVERY, RecordedDeployment, grey
 
 from openral_core.errors import DatasetError, OutputError
 from openral_data.datasets.check import dataset_faults
 from openral_data.lerobot_v3 import Dataset, open_dataset
+from openral_data.recording import finishing
 from openral_data.recording.recorder import FLUSH_S
 from openral_data.recording.repair import repair_recording
 from openral_data.recording_folder import RecordingFolder
@@ -193,6 +195,52 @@ def test_a_disk_that_is_full_ends_the_recording_and_what_was_written_is_repaired
     dataset = dataset_of(tmp_path)
     assert len(dataset) > 60
     assert dataset.episodes["truncated"] == [True]
+
+
+def test_an_encoder_that_is_killed_ends_the_episode_and_what_was_written_is_repaired(tmp_path: Path) -> None:
+    world = RecordedDeployment(tmp_path, "episodes")
+    world.goal("a" * 32)
+    world.run(400, goal_id="a" * 32)
+    world.age(FLUSH_S)
+    [encoder] = psutil.Process().children()
+    encoder.kill()
+    encoder.wait()
+    world.run(80, goal_id="a" * 32)
+    assert "the video encoder ended" in world.recorder.stopped_by
+    world.recorder.close()
+    folder = RecordingFolder(tmp_path)
+    [segment] = folder.unfinished()
+    assert (segment / "bag" / "metadata.yaml").is_file(), "the bag was closed"
+    [line] = repair_recording(folder)
+    assert "episode 0" in line
+    assert len(dataset_of(tmp_path)) > 20
+
+
+def test_a_bag_that_could_not_be_kept_is_kept_by_a_repair_beside_its_own_episode(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(bags: object, target: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    world = RecordedDeployment(tmp_path, "episodes")
+    for goal in ("a" * 32, "b" * 32):
+        world.goal(goal)
+        with monkeypatch.context() as patch:
+            if goal == "a" * 32:
+                patch.setattr(finishing, "_keep_bags", full)
+            world.run(80, goal_id=goal)
+            world.goal("")
+            time.sleep(1.0)
+    world.recorder.close()
+    folder = RecordingFolder(tmp_path)
+    assert not folder.bag_of(0).exists()
+    kept = sorted(folder.bag_of(1).iterdir())
+    assert len(folder.unfinished()) == 1
+    [line] = repair_recording(folder)
+    assert "episode 0" in line
+    assert folder.bag_of(0).exists()
+    assert sorted(folder.bag_of(1).iterdir()) == kept
+    assert len(dataset_of(tmp_path).episodes["tasks"]) == 2
 
 
 def test_whatever_byte_a_kill_stopped_at_the_whole_frames_are_repaired(tmp_path: Path) -> None:

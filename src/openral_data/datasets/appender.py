@@ -88,9 +88,10 @@ class DatasetAppender:
         """Return the number of episodes."""
         return len(self._rows)
 
-    def has(self, recording_id: str) -> bool:
-        """Whether an episode was appended already."""
-        return any(row.get("recording_id") == recording_id for row in self._rows)
+    def number_of(self, recording_id: str) -> int | None:
+        """Return the number of an episode that was appended already; None: it was not."""
+        numbers = (n for n, row in enumerate(self._rows) if row.get("recording_id") == recording_id)
+        return next(numbers, None)
 
     def append(self, episode: NewEpisode) -> int:
         """Append an episode and return its number.

@@ -8,7 +8,6 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from openral_core.errors import OpenralError
 from openral_data.recording.finishing import LEAST_FRAMES, delete_segments, finish_episode
 from openral_data.recording.journal import read_segment
 from openral_data.recording.outcome import UNKNOWN, Verdicts, simulator_verdict
@@ -70,7 +69,7 @@ class EpisodeFinisher:
         while (job := self._jobs.get()) is not None:
             try:
                 job()
-            except (OpenralError, OSError) as error:
+            except Exception as error:  # noqa: BLE001  the next episode is finished all the same
                 self._say(
                     f"an episode was not finished, its segments stay for `openral data repair`: {error}", True
                 )

@@ -53,12 +53,11 @@ def finish_episode(
     counts = [_whole_frames(part) for part in parts]
     cut_off = not all(part.complete for part in parts)
     total = sum(counts)
-    if appender.has(str(about.get("recording_id"))):
-        number = len(appender) - 1
-    elif total < LEAST_FRAMES:
+    number = appender.number_of(str(about.get("recording_id")))
+    if number is None and total < LEAST_FRAMES:
         delete_segments(segments)
         return FinishedEpisode(None, total, f"{total} frames are no episode")
-    else:
+    if number is None:  # else it was appended before, and its bag was not kept
         rows = pa.concat_tables(part.rows.slice(0, n) for part, n in zip(parts, counts, strict=True))
         interventions = sum(rows["intervention"].to_pylist())
         number = appender.append(

@@ -75,8 +75,8 @@ class SegmentWriter:
         """Finish rows and videos. Raises OSError or OutputError: something cannot be written."""
         try:
             self.flush()
-            self._rows.close()
             self._encoder.finish()
+            self._rows.close()  # the end of the rows says that the videos have theirs
         finally:
             self._file.close()
 
@@ -90,7 +90,7 @@ class Segment:
     about: dict[str, Any]
     rows: pa.Table
     complete: bool = field(default=True)
-    """The rows have their end; else the recorder was killed."""
+    """Rows and videos have their end; else recorder or encoder was killed."""
 
 
 def read_segment(folder: Path) -> Segment:

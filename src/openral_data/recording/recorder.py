@@ -294,7 +294,7 @@ class EpisodeRecorder:
             for message in self._latched.values():
                 bag.write(message.topic, message.type_name, message.data, self._received_ns)
         except (OpenralError, OSError) as error:
-            self._fail(error)
+            self.fail(error)
             return
         self._open = _Open(writer, bag, notes, {})
 
@@ -367,9 +367,10 @@ class EpisodeRecorder:
         try:
             work()
         except (OpenralError, OSError) as error:
-            self._fail(error)
+            self.fail(error)
 
-    def _fail(self, error: Exception) -> None:
+    def fail(self, error: Exception) -> None:
+        """End the recording, and nothing else, for what went wrong; what was written is kept for a repair."""
         self.stopped_by = f"recording stopped: {error}"
         self._retry_s = time.monotonic() + RETRY_S
         self._say(self.stopped_by, True)

@@ -53,10 +53,9 @@ class VideoEncoder:
 
     def finish(self) -> dict[str, int]:
         """End the videos and return the frames of each. Raises OutputError: the process ended before."""
-        self._send(b"C")
-        assert self._process is not None
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
+        process = self._send(b"C")
+        assert process.stdout is not None
+        line = process.stdout.readline()
         if not line:
             raise OutputError(self._ended())
         counts: dict[str, int] = json.loads(line)
@@ -74,17 +73,20 @@ class VideoEncoder:
         if process.stdout is not None:
             process.stdout.close()
 
-    def _send(self, what: bytes, *parts: bytes | memoryview) -> None:
-        assert self._process is not None
-        assert self._process.stdin is not None
+    def _send(self, what: bytes, *parts: bytes | memoryview) -> subprocess.Popen[bytes]:
+        process = self._process
+        if process is None:
+            raise OutputError(self._ended())
+        assert process.stdin is not None
         size = sum(part.nbytes if isinstance(part, memoryview) else len(part) for part in parts)
         try:
-            self._process.stdin.write(COMMAND.pack(what, size))
+            process.stdin.write(COMMAND.pack(what, size))
             for part in parts:
-                self._process.stdin.write(part)
-            self._process.stdin.flush()
+                process.stdin.write(part)
+            process.stdin.flush()
         except (OSError, ValueError) as error:
             raise OutputError(self._ended()) from error
+        return process
 
     def _ended(self) -> str:
         code = self._process.poll() if self._process else None

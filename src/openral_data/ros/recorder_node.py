@@ -6,6 +6,7 @@ process of its own encodes the videos. Whoever commands the arm waits for none o
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
@@ -202,12 +203,13 @@ class RecorderNode(GuardedCallbacks, Node):
     def _write(self) -> None:
         while not self._closing.is_set():
             try:
-                self._work.get(timeout=POLL_S)()
-            except Empty:
-                pass
+                with contextlib.suppress(Empty):
+                    self._work.get(timeout=POLL_S)()
+                self._recorder.tick()
             except ContractError as error:
                 self.get_logger().warning(f"not recorded: {error}", throttle_duration_sec=5.0)
-            self._recorder.tick()
+            except Exception as error:  # noqa: BLE001  a recording that fails takes nothing down with it
+                self._recorder.fail(error)
         self._recorder.close()
 
     def _take(self, topic: RecordedTopic, take: Take, data: bytes, received_ns: int) -> None:

@@ -8,7 +8,7 @@ import os
 import socket
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 from openral_sidecar.paths import run_folder
@@ -51,6 +51,8 @@ class ServerIdentity:
     log: str = ""
     socket: str = ""
     """Unix socket at which it answers this user; empty: there is none."""
+    began: str = ""
+    """When its process began, see `beginning_of`; `write_announcement` fills it in."""
 
     @property
     def endpoint(self) -> str:
@@ -59,8 +61,8 @@ class ServerIdentity:
 
     @property
     def alive(self) -> bool:
-        """Whether its process exists."""
-        return is_alive(self.pid)
+        """Whether its process exists; another one that has got its number by now is not it."""
+        return is_alive(self.pid) and beginning_of(self.pid) == self.began
 
     def token(self) -> str:
         """Return the token of the server; empty where it has none or we may not read it."""
@@ -84,9 +86,22 @@ def is_alive(pid: int) -> bool:
     return state not in ("Z", "X")
 
 
+def beginning_of(pid: int) -> str:
+    """Return the boot of this machine and the clock tick in it [1/100 s] in which a process began: proc(5), field 22.
+
+    Empty where there is no such process, or no /proc.
+    """
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot} {Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[19]}"
+    except (OSError, IndexError):
+        return ""
+
+
 def write_announcement(announcement: ServerIdentity) -> Path:
     """Write the identity file of a port, at once and readable by this user only; return its path."""
     path = run_folder() / f"{announcement.port}.json"
+    announcement = replace(announcement, began=beginning_of(announcement.pid))
     write_private(path, json.dumps(asdict(announcement), indent=1))
     return path
 

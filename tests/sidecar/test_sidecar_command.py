@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -54,6 +55,23 @@ def started(openral: Openral) -> Iterator[str]:
     if running(server.pid):
         os.killpg(server.pid, signal.SIGKILL)
         wait_for(lambda: not running(server.pid), "the end of the server")
+
+
+def test_a_stranger_with_the_number_of_a_server_that_ended_is_left_alone(started, openral) -> None:
+    (server,) = announcements()
+    left = (run_folder() / f"{started}.json").read_text()
+    openral("stop", started)
+    with subprocess.Popen(["sleep", "60"], start_new_session=True) as stranger:
+        said = json.loads(left) | {"pid": stranger.pid}
+        (run_folder() / f"{started}.json").write_text(json.dumps(said))
+        assert list(announcements()) == []
+        openral("stop", "--all")
+        assert running(stranger.pid)
+        assert "no server" in openral("stop", started, fails=True)
+        assert running(stranger.pid)
+        stranger.kill()
+    assert said["began"] != ""
+    assert server.pid != stranger.pid
 
 
 def test_list_shows_sidecars_servers_and_what_is_broken(started, openral) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
+from weakref import WeakValueDictionary
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -20,11 +21,12 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from openral_console.options import ListenOptions, is_password
+from openral_console.request_body import read_body
 from openral_console.sessions import LIFETIME_S, Sessions
 from openral_core.loopback import is_loopback
 
 REFUSED_DELAY_S = 1.0
-"""[s] that a wrong password costs, one after the other."""
+"""[s] that a wrong password costs the machine that it comes from, one after the other."""
 MAX_FORM = 4096
 """[bytes] of the form with name and password."""
 OPERATOR = "openral.operator"
@@ -65,7 +67,8 @@ class Access:
         self.app = app  # NiceGUI follows attributes of this name from the server to its own application
         self._sessions, self._options, self._passwords = sessions, options, passwords
         self._local_name, self._log = local_name, log
-        self._trying = asyncio.Lock()
+        self._trying = WeakValueDictionary[str, asyncio.Lock]()
+        """Held by each machine while it tries a password."""
         stop = f"{options.scheme}://*:{options.stop_port}"
         self._headers = [
             (b"content-security-policy", _POLICY.format(stop=stop).encode()),
@@ -127,14 +130,13 @@ class Access:
     async def _login(self, request: Request) -> Response:
         if request.method != "POST":
             return _login_page("")
-        body = b""
-        async for part in request.stream():
-            body += part
-            if len(body) > MAX_FORM:
-                return PlainTextResponse("refused: too long\n", status_code=413)
+        body = await read_body(request, MAX_FORM)
+        if body is None:
+            return PlainTextResponse("refused: too long\n", status_code=413)
         form = parse_qs(body.decode("utf-8", "replace"))
         name, password = (form.get(field, [""])[0] for field in ("name", "password"))
-        async with self._trying:  # one at a time, so that guessing takes the longer the more guess
+        trying = self._trying.setdefault(_host(request.scope), asyncio.Lock())
+        async with trying:  # one at a time from a machine, whose guesses keep nobody else from logging in
             if is_password(self._passwords, name, password):
                 return self._welcome(name, request.scope)
             await asyncio.sleep(REFUSED_DELAY_S)
@@ -159,6 +161,11 @@ class Access:
 def _login_page(words: str) -> Response:
     text = LOGIN_PAGE.read_text(encoding="utf-8").replace("<!-- words -->", html.escape(words))
     return HTMLResponse(text, status_code=401)
+
+
+def _host(scope: Scope) -> str:
+    client = scope.get("client")
+    return str(client[0]) if client else ""
 
 
 def _client(scope: Scope) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -144,6 +145,35 @@ def test_off_loopback_name_and_password_are_asked_for(
     assert "Secure" in right.history[0].headers["set-cookie"]
 
 
+def test_who_guesses_passwords_keeps_nobody_else_out(sessions: Sessions) -> None:
+    ended: list[str] = []
+    options = ListenOptions(address="0.0.0.0", certificate=Path("cert.pem"), key=Path("key.pem"))
+    app = Access(Starlette(), sessions, options, {"anna": PASSWORD}, "me", lambda who, what: None)
+
+    async def log_in(host: str, password: str) -> None:
+        form = f"name=anna&password={password}".encode()
+        headers = [(b"host", b"robot.example:8420"), (b"origin", b"https://robot.example:8420")]
+        scope = {"type": "http", "method": "POST", "path": "/login", "query_string": b"", "headers": headers}
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "http.request", "body": form, "more_body": False}
+
+        async def send(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                ended.append(f"{host} {message['status']}")
+
+        await app({**scope, "client": (host, 1)}, receive, send)
+
+    async def all_of_them() -> None:
+        guesses = [asyncio.create_task(log_in("10.0.0.66", "guess")) for _ in range(2)]
+        await asyncio.sleep(0.05)
+        await log_in("10.0.0.1", PASSWORD.replace(" ", "+"))
+        await asyncio.gather(*guesses)
+
+    asyncio.run(all_of_them())
+    assert ended == ["10.0.0.1 303", "10.0.0.66 401", "10.0.0.66 401"]
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -191,6 +221,24 @@ def test_the_process_behind_stop_hears_pages_of_this_machine_that_have_its_key(s
     for body, origin in ((key, "http://evil.example"), (sessions.sign("anna"), HOME), ("", HOME), (key, "")):
         assert browser.post("/stop", content=body, headers={"origin": origin}).status_code == 403
     assert pressed == ["anna"]
+
+
+def test_an_endless_call_is_not_kept_in_memory(sessions: Sessions) -> None:
+    taken, answered = [], []
+
+    async def receive() -> dict[str, Any]:
+        taken.append(1)
+        assert len(taken) < 100
+        return {"type": "http.request", "body": b"x" * 512, "more_body": True}
+
+    async def send(message: Any) -> None:
+        answered.append(message)
+
+    app = application({"/stop": lambda: ""}, sessions, lambda who, what, fault: None)
+    scope = {"type": "http", "method": "POST", "path": "/stop", "query_string": b"", "headers": []}
+    asyncio.run(app(scope, receive, send))
+    assert answered[0]["status"] == 413
+    assert len(taken) == 3
 
 
 def test_a_stop_in_vain_says_so(sessions: Sessions) -> None:

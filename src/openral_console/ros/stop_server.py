@@ -30,6 +30,7 @@ from starlette.routing import Route
 from std_srvs.srv import Trigger
 
 from openral_console.actions import STOPS, ActionLog
+from openral_console.request_body import read_body
 from openral_console.ros.fleet_stop import StopAll
 from openral_console.ros.service_call import ServiceCall
 from openral_console.ros.spinning import spinning
@@ -63,8 +64,10 @@ def application(
     """
 
     async def on_stop(request: Request) -> PlainTextResponse:
-        path, signed = request.url.path, (await request.body())[:MAX_BODY].decode("ascii", "replace")
-        name = sessions.name_in(signed, STOP)
+        path, body = request.url.path, await read_body(request, MAX_BODY)
+        if body is None:
+            return PlainTextResponse("refused: too long", 413)
+        name = sessions.name_in(body.decode("ascii", "replace"), STOP)
         origin = request.headers.get("origin", "")
         allowed = {"Access-Control-Allow-Origin": origin} if _same_host(request) else {}
         if name is None or not allowed:

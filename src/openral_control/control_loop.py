@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import threading
 from collections import deque
@@ -185,13 +184,13 @@ class ControlLoop:
 
         Args:
             work: moves the arm by other means, or puts a simulated world into a state; returns the arm's state then.
-            timeout_s: [s] wall time.
+            timeout_s: [s] wall time until the work begins; how long it takes is its own matter.
 
         Returns:
             [s] stamp of the first observation after it.
 
         Raises:
-            ControlError: the loop is busy or has ended.
+            ControlError: the loop did not come to it, and will not; or `work` raised what ends the loop.
             OpenralError: what `work` raised.
         """
         if self._closed:
@@ -201,9 +200,12 @@ class ControlLoop:
             self._interruptions.append(request)
             self._wake.notify()
         if not request.done.wait(timeout_s):
-            with contextlib.suppress(ValueError):
+            try:
                 self._interruptions.remove(request)
-            raise ControlError(f"the control loop was busy for {timeout_s:.0f} s; see the bridge's log")
+            except ValueError:
+                request.done.wait()  # it has begun
+            else:
+                raise ControlError(f"the control loop was busy for {timeout_s:.0f} s; nothing was done")
         if request.error is not None:
             raise request.error
         return request.stamp_s
@@ -348,6 +350,9 @@ class ControlLoop:
                 self._observe()
             except OpenralError as error:
                 request.error = error
+            except BaseException as error:
+                request.error = ControlError(f"the control loop ends: {type(error).__name__}: {error}")
+                raise
             finally:
                 request.stamp_s = self.now_s
                 request.done.set()

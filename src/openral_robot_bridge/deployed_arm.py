@@ -44,18 +44,22 @@ class DeployedArm(ControlRun):
         scene = load_arm_scene(options.scene, options.address)
         robot = load_robot(scene.robot_id)
         self._arm = RobotArm(scene, shadow=options.shadow)
-        executor = ChunkExecutor(
-            scene.control_hz,
-            Envelope(scene, robot),
-            self._arm.hold_action,
-            representation=scene.action.representation,
-        )
-        self._arm.foresee(executor.coming)
-        settings = LoopSettings(camera_periods={}, clock=time.time)
-        loop = ControlLoop(self._arm, executor, sink, settings, self._arm.robot_state())
-        super().__init__(scene, executor, loop, settings)
-        self.robot = self._arm.describe()
-        self.links = LinkFrames(self.robot)
+        try:
+            executor = ChunkExecutor(
+                scene.control_hz,
+                Envelope(scene, robot),
+                self._arm.hold_action,
+                representation=scene.action.representation,
+            )
+            self._arm.foresee(executor.coming)
+            settings = LoopSettings(camera_periods={}, clock=time.time)
+            loop = ControlLoop(self._arm, executor, sink, settings, self._arm.robot_state())
+            super().__init__(scene, executor, loop, settings)
+            self.robot = self._arm.describe()
+            self.links = LinkFrames(self.robot)
+        except BaseException:
+            self._arm.close()
+            raise
         self.joint_positions = self._arm.joint_positions
         """Present position of every joint of the URDF; call it from the control thread."""
 

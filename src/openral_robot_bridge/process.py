@@ -39,16 +39,19 @@ class ArmProcess:
         theirs.close()
         self._sending = threading.Lock()
         self._number = 0
-        answer = self._await(0, CONNECT_S)
-        if isinstance(answer, OpenralError):
+        try:
+            answer = self._await(0, CONNECT_S)
+            if isinstance(answer, OpenralError):
+                raise answer
+            self.info: ArmInfo = answer
+            """What the arm said of itself."""
+            self.limits: ArmLimits = used_limits(
+                self.info.limits, settings.limits, settings.arm.safety.dynamics_share
+            )
+            """What it is moved within."""
+        except BaseException:
             self.close()
-            raise answer
-        self.info: ArmInfo = answer
-        """What the arm said of itself."""
-        self.limits: ArmLimits = used_limits(
-            self.info.limits, settings.limits, settings.arm.safety.dynamics_share
-        )
-        """What it is moved within."""
+            raise
 
     @property
     def pid(self) -> int:

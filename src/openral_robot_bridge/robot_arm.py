@@ -19,6 +19,7 @@ from openral_control.safety.hold_to_run import HoldToRun
 from openral_control.safety.make_filter import make_filter
 from openral_control.safety.safety_filter import SafeTarget
 from openral_control.safety.slow_start import SlowStart
+from openral_core.arm_section import SafetyLimits
 from openral_core.errors import ManifestError
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene
@@ -144,7 +145,14 @@ class RobotArm:
         self.robot_limits = limits_of(robot)
         """Of robot.yaml."""
         self.process = connect(HostSettings(scene.arm, self.robot_limits, self.start))
-        safety = scene.arm.safety
+        try:
+            self._make_safe(scene, scene.arm.safety, begin_anywhere)
+        except BaseException:
+            self.process.close()
+            raise
+
+    def _make_safe(self, scene: DeployScene, safety: SafetyLimits, begin_anywhere: bool) -> None:
+        """Put the safety filter between the scene's control and the arm that is connected, and look at the arm."""
         self._margin_rad, self._timeout_s = safety.position_margin_rad, safety.command_timeout_s
         self._hold_to_run = HoldToRun(safety.hold_to_run_s) if safety.hold_to_run else None
         self._slow_start = SlowStart(

@@ -45,6 +45,7 @@ def match(
     if manifest.kind == "vla":
         findings += embodiment.control_mode(manifest, robot, scene)
         findings += [observation.state(manifest), *embodiment.bindings(manifest, robot)]
+        findings += embodiment.joint_order(manifest, robot)
         findings += [*action.action(manifest, scene), *action.rate(manifest, scene, lockstep)]
         findings += [*embodiment.starting_pose(manifest, robot), *embodiment.envelope(manifest, robot, scene)]
     findings += package_findings(manifest, folder=folder, accept_noncommercial=accept_noncommercial)

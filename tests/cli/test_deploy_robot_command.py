@@ -61,13 +61,15 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[
 
 
 def test_the_robots_launch_is_run_with_what_was_asked_for(run: Callable[..., tuple[int, str, Path]]) -> None:
-    code, output, folder = run("done", "--shadow", "--address", "172.16.0.2", "--mission", "lift the cube")
+    code, output, folder = run(
+        "done", "--shadow", "--address", "172.16.0.2", "--namespace", "/arm2", "--mission", "lift the cube"
+    )
     assert code == 0, output
     assert "so it ended" in output
     assert "no simulator judged it" in output
     file, *arguments = (folder / "arguments.txt").read_text().splitlines()
     assert file == "deploy_robot.launch.py"
-    for word in ("address:=172.16.0.2", "shadow:=true", "mission:=lift the cube", "exit_when_done:=false"):
+    for word in ("address:=172.16.0.2", "shadow:=true", "namespace:=/arm2", "exit_when_done:=false"):
         assert word in arguments
 
 

@@ -188,6 +188,58 @@ def test_stamps_follow_a_clock_over_a_gap_and_never_go_back():
     assert (np.diff(stamps) >= 0).all()
 
 
+def test_what_interrupts_may_take_longer_than_it_waits_to_begin():
+    loop, _, _, arm = make()
+    stamps = []
+
+    def slow():
+        time.sleep(0.3)
+        return arm.reset("return", 7)
+
+    run(loop, lambda: stamps or stamps.append(loop.interrupt(slow, timeout_s=0.05)))
+    assert stamps[0] > 0.0
+    assert loop.now_s > stamps[0] - 1 / HZ
+
+
+def test_what_a_busy_loop_does_not_come_to_is_not_done_later():
+    loop, _, _, arm = make()
+    done = []
+
+    def work():
+        done.append(1)
+        return arm.reset("return", 7)
+
+    with pytest.raises(ControlError, match="busy for 0 s; nothing was done"):
+        loop.interrupt(work, timeout_s=0.05)  # nobody runs it
+    run(loop, lambda: loop.now_s > 0.5)
+    assert done == []
+
+
+def test_who_interrupts_learns_of_what_ends_the_loop():
+    loop, _, _, _ = make()
+    told, raised = [], []
+
+    def body():
+        try:
+            loop.run(lambda: True)
+        except ValueError as error:
+            raised.append(error)
+
+    def broken():
+        raise ValueError("the world is no world")
+
+    thread = threading.Thread(target=body)
+    thread.start()
+    try:
+        loop.interrupt(broken)
+    except ControlError as error:
+        told.append(str(error))
+    thread.join(30)
+    assert not thread.is_alive()
+    assert told == ["the control loop ends: ValueError: the world is no world"]
+    assert str(raised[0]) == "the world is no world"
+
+
 def test_stamps_are_the_clocks_again_after_an_interruption_that_took_a_while():
     wall = {"now": 1e9}
     loop, _, spy, arm = make(clock=lambda: wall["now"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import time
@@ -19,6 +20,7 @@ from openral_core.errors import ManifestError
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
 from openral_core.types import RobotState
+from openral_robot_bridge.deployed_arm import ArmBridgeOptions, DeployedArm
 from openral_robot_bridge.driver import ArmError, ArmMode
 from openral_robot_bridge.robot_arm import RobotArm, StepReport
 
@@ -219,6 +221,35 @@ def test_scenes_without_an_arm_or_with_a_timeout_that_is_too_short_are_refused(s
         RobotArm(load_scene("tabletop_panda"))
     with pytest.raises(ManifestError, match="too short for 20 Hz"):
         RobotArm(scene_with("fake", command_timeout_s=0.06))
+
+
+def test_an_arm_that_does_not_come_up_in_time_leaves_no_process(
+    scene_with: Scenes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("openral_robot_bridge.process.CONNECT_S", 0.01)
+    with pytest.raises(ArmError):
+        RobotArm(scene_with("fake"))
+    assert multiprocessing.active_children() == []
+
+
+def test_what_fails_behind_the_connection_leaves_no_process(
+    scene_with: Scenes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise ManifestError("no such limit")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("openral_robot_bridge.robot_arm.make_filter", broken)
+        with pytest.raises(ManifestError, match="no such limit"):
+            RobotArm(scene_with("fake"))
+    assert multiprocessing.active_children() == []
+    monkeypatch.setattr("openral_robot_bridge.deployed_arm.LinkFrames", broken)
+    monkeypatch.setattr(
+        "openral_robot_bridge.deployed_arm.load_arm_scene", lambda scene, address: scene_with("fake")
+    )
+    with pytest.raises(ManifestError, match="no such limit"):
+        DeployedArm(ArmBridgeOptions(scene="fake"), NoSink())
+    assert multiprocessing.active_children() == []
 
 
 def test_the_arm_is_idle_at_first(arm: RobotArm) -> None:

@@ -47,9 +47,20 @@ def bound(frame: str, joint: str) -> dict[str, Any]:
     return {"state_contract": {"layout": "libero_eef8d", "bindings": bindings}}
 
 
+def ordered(*joints: str) -> dict[str, Any]:
+    """The change that makes a skill's actions name joints."""
+    meant = {"mode": "absolute", "joint_order": list(joints)}
+    return {"actuators_required": [{"kind": "joint_position", "control_mode_semantics": meant}]}
+
+
 @pytest.mark.parametrize(
     ("changes", "gate", "fix"),
     [
+        (
+            ordered("right_j1", "right_j0"),
+            "joint order of actuators_required.0",
+            "in the order of sawyer",
+        ),
         ({"embodiment_tags": ["widowx"]}, "embodiment", "widowx"),
         (
             {"capabilities_required": {"bimanual": True}},

@@ -101,6 +101,7 @@ def deploy_robot(
     ] = False,
     mission: MissionOption = "",
     reward_monitor: RewardMonitorOption = True,
+    namespace: NamespaceOption = DEFAULT_NAMESPACE,
     run_dir: RunDirOption = None,
     keep_alive: KeepAliveOption = False,
     device: InferenceDeviceOption = "cpu",
@@ -110,8 +111,8 @@ def deploy_robot(
     record_dir: RecordDirOption = None,
     verbose: VerboseOption = False,
 ) -> None:
-    """Run a mission on a real arm, which moves while somebody publishes /openral/hold_to_run; exit 0 when the reasoner
-    calls all of it done."""
+    """Run a mission on a real arm, which moves while somebody publishes `hold_to_run` in its namespace; exit 0 when the
+    reasoner calls all of it done."""
     from openral_cli.deploy.robot_run import run_on_arm
 
     shared = launch_arguments(
@@ -124,7 +125,13 @@ def deploy_robot(
         record=record,
         record_dir=record_dir,
     )
-    arguments = {**shared, "scene": config, "address": address, "shadow": str(shadow).lower()}
+    arguments = {
+        **shared,
+        "scene": config,
+        "address": address,
+        "shadow": str(shadow).lower(),
+        "namespace": namespace,
+    }
     folder = run_dir or Path("runs") / f"{time.strftime('%Y%m%d-%H%M%S')}-{Path(config).stem}"
     raise typer.Exit(run_on_arm(arguments, folder, verbose=verbose))
 

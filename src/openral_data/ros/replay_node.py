@@ -25,6 +25,7 @@ from openral_core.errors import ControlError
 from openral_core.graph.names import DEFAULT_NAMESPACE
 from openral_core.guarded import GuardedCallbacks
 from openral_core.process.wait_or_kill import wait_or_kill
+from openral_core.process.with_parent import end_with_parent
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
 from openral_data.recording.outcome import simulator_verdict
@@ -169,6 +170,7 @@ def _bridge(episode: ReplayEpisode, folder: str) -> Any:
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            preexec_fn=end_with_parent(),
         )
     try:
         yield process

@@ -93,7 +93,9 @@ def main() -> None:
     It ends with its input.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver's process decides when it ends
-    settings, block = json.loads(sys.stdin.readline()), SharedBlock(int(sys.argv[1]))
+    # Unbuffered, since `select` does not see what a buffer holds back.
+    stdin = open(sys.stdin.fileno(), "rb", buffering=0, closefd=False)  # noqa: SIM115
+    settings, block = json.loads(stdin.readline()), SharedBlock(int(sys.argv[1]))
     importlib.import_module(settings["client"])
     _say({})  # what follows is the hand's time, and no more that of starting
     try:
@@ -103,14 +105,17 @@ def main() -> None:
         said = {"error": words_of(error)}
     block.say(width=0.0 if "error" in said else hand.width_m)
     _say(said)
+    begun = b""
     while "error" not in said:
-        if select.select([sys.stdin], [], [], PUBLISH_S)[0]:
-            line = sys.stdin.readline()
-            if not line:
+        if select.select([stdin], [], [], PUBLISH_S)[0]:
+            came = stdin.read(4096)
+            if not came:
                 hand.close()
                 return
-            width, speed, force = (float(word) for word in line.split())
-            hand.grip(width, speed, force)
+            *lines, begun = (begun + came).split(b"\n")
+            if lines:  # an older command is void where a newer one has come
+                width, speed, force = (float(word) for word in lines[-1].split())
+                hand.grip(width, speed, force)
         block.say(width=hand.width_m, why=hand.lost.encode()[:400])
 
 

@@ -52,7 +52,8 @@ class RobotBridgeNode(ControlNode[DeployedArm]):
         self._topics = RobotTopics(self, run.links, run.joint_positions, run.robot.urdf, self.outbox)
         alone = MutuallyExclusiveCallbackGroup()  # nothing else may hold up a sign of life
         self.create_subscription(Empty, "hold_to_run", self._on_beat, NEWEST, callback_group=alone)
-        self.create_service(Trigger, "recover", self._on_recover)
+        apart = MutuallyExclusiveCallbackGroup()  # status and diagnostics go on while the arm recovers
+        self.create_service(Trigger, "recover", self._on_recover, callback_group=apart)
 
     def _forget(self) -> None:
         self._topics = None

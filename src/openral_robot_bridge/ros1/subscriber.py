@@ -78,6 +78,8 @@ class TopicSubscriber:
                 self.faults.pop(uri, None)
             except (Ros1Error, OSError) as error:
                 self.faults[uri] = str(error)
+            except Exception as error:  # noqa: BLE001  a message that nobody can take must not end the topic
+                self.faults[uri] = f"{type(error).__name__}: {error}"
             self._closed.wait(AGAIN_S)
             with self._lock:
                 if uri not in self._wanted or self._closed.is_set():

@@ -65,6 +65,19 @@ def control_mode(manifest: RSkillManifest, robot: RobotDescription, scene: Deplo
         )
 
 
+def joint_order(manifest: RSkillManifest, robot: RobotDescription) -> Iterator[Finding]:
+    """Actions must name joints in the robot's order, in which they are executed."""
+    for number, actuator in enumerate(manifest.actuators_required):
+        order = actuator.control_mode_semantics.joint_order
+        if order is not None:
+            ours = [name for name in robot.joint_names if name in order]
+            fix = f"let the checkpoint's actions be in the order of {robot.name}, and name its joints so"
+            name = f"joint order of actuators_required.{number}"
+            yield Finding.of(
+                name, list(order) == ours, ", ".join(ours) or "none of them", ", ".join(order), fix
+            )
+
+
 def starting_pose(manifest: RSkillManifest, robot: RobotDescription) -> Iterator[Finding]:
     """The joints of the skill's starting pose must be the robot's."""
     if manifest.starting_pose:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from openral.srv import ResetScene
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 
 from openral_control.ros.control_node import ControlNode, run_bridge
 from openral_control.ros.robot_topics import to_time
@@ -66,7 +67,8 @@ class BridgeNode(ControlNode[Simulation]):
         )
         if run.options.sim_positions:
             self._truth = PositionTopic(self, run.object_positions)
-        self.create_service(ResetScene, "sim/reset", self._on_reset)
+        apart = MutuallyExclusiveCallbackGroup()  # status and diagnostics go on while a world begins again
+        self.create_service(ResetScene, "sim/reset", self._on_reset, callback_group=apart)
 
     def _forget(self) -> None:
         self._topics = self._truth = None

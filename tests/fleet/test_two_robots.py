@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import time
 
 import pytest
@@ -15,7 +16,9 @@ from typer.testing import CliRunner
 
 from openral_console.fleet_commands import NOBODY, app
 from openral_core.errors import ContractError
+from openral_core.files.share import share_directory
 from openral_core.graph.names import deployment_of, frame_prefix, graph_name, read_namespace, ros_arguments
+from openral_core.process.launched_deployment import ros2_command
 
 FIRST, SECOND = "/openral", "/arm2"
 
@@ -63,6 +66,26 @@ def settle(robots, seconds=1.0):
     while time.monotonic() < end:
         for robot in robots:
             robot.spin(0.02)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["namespace:=/arm2"], "namespace:=/arm2: another bridge runs on this ROS_DOMAIN_ID"),
+        (["namespace:=/arm3", "secne:=metaworld_button"], "secne:= is no argument; did you mean scene:=?"),
+    ],
+    ids=["taken", "misspelt"],
+)
+def test_a_deployment_that_must_not_begin_starts_no_node(robots, fake_scene, arguments, why):
+    """Its reasoner would have the nodes of the other do its mission."""
+    words = ["launch", str(share_directory() / "launch" / "deploy_sim.launch.py"), f"scene:={fake_scene}"]
+    done = subprocess.run(
+        [ros2_command(), *words, *arguments], capture_output=True, text=True, timeout=90, check=False
+    )
+    assert done.returncode == 1
+    assert why in done.stdout + done.stderr
+    assert "process started" not in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
 
 
 def test_a_chunk_moves_the_arm_of_its_namespace_and_no_other(robots):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +20,7 @@ from openral_cli.deploy.rviz_layout import rviz_layout
 from openral_core.errors import OpenralError
 from openral_core.graph.names import DEFAULT_NAMESPACE, policy_namespace, read_namespace, remappings
 from openral_core.guarded import EXIT_UNFIT
+from openral_core.ros.bridges import ANOTHER, is_taken
 from openral_core.scene import DeployScene, load_scene
 from openral_reasoner.memory.memory import default_memory_file
 from openral_rskill.registry import resolve
@@ -33,6 +35,8 @@ ASK_PATIENCE_S = 60.0
 """[s] the operator has to answer a question of the reasoner."""
 COMEBACK_PATIENCE_S = 30.0
 """[s] that a task waits for its policy node to begin loading again, which takes Python's imports on a busy machine."""
+LIKE = 0.8
+"""Likeness of words, 0..1, from which on one is taken for a misspelt other."""
 RESTARTS = 3
 """How often a node that broke down is started again."""
 SIGTERM_AFTER_S = "12"
@@ -123,7 +127,10 @@ def deployment(
         use_sim_time: the nodes follow `/clock`, which a simulated world publishes and a real arm does not.
     """
     values = {argument.name: LaunchConfiguration(argument.name).perform(context) for argument in arguments}
+    _check_names(context.launch_configurations, values)
     values["namespace"] = _namespace(values["namespace"])
+    if is_taken(values["namespace"]):  # its nodes would hear what the new reasoner says
+        raise RuntimeError(f"namespace:={values['namespace']}: {ANOTHER}")
     if values["run_dir"]:  # nodes name files of it by URIs, which have no relative form
         values["run_dir"] = str(Path(values["run_dir"]).expanduser().absolute())
     try:
@@ -306,6 +313,13 @@ def node(
         sigterm_timeout=SIGTERM_AFTER_S,
         on_exit=on_exit,
     )
+
+
+def _check_names(given: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse an argument that is nearly one of ours; others may belong to a launch file that includes ours."""
+    for name in set(given) - set(known):
+        if meant := get_close_matches(name, known, 1, LIKE):
+            raise RuntimeError(f"{name}:= is no argument; did you mean {meant[0]}:=?")
 
 
 def _namespace(given: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 import traceback
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
@@ -35,13 +34,9 @@ from openral_core.errors import OpenralError
 from openral_core.graph.names import DEFAULT_NAMESPACE
 from openral_core.guarded import GuardedCallbacks
 from openral_core.process.told_to_end import ToldToEnd
+from openral_core.ros.bridges import ANOTHER, has_more_bridges
 from openral_core.types import RobotState
 
-BRIDGES = ("robot_bridge", "sim_bridge")
-"""Nodes that move the robot; one of them in a namespace."""
-DISCOVERY_S = 2.0
-"""[s] How long a bridge looks for another on DDS, whose participants find each other in the background. Zenoh knows
-who is there when a session opens."""
 EXECUTED_DEPTH = 200
 """Control steps that may wait for a subscriber: two seconds and more."""
 Run = TypeVar("Run", bound=ControlRun)
@@ -248,20 +243,10 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
 
     def _is_second_bridge(self) -> bool:
         """Two bridges in one namespace would both publish the robot's state."""
-        at_once = "zenoh" in rclpy.get_rmw_implementation_identifier()
-        known_s = time.monotonic() + (0.0 if at_once else DISCOVERY_S)
-        while not (second := self._sees_another()) and time.monotonic() < known_s:
-            time.sleep(0.05)
+        second = has_more_bridges(self, self.get_namespace(), 1)
         if second:
-            self._fail(
-                "another bridge runs on this ROS_DOMAIN_ID in the same namespace; stop it, or set another "
-                "ROS_DOMAIN_ID or namespace. One that was killed is seen on DDS for 20 s more"
-            )
+            self._fail(ANOTHER)
         return second
-
-    def _sees_another(self) -> bool:
-        nodes = self.get_node_names_and_namespaces()
-        return sum(nodes.count((name, self.get_namespace())) for name in BRIDGES) > 1
 
     def _switch_estop(self, on: bool) -> None:
         """Make the arm hold, or allow it to move again; goals from before go on in neither case."""

@@ -10,7 +10,7 @@ import pytest
 from recorded_deployment import COLUMNS, RecordedDeployment, grey
 from typer.testing import CliRunner
 
-from openral_core.errors import DatasetError, OutputError
+from openral_core.errors import DatasetError, NotFoundError, OutputError
 from openral_data.commands import app
 from openral_data.datasets.check import dataset_faults
 from openral_data.lerobot_v3 import open_dataset
@@ -75,3 +75,19 @@ def test_datasets_with_other_columns_are_not_merged(two: tuple[Path, Path], tmp_
     info.write_text(json.dumps(content))
     with pytest.raises(DatasetError, match=r"action is \('float32', \(7,\)\)"):
         run("merge", two[0], other, "--out", tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("episodes", "why"),
+    [
+        ("3-1", "'3-1' runs backwards; write 1-3"),
+        ("0-99999999999", "no episode 2; it has 0 to 1"),
+        ("9" * 5000, "is no number and no range; write 0,3-5"),
+    ],
+)
+def test_a_range_that_cannot_be_is_refused_at_once(
+    two: tuple[Path, Path], tmp_path: Path, episodes: str, why: str
+) -> None:
+    with pytest.raises(NotFoundError, match=why):
+        run("split", two[0], "--episodes", episodes, "--out", tmp_path / "some")
+    assert not (tmp_path / "some").exists()

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ from openral_data.video import clips
 
 CHUNK = 1000
 """Files in one folder."""
+MAX_DIGITS = 18
+"""Of the number of an episode."""
 
 
 @dataclass(frozen=True)
@@ -37,24 +40,35 @@ class EpisodeSelection:
     """Numbers, in their order in the dataset."""
 
     @classmethod
-    def of(cls, dataset: Dataset, numbers: Sequence[int] | None = None) -> EpisodeSelection:
+    def of(cls, dataset: Dataset, numbers: Iterable[int] | None = None) -> EpisodeSelection:
         """Return some episodes, or all. Raises NotFoundError: there is no such episode."""
         there = [int(number) for number in dataset.episodes["episode_index"]]
-        missing = sorted(set(numbers or ()) - set(there))
-        if missing:
-            raise NotFoundError(f"{dataset.root}: no episode {missing[0]}; it has 0 to {len(there) - 1}")
-        return cls(dataset, tuple(there if numbers is None else sorted(set(numbers))))
+        known = set(there)
+        chosen: set[int] = set()
+        for number in (
+            there if numbers is None else numbers
+        ):  # a range may be huge: it is never held as a list
+            if number not in known:
+                raise NotFoundError(f"{dataset.root}: no episode {number}; it has 0 to {len(there) - 1}")
+            chosen.add(number)
+        return cls(dataset, tuple(sorted(chosen)))
 
 
-def parse_episodes(words: str) -> list[int]:
-    """Return the numbers of a list such as `0,3-5`. Raises NotFoundError: it is none."""
-    numbers: list[int] = []
+def parse_episodes(words: str) -> Iterator[int]:
+    """Return the numbers of a list such as `0,3-5`, one by one. Raises NotFoundError: it is none."""
+    ranges: list[range] = []
     for word in words.split(","):
         first, dash, last = word.strip().partition("-")
-        if not first.isdecimal() or (dash and not last.isdecimal()):
-            raise NotFoundError(f"episodes: '{word}' is no number and no range; write 0,3-5")
-        numbers += range(int(first), int(last or first) + 1)
-    return numbers
+        if not _is_number(first) or (dash and not _is_number(last)):
+            raise NotFoundError(f"episodes: '{word:.40}' is no number and no range; write 0,3-5")
+        if dash and int(last) < int(first):
+            raise NotFoundError(f"episodes: '{word.strip()}' runs backwards; write {last}-{first}")
+        ranges.append(range(int(first), int(last or first) + 1))
+    return chain.from_iterable(ranges)
+
+
+def _is_number(word: str) -> bool:
+    return word.isdecimal() and len(word) <= MAX_DIGITS
 
 
 def write_selection(out: Path, selections: Sequence[EpisodeSelection]) -> int:

@@ -25,6 +25,12 @@ def _memory(file: Path | None) -> Memory:
     return Memory(file or default_memory_file())
 
 
+def _tell_faults(file: Path | None) -> None:
+    """Print which lines of the file are no notes. Raises NotesError: it is no text."""
+    for fault in _memory(file).faults():
+        typer.echo(fault, err=True)
+
+
 def _outcomes(file: Path | None) -> Outcomes:
     from openral_reasoner.memory.outcomes import Outcomes, outcomes_beside
 
@@ -44,6 +50,7 @@ def list_notes(file: File = None) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    _tell_faults(file)
     table = Table("no.", "note", "from", "written", "kept until", box=None)
     for number, note in enumerate(_memory(file).notes(), 1):
         table.add_row(
@@ -123,6 +130,7 @@ def export_memory(
 ) -> None:
     """Write notes, counts and traces to one JSON file."""
     check_file(out, "OUT")
+    _tell_faults(file)
     notes = [
         {"text": n.text, "source": n.source, "written": str(n.written), "expires": str(n.expires)}
         for n in _memory(file).notes()
@@ -130,5 +138,6 @@ def export_memory(
     counts = [row.model_dump() for row in _outcomes(file).rows()]
     traces = [row.model_dump(mode="json") for row in _traces(file).rows()]
     document = {"notes": notes, "counts": counts, "traces": traces}
+    out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     typer.echo(f"{out}: {len(notes)} notes, {len(counts)} counts, {len(traces)} traces")

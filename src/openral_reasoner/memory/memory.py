@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 
+from openral_core.errors import OpenralError
 from openral_reasoner.vocabulary import FILLERS, stem, words
 
 MAX_NOTE = 200
@@ -25,6 +26,10 @@ MAX_NOTES = 500
 """Notes in the file; the oldest give way."""
 LIFETIME = timedelta(days=90)
 SEPARATOR = " | "
+
+
+class NotesError(OpenralError):
+    """A file that was named for notes holds something else, which would be lost if notes were written to it."""
 
 
 def default_memory_file() -> Path:
@@ -57,11 +62,35 @@ class Memory:
     def notes(self, today: date | None = None) -> list[Note]:
         """Return the notes that have not expired, oldest first; lines that are no notes are passed over."""
         now = today or date.today()
-        try:
-            lines = self._path.read_text(encoding="utf-8").splitlines()
-        except FileNotFoundError:
-            return []
+        lines = self._bytes().decode(errors="replace").splitlines()
         return [note for line in lines if (note := _parse(line)) and note.expires >= now]
+
+    def faults(self) -> list[str]:
+        """Return one line for each line of the file that is neither a note nor blank, with its number and why.
+
+        Raises:
+            NotesError: the file is no text at all.
+        """
+        try:
+            lines = self._bytes().decode().splitlines()
+        except UnicodeDecodeError as error:
+            raise NotesError(f"{self._path}: is no text in UTF-8; name a file of notes") from error
+        found = [(number, _fault(line)) for number, line in enumerate(lines, 1)]
+        return [f"{self._path}:{number}: {why}" for number, why in found if why]
+
+    def _bytes(self) -> bytes:
+        try:
+            return self._path.read_bytes()
+        except FileNotFoundError:
+            return b""
+
+    def _refuse_others(self) -> None:
+        """Raise NotesError where a line is no note: the file is written anew as a whole, and that line would go."""
+        if faults := self.faults():
+            more = f" ({len(faults) - 1} more)" if faults[1:] else ""
+            raise NotesError(
+                f"{faults[0]}{more}; writing would delete it: mend or delete the line, or name another file"
+            )
 
     def remember(
         self, text: str, *, source: str, lifetime: timedelta = LIFETIME, today: date | None = None
@@ -76,13 +105,18 @@ class Memory:
 
         Returns:
             A word about what was done.
+
+        Raises:
+            NotesError: the file holds lines that are no notes; it stays as it is.
         """
         flat = " ".join("".join(c if c.isprintable() else " " for c in text).split())
         flat = flat.replace(SEPARATOR.strip(), "/")
         if not flat or len(flat) > MAX_NOTE:
             return f"a note has 1 to {MAX_NOTE} characters; nothing was kept"
         now = today or date.today()
+        self._refuse_others()
         with self._locked():
+            self._refuse_others()
             kept = [note for note in self.notes(now) if note.text != flat]
             self._write([*kept, Note(now, now + lifetime, source, flat)])
         return "kept"
@@ -93,8 +127,13 @@ class Memory:
         Args:
             number: place in `notes`, from 1.
             today: date of the look-up, for tests.
+
+        Raises:
+            NotesError: the file holds lines that are no notes; it stays as it is.
         """
+        self._refuse_others()
         with self._locked():
+            self._refuse_others()
             notes = self.notes(today)
             if not 1 <= number <= len(notes):
                 return None
@@ -111,7 +150,7 @@ class Memory:
     def _locked(self) -> Iterator[None]:
         """Keep other writers out, in this process and others; the lock goes with the process that holds it."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        with self._path.with_suffix(".lock").open("w") as lock:
+        with self._path.with_suffix(".lock").open("a") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
@@ -133,6 +172,23 @@ class Memory:
 
 def _content(text: str) -> set[str]:
     return {stem(word) for word in words(text) if word not in FILLERS}
+
+
+def _fault(line: str) -> str:
+    """Return why a line would not survive to be read and written; empty: it would."""
+    if not line.strip():
+        return ""
+    parts = line.split(SEPARATOR, 3)
+    if len(parts) < 4:
+        return "is no note, which is `date | date | who | text`"
+    for day in parts[:2]:
+        try:
+            date.fromisoformat(day.strip())
+        except ValueError:
+            return f"'{day.strip()}' is no date such as 2026-03-01"
+    if len(parts[3].strip()) > MAX_NOTE:
+        return f"the note is longer than {MAX_NOTE} characters"
+    return ""
 
 
 def _parse(line: str) -> Note | None:

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from openral_core.message_fields import MAX_WORDS
-from openral_reasoner.memory.memory import MAX_NOTE, Memory
+from openral_reasoner.memory.memory import MAX_NOTE, Memory, NotesError
 from openral_reasoner.mission.request_queue import (
     AskOperator,
     Decompose,
@@ -131,12 +131,18 @@ def _notes(memory: Memory, source: str) -> list[Tool]:
         found = memory.recall(given["about"])
         return Reply(True, "\n".join(found) if found else "there is no note about that")
 
+    def remember(given: Arguments) -> Reply:
+        try:
+            return Reply(True, memory.remember(given["note"], source=source))
+        except NotesError as error:
+            return Reply(False, str(error))
+
     return [
         Tool(
             "remember",
             "Keep one short fact about this place or operator for later missions.",
             _object(["note"], note=_text("one line", MAX_NOTE)),
-            lambda given: Reply(True, memory.remember(given["note"], source=source)),
+            remember,
         ),
         Tool(
             "recall",

@@ -1,0 +1,91 @@
+"""A file that was named for notes by mistake, or edited badly, keeps every line that it has."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from openral_reasoner.memory.commands import memory
+from openral_reasoner.memory.memory import Memory, NotesError
+from openral_reasoner.mission.request_queue import Reply
+from openral_reasoner.palette import Palette
+from openral_reasoner.tools.table import outside_table
+
+GOOD = "2026-01-01 | 2099-01-01 | me | the drawer sticks"
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(memory, [str(word) for word in words])
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("# my shopping list", "is no note"),
+        ("2026-13-01 | 2099-01-01 | me | a", "'2026-13-01' is no date"),
+        ("2026-01-01 | tomorrow | me | a", "'tomorrow' is no date"),
+        (f"2026-01-01 | 2099-01-01 | me | {'x' * 201}", "longer than 200 characters"),
+    ],
+)
+@pytest.mark.parametrize("verb", [("add", "x is y"), ("forget", "1")])
+def test_lines_that_are_no_notes_are_named_and_survive(
+    tmp_path: Path, line: str, why: str, verb: tuple[str, ...]
+) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text(f"{GOOD}\n\n{line}\n")
+    result = run(*verb, "--file", file)
+    assert isinstance(result.exception, NotesError)
+    assert str(result.exception).startswith(f"{file}:3: ")
+    assert why in str(result.exception)
+    assert "\n" not in str(result.exception)
+    assert file.read_text() == f"{GOOD}\n\n{line}\n"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_the_list_says_which_lines_are_no_notes(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("eggs\nmilk\n")
+    result = run("list", "--file", file)
+    assert f"{file}:1: is no note" in result.stderr
+    assert f"{file}:2: is no note" in result.stderr
+    assert result.exit_code == 0
+
+
+@pytest.mark.parametrize("verb", [("list",), ("add", "x is y"), ("forget", "1"), ("export", "out.json")])
+def test_a_file_that_is_no_text_is_one_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "picture"
+    file.write_bytes(b"\x89PNG\xff\xfe\n")
+    error = run(*verb, "--file", file).exception
+    assert isinstance(error, NotesError)
+    assert "no text in UTF-8" in str(error)
+    assert file.read_bytes() == b"\x89PNG\xff\xfe\n"
+
+
+def test_a_mission_goes_on_beside_such_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_bytes(b"\xff\n" + GOOD.encode())
+    assert Memory(file).recall("drawer") == ["the drawer sticks (me, 2026-01-01)"]
+    remember = next(tool for tool in outside_table(Palette(), memory=Memory(file)) if tool.name == "remember")
+    reply = remember.ask({"note": "x is y"})
+    assert isinstance(reply, Reply)
+    assert not reply.ok
+    assert "no text in UTF-8" in reply.text
+
+
+def test_a_lock_of_somebody_elses_is_not_emptied(tmp_path: Path) -> None:
+    (tmp_path / "uv.lock").write_text("version = 1\n")
+    Memory(tmp_path / "uv.txt").remember("x is y", source="me")
+    assert (tmp_path / "uv.lock").read_text() == "version = 1\n"
+
+
+def test_the_export_makes_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text(f"{GOOD}\n")
+    out = tmp_path / "deep" / "memory.json"
+    assert run("export", out, "--file", tmp_path / "notes.txt").exit_code == 0
+    assert len(json.loads(out.read_text())["notes"]) == 1

@@ -138,6 +138,15 @@ def test_no_mission_at_all(run, record):
     assert code == 1
     assert "no mission was run" in output
     assert "launch.log" in output
+    code, output, _ = run()
+    assert code == 1, "the log of the first would be printed as that of the second"
+
+
+def test_words_that_are_none_are_no_mission(run):
+    code, output, folder = run("--mission", " ")
+    assert code == 2
+    assert "it is empty" in output
+    assert not folder.exists()
 
 
 def test_a_folder_that_holds_a_run_is_not_overwritten(run):

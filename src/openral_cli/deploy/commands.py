@@ -37,7 +37,7 @@ deploy = typer.Typer(help="Run a scene with its skills, reward monitor and reaso
 @deploy.command("sim")
 def deploy_sim(
     config: Annotated[str, typer.Option("--config", help="Name or path; `openral scene list` has names.")],
-    mission: MissionOption = "",
+    mission: MissionOption = None,
     reward_monitor: RewardMonitorOption = True,
     lockstep: Annotated[bool, typer.Option(help="Let the world wait for the policy: repeatable.")] = False,
     rtf: Annotated[
@@ -68,7 +68,7 @@ def deploy_sim(
     if disturbance:
         require_disturbance(disturbance)  # before anything starts
     shared = launch_arguments(
-        mission=mission,
+        mission=mission or "",
         reward_monitor=reward_monitor,
         keep_alive=keep_alive,
         device=device,
@@ -99,7 +99,7 @@ def deploy_robot(
     shadow: Annotated[
         bool, typer.Option("--shadow", help="Do everything, but send nothing to the arm.")
     ] = False,
-    mission: MissionOption = "",
+    mission: MissionOption = None,
     reward_monitor: RewardMonitorOption = True,
     namespace: NamespaceOption = DEFAULT_NAMESPACE,
     run_dir: RunDirOption = None,
@@ -116,7 +116,7 @@ def deploy_robot(
     from openral_cli.deploy.robot_run import run_on_arm
 
     shared = launch_arguments(
-        mission=mission,
+        mission=mission or "",
         reward_monitor=reward_monitor,
         keep_alive=keep_alive,
         device=device,
@@ -137,7 +137,7 @@ def deploy_robot(
 
 
 def demo(
-    mission: Annotated[str, typer.Option(help="What the arm is asked to do.")] = "",
+    mission: MissionOption = None,
     disturb: Annotated[
         bool, typer.Option("--disturb", help="Another scene: a grasp is opened in the lift.")
     ] = False,
@@ -147,7 +147,7 @@ def demo(
     """Open a drawer and close it again: one sentence, a learned policy, a reward monitor, no GPU, no ROS."""
     scene, disturbance = (DISTURBED_SCENE, "open_in_lift") if disturb else (DEMO_SCENE, "")
     folder = Path("runs") / f"{time.strftime('%Y%m%d-%H%M%S')}-{'disturbed' if disturb else 'drawer'}"
-    arguments = {"scene": scene, "mission": mission, "disturbance": disturbance}
+    arguments = {"scene": scene, "mission": mission or "", "disturbance": disturbance}
     if disturb:
         # At half speed a busy machine keeps up with two cameras, depth and two skills that look.
         arguments["real_time_factor"] = "0.5"
@@ -170,17 +170,16 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
         OpenralError: the scene is wrong, or the folder holds a run or cannot be written.
     """
     from openral_cli.deploy.outcome import judge
-    from openral_cli.deploy.prepare import prepare
+    from openral_cli.deploy.prepare import check_run_folder, prepare
     from openral_cli.deploy.report import print_outcome
     from openral_cli.deploy.run_page import REPORT_FILE
-    from openral_core.files.output_folder import check_folder, make_private
+    from openral_core.files.output_folder import make_private
+    from openral_core.process.launched_deployment import LAUNCH_LOG
     from openral_core.scene import DeployScene, load_scene
 
     console = Console(highlight=False)
     scene: DeployScene = load_scene(arguments["scene"])
-    if (folder / "truth.npz").exists():
-        raise OpenralError(f"{folder} holds a run already; name another --run-dir")
-    check_folder(folder, "run folder")
+    check_run_folder(folder)
     unevaluated = prepare(console, scene, arguments)
     make_private(folder)
     given = {name: value for name, value in arguments.items() if value != ""}
@@ -191,13 +190,13 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
         outcome = replace(judge(folder), unevaluated_skills=unevaluated)
     except NotFoundError as error:
         console.print(f"[red]no mission was run[/red]: {error}", soft_wrap=True)
-        console.print(f"every line of every node: {folder / 'launch.log'}", soft_wrap=True)
+        console.print(f"every line of every node: {folder / LAUNCH_LOG}", soft_wrap=True)
         return 130 if interrupted else 1
     print_outcome(console, outcome)
     outcome.write(folder)
     if code and not interrupted:
         console.print(
-            f"[red]the launch ended with code {code}[/red]; see {folder / 'launch.log'}", soft_wrap=True
+            f"[red]the launch ended with code {code}[/red]; see {folder / LAUNCH_LOG}", soft_wrap=True
         )
     if video:
         _film(console, folder, scene)

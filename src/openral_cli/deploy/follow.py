@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from openral_core.process.launched_deployment import is_trouble, running
+from openral_core.process.launched_deployment import LAUNCH_LOG, is_trouble, running
 
 POLL_S = 0.1
 WALL_S = 1e8
@@ -45,7 +45,7 @@ def follow(
     waiting = "starting bridge, policy, reward monitor and reasoner (loading torch takes some seconds)"
     with (
         console.status(waiting) as status,
-        running(file, arguments, folder / "launch.log", on_line) as deployment,
+        running(file, arguments, folder / LAUNCH_LOG, on_line) as deployment,
     ):
         shown = 0
         try:

@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-MissionOption = Annotated[str, typer.Option(help="The sentence; default: the scene's own.")]
+
+def _not_empty(mission: str | None) -> str | None:
+    """Refuse words that are none, such as those of a variable that nobody has set: the scene's own would be done."""
+    if mission is not None and not mission.strip():
+        raise typer.BadParameter("it is empty; leave the option out to do the scene's own mission")
+    return mission
+
+
+MissionOption = Annotated[
+    str | None, typer.Option(help="The sentence; default: the scene's own.", callback=_not_empty)
+]
 RewardMonitorOption = Annotated[
     bool, typer.Option("--enable-reward-monitor/--no-reward-monitor", help="Watch progress.")
 ]

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from rich.console import Console
 
 from openral_core.cli.downloads import download_bars
-from openral_core.errors import ManifestError
+from openral_core.errors import ManifestError, OpenralError
+from openral_core.files.output_folder import check_folder
+from openral_core.process.launched_deployment import LAUNCH_LOG
 from openral_core.scene import DeployScene
 from openral_rskill.checks.package import is_known
 from openral_rskill.hub.install import ready
 from openral_rskill.vram import budget, require_budget
+
+
+def check_run_folder(folder: Path) -> None:
+    """Refuse a folder that cannot be written, or that has the log of a run: one that ended at once left nothing else.
+
+    Raises:
+        OpenralError: as said.
+    """
+    if (folder / LAUNCH_LOG).exists():
+        raise OpenralError(f"{folder} holds a run already; name another --run-dir")
+    check_folder(folder, "run folder")
 
 
 def prepare(console: Console, scene: DeployScene, arguments: Mapping[str, str]) -> tuple[str, ...]:

@@ -8,11 +8,12 @@ from rich.console import Console
 from rich.markup import escape
 
 from openral_cli.deploy.follow import follow
-from openral_cli.deploy.prepare import prepare
+from openral_cli.deploy.prepare import check_run_folder, prepare
 from openral_cli.deploy.run_page import REPORT_FILE
-from openral_core.errors import NotFoundError, OpenralError
-from openral_core.files.output_folder import check_folder, make_private
-from openral_core.mission_record import MISSION_FILE, RecordedMission, load_mission
+from openral_core.errors import NotFoundError
+from openral_core.files.output_folder import make_private
+from openral_core.mission_record import RecordedMission, load_mission
+from openral_core.process.launched_deployment import LAUNCH_LOG
 from openral_reasoner.mission.mission_view import table_of
 from openral_robot_bridge.arm_scene import load_arm_scene
 
@@ -35,9 +36,7 @@ def run_on_arm(arguments: dict[str, str], folder: Path, *, verbose: bool) -> int
     """
     console = Console(highlight=False)
     scene = load_arm_scene(arguments["scene"], arguments["address"])
-    if (folder / MISSION_FILE).exists():
-        raise OpenralError(f"{folder} holds a run already; name another --run-dir")
-    check_folder(folder, "run folder")
+    check_run_folder(folder)
     prepare(console, scene, arguments)
     make_private(folder)
     given = {name: value for name, value in arguments.items() if value != ""}
@@ -48,12 +47,12 @@ def run_on_arm(arguments: dict[str, str], folder: Path, *, verbose: bool) -> int
         mission = load_mission(folder)
     except NotFoundError as error:
         console.print(f"[red]no mission was run[/red]: {error}", soft_wrap=True)
-        console.print(f"every line of every node: {folder / 'launch.log'}", soft_wrap=True)
+        console.print(f"every line of every node: {folder / LAUNCH_LOG}", soft_wrap=True)
         return 130 if interrupted else 1
     _print_mission(console, mission)
     if code and not interrupted:
         console.print(
-            f"[red]the launch ended with code {code}[/red]; see {folder / 'launch.log'}", soft_wrap=True
+            f"[red]the launch ended with code {code}[/red]; see {folder / LAUNCH_LOG}", soft_wrap=True
         )
     if (folder / REPORT_FILE).is_file():
         console.print(f"what happened, in a browser: {folder / REPORT_FILE}", soft_wrap=True)

@@ -18,6 +18,8 @@ from openral_core.errors import InstallationError
 from openral_core.files.share import share_directory
 from openral_core.process.with_parent import end_with_parent
 
+LAUNCH_LOG = "launch.log"
+"""Every line of every node, in the folder of a run."""
 GRACE_S = (15.0, 5.0)
 """[s] that the launch gets to end after SIGINT, and after SIGTERM."""
 POLL_S = 0.1

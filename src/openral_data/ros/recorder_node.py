@@ -48,6 +48,8 @@ WAITING_IMAGES = 90
 """Pictures that may wait to be written; later ones are dropped, and counted."""
 POLL_S, STATUS_S = 0.1, 1.0
 """[s] between two looks of the writing thread at time and disk; between two statuses."""
+PAUSE_S = 1.0
+"""[s] that the writing thread waits after something went wrong, so that it does so once a second at most."""
 ORDER_S = 30.0
 """[s] that a service waits for the writing thread."""
 NICENESS = 5
@@ -210,6 +212,7 @@ class RecorderNode(GuardedCallbacks, Node):
                 self.get_logger().warning(f"not recorded: {error}", throttle_duration_sec=5.0)
             except Exception as error:  # noqa: BLE001  a recording that fails takes nothing down with it
                 self._recorder.fail(error)
+                self._closing.wait(PAUSE_S)
         self._recorder.close()
 
     def _take(self, topic: RecordedTopic, take: Take, data: bytes, received_ns: int) -> None:

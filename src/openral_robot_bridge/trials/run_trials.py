@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from openral_core.errors import ManifestError, NotFoundError
-from openral_core.process.launched_deployment import running
+from openral_core.process.launched_deployment import LAUNCH_LOG, running
 from openral_core.scene import DeployScene, load_scene
 from openral_robot_bridge.driver import ended_by_arm
 from openral_robot_bridge.ros.trial_operator import TrialOperator
@@ -139,7 +139,7 @@ def _deployed(
     twin_at = (file, plan.address, plan.cameras_port, plan.patience_ms, folder / "twin.log")
     with (
         ToldTwin(*twin_at) as twin,
-        running(LAUNCH_FILE, arguments, folder / "launch.log", lambda line: None) as launched,
+        running(LAUNCH_FILE, arguments, folder / LAUNCH_LOG, lambda line: None) as launched,
         TrialOperator(package.slug, lambda: launched.poll() is None) as operator,
     ):
         operator.until_ready(READY_S)

@@ -8,8 +8,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, JsonValue, StringConstraints, model_validator
 
 from openral_core.schema import Count, Fault, Finite, Many, Positive, Schema, Word, raise_faults
+from openral_core.simulator_options import option_faults
 from openral_core.vocabulary import Representation
 
+Pixels = Annotated[int, Field(gt=0, le=4096)]
+"""[px] side of a picture; OpenGL without a GPU draws none that is much larger."""
 MAX_HORIZON_S = 5.0
 """[s] no chunk of actions is longer, whatever a scene or a skill says."""
 
@@ -60,9 +63,9 @@ class SceneWorld(Schema):
         "mujoco", "mujoco_mjx", "pybullet", "sapien", "isaacsim", "coppeliasim", "genesis", "mock"
     ]
     """The simulator."""
-    observation_height: Count = 256
+    observation_height: Pixels = 256
     """[px] of rendered images."""
-    observation_width: Count = 256
+    observation_width: Pixels = 256
     """[px]"""
     cameras: Many[SceneCamera] = Field(min_length=1)
     """All that can be seen; the first is what the reward monitor watches."""
@@ -70,14 +73,15 @@ class SceneWorld(Schema):
     """Where the first row of this benchmark's own images is; a skill's flips count from there. Ours are upright;
     OpenGL's lie bottom row first, and robosuite and LIBERO keep them so in observations and data sets."""
     backend_options: dict[str, JsonValue] = Field(default_factory=dict)
-    """What the backend reads: family, tasks, init_id, render_profile…"""
+    """What the backend reads: family, tasks, init_id, render_profile…, see `openral_core.simulator_options`."""
 
     @model_validator(mode="before")
     @classmethod
     def _fill_cameras(cls, data: Any) -> Any:
         if not isinstance(data, dict) or not isinstance(data.get("cameras"), (list, tuple)):
             return data
-        width, height = data.get("observation_width", 256), data.get("observation_height", 256)
+        sizes = (data.get(f"observation_{side}", 256) for side in ("width", "height"))
+        width, height = (size if isinstance(size, int) and size > 0 else 256 for size in sizes)
         cameras = []
         for index, camera in enumerate(data["cameras"], start=1):
             fields = {"name": camera} if isinstance(camera, str) else camera
@@ -86,6 +90,16 @@ class SceneWorld(Schema):
                 fields = {"feature_key": key, "width": width, "height": height, **fields}
             cameras.append(fields)
         return {**data, "cameras": cameras}
+
+    @model_validator(mode="after")
+    def _options_fit(self) -> SceneWorld:
+        raise_faults(
+            [
+                Fault(f"backend_options.{key}", what, fix)
+                for key, what, fix in option_faults(self.backend_options)
+            ]
+        )
+        return self
 
     @model_validator(mode="after")
     def _cameras_fit(self) -> SceneWorld:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, NoReturn, TypeVar, Union, get_args, get_origin
 
@@ -95,6 +95,19 @@ def raise_manifest_error(model: type[BaseModel], document: Document, error: Vali
     raise ManifestError("\n".join(sorted(reports, key=lambda text: reports[text]))) from error
 
 
+def faults_of(model: type[BaseModel], data: dict[str, Any]) -> list[Fault]:
+    """Return what is wrong with values by a schema, for a rule over the field that they stand in."""
+    try:
+        model.model_validate(data)
+    except ValidationError as error:
+        return [
+            Fault(".".join(str(part) for part in key), what, fix)
+            for details in error.errors(include_url=False)
+            for key, what, fix in _explain(model, details)
+        ]
+    return []
+
+
 def inside(folder: Path, relative: str) -> Path | None:
     """Return `folder/relative` with links followed, or None where that is not inside `folder`."""
     if "\0" in relative or "\\" in relative:
@@ -130,7 +143,8 @@ def _explain(model: type[BaseModel], details: ErrorDetails) -> list[tuple[Key, s
         found = _shown(details["input"])
         return [(key, f"{found} is not a list", f"write [{str(details['input'])[:60]}]")]
     needed = message[:1].lower() + message[1:]
-    return [(key, f"{_shown(details['input'])}: {needed}", f"write {_needed(kind)}")]
+    fix = f"write {_needed(kind, context)}"
+    return [(key, f"{_shown(details['input'])}: {needed}", fix)]
 
 
 def _parts(dots: str) -> Key:
@@ -152,7 +166,17 @@ _NEEDED = {
 }
 
 
-def _needed(kind: str) -> str:
+_BOUNDS = {
+    "greater_than": "a number above {gt:g}",
+    "greater_than_equal": "a number of {ge:g} or more",
+    "less_than": "a number below {lt:g}",
+    "less_than_equal": "at most {le:g}",
+}
+
+
+def _needed(kind: str, context: Mapping[str, Any]) -> str:
+    if kind in _BOUNDS:
+        return _BOUNDS[kind].format(**context)
     return _NEEDED.get(kind, "a value that fits")
 
 

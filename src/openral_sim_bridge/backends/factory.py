@@ -6,6 +6,7 @@ from typing import Any
 
 from openral_core.errors import NotFoundError
 from openral_core.scene import DeployScene
+from openral_core.simulator_options import FAMILIES, no_simulator
 from openral_sim_bridge.backend import Backend
 
 
@@ -58,7 +59,14 @@ def make_backend(scene: DeployScene, *, num_envs: int = 1, horizon: int | None =
 
         faults = {name: settings[name] for name in ("fail_after", "hang_in") if name in settings}
         return FakeBackend(tasks, num_envs=num_envs, control_hz=scene.control_hz, **faults, **size)
-    raise NotFoundError(
-        f"{world.id}: backend_options.family: there is no simulator '{family}'; "
-        "use metaworld, libero, robosuite, mjcf or fake"
-    )
+    raise NotFoundError(_unknown(scene))
+
+
+def _unknown(scene: DeployScene) -> str:
+    """Return what is said of a scene that names no simulator that there is."""
+    family = scene.scene.backend_options.get("family")
+    what, fix = ("is missing", f"name a simulator: {', '.join(FAMILIES)}")
+    if family is not None:
+        what, fix = no_simulator(str(family))
+    key = ("scene", "backend_options", "family")
+    return scene.source.fault(key, what, fix) if scene.source else f"{'.'.join(key)}: {what}; {fix}"

@@ -1,0 +1,178 @@
+"""What a scene may say to its simulator, `backend_options`, family by family.
+
+The names that stand here are compared with those of the simulators by a test: reading a scene imports none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import AfterValidator, ConfigDict, Field
+
+from openral_core.errors import nearest
+from openral_core.schema import Count, Fault, Many, Schema, Word, faults_of
+
+Look = Literal["published", "fast", "fast_goals", "film", "film_goals"]
+LOOKS: tuple[str, ...] = get_args(Look)
+"""Names of the ways in which a simulator's pictures are drawn."""
+LAST_INIT_ID = 999_999
+"""The last initial state of a simulator that draws its states from their numbers."""
+ROBOSUITE_TASKS = ("Lift", "Stack", "PickPlaceCan", "Door", "NutAssembly")
+_METAWORLD = """
+assembly basketball bin-picking box-close button-press-topdown button-press-topdown-wall button-press
+button-press-wall coffee-button coffee-pull coffee-push dial-turn disassemble door-close door-lock door-open
+door-unlock drawer-close drawer-open faucet-close faucet-open hammer hand-insert handle-press-side handle-press
+handle-pull-side handle-pull lever-pull peg-insert-side peg-unplug-side pick-out-of-hole pick-place
+pick-place-wall plate-slide-back-side plate-slide-back plate-slide-side plate-slide push-back push push-wall
+reach reach-wall shelf-place soccer stick-pull stick-push sweep-into sweep window-close window-open
+"""
+METAWORLD_TASKS = tuple(f"{name}-v3" for name in _METAWORLD.split())
+
+
+def no_simulator(family: str) -> tuple[str, str]:
+    """Return what is wrong with the name of a simulator that there is not, and how to fix it."""
+    like = nearest(family, tuple(FAMILIES))
+    fix = f"did you mean '{like}'?" if like else f"use one of {', '.join(FAMILIES)}"
+    return f"there is no simulator '{family}'", fix
+
+
+def option_faults(options: Mapping[str, Any]) -> list[Fault]:
+    """Return what is wrong with a scene's `backend_options`, by their keys; without options nothing is.
+
+    A family that is like none of openral's is left to whoever builds its world.
+    """
+    if not options:
+        return []
+    if "family" not in options:
+        meant = next((key for key in options if nearest(key, ("family",))), None)
+        if meant is not None:
+            return [Fault(meant, "unknown key", "did you mean 'family'?")]
+        return [Fault("family", "is missing", f"name a simulator: {', '.join(FAMILIES)}")]
+    family = options["family"]
+    if not isinstance(family, str):
+        return [Fault("family", "is no word", f"name a simulator: {', '.join(FAMILIES)}")]
+    if family not in FAMILIES:
+        what, fix = no_simulator(family)
+        return [Fault("family", what, fix)] if nearest(family, tuple(FAMILIES)) else []
+    return faults_of(FAMILIES[family], dict(options))
+
+
+def _not_empty(tasks: tuple[str, ...]) -> tuple[str, ...]:
+    if not tasks:
+        raise ValueError("names no task; write one or more, such as [drawer-open-v3]")
+    return tasks
+
+
+def _of_metaworld(task: str) -> str:
+    return _one_of(task, METAWORLD_TASKS, "MetaWorld has no task '{}'")
+
+
+def _of_robosuite(task: str) -> str:
+    return _one_of(task, ROBOSUITE_TASKS, "robosuite has no task '{}' here")
+
+
+def _of_libero(task: str) -> str:
+    suite, slash, name = task.partition("/")
+    if not (suite and slash and name):
+        raise ValueError(
+            f"'{task}' names no suite; write suite/task, such as libero_goal/put_the_bowl_on_the_plate"
+        )
+    return task
+
+
+def _one_of(task: str, known: tuple[str, ...], what: str) -> str:
+    if task in known:
+        return task
+    like = nearest(task, known)
+    fix = f"did you mean '{like}'?" if like else f"use one of {', '.join(known)}"
+    raise ValueError(f"{what.format(task)}; {fix}")
+
+
+TaskList = Annotated[Many[Word], AfterValidator(_not_empty)]
+NumberedState = Annotated[int, Field(ge=0, le=LAST_INIT_ID)]
+AnyState = Annotated[int, Field(ge=0)]
+
+
+class MetaWorldOptions(Schema):
+    """`backend_options` of a scene of family `metaworld`."""
+
+    family: Literal["metaworld"]
+    """This simulator."""
+    tasks: Annotated[Many[Annotated[Word, AfterValidator(_of_metaworld)]], AfterValidator(_not_empty)]
+    """Tasks that share one of MetaWorld's scenes; the first is the one that the world starts in."""
+    init_id: NumberedState = 0
+    """Initial state of a deployment."""
+    render_profile: Look = "fast"
+    """How pictures are drawn."""
+    distractors: Annotated[int, Field(ge=0)] = 0
+    """Things that lie about and are of no task."""
+    object_outside: bool = False
+    """Objects begin 3 to 10 cm beside the range in which MetaWorld puts them."""
+
+
+class RobosuiteOptions(Schema):
+    """`backend_options` of a scene of family `robosuite`."""
+
+    family: Literal["robosuite"]
+    """This simulator."""
+    tasks: Annotated[Many[Annotated[Word, AfterValidator(_of_robosuite)]], AfterValidator(_not_empty)]
+    """Names of robosuite's environments."""
+    init_id: NumberedState = 0
+    """Initial state of a deployment: the seed that it is drawn from."""
+    render_profile: Look = "published"
+    """How pictures are drawn."""
+    object_outside: bool = False
+    """The cube of Lift, or the red one of Stack, begins beside the range in which robosuite puts it."""
+
+
+class LiberoOptions(Schema):
+    """`backend_options` of a scene of family `libero`."""
+
+    family: Literal["libero"]
+    """This simulator."""
+    tasks: Annotated[Many[Annotated[Word, AfterValidator(_of_libero)]], AfterValidator(_not_empty)]
+    """`suite/task`."""
+    init_id: AnyState = 0
+    """Initial state of a deployment: the number of one that is stored with the task."""
+    render_profile: Look = "published"
+    """How pictures are drawn."""
+
+
+class FakeOptions(Schema):
+    """`backend_options` of a scene of family `fake`, the point arm for tests."""
+
+    family: Literal["fake"]
+    """This simulator."""
+    tasks: TaskList
+    """Any names; each is a point to reach."""
+    init_id: AnyState = 0
+    """Initial state of a deployment."""
+    render_profile: Look = "fast"
+    """Read by what writes of a run; the pictures do not depend on it."""
+    fail_after: Count | None = None
+    """Control steps after which a step fails."""
+    hang_in: AnyState | None = None
+    """Initial state in which a step never returns."""
+
+
+class ModelOptions(Schema):
+    """What is read of a scene of family `mjcf` before its model is; its other keys are the simulator's to judge."""
+
+    model_config = ConfigDict(extra="ignore")
+    family: Literal["mjcf"]
+    """This simulator."""
+    tasks: TaskList
+    """Names of tasks; the first is the one that the world starts in."""
+    init_id: AnyState = 0
+    """Initial state of a deployment."""
+
+
+FAMILIES: dict[str, type[Schema]] = {
+    "metaworld": MetaWorldOptions,
+    "libero": LiberoOptions,
+    "robosuite": RobosuiteOptions,
+    "mjcf": ModelOptions,
+    "fake": FakeOptions,
+}
+"""Family -> what its scenes may say."""

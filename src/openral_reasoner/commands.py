@@ -24,6 +24,7 @@ def prompt(
     """Say a sentence to the running reasoner and follow its mission; a question of the reasoner is answered so, too.
 
     Exit code 0: the mission was done. 1: it failed, was stopped or replaced. 2: no reasoner took the sentence.
+    130: Ctrl-C; a mission goes on without it.
     """
     from openral_reasoner.ros.prompt import converse  # `openral --help` must not load rclpy
 
@@ -44,7 +45,7 @@ def show(
 
 @mission.command()
 def watch(patience: Patience = 5.0, namespace: NamespaceOption = DEFAULT_NAMESPACE) -> None:
-    """Follow the mission until it has ended. Exit code 0: it was done."""
+    """Follow the mission until it has ended. Exit code 0: it was done. 130: Ctrl-C."""
     from openral_reasoner.ros import mission_topics as mission_node
 
     raise typer.Exit(mission_node.watch(patience, namespace))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,3 +59,38 @@ def test_without_a_reasoner_each_says_how_to_start_one(graph: Graph) -> None:
         code, output = end_of(process)
         assert code == 2, output
         assert "openral deploy sim" in output
+
+
+@pytest.mark.parametrize("verb", ["cancel", "watch"])
+def test_the_advice_is_for_the_namespace_that_was_asked_for(graph: Graph, verb: str) -> None:
+    _, output = end_of(graph.start("commands", "mission", verb, "--patience", "1", "--namespace", "arm2"))
+    assert "`openral deploy sim --namespace /arm2`" in output
+
+
+@pytest.mark.parametrize("words", [("mission", "watch"), ("mission", "log", "-f"), ("prompt", "open it")])
+def test_interrupted_before_there_is_a_reasoner(graph: Graph, words: tuple[str, ...]) -> None:
+    process = graph.start("commands", *words, *PATIENCE)
+    code, output = interrupted(process)
+    assert code == 130, output
+    assert "goes on" not in output
+    assert ("Nothing was said" in output) == (words[0] == "prompt")
+
+
+def test_interrupted_beside_a_mission(graph: Graph) -> None:
+    graph.skill(max_execution_s=600.0)
+    graph.monitor(levels=[0.5])
+    graph.reasoner("open the drawer", exit_when_done=False, **{"gate.default_patience_s": 600.0})
+    graph.wait_for("reading")
+    assert interrupted(graph.start("commands", "mission", "watch", *PATIENCE))[0] == 130
+    assert interrupted(graph.start("commands", "mission", "log", "-f", *PATIENCE))[0] == 0
+
+
+def interrupted(process: subprocess.Popen[str]) -> tuple[int, str]:
+    """Interrupt a command once it listens to the graph."""
+    listening = Path(f"/proc/{process.pid}/task")
+    end = time.monotonic() + 60.0
+    while len(list(listening.iterdir())) < 2 and time.monotonic() < end:
+        time.sleep(0.1)
+    time.sleep(4.0)
+    process.send_signal(signal.SIGINT)
+    return end_of(process)

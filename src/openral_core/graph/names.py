@@ -39,6 +39,13 @@ def read_namespace(text: str) -> str:
     return space
 
 
+def namespace_option(namespace: str) -> str:
+    """Return what a command that is advised ends with to be about the deployment in `namespace`; nothing for the
+    default.
+    """
+    return "" if namespace == DEFAULT_NAMESPACE else f" --namespace {namespace}"
+
+
 def policy_namespace(namespace: str) -> str:
     """Return the namespace of the policy nodes of the deployment in `namespace`."""
     return f"{namespace}{_POLICY}"

@@ -45,9 +45,7 @@ class EpisodeSelection:
         there = [int(number) for number in dataset.episodes["episode_index"]]
         known = set(there)
         chosen: set[int] = set()
-        for number in (
-            there if numbers is None else numbers
-        ):  # a range may be huge: it is never held as a list
+        for number in there if numbers is None else numbers:  # perhaps of a huge range
             if number not in known:
                 raise NotFoundError(f"{dataset.root}: no episode {number}; it has 0 to {len(there) - 1}")
             chosen.add(number)

@@ -16,12 +16,12 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from openral_core.graph.names import DEFAULT_NAMESPACE, ros_arguments
+from openral_core.graph.names import DEFAULT_NAMESPACE, namespace_option, ros_arguments
 from openral_core.guarded import GuardedCallbacks
 from openral_reasoner.mission.mission_view import COLOURS, ENDED, line_of, table_of, values_of
 from openral_reasoner.plain_line import MAX_SHOWN, plain_line
 from openral_reasoner.ros.messages import NEWEST, STEPS
-from openral_reasoner.ros.prompt import NOBODY, converse
+from openral_reasoner.ros.prompt import INTERRUPTED, NOBODY, converse
 
 SETTLE_S = 0.5
 """[s] without a further step after which the past of a log counts as told."""
@@ -60,10 +60,11 @@ def _listen(
     try:
         if node.until(lambda: node.mission is not None, patience_s):
             return act(node, console)
-        console.print("[red]No reasoner shows a mission.[/red] Start one with `openral deploy sim`.")
+        start = f"openral deploy sim{namespace_option(namespace)}"
+        console.print(f"[red]No reasoner shows a mission.[/red] Start one with `{start}`.", soft_wrap=True)
         return NOBODY
     except KeyboardInterrupt:
-        return 0
+        return INTERRUPTED
     finally:
         node.destroy_node()
         rclpy.try_shutdown()
@@ -83,7 +84,7 @@ def show(patience_s: float, namespace: str, as_json: bool) -> int:
 
 
 def watch(patience_s: float, namespace: str) -> int:
-    """Show the mission as it goes on, until it has ended or Ctrl-C; return 0 if it was done, else 1 or 2."""
+    """Show the mission as it goes on, until it has ended; return 0 if it was done, else 1 or 2, or 130 after Ctrl-C."""
 
     def act(node: MissionListener, console: Console) -> int:
         with Live(_view(node.mission), console=console, auto_refresh=False) as live:
@@ -96,9 +97,17 @@ def watch(patience_s: float, namespace: str) -> int:
 
 
 def log(patience_s: float, namespace: str, follow: bool) -> int:
-    """Print the steps so far, with their reasons; `follow`: and those to come, until Ctrl-C."""
+    """Print the steps so far, with their reasons; `follow`: and those to come, until Ctrl-C, which is its end."""
 
     def act(node: MissionListener, console: Console) -> int:
+        try:
+            _tell(node, console)
+        except KeyboardInterrupt:
+            if not follow:
+                raise
+        return 0
+
+    def _tell(node: MissionListener, console: Console) -> None:
         node.until(lambda: node.steps, patience_s if node.mission.tasks else SETTLE_S)
         quiet_since = time.monotonic()
         while follow or time.monotonic() - quiet_since < SETTLE_S:
@@ -107,7 +116,6 @@ def log(patience_s: float, namespace: str, follow: bool) -> int:
                 console.print(line_of(step), markup=False, highlight=False, soft_wrap=True)
                 quiet_since = time.monotonic()
             node.steps.clear()
-        return 0
 
     return _listen(act, patience_s, namespace, steps=True)
 

@@ -13,14 +13,14 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rich.console import Console
 
-from openral_core.graph.names import DEFAULT_NAMESPACE, ros_arguments
+from openral_core.graph.names import DEFAULT_NAMESPACE, namespace_option, ros_arguments
 from openral_core.guarded import GuardedCallbacks
 from openral_reasoner.mission.mission_view import ENDED, table_of
 from openral_reasoner.plain_line import MAX_SHOWN, plain_line
 from openral_reasoner.ros.messages import NEWEST, STEPS
 
-DONE, FAILED, NOBODY = 0, 1, 2
-"""Exit codes: the mission was done; it failed, was stopped or replaced; no reasoner took the sentence."""
+DONE, FAILED, NOBODY, INTERRUPTED = 0, 1, 2, 130
+"""Exit codes: the mission was done; it failed, was stopped or replaced; no reasoner took the sentence; Ctrl-C."""
 
 
 class PromptNode(GuardedCallbacks, Node):
@@ -31,6 +31,8 @@ class PromptNode(GuardedCallbacks, Node):
         super().__init__(f"prompt_{self.prompt_id[:8]}", namespace=DEFAULT_NAMESPACE)
         self.sentence = sentence
         self.mission: Any = None
+        self.said = False
+        """The sentence went out."""
         self.taken = False
         """The reasoner showed the mission of this prompt, took it as the answer to its question, or logged it."""
         self.became = ""
@@ -77,6 +79,7 @@ class PromptNode(GuardedCallbacks, Node):
         message = PromptMessage(id=self.prompt_id, text=self.sentence, source="cli")
         message.header.stamp = self.get_clock().now().to_msg()
         self._publisher.publish(message)
+        self.said = True
         return True
 
     @property
@@ -100,18 +103,35 @@ def converse(sentence: str, patience_s: float, namespace: str = DEFAULT_NAMESPAC
     rclpy.init(args=ros_arguments(namespace), signal_handler_options=SignalHandlerOptions.NO)
     node = PromptNode(sentence)
     try:
-        return _follow(node, console, patience_s)
+        return _follow(node, console, patience_s, namespace_option(namespace))
     except KeyboardInterrupt:
-        console.print("[yellow]The mission goes on; `openral prompt stop` stops it.[/yellow]")
-        return FAILED
+        words = _interrupted(node, namespace_option(namespace))
+        console.print(words, style="yellow", markup=False, highlight=False, soft_wrap=True)
+        return INTERRUPTED
     finally:
         node.destroy_node()
         rclpy.try_shutdown()
 
 
-def _follow(node: PromptNode, console: Console, patience_s: float) -> int:
+def _interrupted(node: PromptNode, where: str) -> str:
+    """Return what is true of the sentence after Ctrl-C; `where`: the option that names the deployment."""
+    if not node.said:
+        return "Nothing was said: no reasoner had been found yet."
+    if not node.taken:
+        return (
+            f"The sentence was said, but no reasoner has taken it yet; `openral mission show{where}` tells."
+        )
+    if node.became == "stop":
+        return f"The reasoner is stopping; `openral mission show{where}` tells when it has."
+    return f"The mission goes on; `openral prompt stop{where}` stops it."
+
+
+def _follow(node: PromptNode, console: Console, patience_s: float, where: str) -> int:
     if not node.send(patience_s):
-        console.print(f"[red]No reasoner listens on {node.topic}.[/red] Start one with `openral deploy sim`.")
+        console.print(
+            f"[red]No reasoner listens on {node.topic}.[/red] Start one with `openral deploy sim{where}`.",
+            soft_wrap=True,
+        )
         return NOBODY
     end = time.monotonic() + patience_s
     shown = ""

@@ -10,7 +10,7 @@ from metaworld.env_dict import ALL_V3_ENVIRONMENTS
 from openral_core.errors import ManifestError, NotFoundError
 from openral_core.files.share import share_directory
 from openral_core.scene import load_scene
-from openral_core.simulator_options import LOOKS, METAWORLD_TASKS, ROBOSUITE_TASKS
+from openral_core.simulator_options.names import LOOKS, METAWORLD_TASKS, ROBOSUITE_TASKS
 from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.backends.robosuite.world import TASKS
 from openral_sim_bridge.rendering.renderer import PROFILES

@@ -1,61 +1,14 @@
-"""What a scene may say to its simulator, `backend_options`, family by family.
-
-The names that stand here are compared with those of the simulators by a test: reading a scene imports none of them.
-"""
+"""What a scene may say to its simulator, `backend_options`, family by family."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field
 
 from openral_core.errors import nearest
-from openral_core.schema import Count, Fault, Many, Schema, Word, faults_of
-
-Look = Literal["published", "fast", "fast_goals", "film", "film_goals"]
-LOOKS: tuple[str, ...] = get_args(Look)
-"""Names of the ways in which a simulator's pictures are drawn."""
-LAST_INIT_ID = 999_999
-"""The last initial state of a simulator that draws its states from their numbers."""
-ROBOSUITE_TASKS = ("Lift", "Stack", "PickPlaceCan", "Door", "NutAssembly")
-_METAWORLD = """
-assembly basketball bin-picking box-close button-press-topdown button-press-topdown-wall button-press
-button-press-wall coffee-button coffee-pull coffee-push dial-turn disassemble door-close door-lock door-open
-door-unlock drawer-close drawer-open faucet-close faucet-open hammer hand-insert handle-press-side handle-press
-handle-pull-side handle-pull lever-pull peg-insert-side peg-unplug-side pick-out-of-hole pick-place
-pick-place-wall plate-slide-back-side plate-slide-back plate-slide-side plate-slide push-back push push-wall
-reach reach-wall shelf-place soccer stick-pull stick-push sweep-into sweep window-close window-open
-"""
-METAWORLD_TASKS = tuple(f"{name}-v3" for name in _METAWORLD.split())
-
-
-def no_simulator(family: str) -> tuple[str, str]:
-    """Return what is wrong with the name of a simulator that there is not, and how to fix it."""
-    like = nearest(family, tuple(FAMILIES))
-    fix = f"did you mean '{like}'?" if like else f"use one of {', '.join(FAMILIES)}"
-    return f"there is no simulator '{family}'", fix
-
-
-def option_faults(options: Mapping[str, Any]) -> list[Fault]:
-    """Return what is wrong with a scene's `backend_options`, by their keys; without options nothing is.
-
-    A family that is like none of openral's is left to whoever builds its world.
-    """
-    if not options:
-        return []
-    if "family" not in options:
-        meant = next((key for key in options if nearest(key, ("family",))), None)
-        if meant is not None:
-            return [Fault(meant, "unknown key", "did you mean 'family'?")]
-        return [Fault("family", "is missing", f"name a simulator: {', '.join(FAMILIES)}")]
-    family = options["family"]
-    if not isinstance(family, str):
-        return [Fault("family", "is no word", f"name a simulator: {', '.join(FAMILIES)}")]
-    if family not in FAMILIES:
-        what, fix = no_simulator(family)
-        return [Fault("family", what, fix)] if nearest(family, tuple(FAMILIES)) else []
-    return faults_of(FAMILIES[family], dict(options))
+from openral_core.schema import Count, Many, Schema, Word
+from openral_core.simulator_options.names import LAST_INIT_ID, METAWORLD_TASKS, ROBOSUITE_TASKS, Look
 
 
 def _not_empty(tasks: tuple[str, ...]) -> tuple[str, ...]:

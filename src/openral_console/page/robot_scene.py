@@ -12,8 +12,6 @@ from openral_console.live.robot import DrawnRobot, Pose, Shape
 
 STEP = 1e-4
 """[m] and of a quaternion's elements: smaller changes are not shown."""
-BONE = "#9aa3ab"
-"""Colour of the line that stands for a link without a shape."""
 
 
 class RobotScene:

@@ -88,7 +88,7 @@ class SafetyFilter:
             now_s: [s] monotonic.
         """
         if not (np.isfinite(wanted).all() and np.isfinite(measured).all()):
-            return self._brake("finite", (), measured)
+            return self._brake("finite", ())
         # The speed of what is asked for, and a part of what the joints lag behind it.
         velocities = (wanted - self._wanted) / self._dt + self._catch_up()
         self._wanted = np.array(wanted, dtype=np.float64)
@@ -100,11 +100,12 @@ class SafetyFilter:
                 slowed.append(check.name)
                 step = replace(step, velocities=share * step.velocities)
             if share <= 0.0:
-                stop = self._yield if check.yields else self._brake
-                return stop(check.name, tuple(slowed), measured)
+                if check.yields:
+                    return self._yield(check.name, tuple(slowed), measured)
+                return self._brake(check.name, tuple(slowed))
         refused, reached = self._led_on(step.velocities, measured, slowed)
         if refused is not None:
-            return self._brake(refused.name, tuple(slowed), measured)
+            return self._brake(refused.name, tuple(slowed))
         self.led, self._velocities = reached
         return SafeTarget(self.led, self._velocities, tuple(slowed), "")
 
@@ -178,12 +179,12 @@ class SafetyFilter:
         """Lead the joints back to where they are: what they are held up by is pressed by how far they are led ahead."""
         reached = self._towards(CATCH_UP * (measured - self.led) / self._dt)
         if self._refused(measured, *reached) is not None:
-            return self._brake(name, slowed, measured)
+            return self._brake(name, slowed)
         self.led, self._velocities = reached
         self._wanted = self.led
         return SafeTarget(self.led, self._velocities, slowed, name)
 
-    def _brake(self, name: str, slowed: tuple[str, ...], measured: Vector) -> SafeTarget:
+    def _brake(self, name: str, slowed: tuple[str, ...]) -> SafeTarget:
         """Brake all joints in the same time, wherever they are: straight to where it was seen that they could."""
         before, whole_s = self._velocities, self._braking_s(self._velocities)
         time_s = min(whole_s, self._dt)

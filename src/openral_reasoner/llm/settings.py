@@ -12,8 +12,6 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints,
 from openral_core.errors import InstallationError, ManifestError
 
 PREFIX = "OPENRAL_REASONER_"
-PROVIDERS = ("anthropic", "openai")
-"""`openai` is every endpoint that speaks its chat API: vLLM, Ollama, llama.cpp, OpenRouter…, with a base_url."""
 
 
 class ModelSettings(BaseModel):
@@ -22,7 +20,8 @@ class ModelSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     model: Annotated[str, StringConstraints(pattern=r"^(anthropic|openai):\S+$", max_length=200)]
-    """provider:name, e.g. `openai:qwen3-8b` with a base_url, or `anthropic:<name>`."""
+    """provider:name, e.g. `openai:qwen3-8b` with a base_url, or `anthropic:<name>`; `openai` is every endpoint that
+    speaks its chat API: vLLM, Ollama, llama.cpp, OpenRouter…"""
     base_url: Annotated[str, StringConstraints(pattern=r"^https?://\S+$")] | None = None
     """Where the endpoint is; absent: the provider's own."""
     sees_images: bool = False

@@ -19,7 +19,7 @@ MAX_WORDS = 200
 Say = Callable[[float, str, str], None]
 """([s] node clock, kind of the step, reason): a line of the mission log."""
 Settled = Callable[[Task, Judgement, Instant], None]
-"""(task, judgement, [s] node clock, [s] monotonic): the goal of that task is out of the way."""
+"""(task, judgement, now): the goal of that task is out of the way."""
 
 
 class GoalTracker:

@@ -1,7 +1,7 @@
-"""What an agent may ask of a mission, and the requests over which the questions go from its thread to the node's.
+"""What an agent may ask of a mission, and the queue in which its requests go from its thread to the node's.
 
-An agent, a language model with tools, runs in a thread of its own and knows nothing of ROS. It puts requests on
-the requests and waits for replies; the node takes them off in its own time and lets `Steering` decide.
+An agent, a language model with tools, runs in a thread of its own and knows nothing of ROS. It puts requests into
+the queue and waits for replies; the node takes them out in its own time and lets `Steering` decide.
 """
 
 from __future__ import annotations

@@ -34,8 +34,7 @@ class Draft:
 def manifest_text(draft: Draft) -> str:
     """Return `rskill.yaml`; every line that is a guess says so."""
     return (
-        "\n".join([*_identity(draft), *_senses(draft), *_weights(draft), *_motion(draft), *_words(draft)])
-        + "\n"
+        "\n".join([*_identity(draft), *_senses(draft), *_weights(draft), *_motion(draft), *_words()]) + "\n"
     )
 
 
@@ -127,7 +126,7 @@ def _motion(draft: Draft) -> Iterator[str]:
     yield f"latency_budget: {{per_chunk_ms: {budget_ms:g}}}  # ? `openral sim run` prints what it takes"
 
 
-def _words(draft: Draft) -> Iterator[str]:
+def _words() -> Iterator[str]:
     yield "# ? What it can do, for the reasoner: verbs, things, places, and one sentence a task at least."
     yield "actions: [generalist]"
     yield "objects: []"

@@ -26,17 +26,17 @@ def installed_skills() -> Path:
 
 def skill_folder(name: str) -> Path:
     """Return the folder of a fetched skill, by its name `owner/name`."""
-    return installed_skills() / name.replace("/", "--")
+    return installed_skills() / _folder_name(name)
 
 
 def staging_folder(name: str) -> Path:
     """Return the folder in which the small files of a skill lie until they have passed the gates."""
-    return cache_home() / "rskills" / "staging" / name.replace("/", "--")
+    return cache_home() / "rskills" / "staging" / _folder_name(name)
 
 
 def snapshots(repository: str) -> Path:
     """Return the folder that holds one folder a commit of a repository."""
-    return cache_home() / "rskills" / "files" / repository.replace("/", "--")
+    return cache_home() / "rskills" / "files" / _folder_name(repository)
 
 
 def snapshot(reference: HubReference) -> Path:
@@ -57,7 +57,7 @@ def find_lock(name: str, folder: Path) -> SkillLock | None:
 def one_at_a_time(name: str) -> Iterator[None]:
     """Hold the store for one name; another process that wants the same waits. Freed when the process ends."""
     folder = make_folder(cache_home() / "rskills" / "locks")
-    with (folder / name.replace("/", "--")).open("wb") as file:
+    with (folder / _folder_name(name)).open("wb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
@@ -85,3 +85,8 @@ def skill_folders(search: Sequence[Path] = ()) -> list[Path]:
 def holds_skill(folder: Path) -> bool:
     """Whether a folder has an `rskill.yaml`; False for names that no file system takes, where Path would raise."""
     return os.path.isfile(folder / MANIFEST_NAME)
+
+
+def _folder_name(name: str) -> str:
+    """Return owner/name as one name of a folder: owner--name."""
+    return name.replace("/", "--")

@@ -43,11 +43,6 @@ class HubReference:
         """Whether the revision is a commit, which never means anything else."""
         return bool(_COMMIT.fullmatch(self.revision))
 
-    @property
-    def folder_name(self) -> str:
-        """The repository as one name of a folder: owner--name."""
-        return self.repository.replace("/", "--")
-
     def at(self, revision: str) -> HubReference:
         """Return the same repository at another revision."""
         return HubReference(self.repository, revision, self.dataset)

@@ -104,7 +104,7 @@ def evaluate(
     result = {
         "episodes": len(compared),
         "horizons": by_horizon(compared),
-        "reward": reward_measures(compared, rollouts),
+        "reward": reward_measures(compared),
     }
     out.mkdir(parents=True, exist_ok=True)
     (out / RESULT).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
@@ -200,7 +200,7 @@ def by_horizon(compared: Sequence[WorldComparison]) -> list[dict[str, float]]:
     return rows
 
 
-def reward_measures(compared: Sequence[WorldComparison], rollouts: Rollouts) -> dict[str, float | None]:
+def reward_measures(compared: Sequence[WorldComparison]) -> dict[str, float | None]:
     """Return how well success is told, frame by frame and attempt by attempt; None where there is but one class.
 
     `doubt_error_rank` is Spearman's correlation of the uncertainty with the error of the latents, over all frames.

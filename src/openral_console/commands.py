@@ -47,6 +47,10 @@ def console(
     if run is not None:
         _show_run(run, options)
         return
+    if scene:
+        from openral_core.scene import load_scene
+
+        load_scene(scene)  # the page opens without it, but not with another one than was named
     from openral_console.ros.console_process import serve  # `openral --help` must not load rclpy
 
     arguments = [*ros_arguments(namespace), "--ros-args", "-p", f"compressed:={str(compressed).lower()}"]

@@ -126,7 +126,7 @@ def _plan(
 ) -> EvaluationPlan:
     from openral_core.cli.downloads import download_bars
     from openral_core.cli.progress import console
-    from openral_core.errors import ContractError
+    from openral_core.errors import ContractError, NotFoundError
     from openral_rskill.hub.install import ready
     from openral_training.recipe import load_recipe
     from openral_training.reward_eval.run import EvaluationPlan
@@ -139,7 +139,12 @@ def _plan(
         raise ContractError(f"{recipe}: calibration_init_ids: is missing; name states that nothing else uses")
     if episodes > states.count:
         raise ContractError(f"{recipe} has {states.count} such states a task, not {episodes}")
-    named = camera or loaded.scene_for(loaded.task_ids[0]).cameras[0].name
+    cameras = [found.name for found in loaded.scene_for(loaded.task_ids[0]).cameras]
+    named = camera or cameras[0]
+    if named not in cameras:
+        raise NotFoundError(
+            f"--camera {named}: the recipe's scene has no such camera; it has {', '.join(cameras)}"
+        )
     return EvaluationPlan(
         package,
         loaded,

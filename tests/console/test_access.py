@@ -250,8 +250,10 @@ def test_a_stop_in_vain_says_so(sessions: Sessions) -> None:
     assert (answer.status_code, answer.text) == (503, "no bridge")
 
 
-def test_the_command_refuses_what_is_not_protected() -> None:
+def test_the_command_refuses_what_is_not_protected_or_not_there() -> None:
     from openral_cli.app import app
 
     done = CliRunner().invoke(app, ["console", "--address", "0.0.0.0"])
     assert isinstance(done.exception, OpenralError)
+    done = CliRunner().invoke(app, ["console", "--scene", "metaworld_drawr", "--port", "0"])
+    assert "metaworld_drawer" in str(done.exception)

@@ -275,6 +275,13 @@ def test_a_skill_that_does_not_fit_is_refused_before_anything_is_filmed(skill: P
     assert "rollouts" not in done.output
 
 
+def test_a_camera_that_the_scene_has_not_is_refused_before_anything_is_filmed(skill: Path, tmp_path: Path):
+    (tmp_path / "small.yaml").write_text(yaml.safe_dump(RECIPE))
+    common = ["--rskill", str(skill), "--recipe", str(tmp_path / "small.yaml"), "--episodes", "1"]
+    done = CliRunner().invoke(app, ["calibrate", *common, "--camera", "wrist"])
+    assert "--camera wrist: the recipe's scene has no such camera; it has corner2" in str(done.exception)
+
+
 def test_a_calibration_of_other_weights_is_refused(skill: Path):
     wrong = {"schema_version": "0.1", "skill": "x", "weights_sha256": "0" * 64, "cameras": {}}
     (skill / FILE_NAME).write_text(json.dumps(wrong))

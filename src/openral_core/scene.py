@@ -96,8 +96,20 @@ class DeployScene(Schema):
             faults.append(
                 Fault("workspace", f"is missing for {self.action.representation}", "add low and high [m]")
             )
-        raise_faults(faults + self._arm_faults())
+        raise_faults(faults + self._home_faults() + self._arm_faults())
         return self
+
+    def _home_faults(self) -> list[Fault]:
+        """Return what is wrong with where the hand is sent home to: the envelope lets it into the workspace only."""
+        if self.home is None or self.workspace is None:
+            return []
+        box = zip("xyz", self.home, self.workspace.low, self.workspace.high, strict=True)
+        outside = [(name, at, low, high) for name, at, low, high in box if not low <= at <= high]
+        if not outside:
+            return []
+        found = ", ".join(f"{name} = {at:g} m" for name, at, _, _ in outside)
+        fix = ", ".join(f"{low:g} to {high:g} m for {name}" for name, _, low, high in outside)
+        return [Fault("home", f"{found} is outside the workspace", f"write {fix}, or widen workspace")]
 
     def _arm_faults(self) -> list[Fault]:
         """Return what is wrong with the cameras of the real arm, and with how their pictures are paired."""

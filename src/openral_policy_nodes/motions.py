@@ -9,11 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_control.motions import MOTIONS, Motion, MotionArm, MotionEnd, MotionRefused, make_motion
-from openral_control.motions.params import params_schema
+from openral_control.motions import Motion, MotionArm, MotionEnd, MotionRefused, make_motion
 from openral_core.adapters.history import FrameHistory
 from openral_core.errors import ContractError
-from openral_core.manifest import RSkillManifest
 from openral_core.plugin_table import load_plugin, plugin_targets
 from openral_core.scene import DeployScene
 from openral_core.types import RobotState, StepView
@@ -21,37 +19,11 @@ from openral_policy_nodes.goal_request import GoalRefused
 from openral_policy_nodes.inference import PolicyChunk, SensorSet
 from openral_policy_nodes.supervisor import MOTION_CHECK, GoalEnd, GoalOutcome
 
-INTERFACE = "openral/action/ExecuteSkill"
-PREFIX = "motion-"
-"""Of the short names of motions that openral brings: motion-pick-at is the motion pick_at."""
 GROUP = "openral.motion_checks"
 """Entry points: family of a scene -> `module:function`, which takes the scene and returns a `PathCheck`."""
 BUILT_IN = {"mjcf": "openral_sim_bridge.backends.mjcf.reach:make_check"}
 REPLAN_S = 0.05
 """[s] between the observations that are worth an answer."""
-
-
-def motion_name(manifest: RSkillManifest) -> str:
-    """Return the motion that a manifest describes.
-
-    Raises:
-        ContractError: it describes none, or its parameters are not those of the code.
-    """
-    name = manifest.short_name.removeprefix(PREFIX).replace("-", "_")
-    wrapped = manifest.ros_integration
-    if manifest.kind != "ros_action" or wrapped is None or wrapped.interface_type != INTERFACE:
-        raise ContractError(
-            f"{manifest.name} is of kind {manifest.kind}; a motion is a ros_action of {INTERFACE}"
-        )
-    if name not in MOTIONS or not manifest.short_name.startswith(PREFIX):
-        known = ", ".join(PREFIX + motion.replace("_", "-") for motion in MOTIONS)
-        raise ContractError(f"{manifest.name} is no motion; there are {known}")
-    if manifest.goal_params_schema != params_schema(name):
-        raise ContractError(
-            f"{manifest.name}: goal_params_schema is not that of the motion {name}; "
-            "take the manifest of this version of openral"
-        )
-    return name
 
 
 class PathCheck(Protocol):

@@ -1,4 +1,7 @@
-"""Does a scene's world do what its files say? It is built, started, held, moved and looked at, one row a question."""
+"""Does a scene's world do what its files say? It is built, started, held, moved and looked at, one row a question.
+
+What the scene deploys in it is looked at before, without starting it.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,8 @@ from openral_core.scene import DeployScene, load_scene
 from openral_core.types import RobotState
 from openral_sim_bridge.backend import Backend
 from openral_sim_bridge.backends.factory import make_backend
+from openral_sim_bridge.check_row import CheckRow, fault_rows
+from openral_sim_bridge.deployed_skills import deployment_rows
 
 HOLD_S, MOVE_S = 1.0, 0.5
 """[s] how long the arm is held, and how long it is moved along each axis."""
@@ -27,16 +32,6 @@ MOVED = (0.5, 1.5)
 COMMAND = 0.3
 """Of a full command, by which it is moved."""
 _TYPES = {"revolute": ("revolute", "continuous"), "continuous": ("continuous",), "prismatic": ("prismatic",)}
-
-
-@dataclass(frozen=True)
-class CheckRow:
-    """The answer to one question."""
-
-    what: str
-    ok: bool
-    found: str
-    fix: str = ""
 
 
 @dataclass
@@ -71,6 +66,7 @@ def check_scene(
     backend: Backend | None = None
     try:
         robot = load_robot(scene.robot_id)
+        report.rows += deployment_rows(scene, robot)
         backend = factory(scene)
         report.rows.append(CheckRow("world", True, _world_words(scene, backend)))
         trial = Trial(scene, robot, backend)
@@ -78,7 +74,7 @@ def check_scene(
             report.rows += question(states)
         report.pictures = trial.pictures
     except OpenralError as error:
-        report.rows += _fault_rows(error)
+        report.rows += fault_rows("world", error)
     finally:
         if backend is not None:
             backend.close()
@@ -224,12 +220,3 @@ def _world_words(scene: DeployScene, backend: Backend) -> str:
     tasks: Sequence[str] = backend.task_ids
     family: Any = scene.scene.backend_options.get("family")
     return f"{family} at {backend.control_hz:g} Hz, {len(tasks)} tasks: {', '.join(tasks)}"
-
-
-def _fault_rows(error: OpenralError) -> list[CheckRow]:
-    """One row for each line of an error, `what; fix`."""
-    rows = []
-    for line in str(error).splitlines():
-        found, _, fix = line.rpartition("; ")
-        rows.append(CheckRow("world", False, found or line, fix if found else line))
-    return rows

@@ -61,6 +61,16 @@ def test_a_bare_camera_name_takes_the_scene_defaults(tmp_path: Path) -> None:
         ("control_hz: 80", "control_hz: 80\nvla: x", "vla: unknown key"),
         ("{name: corner2,", "{name: 'a/b',", "cameras[0].name"),
         ("low: [-0.55, 0.35, -0.1]", "low: [0.9, 0.35, -0.1]", "workspace.high"),
+        (
+            "home: [0.005, 0.601,",
+            "home: [5, 0.601,",
+            "27: home: x = 5 m is outside the workspace; write -0.55 to",
+        ),
+        (
+            "home: [0.005, 0.601, 0.195]",
+            "home: [0, 5, -5]",
+            "home: y = 5 m, z = -5 m is outside the workspace",
+        ),
         ("cameras:", "cameras: 3\n  junk:", "scene.cameras"),
     ],
 )

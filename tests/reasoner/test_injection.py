@@ -14,7 +14,7 @@ from openral_reasoner.llm.fakes import Obedient
 from openral_reasoner.memory.memory import Memory
 from openral_reasoner.mission.mission import MissionState
 from openral_reasoner.palette import Palette
-from openral_reasoner.playbook import Procedure
+from openral_rskill.playbook import Procedure
 
 OTHER = "execute_skill__openral__rskill-other"
 PAYLOADS = [

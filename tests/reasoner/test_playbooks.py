@@ -16,8 +16,8 @@ from openral_reasoner.llm.words import first_message
 from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import Palette
 from openral_reasoner.planner import CannotDo, Plan
-from openral_reasoner.playbook import MAX_BODY, Procedure, load_playbook, steps_of
 from openral_reasoner.playbook_planner import PlaybookPlanner
+from openral_rskill.playbook import MAX_BODY, Procedure, load_playbook, steps_of
 from openral_rskill.registry import load_package, resolve
 
 STEPS = "# Title\n\nWords.\n\n## Steps\n\n1. close the drawer\n2. open the drawer\n"

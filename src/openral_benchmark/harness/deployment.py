@@ -20,14 +20,14 @@ from openral_benchmark.plan import simulator_task
 from openral_control.chunk_executor import ChunkExecutor
 from openral_control.control_loop import ControlLoop, LoopSettings
 from openral_control.envelope import Envelope
-from openral_control.motions import MotionArm
+from openral_control.motions import MotionArm, motion_name
 from openral_core.errors import ContractError
 from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene
 from openral_core.stop_conditions import FingerTravel
 from openral_perception.locator import Locator
 from openral_policy_nodes.inference import Inference
-from openral_policy_nodes.motions import MotionSource, motion_name, path_check
+from openral_policy_nodes.motions import MotionSource, path_check
 from openral_reasoner.memory.outcomes import Outcomes
 from openral_reasoner.mission.ladder.experience import Experience
 from openral_reasoner.mission.mission import LogEntry

@@ -9,6 +9,7 @@ from openral_control.admission import Admission
 from openral_control.chunk_executor import ChunkExecutor
 from openral_control.chunk_queue import Chunk
 from openral_control.goal_registry import GoalAnnouncement
+from openral_control.motions import motion_name
 from openral_core.errors import OpenralError
 from openral_core.instant import Instant
 from openral_core.robot import RobotDescription
@@ -17,7 +18,7 @@ from openral_core.stop_conditions import stop_when_text
 from openral_core.types import Image, RobotState, StepView
 from openral_policy_nodes.goal_request import GoalRefused, parse_goal
 from openral_policy_nodes.inference import PolicyChunk, SensorSet
-from openral_policy_nodes.motions import MotionSource, motion_name
+from openral_policy_nodes.motions import MotionSource
 from openral_policy_nodes.runner import ChunkSource, GoalRun
 from openral_policy_nodes.step_count import StepCount
 from openral_policy_nodes.stopping import GoalStops, Stopping

@@ -7,6 +7,7 @@ from openral_control.motions.arm import MotionArm, MotionRefused
 from openral_control.motions.catalogue import MOTIONS, make_motion
 from openral_control.motions.motion import Motion, MotionEnd
 from openral_control.motions.params import MotionParams, params_of, params_schema
+from openral_control.motions.skill_names import motion_name
 
 __all__ = [
     "MOTIONS",
@@ -16,6 +17,7 @@ __all__ = [
     "MotionParams",
     "MotionRefused",
     "make_motion",
+    "motion_name",
     "params_of",
     "params_schema",
 ]

@@ -34,7 +34,7 @@ def led(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RobotArm, To
     folder, content = tmp_path_factory.mktemp("chunks"), read_arm_scene("fr3_tabletop")
     address = f"127.98.{os.getpid() >> 8 & 255}.{1 + os.getpid() % 250}"
     content["arm"]["address"] = address
-    content["workspace"]["low"][2] = ABOVE_M
+    content["workspace"]["low"][2] = content["home"][2] = ABOVE_M
     content["arm"]["safety"] = {**content["arm"].get("safety", {}), "hold_to_run": False, "slow_start_s": 0.0}
     file = write_arm_scene(folder, content)
     with ToldTwin(file, address, 0, PATIENCE_MS, folder / "twin.log") as twin:

@@ -98,7 +98,8 @@ def list_suites(
 @app.command()
 def count(
     result: Annotated[
-        Path, typer.Argument(help="result.json of a run of missions with the rows home and script.")
+        Path,
+        typer.Argument(help="result.json, or folder, of a run of missions with the rows home and script."),
     ],
     memory: Annotated[
         Path | None, typer.Option(help="Notes whose counts are added to; default: those of `openral deploy`.")
@@ -112,35 +113,37 @@ def count(
     from openral_reasoner.memory.memory import default_memory_file
     from openral_reasoner.memory.outcomes import Outcomes, outcomes_beside
 
+    content = read_result(result, ("eval_config",))
     path = outcomes_beside(check_file(memory or default_memory_file(), "--memory"))
-    counted = count_into(Outcomes(path), read_result(result))
+    counted = count_into(Outcomes(path), content)
     console.print(f"{path}: {counted} attempts counted", soft_wrap=True)
 
 
 @app.command()
 def report(
-    result: Annotated[Path, typer.Argument(help="result.json of a run.")],
+    result: Annotated[Path, typer.Argument(help="result.json of a run, or its folder.")],
     out: Annotated[Path | None, typer.Option(help="HTML file; default: beside the result.")] = None,
 ) -> None:
     """Write a result as one HTML page that needs no network."""
-    from openral_benchmark.compare import read_result
+    from openral_benchmark.compare import read_result, result_file
     from openral_benchmark.harness.tables import mission_page
     from openral_benchmark.page import page
     from openral_core.cli.progress import console
     from openral_core.files.output_folder import check_file
 
-    path = check_file(out or result.with_name("report.html"), "--out")
+    content = read_result(result, ("benchmark", "eval_config"))
+    file = result_file(result)
+    path = check_file(out or file.with_name("report.html"), "--out")
     path.parent.mkdir(parents=True, exist_ok=True)
-    content = read_result(result)
     missions = "rows" in content["results"]
-    text = mission_page(content) if missions else page(content, result.parent)
+    text = mission_page(content) if missions else page(content, file.parent)
     path.write_text(text, encoding="utf-8")
     console.print(str(path), soft_wrap=True)
 
 
 @app.command()
 def compare(
-    first: Annotated[Path, typer.Argument(help="result.json of a run, or an eval JSON.")],
+    first: Annotated[Path, typer.Argument(help="result.json of a run, its folder, or an eval JSON.")],
     second: Annotated[Path, typer.Argument(help="The other one.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print numbers for programs.")] = False,
 ) -> None:

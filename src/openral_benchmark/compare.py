@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from openral_core.errors import ManifestError
+
+RESULT = "result.json"
+_WANTED = f"name the {RESULT} of a run, or its folder"
 
 
 @dataclass(frozen=True)
@@ -59,19 +63,33 @@ def exact_mcnemar(only_first: int, only_second: int) -> float:
     return min(1.0, 2.0 * tail)
 
 
-def read_result(path: Path) -> dict[str, Any]:
+def result_file(path: Path) -> Path:
+    """Return the result in the folder of a run; a path that is no folder is the result itself."""
+    return path / RESULT if path.is_dir() else path
+
+
+def read_result(path: Path, sections: Sequence[str] = ()) -> dict[str, Any]:
     """Read an eval JSON with episodes.
+
+    Args:
+        path: the file, or the folder of its run.
+        sections: keys that it needs besides the results.
 
     Raises:
         ManifestError: it is none.
     """
+    file = result_file(path)
     try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        content: dict[str, Any] = json.loads(file.read_bytes())
         _episodes(content)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ManifestError(
-            f"{path}: no result of openral benchmark run ({type(error).__name__}: {error})"
-        ) from error
+    except OSError as error:
+        raise ManifestError(f"{file}: {error.strerror}; {_WANTED}") from error
+    except (ValueError, RecursionError) as error:
+        raise ManifestError(f"{file}: is no JSON; {_WANTED}") from error
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ManifestError(f"{file}: is no result of `openral benchmark run`; {_WANTED}") from error
+    if missing := [name for name in sections if not isinstance(content.get(name), dict)]:
+        raise ManifestError(f"{file}: is no result of `openral benchmark run`, no {missing[0]}; {_WANTED}")
     return content
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from dataclasses import asdict, dataclass
@@ -38,6 +39,7 @@ class EpisodeLog:
         Raises:
             ManifestError: there are rows already and `resume` is False, or they are of another run.
         """
+        self._missing = [path for path in (folder, *folder.parents) if not path.exists()]
         make_private(folder)  # videos in it show what cameras saw
         self._path = folder / FILE_NAME
         self.entries: list[EpisodeEntry] = []
@@ -47,6 +49,7 @@ class EpisodeLog:
                     f"{self._path}: there are rows already; add --resume, or name another --out"
                 )
             self._read(identity)
+        self._is_new = not self._path.exists()
         self._file: IO[str] = self._path.open("a", encoding="utf-8")
         if not self._file.tell():
             self._write([{"identity": identity}])
@@ -62,8 +65,13 @@ class EpisodeLog:
         self.entries += entries
 
     def close(self) -> None:
-        """Close the file; called once."""
+        """Close the file; called once. A run that was refused or ended before its first block leaves nothing."""
         self._file.close()
+        if self._is_new and not self.entries:
+            self._path.unlink(missing_ok=True)
+            for folder in self._missing:
+                with contextlib.suppress(OSError):  # something else lies in it
+                    folder.rmdir()
 
     def _write(self, lines: list[dict[str, object]], *, end: bool = False) -> None:
         texts = [json.dumps(line, ensure_ascii=False) for line in lines]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from openral_core.arm_section import SceneArm
+from openral_core.arm_section import MAX_DOMAIN, SceneArm
 from openral_core.errors import ManifestError
 from openral_core.scene import DeployScene, load_scene
+from openral_core.schema import faults_of
 
 
 def load_arm_scene(ref: str, address: str = "") -> DeployScene:
@@ -18,5 +19,14 @@ def load_arm_scene(ref: str, address: str = "") -> DeployScene:
         raise ManifestError(f"scene {ref}: arm is missing; name a scene of scenes/robot, or add the section")
     if not address:
         return scene
-    arm = SceneArm.model_validate({**scene.arm.model_dump(), "address": address})
+    values = {**scene.arm.model_dump(), "address": address}
+    if faults_of(SceneArm, values):
+        raise ManifestError(f"--address '{address}': {_address_fault(scene.arm)}")
+    arm = SceneArm.model_validate(values)
     return scene.model_copy(update={"arm": arm})
+
+
+def _address_fault(arm: SceneArm) -> str:
+    if arm.driver == "ros2_control":
+        return f"is no ROS domain; write the number of the arm's ROS_DOMAIN_ID, 0 to {MAX_DOMAIN}"
+    return "is no host name and no IP address; write one such as 192.168.1.10"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import importlib.util
 import io
 import json
 import shutil
@@ -20,7 +21,14 @@ from openral_benchmark.commands import app
 from openral_benchmark.episode_log import EpisodeEntry
 from openral_benchmark.manifest_record import record_result
 from openral_benchmark.result import mean_step_latency_ms
-from openral_core.errors import ContractError, NotFoundError, OutputError, PolicyError
+from openral_core.errors import (
+    ContractError,
+    InstallationError,
+    ManifestError,
+    NotFoundError,
+    OutputError,
+    PolicyError,
+)
 from openral_core.files.share import share_directory
 from openral_core.manifest import load_manifest
 from openral_policy_nodes.families.external.fake_server import FakeAnswers, FakeOpenpiServer, FakeZmqServer
@@ -282,3 +290,45 @@ def test_a_policy_is_named_once(tmp_path):
         assert "--contract" in CliRunner().invoke(app, [*suite, *arguments]).output
     other = refused(*suite, "--contract", str(write_skill(tmp_path)), "--policy-url", "ws://127.0.0.1:1")
     assert "model_family is fake; a contract says" in str(other)
+
+
+def test_a_run_that_was_refused_leaves_nothing(tmp_path, monkeypatch):
+    find = importlib.util.find_spec
+    absent = lambda name, *more: None if name == "ray" else find(name, *more)  # noqa: E731
+    monkeypatch.setattr(importlib.util, "find_spec", absent)
+    error = refused(*words(tmp_path, "deep/out", *FEW, "--cluster", "foo"))
+    assert isinstance(error, InstallationError)
+    assert "needs Ray" in str(error)
+    assert not (tmp_path / "deep").exists()
+    (tmp_path / "mine").mkdir()
+    refused(*words(tmp_path, "mine", *FEW, "--cluster", "foo"))
+    assert list((tmp_path / "mine").iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [None, "", "[1]", "{}", '{"results": {"episodes": [1]}}', "{", "\xff"])
+def test_a_file_that_is_no_result_is_told_apart(tmp_path, content):
+    file = tmp_path / "some.json"
+    if content is not None:
+        file.write_bytes(content.encode("latin-1"))
+    for verb in (("report", file), ("count", file), ("compare", file, file)):
+        error = refused(*(str(word) for word in verb))
+        assert isinstance(error, ManifestError)
+        assert str(error).startswith(f"{file}: ")
+        assert str(error).endswith("name the result.json of a run, or its folder")
+        assert "Error" not in str(error)
+    assert "no eval_config" in str(refused("count", str(episodes_alone(tmp_path))))
+    assert "no benchmark" in str(refused("report", str(episodes_alone(tmp_path))))
+
+
+def episodes_alone(folder: Path) -> Path:
+    (folder / "alone.json").write_text('{"results": {"episodes": []}}')
+    return folder / "alone.json"
+
+
+def test_the_folder_of_a_run_is_its_result(tmp_path):
+    invoke(*words(tmp_path, "out", *FEW))
+    (tmp_path / "out" / "report.html").unlink()
+    invoke("report", str(tmp_path / "out"))
+    assert (tmp_path / "out" / "report.html").is_file()
+    assert "episodes in common" in invoke("compare", str(tmp_path / "out"), str(tmp_path / "out/result.json"))
+    assert str(refused("report", str(tmp_path))).startswith(f"{tmp_path}/result.json: ")

@@ -141,3 +141,37 @@ def test_sentences_without_a_task_are_refused() -> None:
     palette = load_suite().palette
     for sentence in ("do it again", "help me", "please", "and then"):
         assert isinstance(OfflinePlanner().plan(sentence, palette), CannotDo), sentence
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("", "is no suite, which has `skills` and `missions`"),
+        ("[1]", "is no suite, which has `skills` and `missions`"),
+        ('{"a": 1}', "is no suite, which has `skills` and `missions`"),
+        ('{"skills": [1], "missions": {}}', "an entry is not in the form of a suite"),
+        ('{"skills": [], "missions": {"single": [{"do": []}]}}', "an entry lacks the key 'say'"),
+    ],
+)
+def test_a_file_that_is_no_suite_is_told_in_plain_words(tmp_path: Path, content: str, why: str) -> None:
+    (tmp_path / "suite.json").write_text(content)
+    error = CliRunner().invoke(reasoner, ["eval", "--suite", str(tmp_path / "suite.json")]).exception
+    assert isinstance(error, ManifestError)
+    assert why in str(error)
+    assert "Error" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("words", "begin"),
+    [
+        (("--model", "foo"), "--model 'foo': is not in its form; write provider:name"),
+        (
+            ("--model", "openai:foo", "--base-url", "x"),
+            "--base-url 'x': is not in its form; write the address",
+        ),
+    ],
+)
+def test_what_is_no_model_is_told_by_its_option(words: tuple[str, ...], begin: str) -> None:
+    error = CliRunner().invoke(reasoner, ["eval", *words]).exception
+    assert isinstance(error, ManifestError)
+    assert str(error).startswith(begin)

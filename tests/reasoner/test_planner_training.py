@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from openral_core.errors import InstallationError, ManifestError
+from openral_core.errors import InstallationError, ManifestError, WeightsError
 from openral_reasoner.evaluation.suite import DEFAULT, load_suite
 from openral_reasoner.offline import OfflinePlanner
 from openral_reasoner.offline.encoder import load_trained
@@ -38,6 +38,23 @@ def test_a_tiny_training_writes_weights_that_the_planner_takes(tmp_path: Path) -
     assert matcher.scores("open the door", ["open the door", "close the door"]).shape == (2,)
     answer: Proposal = OfflinePlanner(matcher).plan("open the drawer for me", load_suite(DEFAULT).palette)
     assert answer is not None
+
+
+@pytest.mark.parametrize("content", ["", "{}", None, "foreign"])
+def test_weights_of_something_else_are_no_warm_start(tmp_path: Path, content: str | None) -> None:
+    import torch
+    from safetensors.torch import save_file
+
+    start = tmp_path / "start.safetensors"
+    if content == "foreign":
+        save_file({"a": torch.zeros(2)}, start)
+    elif content is not None:
+        start.write_text(content)
+    words = ["planner", "--out", str(tmp_path / "out"), "--steps", "1", "--warm-start", str(start)]
+    error = CliRunner().invoke(app, words).exception
+    assert isinstance(error, WeightsError)
+    assert str(error).startswith(f"--warm-start {start}: ")
+    assert str(error).endswith("name the planner.safetensors of an earlier training")
 
 
 def test_numpy_computes_what_torch_computes() -> None:

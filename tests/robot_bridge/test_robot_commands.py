@@ -47,6 +47,13 @@ def test_a_scene_without_an_arm_is_refused() -> None:
     assert "arm is missing" in str(result.exception)
 
 
+def test_an_address_that_is_none_is_one_line() -> None:
+    error = CliRunner().invoke(app, ["check", "fr3_tabletop", "--address", "not an address"]).exception
+    assert isinstance(error, ManifestError)
+    assert str(error).startswith("--address 'not an address': is no host name and no IP address; write ")
+    assert "\n" not in str(error)
+
+
 def test_check_and_recover_work_through_the_real_client(twin: TwinProcess) -> None:
     twin.tell("fail joint_reflex")
     stopped = CliRunner().invoke(app, ["check", "fr3_tabletop", "--address", twin.address])

@@ -117,10 +117,15 @@ def test_what_needs_more_than_tensors_is_refused(tmp_path: Path) -> None:
         pickle.dump({"state_dict": Evil(tmp_path / "evil")}, file)
     (tmp_path / "noise.pt").write_bytes(b"PK\x03\x04 noise")
     torch.save([torch.zeros(1)], tmp_path / "list.pt")
+    for name, content in (("nothing.yaml", b""), ("some.json", b"{}"), ("cut.pt", b"\x80\x02")):
+        (tmp_path / name).write_bytes(content)
     for name, words in (
         ("evil.pt", "more than plain tensors"),
         ("noise.pt", "cannot be read"),
         ("list.pt", "holds no tensors by name"),
+        ("nothing.yaml", "is no file that torch.save wrote"),
+        ("some.json", "is no file that torch.save wrote"),
+        ("cut.pt", "cannot be read"),
     ):
         with pytest.raises(WeightsError, match=words) as caught:
             convert(tmp_path / name, tmp_path / "out.safetensors")

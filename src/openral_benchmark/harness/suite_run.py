@@ -223,10 +223,12 @@ class _RowFile:
 
     def __init__(self, path: Path, identity: str, *, resume: bool) -> None:
         self.rows: list[dict[str, Any]] = []
+        self._path = path
         if path.exists() and path.stat().st_size:
             if not resume:
                 raise ManifestError(f"{path}: there are rows already; add --resume, or name another --out")
             self.rows = _read_rows(path, identity)
+        self._is_empty = not self.rows
         self._done = {_key(row) for row in self.rows}
         partial = path.with_suffix(".part")
         lines = [{"identity": identity}, *self.rows]
@@ -241,13 +243,16 @@ class _RowFile:
 
     def add(self, rows: Sequence[dict[str, Any]]) -> None:
         """Append rows."""
+        self._is_empty = False
         self._file.write("".join(f"{json.dumps(row)}\n" for row in rows))
         self._file.flush()
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file; one without a row is removed, so that a run that was refused is not in the way of another."""
         self._file.close()
+        if self._is_empty:
+            self._path.unlink(missing_ok=True)
 
 
 def _read_rows(path: Path, identity: str) -> list[dict[str, Any]]:

@@ -44,6 +44,7 @@ def evaluate_command(
         check_file(out, "--out")
     loaded = load_suite(suite or DEFAULT)
     section = {name: value for name, value in (("model", model), ("base_url", base_url)) if value}
+    _check_options(section)
     maker = agent_maker(Deployment(reasoner=section)) if model else None
     who, make_agent = maker or ("offline", None)
     with Progress(console=Console(stderr=True), transient=True) as bar:
@@ -59,6 +60,22 @@ def evaluate_command(
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(json.dumps(report(rows, who), indent=1) + "\n")
+
+
+def _check_options(section: dict[str, str]) -> None:
+    """Raise ManifestError where an option is none that a model can be asked by; the text names the option."""
+    from openral_core.errors import ManifestError
+    from openral_core.schema import faults_of
+    from openral_reasoner.llm.settings import ModelSettings
+
+    forms = {
+        "model": "provider:name, such as openai:qwen3-8b with --base-url, or anthropic:<name>",
+        "base_url": "the address of the endpoint, such as http://127.0.0.1:8000/v1",
+    }
+    for fault in faults_of(ModelSettings, dict(section)):
+        if given := section.get(fault.key):
+            option = f"--{fault.key.replace('_', '-')}"
+            raise ManifestError(f"{option} '{given}': is not in its form; write {forms[fault.key]}")
 
 
 def _print_table(who: str, lines: list[dict[str, Any]]) -> None:

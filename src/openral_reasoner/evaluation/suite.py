@@ -56,13 +56,16 @@ def load_suite(path: Path = DEFAULT) -> MissionSuite:
         ManifestError: a mission is not in the form of the shipped suite; the text names it.
     """
     data: Any = read_document(path).data
+    like = f"write it like {DEFAULT.name} of openral_reasoner.evaluation"
+    if not isinstance(data, dict) or not {"skills", "missions"} <= set(data):
+        raise ManifestError(f"{path}: is no suite, which has `skills` and `missions`; {like}")
     try:
         skills = tuple(_skill(entry) for entry in data["skills"])
         missions = tuple(_mission(kind, row) for kind, rows in data["missions"].items() for row in rows)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ManifestError(
-            f"{path}: {type(error).__name__} {error}: write it like {DEFAULT.name} of openral_reasoner.evaluation"
-        ) from error
+    except KeyError as error:
+        raise ManifestError(f"{path}: an entry lacks the key {error}; {like}") from error
+    except (TypeError, AttributeError, ValueError, IndexError) as error:
+        raise ManifestError(f"{path}: an entry is not in the form of a suite; {like}") from error
     known = {task.id for skill in skills for task in skill.tasks}
     for mission in missions:
         if unknown := (set(mission.do) | mission.world | set(mission.fails)) - known:

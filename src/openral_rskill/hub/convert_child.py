@@ -9,6 +9,9 @@ from typing import Any
 _NESTS = ("state_dict", "model_state_dict", "model", "policy", "module")
 """Keys under which training code keeps the tensors beside an optimiser's state and the like."""
 
+_MAGIC = (b"PK", b"\x80")
+"""What torch.save begins a file with: a zip archive, or of old a pickle."""
+
 
 def main(source: str, target: str) -> str | None:
     """Convert; return what was wrong, in one line, or None."""
@@ -18,6 +21,9 @@ def main(source: str, target: str) -> str | None:
     except ImportError as error:
         return f"{error.name} is not installed; pip install 'openral[models]'"
     try:
+        with open(source, "rb") as file:
+            if not file.read(max(map(len, _MAGIC))).startswith(_MAGIC):
+                return "is no file that torch.save wrote; name a pickle of tensors"
         content = torch.load(source, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError:
         return (
@@ -25,7 +31,8 @@ def main(source: str, target: str) -> str | None:
             "ask its maker for safetensors, or load and save it where you trust it"
         )
     except (OSError, RuntimeError, EOFError, ValueError) as error:
-        return f"cannot be read ({str(error).splitlines()[0][:100]}); fetch it again"
+        why = (str(error).splitlines() or [type(error).__name__])[0]
+        return f"cannot be read ({why[:100]}); fetch it again"
     tensors = _tensors(content, torch.Tensor)
     if not tensors:
         return "holds no tensors by name; name the file with the weights"

@@ -20,9 +20,10 @@ from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn import functional as F
 
-from openral_core.errors import ManifestError
+from openral_core.errors import ManifestError, WeightsError
 from openral_core.sentence import default_model_folder
 from openral_core.statistics import wilson_interval
+from openral_rskill.safetensors_file import weights_fault
 from openral_training.devices import torch_device
 from openral_training.planner.deployments import Lexicon, make_deployment
 from openral_training.planner.network import Matcher
@@ -38,6 +39,7 @@ FREQUENT = 4000
 """Place in the encoder's dictionary below which words are too common to be strange."""
 NO_THING = ("s", "ing", "ed", "ly", "ful", "able", "ible", "ic", "al", "est", "ize", "ise", "ate", "fy")
 """Endings of words that name no thing."""
+_WARM = "name the planner.safetensors of an earlier training"
 
 
 @dataclass(frozen=True)
@@ -88,9 +90,7 @@ def train(
     lexicon = Lexicon(without, (HELD_OUT, 1.0), _strange_words(tokenizer))
     model = Matcher(folder, config.rank)
     if warm_start:
-        model.load_state_dict(
-            {name: value.float() for name, value in load_file(warm_start).items()}, strict=False
-        )
+        _go_on_from(model, warm_start)
     model.to(torch_device(device))
     optimiser = torch.optim.AdamW(model.parameters(), lr=config.learning_rate, weight_decay=0.01)
     model.train()
@@ -118,6 +118,17 @@ def train(
     }
     (out / "planner_eval.json").write_text(json.dumps(report, indent=1) + "\n")
     return report
+
+
+def _go_on_from(model: Matcher, weights: Path) -> None:
+    """Load trained weights. Raises WeightsError: the file is broken or holds those of something else."""
+    if fault := weights_fault(weights):
+        raise WeightsError(f"--warm-start {weights}: {fault}; {_WARM}")
+    kept = {name: value.float() for name, value in load_file(weights).items()}
+    ours = {name: value.shape for name, value in model.named_parameters()}
+    if not kept or any(ours.get(name) != value.shape for name, value in kept.items()):
+        raise WeightsError(f"--warm-start {weights}: holds no weights of the planner; {_WARM}")
+    model.load_state_dict(kept, strict=False)
 
 
 def _strange_words(tokenizer: Tokenizer) -> list[str]:

@@ -6,13 +6,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from openral_core.adapters.state_layout import LAYOUTS
 from openral_core.errors import ManifestError, NotFoundError
+from openral_core.files.document import Document, read_document
 from openral_core.scene import BenchmarkScene, DeployScene, load_scene
-from openral_core.schema import InitRange
+from openral_core.schema import InitRange, validate
 from openral_core.suite import with_task
 from openral_data.metadata import DatasetMetadata
 
@@ -136,25 +136,29 @@ def load_recipe(ref: str | Path) -> Recipe:
     if not path.is_file():
         names = sorted(item.name.removesuffix(".yaml") for item in shipped.iterdir())
         raise NotFoundError(f"there is no recipe '{ref}'; openral ships {', '.join(names)}")
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-        if isinstance(content, dict) and "manifest" in content:
+    document = read_document(path)
+    if isinstance(document.data, dict):
+        if "manifest" in document.data:
             raise ManifestError(f"{path}: maps a dataset to a skill, which `openral train bc` alone reads")
-        return Recipe.model_validate(_with_words(content))
-    except (ValidationError, yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ManifestError(f"{path}: {error}") from error
+        document.data = _with_words(document)
+    return validate(Recipe, document)
 
 
-def _with_words(content: Any) -> Any:
+def _with_words(document: Document) -> dict[str, Any]:
     """Return a file's content with the sentences that it leaves to the recipe named by `words_of`."""
-    if not isinstance(content, dict) or "words_of" not in content:
+    content: dict[str, Any] = document.data
+    if "words_of" not in content:
         return content
     rest = {key: value for key, value in content.items() if key != "words_of"}
+    given = content.get("tasks") or {}
+    if not isinstance(content["words_of"], str):
+        raise ManifestError(document.fault(("words_of",), "is no name", "name a recipe"))
+    if not isinstance(given, dict) or not all(isinstance(own or {}, dict) for own in given.values()):
+        return rest | {"tasks": given}
     words = {
         name: {"train": found.train, "heldout": found.heldout}
         for name, found in load_recipe(content["words_of"]).tasks.items()
     }
-    given = content.get("tasks") or {}
     return {**rest, "tasks": {name: {**words.get(name, {}), **(own or {})} for name, own in given.items()}}
 
 

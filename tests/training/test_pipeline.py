@@ -275,6 +275,24 @@ def test_bad_recipe_names_the_key(change: dict, text: str, tmp_path: Path) -> No
         load_recipe(path)
 
 
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("", ":1: file: empty, needed keys with values; "),
+        ("- a", ":1: file: a list, needed keys with values; "),
+        ("words_of: [a]", ":1: words_of: is no name; "),
+        ("words_of: mini_metaworld\ntasks: [a]", ":2: tasks: "),
+        ("cameras: [a]\nchunk_size: x", ":2: chunk_size: "),
+    ],
+)
+def test_a_file_that_is_no_recipe_is_told_by_its_lines(content: str, why: str, tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text(content)
+    with pytest.raises(ManifestError) as caught:
+        load_recipe(tmp_path / "bad.yaml")
+    assert f"{tmp_path / 'bad.yaml'}{why}" in str(caught.value)
+    assert "pydantic" not in str(caught.value)
+
+
 def test_shipped_recipe_keeps_words_and_states_apart() -> None:
     shipped = load_recipe("mini_metaworld")
     assert not set(shipped.train_init_ids.ids()) & set(shipped.heldout_init_ids.ids())

@@ -123,10 +123,11 @@ def embedded() -> bool:
 
 @pytest.fixture
 def skill_folder(tmp_path: Path) -> Path:
-    """A folder with a manifest and weights."""
+    """A folder with a manifest, configuration and weights."""
     folder = tmp_path / "rskills" / "example"
     folder.mkdir(parents=True)
     (folder / "rskill.yaml").write_text(MANIFEST)
+    (folder / "config.json").write_text('{"family": "mini"}')
     write_safetensors(folder / "model.safetensors")
     return folder
 

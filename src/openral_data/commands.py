@@ -135,7 +135,10 @@ def convert(
         bool, typer.Option("--whole/--by-goal", help="Each bag is one episode, or each goal in it.")
     ] = False,
 ) -> None:
-    """Make a LeRobot v3 dataset of bags with the topics of a deployment, or bags or Rerun's files of a recording."""
+    """Convert bags to a LeRobot v3 dataset, or a recording to bags or Rerun's files.
+
+    The bags hold the topics of a deployment.
+    """
     from openral_data.datasets.listing import dataset_folder, is_dataset
     from openral_data.lerobot_v3 import open_dataset
 

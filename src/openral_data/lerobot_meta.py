@@ -23,8 +23,12 @@ _NEEDED: dict[str, type | tuple[type, ...]] = {
 _SPANS = ("episode_index", "dataset_from_index", "dataset_to_index")
 
 
-def read_info(root: Path) -> dict[str, Any]:
+def read_info(root: Path, maker: str = "openral train collect") -> dict[str, Any]:
     """Return the content of `meta/info.json`.
+
+    Args:
+        root: folder of the dataset.
+        maker: the command that makes what is wanted, for the message.
 
     Raises:
         NotFoundError: there is none, so no finished dataset.
@@ -32,9 +36,7 @@ def read_info(root: Path) -> dict[str, Any]:
     """
     path = root / "meta" / "info.json"
     if not path.is_file():
-        raise NotFoundError(
-            f"{root}: no finished dataset here; make one with `openral train collect --out {root}`"
-        )
+        raise NotFoundError(f"{root}: no finished dataset here; make one with `{maker} --out {root}`")
     try:
         info = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -264,12 +264,16 @@ def _dense(column: Any) -> NDArray[Any]:
     return np.asarray(flat).reshape(len(column), column.type.list_size)
 
 
-def open_dataset(root: Path) -> Dataset:
+def open_dataset(root: Path, maker: str = "openral train collect") -> Dataset:
     """Open the dataset in `root`.
+
+    Args:
+        root: its folder.
+        maker: the command that makes what is wanted, for the message where there is none.
 
     Raises:
         NotFoundError: there is none, or its collection was not finished.
         DatasetError: it is of another format than v3, or its meta files are damaged.
     """
-    info = read_info(root)
+    info = read_info(root, maker)
     return Dataset(root, info, read_episodes(root))

@@ -67,7 +67,8 @@ def resolve(ref: str, search: Sequence[Path] = ()) -> RSkillPackage:
     known = sorted(package.manifest.short_name for package in loaded)
     names, close = ", ".join(known) or "none", nearest(name.rpartition("/")[2], known)
     meant = f"did you mean '{close}'? There" if close else "there"
-    fetch = f"; if it is on the hub: openral rskill install {name}" if name.count("/") == 1 else ""
+    may_be_far = name.count("/") == 1 and not name.startswith(("/", ".", "~")) and not name.endswith("/")
+    fetch = f"; if it is on the hub: openral rskill install {name}" if may_be_far else ""
     raise NotFoundError(f"skill '{ref}' was not found; {meant} is: {names}{fetch}")
 
 

@@ -28,6 +28,8 @@ HORIZON_COLUMNS = {
 }
 """Heads of the table of errors by horizon; docs/world-model.md says what they mean."""
 
+MAKER = "openral world-model collect --config <RL config>"
+"""The command that makes rollouts."""
 DatasetOption = Annotated[Path, typer.Option("--dataset", help="Folder of rollouts, a LeRobot v3 dataset.")]
 
 
@@ -95,7 +97,7 @@ def evaluate(
     with progress_bar("imagining", 1) as (bar, task):
         result = evaluating.evaluate(
             folder,
-            open_dataset(dataset),
+            open_dataset(dataset, MAKER),
             target,
             episodes=episodes,
             progress=lambda done, of: bar.update(task, completed=done, total=of),
@@ -149,7 +151,7 @@ def world_model(
     )
     with progress_bar("training", config.all_steps) as (bar, task):
         learn.train(
-            open_dataset(dataset),
+            open_dataset(dataset, MAKER),
             out,
             config,
             progress=lambda step, note: bar.update(task, completed=step, note=note),

@@ -91,3 +91,8 @@ def test_a_range_that_cannot_be_is_refused_at_once(
     with pytest.raises(NotFoundError, match=why):
         run("split", two[0], "--episodes", episodes, "--out", tmp_path / "some")
     assert not (tmp_path / "some").exists()
+
+
+def test_the_list_of_commands_says_both_directions_of_convert() -> None:
+    told = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).output
+    assert "Convert bags to a LeRobot v3 dataset, or a recording to bags or Rerun's files." in told

@@ -227,7 +227,8 @@ def test_a_folder_of_ones_own_keeps_its_manifest(
     file.write_text(file.read_text().replace("local://model.safetensors", f"hf://{WEIGHTS}"))
     install(str(skill_folder))
     assert load_package(skill_folder).checkpoint().name == checkpoint
-    assert sorted(path.name for path in skill_folder.iterdir()) == ["model.safetensors", "rskill.yaml"]
+    names = sorted(path.name for path in skill_folder.iterdir())
+    assert names == ["config.json", "model.safetensors", "rskill.yaml"]
     assert "openral/rskill-example" not in [package.manifest.name for package in list_skills()]
     file.write_text(file.read_text().replace(f"hf://{WEIGHTS}", f"hf://{WEIGHTS}@other"))
     with pytest.raises(NotFoundError, match="openral rskill install"):

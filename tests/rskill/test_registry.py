@@ -173,3 +173,11 @@ def test_a_licence_is_unknown_until_it_is_stated(skill_folder: Path) -> None:
 )
 def test_evaluated_tasks_gate(entries: list[str], task: str, scene: str, ok: bool) -> None:
     assert is_evaluated(entries, task, scene) is ok
+
+
+@pytest.mark.parametrize("path", ["/nope", "./nope", "../nope", "~/nope", "nope/"])
+def test_a_path_is_not_looked_for_on_the_hub(path: str) -> None:
+    with pytest.raises(NotFoundError) as caught:
+        resolve(path)
+    assert "was not found" in str(caught.value)
+    assert "openral rskill install" not in str(caught.value)

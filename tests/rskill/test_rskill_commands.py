@@ -142,6 +142,18 @@ def test_check_looks_at_the_skills_that_are_named(tmp_path: Path, skill_folder: 
         assert f"{mark}  reward skill" in invoke("check", str(skill_folder), code=0 if mark == "ok" else 1)
 
 
+@pytest.mark.parametrize("content", ['{"a": ', "[]", None])
+def test_check_reads_the_configuration(skill_folder: Path, content: str | None) -> None:
+    file = skill_folder / "config.json"
+    file.unlink(missing_ok=True)
+    if content is not None:
+        file.write_text(content)
+    output = invoke("check", str(skill_folder), code=1)
+    assert "no  weights" in output
+    assert "config.json" in output
+    assert content is None or "save the checkpoint anew if it is your own" in output
+
+
 def test_new_from_a_folder_fits_the_scene(tmp_path: Path) -> None:
     source = checkpoint(tmp_path / "trained", config())
     target = tmp_path / "rskills" / "my-arm"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from openral_core.errors import LicenseError, OpenralError, nearest
+from openral_core.errors import LicenseError, OpenralError, WeightsError, nearest
+from openral_core.files.json_file import read_json_object
 from openral_core.manifest import RSkillManifest
 from openral_core.manifest.families import known_families, server_elsewhere
 from openral_core.manifest.runtime import LOCAL
@@ -22,6 +24,7 @@ from openral_rskill.vram import Budget
 
 RUNTIMES = ("pytorch",)
 """Runtimes that openral's families use."""
+_CONFIG = "config.json"
 _UNDEPLOYED = ("wam",)
 """Kinds whose manifests are understood, and that nothing here can run."""
 
@@ -58,13 +61,18 @@ def license_(manifest: RSkillManifest, folder: Path | None, accept_noncommercial
 
 
 def weights(package: RSkillPackage) -> Finding:
-    """The weights must be on this machine, as whole safetensors files. Call it past the licence gate."""
+    """The weights must be on this machine, as whole safetensors files, with a configuration that can be read.
+
+    Call it past the licence gate.
+    """
     needed = "whole safetensors files"
     elsewhere = server_elsewhere(package.manifest.model_family)
     if elsewhere is not None:
         return Finding("weights", True, f"with the server that runs ({elsewhere})", needed)
     try:
         folder = package.checkpoint()
+        if package.manifest.model_family == "mini" or os.path.lexists(folder / _CONFIG):
+            read_json_object(folder / _CONFIG, WeightsError)
     except OpenralError as error:
         return Finding("weights", False, str(package.manifest.weights_uri), needed, str(error))
     size = sum(path.stat().st_size for path in folder.rglob("*.safetensors"))

@@ -11,8 +11,9 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from openral_core.errors import ContractError
+from openral_core.errors import ContractError, NotFoundError
 from openral_data.lerobot_v3 import open_dataset
+from openral_training.commands import app as train_app
 from openral_training.rl.config import RlConfig, load_config
 from openral_training.rl.run import train
 from openral_training.world_model.experience import load_rollouts
@@ -95,3 +96,15 @@ def test_a_policy_learns_in_imagination_and_is_judged_in_both_worlds(
 def test_a_policy_of_other_chunks_is_refused_before_it_acts(world_model: Path, tmp_path: Path) -> None:
     with pytest.raises(ContractError, match=r"set actor\.model\.chunk to 8"):
         train(config(tmp_path, world_model, chunk=4))
+
+
+@pytest.mark.parametrize("group", ["train", "world-model"])
+def test_who_names_no_rollouts_is_told_the_command_that_makes_them(tmp_path: Path, group: str) -> None:
+    bad = str(tmp_path / "bad")
+    out = str(tmp_path / "out")
+    group_app, words = (
+        (train_app, ["world-model", "--out", out]) if group == "train" else (app, ["eval", out])
+    )
+    error = CliRunner().invoke(group_app, [*words, "--dataset", bad]).exception
+    assert isinstance(error, NotFoundError)
+    assert f"make one with `openral world-model collect --config <RL config> --out {bad}`" in str(error)

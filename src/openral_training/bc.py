@@ -1,10 +1,10 @@
-"""Behaviour cloning of a `mini` policy: masked L1 on action chunks, read top to bottom."""
+"""Behaviour cloning of a `mini` policy: masked L1 on proposed action chunks, read top to bottom."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from openral_core.errors import DatasetError
 from openral_core.sentence import SentenceEncoder
 from openral_data.lerobot_v3 import Dataset
-from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork
+from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork, MiniOutput
 from openral_rskill.mini.checkpoint import load_network, save_network
 from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
 from openral_training.cloning_data import FINE, CloningData, Demonstrations
@@ -27,6 +27,7 @@ from openral_training.devices import mixed_precision
 from openral_training.frames import augment, frame_cache
 from openral_training.mapping.data import mapped_data, write_manifest
 from openral_training.mapping.recipe import SkillRecipe
+from openral_training.proposals import mixture_error, with_proposals
 from openral_training.recipe import Recipe
 
 EXPERTS = ("expert", "noisy_expert", CORRECTION)
@@ -73,8 +74,8 @@ def load_demonstrations(dataset: Dataset) -> Demonstrations:
     return Demonstrations(np.flatnonzero(usable), state, actions, ahead, landmarks, task)
 
 
-def network_for(dataset: Dataset) -> MiniConfig:
-    """Return the shape of a network that takes a dataset's cameras and proprioception and gives its actions."""
+def network_for(dataset: Dataset, proposals: int = 1) -> MiniConfig:
+    """Return the shape of a network that takes a dataset's cameras and proprioception and proposes its actions."""
     features = dataset.info["features"]
     actions = int(features["action"]["shape"][0])
     return MiniConfig(
@@ -84,6 +85,7 @@ def network_for(dataset: Dataset) -> MiniConfig:
         chunk_size=features[CHUNK]["shape"][0] // actions,
         fine=FINE,
         landmarks=features["label.landmarks"]["shape"][0],
+        proposals=proposals,
     )
 
 
@@ -100,7 +102,7 @@ def cloning_data(dataset: Dataset, recipe: Recipe | SkillRecipe) -> CloningData:
             f"{dataset.root}: has no {CHUNK}, so `openral train collect` did not make it; write a recipe that maps "
             "its features to a skill's manifest, and name it with --recipe (docs/train.md)"
         )
-    model = network_for(dataset)
+    model = network_for(dataset, recipe.proposals)
     sentences = tuple(tuple(recipe.tasks[task].train) for task in recipe.task_ids)
     weights = np.array([words.weight for words in recipe.tasks.values()])
     oldest = _oldest_pictures(dataset, round(recipe.picture_delay_s * dataset.info["fps"]))
@@ -147,7 +149,7 @@ def prepare(demos: Demonstrations, model: MiniConfig, warm_start: Path | None) -
         PolicyError: `warm_start` holds no checkpoint of this form.
     """
     if warm_start is not None:
-        return load_network(warm_start, lambda **fields: MiniNetwork(same_form(MiniConfig(**fields), model)))
+        return _warm_started(warm_start, model)
     network = MiniNetwork(model)
     state = demos.state[demos.frames]
     spread = state.std(0)
@@ -165,6 +167,18 @@ def prepare(demos: Demonstrations, model: MiniConfig, warm_start: Path | None) -
     return network
 
 
+def _warm_started(folder: Path, model: MiniConfig) -> MiniNetwork:
+    """Load a checkpoint of a form; one that proposes a single chunk may begin a network that proposes several."""
+
+    def make(**fields: Any) -> MiniNetwork:
+        found = MiniConfig(**fields)
+        needed = replace(model, proposals=1) if found.proposals == 1 else model
+        return MiniNetwork(same_form(found, needed))
+
+    network = load_network(folder, make)
+    return network if network.config == model else with_proposals(network, model.proposals)
+
+
 def losses(
     network: MiniNetwork,
     demos: Demonstrations,
@@ -175,7 +189,8 @@ def losses(
 ) -> tuple[Tensor, Tensor]:
     """Return the mean absolute error of the actions that belong to the episode, and of the landmarks [std].
 
-    The range of a scaled network counts as -1..1; without landmarks their error is 0.
+    Of several proposals it is their `mixture_error`. The range of a scaled network counts as -1..1; without landmarks
+    their error is 0.
 
     Args:
         network: the policy.
@@ -191,15 +206,18 @@ def losses(
         return torch.from_numpy(numbers).to(device)
 
     with mixed_precision(device.type):
-        predicted, where = (forward or network)(images.to(device), there(demos.state[rows]), words.to(device))
-    target = there(demos.chunk[rows])
-    mask = (torch.arange(target.shape[1], device=device) < there(demos.ahead[rows])[:, None]).float()[
-        ..., None
-    ]
-    error = (predicted.float() - target).abs()
+        output: MiniOutput = (forward or network)(
+            images.to(device), there(demos.state[rows]), words.to(device)
+        )
+    target, ahead = there(demos.chunk[rows]), there(demos.ahead[rows])
+    steps = ahead.clamp(1, target.shape[1]).float()
+    mask = torch.arange(target.shape[1], device=device) < ahead[:, None]
+    error = (output.chunks.float() - target[:, None]).abs() * mask[:, None, :, None]
     if network.config.scaled:
         error = error / ((network.action_high - network.action_low) / 2)
-    action = (error * mask).sum() / (mask.sum() * target.shape[2])
+    means = error.sum((2, 3)) / (steps * target.shape[2])[:, None]
+    action = (mixture_error(means, output.logits.float()) * steps).sum() / steps.sum()
+    where = output.landmarks
     if where is None:
         return action, torch.zeros_like(action)
     truth = (there(demos.landmarks[rows]) - network.landmark_mean) / network.landmark_std

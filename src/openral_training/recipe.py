@@ -51,6 +51,9 @@ class Recipe(_Strict):
     """Proprioception, see openral_core.adapters.state_layout."""
     chunk_size: Annotated[int, Field(gt=0)] = 16
     """H, the expert's next actions that are noted with each frame."""
+    proposals: Annotated[int, Field(ge=1, le=16)] = 1
+    """K, chunks that a cloned policy proposes at once: several where experts go on in several ways from what looks the
+    same."""
     record_every: Annotated[int, Field(gt=0)] = 1
     """Control steps from one recorded frame to the next; neighbours teach little, and drawing them costs most."""
     picture_delay_s: Annotated[float, Field(ge=0)] = 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +18,12 @@ from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import with_task
 from openral_core.types import RobotState
 from openral_policy_nodes.families.mini.policy import load_folder, load_mini
+from openral_rskill.mini.checkpoint import save_network
 from openral_rskill.registry import load_package
 from openral_sim_bridge.backends.factory import make_backend
+from openral_training.proposals import with_proposals
 from openral_training.rl.initial_policy import InitialPolicy, initial_policy
-from openral_training.rl.policies.mini_actor import MiniActor
+from openral_training.rl.policies.mini_actor import MiniActor, MiniActorConfig
 from openral_training.rl.policies.mini_features import check_skill
 from openral_training.rl.run import train
 
@@ -104,6 +107,28 @@ def test_what_is_judged_is_what_was_written(initial: InitialPolicy, tmp_path: Pa
     policy.save(tmp_path / "skill")
     written = load_mini(tmp_path / "skill").head.state_dict()
     assert all(torch.equal(value, written[name]) for name, value in policy.network.head.state_dict().items())
+
+
+def test_of_several_proposals_the_likeliest_is_explored_around(tmp_path: Path) -> None:
+    torch.manual_seed(3)
+    folder = shutil.copytree("rskills/mini-metaworld", tmp_path / "skill")
+    network = with_proposals(load_mini(folder), 3)
+    with torch.no_grad():
+        network.head[-1].weight[-3:].normal_()
+    save_network(network, network.config, folder, {})
+    actor = MiniActor(
+        load_package(folder),
+        MiniActorConfig(model_path=str(folder)),
+        tasks=["drawer-open-v3"],
+        value_width=1,
+        temperature=1.0,
+    )
+    features = torch.randn(9, network.width)
+    chunks, logits = load_mini(folder).proposals(features)
+    chosen = logits.argmax(1)
+    assert len(chosen.unique()) > 1
+    expected = torch.stack([chunk[one] for chunk, one in zip(chunks, chosen, strict=True)])[:, :8]
+    np.testing.assert_allclose(actor.greedy(features.numpy()), expected.detach().numpy(), atol=1e-6)
 
 
 def test_what_does_not_fit_is_refused_before_anything_is_built(tmp_path: Path) -> None:

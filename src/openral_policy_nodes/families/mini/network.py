@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -28,6 +29,8 @@ class MiniConfig:
     """Fine keypoints a camera, see FilmTrunk."""
     landmarks: int = 0
     """Coordinates of the task's object and target that the network tells on the way to its actions; 0: none."""
+    proposals: int = 1
+    """K, chunks that the network proposes at once, of which the likeliest is executed."""
     scaled: bool = False
     """Actions are in units of their own, within the buffers `action_low` and `action_high`, and not in -1..1."""
 
@@ -36,8 +39,50 @@ class MiniConfig:
         object.__setattr__(self, "cameras", tuple(self.cameras))
 
 
+class MiniOutput(NamedTuple):
+    """What the network makes of an observation."""
+
+    chunks: Tensor
+    """(B, K, H, A) K proposals of H consecutive control steps, in -1..1 or in the range of a scaled network."""
+    logits: Tensor
+    """(B, K) of the proposals' probabilities."""
+    landmarks: Tensor | None
+    """(B, L) in standard deviations from their mean over the training data; None: it tells none."""
+
+    @property
+    def actions(self) -> Tensor:
+        """(B, H, A), the likeliest proposal."""
+        return likeliest(self.chunks, self.logits)
+
+
+def head_outputs(config: MiniConfig) -> int:
+    """Return how many numbers the head gives, see `proposed`."""
+    chunk = config.chunk_size * config.action_dim
+    return config.proposals * (chunk + 1) if config.proposals > 1 else chunk
+
+
+def likeliest(chunks: Tensor, logits: Tensor) -> Tensor:
+    """Return of proposals (B, K, H, A) with their logits (B, K) the likeliest one (B, H, A)."""
+    return chunks[torch.arange(len(chunks), device=chunks.device), logits.argmax(1)]
+
+
+def proposed(output: Tensor, config: MiniConfig) -> tuple[Tensor, Tensor]:
+    """Read the head's output (B, K * H * A + K) as proposals (B, K, H, A) in -1..1 and their logits (B, K).
+
+    A head of one proposal has no logits among its outputs.
+    """
+    numbers = config.proposals * config.chunk_size * config.action_dim
+    chunks = torch.tanh(output[:, :numbers])
+    logits = output[:, numbers:] if config.proposals > 1 else output.new_zeros(len(output), 1)
+    return chunks.reshape(-1, config.proposals, config.chunk_size, config.action_dim), logits
+
+
 class MiniNetwork(nn.Module):
-    """FiLM-conditioned CNNs with keypoints and an MLP that regresses H actions at once."""
+    """FiLM-conditioned CNNs with keypoints and an MLP that proposes chunks of H actions at once.
+
+    Where demonstrations go on in several ways from what looks the same (lift once more, or pull now), the one chunk
+    between them is often to stand still. With K proposals each stands for one way.
+    """
 
     state_mean: Tensor
     state_std: Tensor
@@ -70,14 +115,11 @@ class MiniNetwork(nn.Module):
             nn.SiLU(),
             nn.Linear(config.hidden, config.hidden),
             nn.SiLU(),
-            nn.Linear(config.hidden, config.chunk_size * config.action_dim),
+            nn.Linear(config.hidden, head_outputs(config)),
         )
 
-    def forward(self, images: Tensor, state: Tensor, sentences: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Return actions (B, H, A), H consecutive control steps, and the landmarks (B, L).
-
-        Actions lie in -1..1, or in the range of a scaled network. The landmarks are in standard deviations from their
-        mean over the training data; None without them.
+    def forward(self, images: Tensor, state: Tensor, sentences: Tensor) -> MiniOutput:
+        """Return proposals and landmarks.
 
         Args:
             images: (B, C, 3, S, S) uint8 RGB, S = config.image_size, C cameras.
@@ -85,7 +127,7 @@ class MiniNetwork(nn.Module):
             sentences: (B, 384) unit vectors.
         """
         features, where = self.features(images, state, sentences)
-        return self.actions(features), where
+        return MiniOutput(*self.proposals(features), where)
 
     def features(self, images: Tensor, state: Tensor, sentences: Tensor) -> tuple[Tensor, Tensor | None]:
         """Return what the head acts on (B, F), and the landmarks (B, L). Arguments as for `forward`."""
@@ -95,10 +137,9 @@ class MiniNetwork(nn.Module):
         where = None if self.landmarks is None else self.landmarks(features)
         return (features if where is None else torch.cat([features, where], dim=1)), where
 
-    def actions(self, features: Tensor) -> Tensor:
-        """Return actions (B, H, A) of features (B, F), in -1..1 or in the range of a scaled network."""
-        chunk: Tensor = torch.tanh(self.head(features))
-        chunk = chunk.reshape(-1, self.config.chunk_size, self.config.action_dim)
+    def proposals(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        """Return proposals (B, K, H, A) of features (B, F), in -1..1 or a scaled network's range; logits (B, K)."""
+        chunks, logits = proposed(self.head(features), self.config)
         if self.config.scaled:
-            chunk = self.action_low + (chunk + 1) / 2 * (self.action_high - self.action_low)
-        return chunk
+            chunks = self.action_low + (chunks + 1) / 2 * (self.action_high - self.action_low)
+        return chunks, logits

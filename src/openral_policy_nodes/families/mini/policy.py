@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from openral_core.errors import PolicyError
 from openral_core.sentence import SentenceEncoder
 from openral_core.types import PolicyBatch
-from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork
+from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork, MiniOutput
 from openral_rskill.mini.checkpoint import load_network
 from openral_rskill.registry import RSkillPackage
 
@@ -49,8 +49,8 @@ class MiniPolicy:
         pixels = torch.from_numpy(images).to(self._device).permute(0, 1, 4, 2, 3)
         state = torch.from_numpy(batch.state).to(self._device)
         with torch.inference_mode():
-            chunk, _ = self._network(pixels, state, sentences)
-        result: NDArray[np.float32] = chunk.float().cpu().numpy()
+            output: MiniOutput = self._network(pixels, state, sentences)
+        result: NDArray[np.float32] = output.actions.float().cpu().numpy()
         return result
 
     def _view(self, batch: PolicyBatch, key: str) -> NDArray[np.uint8]:

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from openral_core.errors import PolicyError
 from openral_core.schema import Count, Finite, Schema, Word
+from openral_policy_nodes.families.mini.network import likeliest, proposed
 from openral_policy_nodes.families.mini.policy import load_mini
 from openral_rskill.registry import RSkillPackage
 from openral_training.rl.policies.heads import GaussianHead
@@ -146,8 +147,8 @@ class MiniActor:
 
     def _mean(self, features: Tensor) -> Tensor:
         """Return (B, C, A) within -1..1: the first C actions of the skill's chunk."""
-        chunk: Tensor = torch.tanh(self.network.head(features))
-        return chunk.view(len(features), -1, self.action_dim)[:, : self.chunk].contiguous()
+        chunk = likeliest(*proposed(self.network.head(features), self._skill.config))
+        return chunk[:, : self.chunk].contiguous()
 
     def _tensor(self, numbers: NDArray[np.float32]) -> Tensor:
         return torch.from_numpy(numbers).to(self.network.spread.log_std.device)

@@ -202,7 +202,9 @@ def test_an_encoder_that_is_killed_ends_the_episode_and_what_was_written_is_repa
     world.goal("a" * 32)
     world.run(400, goal_id="a" * 32)
     world.age(FLUSH_S)
-    [encoder] = psutil.Process().children()
+    [encoder] = [
+        c for c in psutil.Process().children() if "openral_data.recording.video_process" in c.cmdline()
+    ]
     encoder.kill()
     encoder.wait()
     world.run(80, goal_id="a" * 32)

@@ -156,10 +156,11 @@ def test_a_scaled_network_answers_within_its_range() -> None:
     network = MiniNetwork(MiniConfig(scaled=True))
     network.action_low.copy_(torch.tensor([-3.0, 0.0, 10.0, 1.0]))
     network.action_high.copy_(torch.tensor([3.0, 1.0, 20.0, 2.0]))
-    made = network.actions(torch.randn(64, network.width) * 100).reshape(-1, 4)
+    chunks, _ = network.proposals(torch.randn(64, network.width) * 100)
+    made = chunks.reshape(-1, 4)
     assert (made >= network.action_low - 1e-4).all()
     assert (made <= network.action_high + 1e-4).all()
-    middle = network.actions(torch.zeros(1, network.width)).mean((0, 1))
+    middle = network.proposals(torch.zeros(1, network.width))[0].mean((0, 1, 2))
     assert (middle - torch.tensor([0.0, 0.5, 15.0, 1.5])).abs().max() < 0.5
 
 

@@ -84,6 +84,13 @@ def params(desk: Desk, wanted: Skill) -> list[dict[str, Any]]:
     return [json.loads(goal.params_json) for goal in desk.driven if goal.skill == wanted]
 
 
+def remember(desk: Desk, outcomes: Outcomes) -> None:
+    """Give a desk a director who knows what worked before, and can have things located."""
+    desk.director = Director(desk.log.append, gate=GATE, config=CONFIG, experience=Experience(outcomes))
+    desk.director.palette(desk.palette, desk.now)
+    desk.director.perception(can_locate=True)
+
+
 def fail(desk: Desk, order: str) -> None:
     """Order something, and let its first attempt come to nothing, and the next way begin."""
     desk.say(order)
@@ -320,9 +327,7 @@ def test_motions_do_it_where_the_skill_is_gone_for_good() -> None:
 def test_what_a_way_was_worth_is_counted(tmp_path: Path) -> None:
     desk = desk_with(goal=TRAY)
     outcomes = Outcomes(tmp_path / "outcomes.json")
-    desk.director = Director(desk.log.append, gate=GATE, config=CONFIG, experience=Experience(outcomes))
-    desk.director.palette(desk.palette, desk.now)
-    desk.director.perception(can_locate=True)
+    remember(desk, outcomes)
     desk.director.monitor(silent=False, there=True)
     fail(desk, PLACING)
     assert [(row.rung, row.successes, row.tries) for row in outcomes.rows()] == [
@@ -343,9 +348,7 @@ def test_counts_choose_what_is_tried_first(
         for number in range(tries):
             outcomes.add(MOVER.name, "pick-place-v3", way, number < worked)
     desk = desk_with(goal=TRAY, lands=0.02)
-    desk.director = Director(desk.log.append, gate=GATE, config=CONFIG, experience=Experience(outcomes))
-    desk.director.palette(desk.palette, desk.now)
-    desk.director.perception(can_locate=True)
+    remember(desk, outcomes)
     desk.say(PLACING)
     desk.run(1, 0.2)
     assert desk.mission.tasks[0].way == first
@@ -354,14 +357,18 @@ def test_counts_choose_what_is_tried_first(
         assert "that worked 9 of 9 times before" in next(e.reason for e in desk.log if e.kind == "motions")
 
 
-def test_a_task_that_motions_do_first_began_with_the_first_of_them(tmp_path: Path) -> None:
+def experienced(desk: Desk, tmp_path: Path) -> Outcomes:
+    """Give a desk a director who has read that motions worked nine times of nine; return what it has read."""
     outcomes = Outcomes(tmp_path / "outcomes.json")
     for _ in range(9):
         outcomes.add(MOVER.name, "pick-place-v3", "motions", success=True)
+    remember(desk, Outcomes(outcomes.path, keeps=False))
+    return outcomes
+
+
+def test_a_task_that_motions_do_first_began_with_the_first_of_them(tmp_path: Path) -> None:
     desk = desk_with(goal=TRAY, lands=0.02)
-    desk.director = Director(desk.log.append, gate=GATE, config=CONFIG, experience=Experience(outcomes))
-    desk.director.palette(desk.palette, desk.now)
-    desk.director.perception(can_locate=True)
+    experienced(desk, tmp_path)
     desk.motion_ends = ""
     desk.say(PLACING)
     desk.run(1, 0.2)
@@ -370,38 +377,13 @@ def test_a_task_that_motions_do_first_began_with_the_first_of_them(tmp_path: Pat
 
 
 def test_what_comes_after_motions_that_failed_is_the_skill_as_it_was_planned(tmp_path: Path) -> None:
-    outcomes = Outcomes(tmp_path / "outcomes.json")
-    for _ in range(9):
-        outcomes.add(MOVER.name, "pick-place-v3", "motions", success=True)
     desk = desk_with(goal=TRAY)
     desk.motion_fails = (PICK,)
-    desk.director = Director(
-        desk.log.append, gate=GATE, config=CONFIG, experience=Experience(Outcomes(outcomes.path, keeps=False))
-    )
-    desk.director.palette(desk.palette, desk.now)
-    desk.director.perception(can_locate=True)
+    outcomes = experienced(desk, tmp_path)
     desk.say(PLACING)
     desk.run(1, 0.2)
     assert (ways(desk), len(desk.sent)) == (["motions", "home"], 1)
     assert [row.tries for row in outcomes.rows()] == [9], "counts that are only read stay as they are"
-
-
-@pytest.mark.parametrize(
-    ("words", "verb", "thing", "place"),
-    [
-        ("pick up the puck and place it at the goal", Verb.PUT, "puck", "goal"),
-        ("push the puck to the goal", Verb.PUT, "puck", "goal"),
-        ("lift the puck", Verb.TAKE, "puck", ""),
-        ("press the button", Verb.PRESS, "button", ""),
-        ("push the button down", Verb.PRESS, "button", ""),
-        ("reach the goal", Verb.REACH, "goal", ""),
-        ("open the drawer", None, "drawer", ""),
-        ("do something nice", None, "", ""),
-    ],
-)
-def test_what_words_mean_as_motions(words: str, verb: Verb | None, thing: str, place: str) -> None:
-    meaning = meaning_of(PlannedTask(words, MOVER, "", words, 1.0))
-    assert (meaning.verb, meaning.thing, meaning.place) == (verb, thing, place)
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from director_desk import SKILL
 
 from openral_reasoner.mission.ladder.task_motions import Verb, meaning_of
 from openral_reasoner.planner import PlannedTask
+
+MOVER = replace(SKILL, objects=("puck", "goal", "button", "drawer"))
 
 
 @pytest.mark.parametrize(
@@ -23,5 +27,5 @@ from openral_reasoner.planner import PlannedTask
     ],
 )
 def test_what_words_mean_as_motions(words: str, verb: Verb | None, thing: str, place: str) -> None:
-    meaning = meaning_of(PlannedTask(words, SKILL, "", words, 1.0))
+    meaning = meaning_of(PlannedTask(words, MOVER, "", words, 1.0))
     assert (meaning.verb, meaning.thing, meaning.place) == (verb, thing, place)

@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from openral_core.manifest import ImagePreprocessing, RSkillManifest, families
-from openral_core.manifest.families import FamilyRule, family_rule, server_elsewhere
+from openral_core.manifest.families import FamilyRule, family_rule, known_families, server_elsewhere
 from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene
 from openral_rskill.contract import match, package_findings
@@ -120,3 +120,10 @@ def test_names_of_images(aliases: dict[str, str], name: str) -> None:
 def test_a_template_has_a_place_for_the_name() -> None:
     with pytest.raises(ValidationError, match=r"write observation\.images\.\{cam\}"):
         ImagePreprocessing(input_template="image")
+
+
+def test_every_family_that_openral_runs_is_known() -> None:
+    from openral_policy_nodes.families import factory
+    from openral_reward_monitor.models import reward_model
+
+    assert {*factory.BUILT_IN, *reward_model.BUILT_IN} <= {*known_families()}

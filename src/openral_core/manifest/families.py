@@ -82,6 +82,7 @@ RULES: dict[str, FamilyRule] = {
         spawn_variable="OPENRAL_RLDX_AUTO_SPAWN",
     ),
     "robometer": FamilyRule(reads=("quantization.extra", "policy_extras")),
+    "sim_truth": FamilyRule(reads=("policy_extras",)),
     "smolvla": _LEROBOT,
     "xvla": _LEROBOT,
 }

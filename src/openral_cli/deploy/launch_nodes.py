@@ -35,8 +35,9 @@ ASK_PATIENCE_S = 60.0
 """[s] the operator has to answer a question of the reasoner."""
 COMEBACK_PATIENCE_S = 30.0
 """[s] that a task waits for its policy node to begin loading again, which takes Python's imports on a busy machine."""
-LIKE = 0.8
-"""Likeness of words, 0..1, from which on one is taken for a misspelt other."""
+MISSPELT = 0.8
+"""difflib's ratio of two words, 0..1, from which on one is taken for a misspelt other. `errors.nearest` guesses more
+freely, and would take a `use_rviz` of a launch file that includes ours for `rviz`."""
 RESTARTS = 3
 """How often a node that broke down is started again."""
 SIGTERM_AFTER_S = "12"
@@ -318,7 +319,7 @@ def node(
 def _check_names(given: Iterable[str], known: Iterable[str]) -> None:
     """Refuse an argument that is nearly one of ours; others may belong to a launch file that includes ours."""
     for name in set(given) - set(known):
-        if meant := get_close_matches(name, known, 1, LIKE):
+        if meant := get_close_matches(name, known, 1, MISSPELT):
             raise RuntimeError(f"{name}:= is no argument; did you mean {meant[0]}:=?")
 
 

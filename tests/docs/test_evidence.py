@@ -145,7 +145,7 @@ def test_distances_are_those_of_the_states_that_ship() -> None:
 
 def test_the_table_of_the_world_model_is_that_of_its_result() -> None:
     page = (ROOT / "docs" / "world-model.md").read_text()
-    for row in json.loads((ROOT / "docs" / "world_model_eval.json").read_text())["horizons"]:
+    for row in json.loads((ROOT / "docs" / "results" / "world_model_eval.json").read_text())["horizons"]:
         figures = [f"{row[name]:.1f} dB" for name in ("psnr_db", "psnr_still_db", "psnr_nearest_db")]
         assert f" | {' | '.join(figures)} | {row['ssim']:.2f} | " in page
         assert row["psnr_db"] > max(row["psnr_still_db"], row["psnr_nearest_db"])
@@ -154,7 +154,7 @@ def test_the_table_of_the_world_model_is_that_of_its_result() -> None:
 def test_the_page_of_real_arms_says_what_its_trials_came_to() -> None:
     page = (ROOT / "docs" / "real-arms.md").read_text()
     for task in ("lift", "stack", "can"):
-        found = json.loads((ROOT / "docs" / f"real_arms_{task}.json").read_text())
+        found = json.loads((ROOT / "docs" / "results" / f"real_arms_{task}.json").read_text())
         rows = found["results"]["episodes"]
         done = sum(row["success"] for row in rows)
         low, high = found["results"]["wilson_95"]

@@ -1,4 +1,4 @@
-"""Write the table of docs/learning-from-corrections.md from the runs in docs/dagger: no figure is typed by hand.
+"""Write the table of docs/learning-from-corrections.md from the runs in docs/results/dagger.
 
 python tools/pages/dagger_table.py --take runs/dagger/drawer_open-1    # keep a run, every judged episode
 python tools/pages/dagger_table.py                                     # rewrite the page
@@ -15,7 +15,7 @@ from typing import Any
 from page_parts import ROOT, keep, with_part
 
 PAGE = ROOT / "docs" / "learning-from-corrections.md"
-RUNS = ROOT / "docs" / "dagger"
+RUNS = ROOT / "docs" / "results" / "dagger"
 KEPT = ("init_id", "success", "steps")
 """Of each judged episode."""
 HELP = {"corrections": "corrections", "demonstrations": "plain demonstrations"}

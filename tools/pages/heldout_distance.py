@@ -6,7 +6,7 @@ how new it is. Training is taken to have seen all states that the manifest's `tr
 began in some of them, so the distances are at least these.
 
 python tools/pages/heldout_distance.py --measure    # draw every state again (twenty minutes), then rewrite the page
-python tools/pages/heldout_distance.py              # rewrite docs/benchmark.md from docs/heldout_distance.json
+python tools/pages/heldout_distance.py              # rewrite docs/benchmark.md from docs/results/heldout_distance.json
 python tools/pages/heldout_distance.py --check      # exit 1 if the page is out of date
 """
 
@@ -27,7 +27,7 @@ from openral_rskill.license import is_evaluated
 from openral_sim_bridge.backends.metaworld.initial_states import random_vector
 
 PAGE = ROOT / "docs" / "benchmark.md"
-RESULTS = ROOT / "docs" / "heldout_distance.json"
+RESULTS = ROOT / "docs" / "results" / "heldout_distance.json"
 JUDGED = (
     ("mini-metaworld", "metaworld_mini"),
     ("mini-metaworld-mt10", "metaworld_mt10_fast"),

@@ -78,7 +78,7 @@ def summary() -> list[str]:
 
 
 def _result(part: str) -> Path:
-    return ROOT / "docs" / f"{part}.json"
+    return ROOT / "docs" / "results" / f"{part}.json"
 
 
 def main() -> int:

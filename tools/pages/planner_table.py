@@ -1,7 +1,7 @@
 """Write the tables of docs/planner.md from what the offline planner made of its suites: no figure is typed by hand.
 
 python tools/pages/planner_table.py --measure    # plan every sentence (about five minutes), then rewrite the page
-python tools/pages/planner_table.py              # rewrite the page from docs/planner_eval.json
+python tools/pages/planner_table.py              # rewrite the page from docs/results/planner_eval.json
 python tools/pages/planner_table.py --check      # exit 1 if the page is out of date
 """
 
@@ -27,7 +27,7 @@ from openral_reasoner.palette import Palette
 from openral_reasoner.planner import Plan
 
 PAGE = ROOT / "docs" / "planner.md"
-RESULTS = ROOT / "docs" / "planner_eval.json"
+RESULTS = ROOT / "docs" / "results" / "planner_eval.json"
 SPOKEN = ROOT / "tests" / "reasoner" / "phrases_free.yaml"
 NEAR = ROOT / "tests" / "reasoner" / "near_misses.yaml"
 FIRST_RUN = ("world_hair_salon.yaml", "world_observatory.yaml", "world_print_shop.yaml")

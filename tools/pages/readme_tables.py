@@ -1,7 +1,7 @@
 """Write the tables of README.md and of five pages of docs/ from results in the repository: no figure is typed by hand.
 
 Those of the skills lie beside them; those of speed are what `make perf` wrote last; what the reward monitor is worth
-is what `openral reasoner ablation --out docs/ablation.json` wrote last.
+is what `openral reasoner ablation --out docs/results/ablation.json` wrote last.
 
 python tools/pages/readme_tables.py            # rewrite the pages
 python tools/pages/readme_tables.py --check    # exit 1 if it is out of date
@@ -24,6 +24,7 @@ from openral_reward_monitor.models.calibration import FILE_NAME, Calibration
 
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
+RESULTS = DOCS / "results"
 SPEED = ROOT / "tests" / "perf" / "results.json"
 SPEED_TOLD = (
     "the same look, drawn when the policy is asked",
@@ -37,7 +38,7 @@ SPEED_TOLD = (
 """Parts of the measurements, or of what they are beside, that README.md tells; docs/speed.md has all."""
 SKILLS_PAGE, SPEED_PAGE = DOCS / "skills.md", DOCS / "speed.md"
 REASONER = ROOT / "docs" / "reasoner.md"
-ABLATION = ROOT / "docs" / "ablation.json"
+ABLATION = RESULTS / "ablation.json"
 REWARD = ROOT / "docs" / "reward.md"
 PERCEPTION = ROOT / "docs" / "perception.md"
 DETECTORS = {
@@ -60,7 +61,7 @@ REWARD_BEFORE = ("reward_before.json",)
 """In docs/, results of mini-progress 0.1.0, which saw the newest frame alone and was taught no misses; same films."""
 REWARD_BEFORE_MT10 = ("reward_before_mt10.json",)
 """The same of former versions of mini-progress-mt10."""
-REWARD_TRIED_MT10 = ROOT / "docs" / "reward_tried_mt10.json"
+REWARD_TRIED_MT10 = RESULTS / "reward_tried_mt10.json"
 """Results on the same films of weights that do not ship: more steps on larger pictures, more films and more words."""
 DOUBT_THRESHOLDS = (0.8, 0.7)
 """Least probabilities of being done that count as a yes: the one that ships, and a lower one."""
@@ -219,7 +220,8 @@ def reward_page(text: str) -> str:
 def reward_versions(shipped: Path, before: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return the results of a reward model by its version: those in files of docs/, then those that ship."""
     found = [
-        json.loads(path.read_text(encoding="utf-8")) for path in (*(DOCS / name for name in before), shipped)
+        json.loads(path.read_text(encoding="utf-8"))
+        for path in (*(RESULTS / name for name in before), shipped)
     ]
     return {result["provenance"]["skill_version"]: result["results"] for result in found}
 

@@ -1,9 +1,9 @@
-"""Draw the curves of docs/rl.md from the runs' own `metrics.csv`, which lie in docs/rl-runs as <config>-<seed>.csv.
+"""Draw the curves of docs/rl.md from the runs' own `metrics.csv`, which lie in docs/results/rl as <config>-<seed>.csv.
 
 A line is the share of attempts that succeeded while the policy explored, by update; what a policy does at its best on
 held-out states is in the tables.
 
-python tools/pages/rl_curves.py            # draw docs/rl-runs/*.svg
+python tools/pages/rl_curves.py            # draw docs/results/rl/*.svg
 python tools/pages/rl_curves.py --check    # exit 1 if one is out of date
 """
 
@@ -17,7 +17,7 @@ from page_parts import ROOT, keep
 
 from openral_core.html.plots import Point, plot
 
-RUNS = ROOT / "docs" / "rl-runs"
+RUNS = ROOT / "docs" / "results" / "rl"
 PICTURES = {
     "five_tasks": ("metaworld_ppo", "metaworld_grpo"),
     "push_back": ("push_back_mini_ppo",),

@@ -9,11 +9,11 @@ from real_ros2 import ROOT, RealRos2
 
 FILES = (
     "tests/control/test_messages.py",
-    "tests/reasoner/test_lifecycle.py",
-    "tests/reasoner/test_skill_clients.py",
-    "tests/reasoner/test_stopped_goals.py",
-    "tests/reasoner/test_reasoner_node.py",
-    "tests/reasoner/test_stop_processes.py",
+    "tests/reasoner/ros/test_lifecycle.py",
+    "tests/reasoner/ros/test_skill_clients.py",
+    "tests/reasoner/mission/test_stopped_goals.py",
+    "tests/reasoner/ros/test_reasoner_node.py",
+    "tests/reasoner/ros/test_stop_processes.py",
     "tests/policy_nodes/test_policy_node.py",
     "tests/reward_monitor/test_monitor_node.py",
     "tests/perception/test_locator_node.py",

@@ -45,6 +45,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     ) as stack:
         stack.wait()
         assert stack.said("episode 0"), stack.output
+        assert stack.said("recorded 1 episode, "), stack.output
         yield folder / "run"
 
 

@@ -28,8 +28,8 @@ from openral_reasoner.planner import Plan
 
 PAGE = ROOT / "docs" / "planner.md"
 RESULTS = ROOT / "docs" / "results" / "planner_eval.json"
-SPOKEN = ROOT / "tests" / "reasoner" / "phrases_free.yaml"
-NEAR = ROOT / "tests" / "reasoner" / "near_misses.yaml"
+SPOKEN = ROOT / "tests" / "reasoner" / "offline" / "phrases_free.yaml"
+NEAR = ROOT / "tests" / "reasoner" / "offline" / "near_misses.yaml"
 FIRST_RUN = ("world_hair_salon.yaml", "world_observatory.yaml", "world_print_shop.yaml")
 """Worlds whose nouns the training left out, and that nothing was chosen by."""
 COLUMNS = {
@@ -139,8 +139,8 @@ def missions(results: dict[str, Any]) -> list[str]:
         f"| missions of `missions.yaml`, done in the simulated deployment (`openral reasoner eval`) "
         f"| {share(*ran['right'])} right |",
         f"| of them with a task that was not ordered | {'; '.join(ran['done_wrongly']) or 'none'} |",
-        f"| near misses (`tests/reasoner/near_misses.yaml`) that moved something | {share(*moved)} |",
-        f"| sentences of `tests/reasoner/phrases_free.yaml` | {share(*free['right'])} done, "
+        f"| near misses (`tests/reasoner/offline/near_misses.yaml`) that moved something | {share(*moved)} |",
+        f"| sentences of `tests/reasoner/offline/phrases_free.yaml` | {share(*free['right'])} done, "
         f"{share(*free['wrong'])} done wrongly |",
     ]
 

@@ -164,13 +164,15 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
         verbose: show all output.
 
     Returns:
-        0 when every task was done and the simulator agrees, else 1; 130 after Ctrl-C without a mission.
+        0 when every task was done, the simulator agrees, and what was to be recorded was, else 1; 130 after Ctrl-C
+        without a mission.
 
     Raises:
         OpenralError: the scene is wrong, or the folder holds a run or cannot be written.
     """
     from openral_cli.deploy.outcome import judge
     from openral_cli.deploy.prepare import check_run_folder, prepare
+    from openral_cli.deploy.recorded import RunRecording
     from openral_cli.deploy.report import print_outcome
     from openral_cli.deploy.run_page import REPORT_FILE
     from openral_core.files.output_folder import make_private
@@ -180,6 +182,7 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
     console = Console(highlight=False)
     scene: DeployScene = load_scene(arguments["scene"])
     check_run_folder(folder)
+    recording = RunRecording.of(arguments, folder)
     unevaluated = prepare(console, scene, arguments)
     make_private(folder)
     given = {name: value for name, value in arguments.items() if value != ""}
@@ -200,10 +203,11 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
         )
     if video:
         _film(console, folder, scene)
+    recorded = recording is None or recording.report(console)
     if (folder / REPORT_FILE).is_file():
         console.print(f"what happened, in a browser: {folder / REPORT_FILE}", soft_wrap=True)
     console.print(f"everything about this run: {folder}", soft_wrap=True)
-    return 0 if outcome.passed and (code == 0 or interrupted) else 1
+    return 0 if outcome.passed and recorded and (code == 0 or interrupted) else 1
 
 
 def _film(console: Console, folder: Path, scene: Any) -> None:

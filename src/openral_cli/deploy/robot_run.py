@@ -9,6 +9,7 @@ from rich.markup import escape
 
 from openral_cli.deploy.follow import follow
 from openral_cli.deploy.prepare import check_run_folder, prepare
+from openral_cli.deploy.recorded import RunRecording
 from openral_cli.deploy.run_page import REPORT_FILE
 from openral_core.errors import NotFoundError
 from openral_core.files.output_folder import make_private
@@ -29,7 +30,8 @@ def run_on_arm(arguments: dict[str, str], folder: Path, *, verbose: bool) -> int
         verbose: show all output.
 
     Returns:
-        0 when the reasoner calls every task done, else 1; 130 after Ctrl-C without a mission.
+        0 when the reasoner calls every task done, and what was to be recorded was, else 1; 130 after Ctrl-C without a
+        mission.
 
     Raises:
         OpenralError: the scene has no arm or is wrong, or the folder holds a run or cannot be written.
@@ -37,6 +39,7 @@ def run_on_arm(arguments: dict[str, str], folder: Path, *, verbose: bool) -> int
     console = Console(highlight=False)
     scene = load_arm_scene(arguments["scene"], arguments["address"])
     check_run_folder(folder)
+    recording = RunRecording.of(arguments, folder)
     prepare(console, scene, arguments)
     make_private(folder)
     given = {name: value for name, value in arguments.items() if value != ""}
@@ -54,10 +57,11 @@ def run_on_arm(arguments: dict[str, str], folder: Path, *, verbose: bool) -> int
         console.print(
             f"[red]the launch ended with code {code}[/red]; see {folder / LAUNCH_LOG}", soft_wrap=True
         )
+    recorded = recording is None or recording.report(console)
     if (folder / REPORT_FILE).is_file():
         console.print(f"what happened, in a browser: {folder / REPORT_FILE}", soft_wrap=True)
     console.print(f"everything about this run: {folder}", soft_wrap=True)
-    return 0 if mission.state == "done" and (code == 0 or interrupted) else 1
+    return 0 if mission.state == "done" and recorded and (code == 0 or interrupted) else 1
 
 
 def _print_mission(console: Console, mission: RecordedMission) -> None:

@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 from director_desk import CONFIG, GATE, HOME, MOVE_TO, SKILL, Desk
-from test_injection import PAYLOADS
+from injections import PAYLOADS
 from test_ladder import HERE, locating, started
 from test_ladder_motions import TRAY, Agent, desk_with
 from typer.testing import CliRunner

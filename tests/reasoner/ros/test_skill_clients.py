@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import rclpy
-from test_director import SKILL
+from director_desk import SKILL
 
 from openral_reasoner.mission.attempt import SendGoal
 from openral_reasoner.ros.skill_client import SkillClients

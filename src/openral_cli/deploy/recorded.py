@@ -1,0 +1,89 @@
+"""What a run recorded, said in one line at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from openral_core.errors import OpenralError
+from openral_data.datasets.listing import datasets_below
+from openral_data.lerobot_v3 import open_dataset
+from openral_data.recording.strategy import Strategy, strategy_of
+from openral_data.recording_folder import RUN_RECORDING, RecordingFolder
+
+
+@dataclass(frozen=True)
+class RunRecording:
+    """Where a run records, and what was there before it."""
+
+    folder: Path
+    strategy: Strategy
+    episodes: int
+    frames: int
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, str], run_dir: Path) -> RunRecording | None:
+        """Look before the run begins; None: it does not record.
+
+        Args:
+            arguments: of the launch file, with `record` and `record_dir`.
+            run_dir: folder of the run.
+        """
+        name = arguments.get("record", "none")
+        if name == "none":
+            return None
+        given = arguments.get("record_dir", "")
+        folder = Path(given) if given else run_dir / RUN_RECORDING
+        return cls(folder, strategy_of(name), *_held(folder))
+
+    def report(self, console: Console) -> bool:
+        """Print what was recorded since; return whether it is what was asked for.
+
+        Nothing is in order for `highlight` and `interventions`, which may have had no occasion.
+        """
+        try:
+            held = _held(self.folder)
+        except OpenralError as error:
+            console.print(f"[red]the recording cannot be read[/red]: {error}", soft_wrap=True)
+            return False
+        self._report_unfinished(console)
+        if held[1] < self.frames:  # the strategy `always` deletes the oldest, so what is new cannot be told
+            console.print(f"recorded; {_counted(*held)} are kept: {self.folder}", soft_wrap=True)
+            return True
+        if held[1] > self.frames:
+            added = _counted(held[0] - self.episodes, held[1] - self.frames)
+            console.print(f"recorded {added}: {self.folder}", soft_wrap=True)
+            return True
+        if self.strategy.on_highlight or self.strategy.corrected_only:
+            why = "nobody asked for a highlight" if self.strategy.on_highlight else "nobody took the arm"
+            console.print(f"nothing was recorded: {why}", soft_wrap=True)
+            return True
+        why = (
+            "no skill's policy and no operator moved the arm"
+            if self.strategy.by_goal
+            else "see the log of the recorder"
+        )
+        console.print(f"[red]nothing was recorded[/red]: {why}", soft_wrap=True)
+        return False
+
+    def _report_unfinished(self, console: Console) -> None:
+        left = len(RecordingFolder(self.folder).unfinished())
+        if left:
+            console.print(
+                f"[yellow]{left} unfinished[/yellow]: `openral data repair {self.folder}` keeps what was written",
+                soft_wrap=True,
+            )
+
+
+def _held(folder: Path) -> tuple[int, int]:
+    """Return how many episodes and frames the datasets of a recording hold. Raises OpenralError: one is broken."""
+    segments = RecordingFolder(folder).segments
+    datasets = [open_dataset(root) for root in datasets_below(folder) if segments not in root.parents]
+    return sum(len(each.episodes["episode_index"]) for each in datasets), sum(map(len, datasets))
+
+
+def _counted(episodes: int, frames: int) -> str:
+    return f"{episodes} episode{'s' * (episodes != 1)}, {frames} frames"

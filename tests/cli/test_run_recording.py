@@ -1,0 +1,96 @@
+"""What a run says of its recording at its end."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from openral_cli.deploy.recorded import RunRecording
+from openral_core.errors import NotFoundError
+from openral_data.episode import Episode, encode_png
+from openral_data.lerobot_v3 import DatasetWriter
+from openral_data.metadata import DatasetMetadata
+
+CAMERA, FRAMES = "observation.images.camera1", 3
+
+
+def put_episodes(root: Path, count: int) -> None:
+    """Write a dataset of so many episodes in place of one that is there."""
+    shutil.rmtree(root, ignore_errors=True)
+    writer = DatasetWriter(
+        root, DatasetMetadata(10, {CAMERA: (16, 16)}, "ee_pos3_gripper1", 4, 1, {"push": "push"}, "dot")
+    )
+    one = np.zeros((FRAMES, 1), np.float32)
+    shown = Episode(
+        "push",
+        "policy",
+        0,
+        0,
+        {CAMERA: [encode_png(np.zeros((16, 16, 3), np.uint8))] * FRAMES},
+        np.zeros((FRAMES, 4), np.float32),
+        np.zeros((FRAMES, 1, 4), np.float32),
+        np.ones(FRAMES, np.int64),
+        one.astype(bool),
+        one,
+        one,
+        np.zeros((FRAMES, 6), np.float32),
+    )
+    for _ in range(count):
+        writer.add(shown)
+    writer.close()
+
+
+def begun(run: Path, strategy: str, record_dir: str = "") -> RunRecording:
+    recording = RunRecording.of({"record": strategy, "record_dir": record_dir}, run)
+    assert recording is not None
+    return recording
+
+
+def reported(recording: RunRecording) -> tuple[bool, str]:
+    console = Console(record=True, width=200)
+    is_fine = recording.report(console)
+    return is_fine, console.export_text()
+
+
+def test_a_run_that_records_nothing_on_purpose_says_nothing(tmp_path: Path) -> None:
+    assert RunRecording.of({"record": "none", "record_dir": ""}, tmp_path) is None
+    with pytest.raises(NotFoundError, match="is no strategy"):
+        RunRecording.of({"record": "sometimes"}, tmp_path)
+
+
+def test_only_what_this_run_added_is_counted(tmp_path: Path) -> None:
+    dataset = tmp_path / "kept" / "dataset"
+    put_episodes(dataset, 2)
+    recording = begun(tmp_path / "run", "episodes", str(dataset.parent))
+    put_episodes(dataset, 3)
+    assert reported(recording) == (True, f"recorded 1 episode, {FRAMES} frames: {dataset.parent}\n")
+
+
+@pytest.mark.parametrize("strategy", ["episodes", "always"])
+def test_a_recording_that_stayed_empty_fails_the_run(strategy: str, tmp_path: Path) -> None:
+    is_fine, said = reported(begun(tmp_path, strategy))
+    assert not is_fine
+    assert said.startswith("nothing was recorded: ")
+
+
+@pytest.mark.parametrize(
+    ("strategy", "why"),
+    [("highlight", "nobody asked for a highlight"), ("interventions", "nobody took the arm")],
+)
+def test_no_occasion_is_no_fault(strategy: str, why: str, tmp_path: Path) -> None:
+    assert reported(begun(tmp_path, strategy)) == (True, f"nothing was recorded: {why}\n")
+
+
+def test_a_broken_dataset_and_unfinished_parts_are_named(tmp_path: Path) -> None:
+    recording = begun(tmp_path, "episodes")
+    (tmp_path / "recording" / "segments" / "one").mkdir(parents=True)
+    assert f"1 unfinished: `openral data repair {tmp_path}" in reported(recording)[1]
+    put_episodes(tmp_path / "recording" / "dataset", 1)
+    (tmp_path / "recording" / "dataset" / "meta" / "info.json").write_text("{")
+    is_fine, said = reported(recording)
+    assert not is_fine
+    assert said.startswith("the recording cannot be read: ")

@@ -1,8 +1,0 @@
-"""The helpers of the reasoner's tests serve here, too."""
-
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
-sys.path.append(str(Path(__file__).parents[1]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -39,13 +40,18 @@ def evaluate_command(
     from openral_reasoner.evaluation.score import evaluate, report, summary
     from openral_reasoner.evaluation.suite import DEFAULT, load_suite
     from openral_reasoner.llm.factory import agent_maker
+    from openral_reasoner.llm.settings import PREFIX
 
     if out is not None:
         check_file(out, "--out")
     loaded = load_suite(suite or DEFAULT)
     section = {name: value for name, value in (("model", model), ("base_url", base_url)) if value}
     _check_options(section)
-    maker = agent_maker(Deployment(reasoner=section)) if model else None
+    # What the command line says goes before the environment, which goes before a scene.
+    unsaid = {
+        key: value for key, value in os.environ.items() if key.removeprefix(PREFIX).lower() not in section
+    }
+    maker = agent_maker(Deployment(reasoner=section), environment=unsaid) if model else None
     who, make_agent = maker or ("offline", None)
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(f"asking {who}", total=len(loaded.missions))

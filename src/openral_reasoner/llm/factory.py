@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from openral_core.errors import InstallationError
@@ -13,21 +14,25 @@ from openral_reasoner.mission.request_queue import RequestQueue
 
 
 def agent_maker(
-    deployment: Deployment, memory_file: str = "", locates: Callable[[], bool] = lambda: False
+    deployment: Deployment,
+    memory_file: str = "",
+    locates: Callable[[], bool] = lambda: False,
+    environment: Mapping[str, str] = os.environ,
 ) -> tuple[str, MakeAgent] | None:
     """Return the model's name and a function that makes the agent of one mission; None: no model is configured.
 
     Args:
-        deployment: its `reasoner` section, with the environment's OPENRAL_REASONER_* before it.
+        deployment: its `reasoner` section.
         memory_file: where notes are kept; empty: the model keeps none.
         locates: whether something in the graph answers where a thing is; asked in the agent's thread.
+        environment: whose OPENRAL_REASONER_* go before that section.
 
     Raises:
         OpenralError: the section is wrong, a key is missing, or the client is not installed.
     """
     from openral_reasoner.llm.settings import model_settings
 
-    settings = model_settings(deployment.reasoner)
+    settings = model_settings(deployment.reasoner, environment)
     if settings is None:
         return None
     try:

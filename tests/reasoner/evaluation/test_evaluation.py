@@ -130,6 +130,22 @@ def test_the_command_prints_a_table_and_writes_rows(tmp_path) -> None:
     assert len(written["rows"]) == 28
 
 
+def test_what_the_command_says_goes_before_the_environment(tmp_path, monkeypatch) -> None:
+    text = DEFAULT.read_text()
+    suite = tmp_path / "suite.yaml"
+    suite.write_text(
+        text[: text.index("  single:")] + text[text.index("  question:") : text.index("  conditional:")]
+    )
+    monkeypatch.setenv("OPENRAL_REASONER_MODEL", "openai:another")
+    monkeypatch.setenv("OPENRAL_REASONER_BASE_URL", "http://127.0.0.1:9/v1")
+    with Endpoint(oracle) as endpoint:
+        words = ["eval", "--suite", str(suite), "--model", "openai:oracle", "--base-url", endpoint.url]
+        result = CliRunner().invoke(reasoner, words)
+    assert result.exit_code == 0, result.output
+    assert "planner: openai:oracle" in result.output
+    assert endpoint.requests >= 4
+
+
 def test_a_suite_with_an_unknown_task_names_the_mission(tmp_path) -> None:
     suite = tmp_path / "suite.yaml"
     suite.write_text(DEFAULT.read_text().replace("do: [table-wipe]", "do: [table-lick]", 1))

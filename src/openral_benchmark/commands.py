@@ -161,6 +161,10 @@ def compare(
     a, b = found.successes
     console.print(f"{found.episodes} episodes in common: {a} and {b} solved; {found.words}")
     console.print(f"solved by the first alone: {found.only_first}, by the second alone: {found.only_second}")
+    if found.conditions:
+        console.print(
+            f"[yellow]not under equal conditions[/yellow]: {'; '.join(found.conditions)}", soft_wrap=True
+        )
 
 
 def _command() -> str:

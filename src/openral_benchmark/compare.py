@@ -12,6 +12,11 @@ from typing import Any
 from openral_core.errors import ManifestError
 
 RESULT = "result.json"
+CONDITIONS = {
+    "benchmark": ("name", "render_profile", "simulator"),
+    "eval_config": ("max_steps", "success_key", "num_envs", "answer_delay", "picture_delay"),
+}
+"""What decides rows beside skill, task, initial state and words, by the section of a result that tells it."""
 _WANTED = f"name the {RESULT} of a run, or its folder"
 
 
@@ -27,6 +32,8 @@ class RunComparison:
     only_second: int
     p_value: float
     """Two-sided exact McNemar test: the chance of a difference this great between equals."""
+    conditions: tuple[str, ...] = ()
+    """What else than the skill is not the same in both, so that a difference may be due to it."""
 
     @property
     def words(self) -> str:
@@ -53,7 +60,18 @@ def compare(first: dict[str, Any], second: dict[str, Any]) -> RunComparison:
     only_a = sum(a[key] and not b[key] for key in both)
     only_b = sum(b[key] and not a[key] for key in both)
     solved = (sum(a[key] for key in both), sum(b[key] for key in both))
-    return RunComparison(len(both), solved, only_a, only_b, exact_mcnemar(only_a, only_b))
+    p_value = exact_mcnemar(only_a, only_b)
+    return RunComparison(len(both), solved, only_a, only_b, p_value, _other_conditions(first, second))
+
+
+def _other_conditions(first: dict[str, Any], second: dict[str, Any]) -> tuple[str, ...]:
+    """Return the conditions of two results that differ, each with both values; what one does not tell is left out."""
+    found = []
+    for section, names in CONDITIONS.items():
+        a, b = (result.get(section, {}) for result in (first, second))
+        both = [name for name in names if name in a and name in b]
+        found += [f"{name}: {a[name]} and {b[name]}" for name in both if a[name] != b[name]]
+    return tuple(found)
 
 
 def exact_mcnemar(only_first: int, only_second: int) -> float:

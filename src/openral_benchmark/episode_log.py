@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
+from openral_benchmark.run_identity import RunIdentity, require_same
 from openral_core.errors import ManifestError
 from openral_core.files.output_folder import make_private
 from openral_sim_bridge.rollout import EpisodeRow
@@ -28,12 +30,12 @@ class EpisodeEntry:
 class EpisodeLog:
     """Appends complete blocks, each of which is flushed to the disk before the next."""
 
-    def __init__(self, folder: Path, identity: str, *, resume: bool) -> None:
+    def __init__(self, folder: Path, identity: RunIdentity, *, resume: bool) -> None:
         """Open the folder of a run.
 
         Args:
             folder: is made; rows go into `rows.jsonl`.
-            identity: digest of what decides the rows.
+            identity: what decides the rows.
             resume: go on with the rows that are there.
 
         Raises:
@@ -73,7 +75,7 @@ class EpisodeLog:
                 with contextlib.suppress(OSError):  # something else lies in it
                     folder.rmdir()
 
-    def _write(self, lines: list[dict[str, object]], *, end: bool = False) -> None:
+    def _write(self, lines: Sequence[Mapping[str, object]], *, end: bool = False) -> None:
         texts = [json.dumps(line, ensure_ascii=False) for line in lines]
         if end:
             texts.append(json.dumps({"complete": lines[0]["block"]}))
@@ -81,7 +83,7 @@ class EpisodeLog:
         self._file.flush()
         os.fsync(self._file.fileno())
 
-    def _read(self, identity: str) -> None:
+    def _read(self, identity: RunIdentity) -> None:
         """Take the complete blocks; what a kill cut off is dropped from the file."""
         kept: list[str] = []
         pending: list[tuple[str, EpisodeEntry]] = []
@@ -91,9 +93,7 @@ class EpisodeLog:
             except ValueError:
                 break
             if number == 0:
-                if fields.get("identity") != identity:
-                    what = "another skill, suite or setting"
-                    raise ManifestError(f"{self._path}: these rows are of {what}; name another --out")
+                require_same(self._path, fields.get("identity"), identity)
                 kept.append(line)
             elif "complete" in fields:
                 kept += [*(text for text, _ in pending), line]

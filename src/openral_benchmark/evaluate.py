@@ -20,9 +20,10 @@ from openral_core.files.output_folder import check_folder
 from openral_core.manifest import RSkillManifest
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
+from openral_data.datasets.listing import refuse_dataset
 from openral_rskill.checks.finding import Finding
 from openral_rskill.checks.states import unseen_states
-from openral_rskill.contract import require
+from openral_rskill.contract import require, require_policy
 from openral_rskill.evidence import keep_result
 from openral_rskill.hub.install import ready
 from openral_rskill.provenance import write_result
@@ -105,9 +106,12 @@ def _skill(suite: Suite, options: RunOptions) -> tuple[RSkillPackage, Path]:
         return served_skill(options.contract, options.policy_url, folder), folder
     with download_bars(console) as progress:
         package = ready(options.rskill, progress=progress)
+    require_policy(package.manifest)
     return package, _folder(options.out, suite, package.manifest.short_name)
 
 
 def _folder(out: Path | None, suite: Suite, name: str) -> Path:
     """Return the folder of the run, which can be written."""
-    return check_folder(out or Path("runs") / f"{suite.id}-{name}", "--out")
+    folder = check_folder(out or Path("runs") / f"{suite.id}-{name}", "--out")
+    refuse_dataset(folder, "--out")
+    return folder

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 
+from openral_benchmark.run_identity import RunIdentity, run_identity
 from openral_core.errors import NotFoundError
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
-from openral_rskill.provenance import weights_sha256
 from openral_rskill.registry import RSkillPackage
 from openral_sim_bridge.backends.fingerprint import fingerprint
 from openral_sim_bridge.rollout import EpisodeJob
@@ -112,19 +110,13 @@ def plan(scenes: Sequence[BenchmarkScene], settings: Settings, *, traced: bool =
     return blocks
 
 
-def identity(package: RSkillPackage, scenes: Sequence[BenchmarkScene], settings: Settings) -> str:
-    """Return a digest of everything that decides the rows; a run goes on only where it is the same.
-
-    Raises as `fingerprint`.
-    """
-    content = {
-        "skill": package.manifest.name,
-        "version": package.manifest.version,
-        "manifest": hashlib.sha256((package.folder / "rskill.yaml").read_bytes()).hexdigest(),
-        "weights": weights_sha256(package),
-        "scenes": [scene.model_dump(mode="json") for scene in scenes],
-        "worlds": [fingerprint(scene) for scene in scenes],
-        "settings": asdict(settings),
-        "blocks": (EPISODES_A_WORLD, WANTED_BLOCKS, FEW_BLOCKS, SHORT),
-    }
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+def identity(package: RSkillPackage, scenes: Sequence[BenchmarkScene], settings: Settings) -> RunIdentity:
+    """Return everything that decides the rows; a run goes on only where it is the same. Raises as `fingerprint`."""
+    return run_identity(
+        package,
+        tasks=", ".join(scene.task.id for scene in scenes),
+        scenes=[scene.model_dump(mode="json") for scene in scenes],
+        worlds=[fingerprint(scene) for scene in scenes],
+        blocks=(EPISODES_A_WORLD, WANTED_BLOCKS, FEW_BLOCKS, SHORT),
+        **asdict(settings),
+    )

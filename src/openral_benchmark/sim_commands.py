@@ -49,11 +49,13 @@ def run(
     from openral_core.files.output_folder import check_folder
     from openral_core.scene import load_scene
     from openral_core.statistics import wilson_interval
+    from openral_rskill.contract import require_policy
     from openral_rskill.hub.install import ready
 
     scene = load_scene(config)
     with download_bars(console) as progress:
         package = ready(rskill, progress=progress)
+    require_policy(package.manifest)
     options = scene.scene.backend_options
     tasks = options.get("tasks")
     chosen = task or (str(tasks[0]) if isinstance(tasks, list) else "")

@@ -53,6 +53,18 @@ def match(
     return findings
 
 
+JUDGED_BY = {
+    "reward": "judge it with `openral reward eval`",
+    "detector": "judge it with `openral detector eval`",
+}
+
+
+def require_policy(manifest: RSkillManifest) -> None:
+    """Raise ContractError unless a skill has a policy that can act in an episode."""
+    fix = JUDGED_BY.get(manifest.kind, "name a skill of kind vla")
+    require([Finding.of("kind", manifest.kind == "vla", f"{manifest.name} is a {manifest.kind}", "vla", fix)])
+
+
 def package_findings(
     manifest: RSkillManifest, *, folder: Path | None = None, accept_noncommercial: bool | None = None
 ) -> list[Finding]:

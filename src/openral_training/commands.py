@@ -12,6 +12,8 @@ import typer
 from openral_core.cli import numbers
 from openral_core.cli.progress import console, progress_bar
 from openral_core.files.output_folder import check_folder
+from openral_data.datasets.listing import refuse_dataset
+from openral_training.collection_folder import SHARDS, check_collection_folder
 from openral_training.dagger.command import dagger
 from openral_training.detector_commands import train_detector
 from openral_training.devices import Device, DeviceOption
@@ -62,7 +64,7 @@ def collect(
     from openral_training.policy_attempts import require_fit
     from openral_training.recipe import load_recipe, metadata_of
 
-    check_folder(out, "--out")
+    check_collection_folder(out)
     plan_for = load_recipe(recipe)
     skill = ready(policy).folder if policy else None
     if skill is not None:
@@ -76,7 +78,7 @@ def collect(
             frames += count
             bar.update(task, advance=1, note=f"{frames} frames, last {unit.task_id}")
 
-        folder = out / "shards" / f"seed{seed}"
+        folder = out / SHARDS / f"seed{seed}"
         shards = list(
             collecting.collect(plan_for, folder, units, seed=seed, workers=workers, progress=advance)
         )
@@ -120,6 +122,7 @@ def bc(
 
     console.quiet = not leads()
     check_folder(out, "--out")
+    refuse_dataset(out, "--out")
     keep_weights(out)
     config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
     data, plan = open_dataset(dataset_folder(dataset)), load_cloning_recipe(recipe)
@@ -173,6 +176,7 @@ def reward(
 
     console.quiet = not leads()
     check_folder(out, "--out")
+    refuse_dataset(out, "--out")
     keep_weights(out)
     config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
     with _shown("training", steps, "loss") as progress:

@@ -10,6 +10,7 @@ import typer
 from openral_core.cli import numbers
 from openral_core.cli.progress import console, progress_bar
 from openral_core.files.output_folder import check_folder
+from openral_training.collection_folder import SHARDS, check_collection_folder
 
 app = typer.Typer(help="Record rollouts for world models, judge and convert them.", no_args_is_help=True)
 
@@ -51,7 +52,7 @@ def collect(
     from openral_training.rl.config import load_config, with_changes
     from openral_training.rl.initial_policy import BASE, state_policy
 
-    check_folder(out, "--out")
+    check_collection_folder(out)
     torch.set_num_threads(1)
     chosen, scenes = with_changes(load_config(config), out=None, seed=seed, epochs=None), load_recipe(recipe)
     env = chosen.env
@@ -65,7 +66,7 @@ def collect(
             scenes,
             requests,
             metadata,
-            out / "shards",
+            out / SHARDS,
             horizon=env.max_episode_steps,
             correlation=chosen.rollout.sampling_params.correlation,
             seed=chosen.actor.seed,

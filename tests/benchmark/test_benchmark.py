@@ -145,14 +145,18 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_rows(tmp_path, whole):
 
 def test_rows_of_another_setting_or_of_other_weights_are_not_gone_on_with(tmp_path):
     invoke(*words(tmp_path, "out", "--task", "fake/near"))
-    refusal = "these rows are of another skill, suite or setting"
+    refusal = "these rows are of another run: other "
     other = CliRunner().invoke(app, words(tmp_path, "out", "--resume"))
-    assert refusal in str(other.exception)
+    assert f"{refusal}tasks (fake/near there, fake/near, " in str(other.exception)
+    other = CliRunner().invoke(
+        app, words(tmp_path, "out", "--resume", "--task", "fake/near", "--picture-delay", "1")
+    )
+    assert f"{refusal}picture_delay (0 there, 1 here); name another --out" in str(other.exception)
     tensors = b'{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
     content = len(tensors).to_bytes(8, "little") + tensors + bytes(4)
     (tmp_path / "reacher" / "model.safetensors").write_bytes(content)
     other = CliRunner().invoke(app, words(tmp_path, "out", "--resume", "--task", "fake/near"))
-    assert refusal in str(other.exception)
+    assert f"{refusal}weights; name" in str(other.exception)
 
 
 def test_a_world_that_hangs_is_cut_off_and_marked_alone(tmp_path):
@@ -223,6 +227,12 @@ def test_compare_pairs_episodes(tmp_path, whole):
     one, two = whole / "result.json", tmp_path / "two" / "result.json"
     output = invoke("compare", str(one), str(two))
     assert "40 episodes in common: 34 and 0 solved; the first is better" in output
+    assert "conditions" not in output
+    late = json.loads(one.read_text())
+    late["eval_config"]["picture_delay"] = 1
+    (tmp_path / "late.json").write_text(json.dumps(late))
+    output = invoke("compare", str(one), str(tmp_path / "late.json"))
+    assert "not under equal conditions: picture_delay: 0 and 1" in output
     same = compare(json.loads(one.read_text()), json.loads(one.read_text()))
     assert (same.only_first, same.only_second, same.p_value) == (0, 0, 1.0)
     invoke("report", str(one), "--out", str(tmp_path / "page.html"))

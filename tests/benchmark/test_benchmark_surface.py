@@ -210,7 +210,9 @@ def test_rows_of_another_model_of_ones_own_scene_are_not_gone_on_with(tmp_path):
     assert {name: len(digest) for name, digest in found.items()} == {"robot": 64, "model": 64}
     model = tmp_path / "scene.xml"
     model.write_text(model.read_text().replace("<worldbody>", '<worldbody><geom size="0.1" pos="0 3 0"/>', 1))
-    assert "these rows are of another skill, suite or setting" in str(refused(*arguments, "--resume"))
+    assert "rows.jsonl: these rows are of another run: other worlds; name" in str(
+        refused(*arguments, "--resume")
+    )
 
 
 def test_any_of_metaworlds_fifty_tasks_is_run_by_its_name(tmp_path):
@@ -332,3 +334,11 @@ def test_the_folder_of_a_run_is_its_result(tmp_path):
     assert (tmp_path / "out" / "report.html").is_file()
     assert "episodes in common" in invoke("compare", str(tmp_path / "out"), str(tmp_path / "out/result.json"))
     assert str(refused("report", str(tmp_path))).startswith(f"{tmp_path}/result.json: ")
+
+
+def test_what_is_no_policy_is_not_benchmarked(tmp_path):
+    run = ["run", "--suite", "metaworld_mini", "--out", str(tmp_path / "out"), "--rskill"]
+    judge = "openral/rskill-mini-progress is a reward, needed vla; judge it with `openral reward eval`"
+    assert judge in str(refused(*run, "mini-progress"))
+    assert "needed vla; name a skill of kind vla" in str(refused(*run, "motion-home"))
+    assert not (tmp_path / "out").exists()

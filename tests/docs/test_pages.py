@@ -159,6 +159,7 @@ def test_every_link_into_the_repository_exists(page: Path) -> None:
         "dagger_table",
         "heldout_distance",
         "missions_table",
+        "delays_table",
     ],
 )
 def test_tables_and_curves_are_those_of_the_results(tool: str) -> None:

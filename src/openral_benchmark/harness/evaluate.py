@@ -24,7 +24,7 @@ from openral_core.files.output_folder import check_folder
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
 from openral_rskill.checks.states import unseen_states
-from openral_rskill.contract import require
+from openral_rskill.contract import require, require_policy
 from openral_rskill.hub.install import ready
 from openral_rskill.provenance import write_result
 
@@ -62,6 +62,7 @@ def evaluate_missions(
     assert table is not None, "its caller looked"
     with download_bars(console) as progress:
         package = ready(options.rskill, progress=progress)
+    require_policy(package.manifest)
     folder = check_folder(options.out or Path("runs") / f"{suite.id}-{package.manifest.short_name}", "--out")
     episodes = options.n_episodes or scenes[0].n_episodes
     require(

@@ -18,6 +18,7 @@ from openral_benchmark.harness.rows import ROWS
 from openral_benchmark.harness.shared import SharedParts
 from openral_benchmark.harness.variants import VARIANTS
 from openral_benchmark.plan import simulator_task
+from openral_benchmark.run_identity import RunIdentity, require_same, run_identity
 from openral_benchmark.workers.parent_watch import worker_pool
 from openral_core.errors import ManifestError, NotFoundError, OpenralError
 from openral_core.files.output_folder import make_private
@@ -25,7 +26,6 @@ from openral_core.mission_record import STEPS_FILE, RecordedStep
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
 from openral_reasoner.mission.mission import LogEntry
-from openral_rskill.provenance import weights_sha256
 from openral_rskill.registry import RSkillPackage, load_package, resolve
 
 ROWS_FILE = "rows.jsonl"
@@ -204,24 +204,20 @@ def counts_sha256(counts: Path | None) -> str | None:
     return hashlib.sha256(counts.read_bytes()).hexdigest() if counts else None
 
 
-def _identity(setting: MissionSetting) -> str:
-    """Return a digest of what decides a row besides its own names."""
-    package = load_package(setting.skill)
-    content = {
-        "skill": package.manifest.name,
-        "manifest": hashlib.sha256((package.folder / "rskill.yaml").read_bytes()).hexdigest(),
-        "weights": weights_sha256(package),
-        "attempt_steps": setting.attempt_steps,
-        "counts": counts_sha256(setting.counts),
-        "device": setting.device,
-    }
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+def _identity(setting: MissionSetting) -> RunIdentity:
+    """Return what decides a row besides its own names."""
+    return run_identity(
+        load_package(setting.skill),
+        attempt_steps=setting.attempt_steps,
+        counts=counts_sha256(setting.counts),
+        device=setting.device,
+    )
 
 
 class _RowFile:
     """Rows as they come, one line each, flushed job by job."""
 
-    def __init__(self, path: Path, identity: str, *, resume: bool) -> None:
+    def __init__(self, path: Path, identity: RunIdentity, *, resume: bool) -> None:
         self.rows: list[dict[str, Any]] = []
         self._path = path
         if path.exists() and path.stat().st_size:
@@ -255,7 +251,7 @@ class _RowFile:
             self._path.unlink(missing_ok=True)
 
 
-def _read_rows(path: Path, identity: str) -> list[dict[str, Any]]:
+def _read_rows(path: Path, identity: RunIdentity) -> list[dict[str, Any]]:
     """Return the rows of a file; a line that a kill cut off is dropped."""
     rows: list[dict[str, Any]] = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines()):
@@ -264,8 +260,7 @@ def _read_rows(path: Path, identity: str) -> list[dict[str, Any]]:
         except ValueError:
             break
         if number == 0:
-            if fields.get("identity") != identity:
-                raise ManifestError(f"{path}: these rows are of another skill or setting; name another --out")
+            require_same(path, fields.get("identity"), identity)
         else:
             rows.append(fields)
     return rows

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from rich.table import Table
 from rich.text import Text
 
-from openral_core.errors import NotFoundError, OpenralError
+from openral_core.errors import NotFoundError, OpenralError, OutputError
 from openral_data.lerobot_v3 import Dataset, open_dataset
 from openral_data.recording_folder import DATASET, RUN_RECORDING, RecordingFolder
 
@@ -20,6 +20,18 @@ DEPTH = 6
 def is_dataset(folder: Path) -> bool:
     """Whether a folder is a LeRobot dataset, a recording that has one, or a run that was recorded."""
     return any((path / "meta" / "info.json").is_file() for path in _places(folder))
+
+
+def refuse_dataset(folder: Path, option: str) -> None:
+    """Keep a dataset from a command that writes something else into the folder that an option names.
+
+    Raises:
+        OutputError: the folder is a dataset, a recording, or a run that was recorded.
+    """
+    if is_dataset(folder):
+        raise OutputError(
+            f"{option} {folder}: holds a dataset that this command did not make; name another folder"
+        )
 
 
 def dataset_folder(folder: Path) -> Path:

@@ -1,0 +1,68 @@
+"""What decides the rows of a run: it goes on only where all of that is the same, and says what is not."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from openral_core.errors import ManifestError
+from openral_rskill.registry import RSkillPackage
+from openral_rskill.weights_hash import weights_sha256
+
+RunIdentity = dict[str, str]
+"""By the name of each thing its value, or a digest of it."""
+
+
+def digest(content: object) -> str:
+    """Return the SHA-256 of what JSON can hold."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def run_identity(package: RSkillPackage, **decides: Any) -> RunIdentity:
+    """Return what decides the rows of a run of a skill.
+
+    Args:
+        package: the skill, whose manifest and weights count.
+        decides: what else does, by name; strings and numbers are kept, of all else a digest.
+    """
+    return {
+        "skill": f"{package.manifest.name} {package.manifest.version}",
+        "manifest": hashlib.sha256((package.folder / "rskill.yaml").read_bytes()).hexdigest(),
+        "weights": str(weights_sha256(package)),
+        **{
+            name: str(value) if isinstance(value, str | int | float | bool | None) else digest(value)
+            for name, value in decides.items()
+        },
+    }
+
+
+def require_same(path: Path, found: object, wanted: RunIdentity) -> None:
+    """Compare the identity of rows that are there with that of the run that is to go on with them.
+
+    Args:
+        path: of the rows, for the message.
+        found: what their first line says.
+        wanted: of the run.
+
+    Raises:
+        ManifestError: they differ; the text names in what.
+    """
+    if found == wanted:
+        return
+    theirs: Mapping[str, object] = found if isinstance(found, Mapping) else {}
+    said = [
+        name
+        if _is_digest(wanted[name])
+        else f"{name} ({theirs.get(name, 'none')} there, {wanted[name]} here)"
+        for name in wanted
+        if theirs.get(name) != wanted[name]
+    ]
+    what = f": other {', '.join(said)}" if theirs and said else ""
+    raise ManifestError(f"{path}: these rows are of another run{what}; name another --out")
+
+
+def _is_digest(value: str) -> bool:
+    return len(value) == hashlib.sha256().digest_size * 2

@@ -25,7 +25,7 @@ from openral_console.sessions import Sessions
 from openral_console.stop_process import StopProcess
 from openral_console.teleop.cap import CapDevice
 from openral_console.teleop.space_mouse import SpaceMouse
-from openral_sidecar.identity import write_private
+from openral_core.files.atomic import write_atomically
 from openral_sidecar.paths import run_folder
 
 
@@ -98,7 +98,7 @@ class ConsoleServer:
             self._stop_socket, self.sessions, self.options, self.actions.path, self._say, self._namespace
         )
         try:
-            write_private(self.url_file, self.url + "\n")
+            write_atomically(self.url_file, self.url + "\n", private=True)
             serve_on(self._app, self._socket, self.options)
         finally:
             if self._space_mouse is not None:

@@ -18,8 +18,9 @@ from sensor_msgs.msg import CompressedImage
 
 from openral_console.live.deployment import LiveDeployment
 from openral_console.ros.console_node import ConsoleNode
-from openral_control.ros.picture_topics import NEWEST, PictureTopics
+from openral_control.ros.picture_topics import PictureTopics
 from openral_core.image_message import encode_jpeg
+from openral_core.ros.qos import NEWEST
 
 PICTURE = np.full((48, 64, 3), (200, 100, 20), np.uint8)
 COMPRESSED = ["--ros-args", "-p", "compressed:=true"]

@@ -15,8 +15,9 @@ from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import CompressedImage, Image
 
 from openral_control.ros import picture_topics
-from openral_control.ros.picture_topics import NEWEST, PictureTopics
+from openral_control.ros.picture_topics import PictureTopics
 from openral_core.image_message import decode_picture
+from openral_core.ros.qos import NEWEST
 
 PICTURE = np.zeros((48, 64, 3), np.uint8)
 PICTURE[:, 32:] = 250, 120, 10

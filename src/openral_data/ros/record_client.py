@@ -12,11 +12,11 @@ import rclpy
 from openral.msg import RecorderStatus
 from openral.srv import MarkEpisode
 from rclpy.node import Node
-from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from rich.console import Console
 from std_srvs.srv import Trigger
 
 from openral_core.graph.names import DEFAULT_NAMESPACE, ros_arguments
+from openral_core.ros.qos import LATCHED
 
 NOBODY = 2
 """Exit code where no recorder answers."""
@@ -62,8 +62,7 @@ def show_status(patience_s: float, namespace: str) -> int:
     console = Console(highlight=False)
     heard: list[Any] = []
     with _node(namespace) as node:
-        latched = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
-        node.create_subscription(RecorderStatus, "recorder/status", heard.append, latched)
+        node.create_subscription(RecorderStatus, "recorder/status", heard.append, LATCHED)
         end = time.monotonic() + patience_s
         while not heard and time.monotonic() < end:
             rclpy.spin_once(node, timeout_sec=0.05)

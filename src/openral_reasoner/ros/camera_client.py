@@ -14,12 +14,12 @@ import cv2
 from openral.srv import Locate as LocateService
 from openral.srv import QueryTaskProgress
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import Image
 
 from openral_core.errors import OpenralError
 from openral_core.image_message import decode_image
 from openral_core.progress import ProgressReading
+from openral_core.ros.qos import NEWEST
 from openral_core.scene import SceneCamera
 from openral_reasoner.mission.request_queue import Locate, Look, QueryProgress, Reply, Sensing
 from openral_reasoner.plain_line import plain_line
@@ -31,7 +31,6 @@ SERVICE = "perception/query_task_progress"
 LOCATE = "perception/locate"
 MAX_OTHERS = 20
 """Other things in the picture that an answer of `locate` repeats."""
-NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 Answer = Callable[[Reply], None]
 

@@ -32,6 +32,7 @@ from openral_core.instant import Instant
 from openral_core.process.told_to_end import ToldToEnd
 from openral_core.progress import ProgressThresholds
 from openral_core.ros.farewell import FAREWELL_S
+from openral_core.ros.qos import LATCHED, SKILLS
 from openral_core.scene import Resume
 from openral_core.teleoperation import TELEOPERATION
 from openral_reasoner.deployment import Deployment, load_deployment
@@ -60,7 +61,7 @@ from openral_reasoner.playbook_planner import PlaybookPlanner
 from openral_reasoner.ros.attempt_pictures import AttemptPictures
 from openral_reasoner.ros.camera_client import CameraAndMonitor
 from openral_reasoner.ros.locate_client import LocateClient
-from openral_reasoner.ros.messages import LATCHED, goal_of, operator_of, reading_of
+from openral_reasoner.ros.messages import goal_of, operator_of, reading_of
 from openral_reasoner.ros.mission_publisher import MissionPublisher
 from openral_reasoner.ros.outside_agents import OutsideAgents
 from openral_reasoner.ros.skill_client import SkillClients, skill_actions
@@ -172,7 +173,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
     def on_activate(self, state: State) -> TransitionCallbackReturn:
         """Listen; take up the mission that a crash broke off, or the parameter `mission` as the first prompt."""
         for kind, topic, callback, qos in (
-            (SkillInfo, "skills", self._on_skill, LATCHED),
+            (SkillInfo, "skills", self._on_skill, SKILLS),
             (Prompt, "prompt", self._on_prompt, 10),
             (TaskProgress, PROGRESS, self._on_progress, 10),
             (ControlStatus, "control_status", self._on_status, 10),

@@ -19,8 +19,8 @@ from rclpy.signals import SignalHandlerOptions
 
 from openral_core.graph.names import DEFAULT_NAMESPACE, ros_arguments
 from openral_core.guarded import GuardedCallbacks
+from openral_core.ros.qos import LATCHED
 from openral_reasoner.mission.request_queue import Reply
-from openral_reasoner.ros.messages import NEWEST
 from openral_reasoner.ros.skill_client import SkillClients, skill_actions
 from openral_reasoner.ros.tool_server import ACTION, TOPIC
 from openral_reasoner.tools.tool_source import OfferedTool, Told
@@ -67,7 +67,7 @@ class ToolClient:
         self._loop = asyncio.get_running_loop()
         rclpy.init(args=ros_arguments(self._namespace), signal_handler_options=SignalHandlerOptions.NO)
         self._node = node = _ToolNode()
-        node.create_subscription(ToolTable, TOPIC, self._on_table, NEWEST)
+        node.create_subscription(ToolTable, TOPIC, self._on_table, LATCHED)
         self._client = ActionClient(node, CallTool, ACTION)
         self._stopper = SkillClients(node, node.guard, lambda *_: None, lambda *_: None)
         self._executor = SingleThreadedExecutor()

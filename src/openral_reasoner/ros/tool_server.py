@@ -16,9 +16,9 @@ from rclpy.task import Future
 from openral_core.errors import ContractError
 from openral_core.instant import Instant
 from openral_core.message_fields import text_field
+from openral_core.ros.qos import LATCHED
 from openral_reasoner.mission.attempt import Command
 from openral_reasoner.mission.request_queue import Reply
-from openral_reasoner.ros.messages import NEWEST
 from openral_reasoner.tools.outside_calls import Call, OutsideCalls
 from openral_reasoner.tools.tool import MAX_ARGUMENTS, Tool
 
@@ -71,7 +71,7 @@ class ToolServer:
         self._since_wall_s: dict[str, float] = {}
         self._seen: set[str] = set()
         self._shown: tuple[Tool, ...] | None = None
-        self._publisher = node.create_publisher(ToolTable, TOPIC, NEWEST)
+        self._publisher = node.create_publisher(ToolTable, TOPIC, LATCHED)
         self._server = ActionServer(
             node,
             CallTool,

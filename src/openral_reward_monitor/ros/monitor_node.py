@@ -18,13 +18,13 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import Image, JointState
 
 from openral_core.errors import ContractError, OpenralError
 from openral_core.graph.names import DEFAULT_NAMESPACE
 from openral_core.guarded import GuardedCallbacks
 from openral_core.image_message import ENCODINGS, decode_image, parse_stamp
+from openral_core.ros.qos import best_effort
 from openral_core.ros.run_node import run_node
 from openral_core.teleoperation import TAKEN_OVER
 from openral_reward_monitor.cameras import Cameras
@@ -93,16 +93,14 @@ class RewardMonitorNode(GuardedCallbacks, LifecycleNode):
         if self._progress is None:
             self._progress = self.create_publisher(TaskProgress, "progress", 10)
         # Deep enough to catch up after a moment in which the process did not get the processor.
-        best_effort = QoSProfile(depth=INTAKE_DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)
+        qos = best_effort(INTAKE_DEPTH)
         self._subscriptions_made = [
-            self.create_subscription(
-                Image, f"cameras/{name}/image_raw", partial(self._on_image, name), best_effort
-            )
+            self.create_subscription(Image, f"cameras/{name}/image_raw", partial(self._on_image, name), qos)
             for name in self._assembly.cameras
         ]
         self._subscriptions_made += [
             self.create_subscription(ControlStatus, "control_status", self._on_status, 10),
-            self.create_subscription(JointState, "/joint_states", self._on_joints, best_effort),
+            self.create_subscription(JointState, "/joint_states", self._on_joints, qos),
         ]
         return super().on_activate(state)
 

@@ -13,9 +13,10 @@ from rclpy.node import Node
 from sensor_msgs.msg import CameraInfo
 
 from openral_control.control_run import ERROR, OK, WARN
-from openral_control.ros.picture_topics import NEWEST, PictureTopics
+from openral_control.ros.picture_topics import PictureTopics
 from openral_core.graph.names import frame_prefix
 from openral_core.hardware.real_camera import RealCamera
+from openral_core.ros.qos import NEWEST
 from openral_core.scene import SceneCamera
 from openral_core.types import Image
 from openral_robot_bridge.cameras.feed import PictureFeed

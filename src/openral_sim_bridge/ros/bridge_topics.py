@@ -11,9 +11,10 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CameraInfo
 
 from openral_control.ros.outbox import Outbox
-from openral_control.ros.picture_topics import NEWEST, PictureTopics
+from openral_control.ros.picture_topics import PictureTopics
 from openral_control.ros.robot_topics import RobotTopics, to_time
 from openral_core.graph.names import frame_prefix
+from openral_core.ros.qos import NEWEST
 from openral_core.types import RobotState
 from openral_sim_bridge.backend import CameraModel
 from openral_sim_bridge.frames import LinkFrames, camera_frame, optical_frame

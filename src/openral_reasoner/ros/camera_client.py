@@ -113,7 +113,7 @@ class CameraAndMonitor:
         # Who asks again and again wants another look at the world, not the same scores again.
         wanted = QueryTaskProgress.Request(window_s=request.window_s, task=request.task[:200], fresh=True)
         answered = self._guard(partial(self._answered, waiting), SERVICE)
-        self._client.call_async(wanted).add_done_callback(answered)
+        self._call(self._client, wanted, waiting, answered)
 
     def _answered(self, waiting: _WaitingAnswer, future: Any) -> None:
         self._end(waiting, progress_reply(future.result()))
@@ -125,10 +125,18 @@ class CameraAndMonitor:
         waiting = self._wait(answer, "what locates things")
         wanted = LocateService.Request(words=request.words, camera=request.camera, u=request.u, v=request.v)
         located = self._guard(partial(self._located, waiting), LOCATE)
-        self._locator.call_async(wanted).add_done_callback(located)
+        self._call(self._locator, wanted, waiting, located)
 
     def _located(self, waiting: _WaitingAnswer, future: Any) -> None:
         self._end(waiting, locate_reply(future.result()))
+
+    def _call(
+        self, client: Any, request: Any, waiting: _WaitingAnswer, answered: Callable[[Any], object]
+    ) -> None:
+        """Call a service; a call that is answered too late is given up."""
+        future = client.call_async(request)
+        waiting.release = lambda: client.remove_pending_request(future)
+        future.add_done_callback(answered)
 
     def _wait(self, answer: Answer, what: str) -> _WaitingAnswer:
         waiting = _WaitingAnswer(answer, time.monotonic() + PATIENCE_S, what)

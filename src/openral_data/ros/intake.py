@@ -70,10 +70,7 @@ class MessageIntake:
 
     def _picture(self, topic: RecordedTopic, data: bytes, received_ns: int) -> None:
         message = deserialize_message(data, topic.message_type)
-        camera = self._cameras[topic.camera]
-        pixels = decode_image(
-            camera, message.width, message.height, message.encoding, message.step, message.data, ENCODINGS
-        )
+        pixels = decode_image(self._cameras[topic.camera], message, ENCODINGS)
         self._recorder.assembler.image(topic.camera, _stamp_s(message), pixels)
         if self._recorder.notes is not None:
             compressed = CompressedImage(

@@ -140,15 +140,7 @@ class ViewIntake:
 
     def _on_image(self, camera: SceneCamera, message: Image) -> None:
         stamp_ns = self._stamp(camera, message)
-        image = decode_image(
-            camera,
-            message.width,
-            message.height,
-            message.encoding,
-            message.step,
-            message.data,
-            accepted=ENCODINGS,
-        )
+        image = decode_image(camera, message, ENCODINGS)
         # The message's own memory may be shared with the transport.
         with self._lock:
             self._inboxes[camera.name].colour(stamp_ns, image if image.flags.owndata else image.copy())

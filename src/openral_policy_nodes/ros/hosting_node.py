@@ -15,6 +15,7 @@ from openral_core.errors import ContractError, OpenralError
 from openral_core.graph.names import graph_name
 from openral_core.robot import RobotDescription
 from openral_core.ros.farewell import wait_until_heard
+from openral_core.ros.loading_node import log_cannot_run
 from openral_core.ros.qos import STATE, latched
 from openral_core.scene import DeployScene, SceneCamera
 from openral_policy_nodes.inference import PolicyChunk
@@ -99,8 +100,7 @@ class HostingNode(ExecuteActionHost):
             self._announce("inactive")
             self._serve(hosting, *self._load(hosting))
         except OpenralError as error:
-            for line in str(error).splitlines():  # a record each: readers of a log keep to single lines
-                self.get_logger().error(f"{self._what} cannot run: {line}")
+            log_cannot_run(self, self._what, error)
             self._announce("unconfigured")
             self._release()
             return TransitionCallbackReturn.FAILURE

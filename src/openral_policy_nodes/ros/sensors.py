@@ -212,17 +212,7 @@ class SensorIntake:
         return replace(state, ee_target=target) if target_ns == stamp else state
 
     def _decode(self, name: str, message: Image) -> Any:
-        return self._check(
-            name,
-            lambda: decode_image(
-                self._cameras[name],
-                message.width,
-                message.height,
-                message.encoding,
-                message.step,
-                message.data,
-            ),
-        )
+        return self._check(name, lambda: decode_image(self._cameras[name], message))
 
     def _check(self, source: str, read: Callable[[], Any]) -> Any:
         """Return what `read` returns; on a fault remember it, say it once, and return None.

@@ -96,9 +96,8 @@ class CameraAndMonitor:
         waiting.release = lambda: self._node.destroy_subscription(subscription)
 
     def _seen(self, waiting: _WaitingAnswer, camera: SceneCamera, message: Any) -> None:
-        size = (message.width, message.height)
         try:
-            image = decode_image(camera, *size, message.encoding, message.step, message.data)
+            image = decode_image(camera, message)
         except OpenralError as error:
             self._end(waiting, Reply(False, str(error)))
             return

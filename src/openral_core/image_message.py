@@ -133,7 +133,7 @@ def encode_jpeg(image: Image, quality: int) -> bytes:
     return bytes(data)
 
 
-def decode_picture(data: bytes | bytearray | memoryview) -> Image | None:
+def decode_compressed(data: bytes | bytearray | memoryview) -> Image | None:
     """Return what a JPEG or PNG shows as (H, W, 3) uint8 RGB; None: it is no picture."""
     encoded = np.frombuffer(data, np.uint8)
     picture = cv2.imdecode(encoded, cv2.IMREAD_COLOR) if encoded.size else None

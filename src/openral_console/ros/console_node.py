@@ -51,7 +51,7 @@ from openral_console.ros.service_call import ServiceCall
 from openral_core.errors import ContractError
 from openral_core.graph.names import COMPRESSED_SUFFIX, DEFAULT_NAMESPACE, frame_prefix
 from openral_core.guarded import GuardedCallbacks
-from openral_core.image_message import ENCODING, decode_picture
+from openral_core.image_message import ENCODING, decode_compressed
 from openral_core.ros.qos import LATCHED, MAX_SKILLS, MISSION_LOG, NEWEST, SKILLS, STATIC_FRAMES
 from openral_reasoner.plain_line import plain_line
 
@@ -212,7 +212,7 @@ class ConsoleNode(GuardedCallbacks, Node):
         return found
 
     def _on_compressed(self, feed: CameraFeed, message: Any) -> None:
-        picture = decode_picture(message.data)
+        picture = decode_compressed(message.data)
         if picture is None:
             feed.fault = f"{len(message.data)} bytes are no picture"
         else:

@@ -1,4 +1,4 @@
-"""Wires the door of the control loop to the graph: who announces what, and which chunks come."""
+"""Wires the admission of chunks to the graph: who announces what, and which chunks come."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class AdmissionTopics:
     """Subscribes to `action_chunk` and `skills`."""
 
     def __init__(self, node: LifecycleNode, admit: Callable[[Chunk], None]) -> None:
-        """Open the door.
+        """Subscribe.
 
         Args:
             node: which listens.

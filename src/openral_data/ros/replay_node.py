@@ -1,4 +1,4 @@
-"""Replays an episode in a simulator: a bridge of its own, in lockstep, through the door that policies use."""
+"""Replays an episode in a simulator: a bridge of its own, in lockstep, through the interface that policies use."""
 
 from __future__ import annotations
 

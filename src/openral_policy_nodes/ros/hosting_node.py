@@ -14,7 +14,7 @@ from rclpy.lifecycle import State, TransitionCallbackReturn
 from openral_core.errors import ContractError, OpenralError
 from openral_core.graph.names import graph_name
 from openral_core.robot import RobotDescription
-from openral_core.ros.farewell import wait_until_heard
+from openral_core.ros.delivery import wait_until_delivered
 from openral_core.ros.loading_node import log_cannot_run
 from openral_core.ros.qos import STATE, latched
 from openral_core.scene import DeployScene, SceneCamera
@@ -219,7 +219,7 @@ class HostingNode(ExecuteActionHost):
             message.header.stamp = now
             self._skills.publish(message)
         if state in LAST_STATES:
-            wait_until_heard(self._skills)
+            wait_until_delivered(self._skills)
 
 
 def require_gripper(robot: RobotDescription) -> None:

@@ -29,7 +29,7 @@ from rclpy.task import Future
 
 from openral_core.graph.names import DEFAULT_NAMESPACE, graph_name, policy_namespace
 from openral_core.guarded import GuardedCallbacks
-from openral_core.process.told_to_end import ToldToEnd
+from openral_core.process.stop_signals import StopSignals
 from openral_core.ros.qos import SKILLS
 from openral_reasoner.palette import MOTION
 
@@ -190,8 +190,8 @@ def main() -> None:
     node = kinds[sys.argv[1]]()
     executor.add_node(node)
     try:
-        with ToldToEnd() as told:
-            told.spin(executor, Future())
+        with StopSignals() as signals:
+            signals.spin(executor, Future())
     finally:
         executor.shutdown()
         node.destroy_node()

@@ -29,9 +29,9 @@ from openral_core.errors import ContractError, ManifestError, OpenralError
 from openral_core.graph.names import DEFAULT_NAMESPACE
 from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
 from openral_core.instant import Instant
-from openral_core.process.told_to_end import ToldToEnd
+from openral_core.process.stop_signals import StopSignals
 from openral_core.progress import ProgressThresholds
-from openral_core.ros.farewell import FAREWELL_S
+from openral_core.ros.delivery import DELIVERY_S
 from openral_core.ros.qos import LATCHED, SKILLS
 from openral_core.scene import Resume
 from openral_core.teleoperation import TELEOPERATION
@@ -318,8 +318,8 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._run(self._planning.tick(self._now()))
         if self._outside:
             self._outside.tick()
-        if told := self._condition_query.tick(time.monotonic()):
-            self._run(self._director.found_out(*told, self._now()))
+        if answer := self._condition_query.tick(time.monotonic()):
+            self._run(self._director.found_out(*answer, self._now()))
         self._goals.retry()
         self._run(self._director.tick(self._now()))
         self._flush()
@@ -421,7 +421,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             )
         self._flush()
         if self._publisher is not None:
-            self._publisher.farewell()
+            self._publisher.wait_until_delivered()
 
     def _farewell(self) -> None:
         if not (
@@ -432,7 +432,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             self._ended_wall_s = None
             return
         self._ended_wall_s = self._ended_wall_s or time.monotonic()
-        if time.monotonic() - self._ended_wall_s >= FAREWELL_S and not self.finished.done():
+        if time.monotonic() - self._ended_wall_s >= DELIVERY_S and not self.finished.done():
             self.finished.set_result(None)
 
 
@@ -446,7 +446,7 @@ def main() -> None:
     executor = SingleThreadedExecutor()
     ready = True
     try:
-        with ToldToEnd() as told:
+        with StopSignals() as signals:
             node = ReasonerNode()
             executor.add_node(node)
             if node.get_parameter("autostart").value:
@@ -454,15 +454,15 @@ def main() -> None:
                 if ready:
                     node.trigger_activate()
             if ready:
-                told.spin(executor, node.finished)
-        if told.told and node is not None:
+                signals.spin(executor, node.finished)
+        if signals.received and node is not None:
             node.interrupted()
     finally:
         executor.shutdown()
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
-    if not ready and not told.told:
+    if not ready and not signals.received:
         raise SystemExit(EXIT_UNFIT)
 
 

@@ -20,7 +20,7 @@ FORMAT = f"{ENCODING}; jpeg compressed bgr8"
 """As image_transport writes it: how the raw picture was encoded, and what is compressed how."""
 
 
-class PictureTopics:
+class ImageTopics:
     """Publishes `cameras/<name>/image_raw`, and `…/image_raw/compressed` while somebody subscribes to it."""
 
     def __init__(self, node: Node, name: str, size: tuple[int, int], frame_id: str) -> None:

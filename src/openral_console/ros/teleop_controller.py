@@ -41,7 +41,7 @@ OLD_POSE_S = 0.5
 """[s] from which the pose of the hand is too old to be answered."""
 
 
-class TeleopDoor:
+class TeleopController:
     """One operator at a time. Its methods may be called from any thread."""
 
     def __init__(self, node: Node, deployment: LiveDeployment, scene: str) -> None:

@@ -158,11 +158,11 @@ def _run_job(job: MissionJob, setting: MissionSetting, left: Sequence[str]) -> l
     rows = []
     for row in left:
         try:
-            told, log = harness.run(row, job.variant, job.init_id)
+            fields, log = harness.run(row, job.variant, job.init_id)
         except OpenralError as error:
             rows.append(_lost(job, row, str(error)))
             continue
-        rows.append({**told, "error": ""})
+        rows.append({**fields, "error": ""})
         if setting.traces is not None:
             name = f"{row}-{job.variant}-{job.scene.task.id.replace('/', '-')}-{job.init_id}"
             _write_trace(setting.traces / name, log)

@@ -153,8 +153,8 @@ class TeleopController:
         with self._lock:
             if holder and holder == self.holder:
                 low, high = float(self._arm.low[-1]), float(self._arm.high[-1])
-                told = low if self._gripper is None else self._gripper
-                self._gripper = high if told < (low + high) / 2 else low
+                commanded = low if self._gripper is None else self._gripper
+                self._gripper = high if commanded < (low + high) / 2 else low
                 self.drive(holder, Steer())
 
     def _unfit(self) -> str:
@@ -231,6 +231,6 @@ class TeleopController:
 
     def _on_chunk(self, message: Any) -> None:
         if message.skill != SKILL and len(message.data) and message.dim == self._arm.dim:
-            told = float(message.data[-1])
-            if np.isfinite(told):
-                self._gripper = float(np.clip(told, self._arm.low[-1], self._arm.high[-1]))
+            commanded = float(message.data[-1])
+            if np.isfinite(commanded):
+                self._gripper = float(np.clip(commanded, self._arm.low[-1], self._arm.high[-1]))

@@ -175,7 +175,7 @@ def locate_reply(response: Any) -> Reply:
         return Reply(False, f"not located: {why}")
     point, covariance = response.point.point, [float(value) for value in response.covariance]
     sigma = [math.sqrt(value) if 0 <= value < math.inf else None for value in covariance[::4]]
-    told = {
+    fields = {
         "position_m": [round(value, 4) for value in (point.x, point.y, point.z)],
         "sigma_m": [None if value is None else round(value, 4) for value in sigma],
         "confidence": round(response.confidence, 3),
@@ -185,6 +185,6 @@ def locate_reply(response: Any) -> Reply:
         "others": [plain_line(words) for words in response.others[:MAX_OTHERS]],
         "remark": plain_line(response.message),
     }
-    if not all(math.isfinite(value) for value in told["position_m"]):
+    if not all(math.isfinite(value) for value in fields["position_m"]):
         return Reply(False, "not located: the position is not finite")
-    return Reply(True, json.dumps(told))
+    return Reply(True, json.dumps(fields))

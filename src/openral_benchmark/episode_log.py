@@ -12,6 +12,7 @@ from typing import IO
 
 from openral_benchmark.run_identity import RunIdentity, require_same
 from openral_core.errors import ManifestError
+from openral_core.files.atomic import write_atomically
 from openral_core.files.output_folder import make_private
 from openral_sim_bridge.rollout import EpisodeRow
 
@@ -102,6 +103,4 @@ class EpisodeLog:
             else:
                 block, error = fields.pop("block"), fields.pop("error")
                 pending.append((line, EpisodeEntry(block, EpisodeRow(**fields), error)))
-        partial = self._path.with_suffix(".part")
-        partial.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
-        os.replace(partial, self._path)
+        write_atomically(self._path, "".join(f"{line}\n" for line in kept), durable=True)

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any, get_args
 
+from openral_core.files.atomic import replaced_file
 from openral_core.manifest import MANIFEST_NAME, load_manifest
 from openral_core.vocabulary import Benchmark
 from openral_rskill.provenance import write_result
@@ -46,10 +47,6 @@ def _write_figures(manifest: Path, figures: dict[Any, float]) -> None:
     words = ", ".join(f"{name}: {rate}" for name, rate in figures.items())
     line = f"benchmarks: {{{words}}}\n"
     changed = _BLOCK.sub(line, text, count=1) if _BLOCK.search(text) else f"{text.rstrip()}\n{line}"
-    partial = manifest.with_suffix(".part.yaml")
-    partial.write_text(changed, encoding="utf-8")
-    try:
+    with replaced_file(manifest) as partial:
+        partial.write_text(changed, encoding="utf-8")
         load_manifest(partial)  # a manifest that cannot be read must not take the place of one that can
-        partial.replace(manifest)
-    finally:
-        partial.unlink(missing_ok=True)

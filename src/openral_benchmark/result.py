@@ -86,13 +86,7 @@ def result(
             "reproduction_cli": command,
             "paper": first.metadata.paper,
         },
-        "benchmark": {
-            "name": suite.id,
-            "protocol": first.metadata.honest_scope,
-            "robot": first.robot_id,
-            "simulator": first.metadata.simulator,
-            "render_profile": first.scene.backend_options.get("render_profile"),
-        },
+        "benchmark": benchmark_section(suite, first),
         "eval_config": {
             "n_episodes": settings.n_episodes,
             "seeds": [first.seed],
@@ -123,6 +117,17 @@ def result(
         "baselines": {},
         "trace_id": None,
         "provenance": {**provenance(package, command), **_simulated(first)},
+    }
+
+
+def benchmark_section(suite: Suite, scene: BenchmarkScene) -> dict[str, Any]:
+    """Return what was run, for the key `benchmark` of a result; `scene` is any of the suite's."""
+    return {
+        "name": suite.id,
+        "protocol": scene.metadata.honest_scope,
+        "robot": scene.robot_id,
+        "simulator": scene.metadata.simulator,
+        "render_profile": scene.scene.backend_options.get("render_profile"),
     }
 
 

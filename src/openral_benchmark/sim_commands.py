@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from openral_core.cli import numbers
+
+if TYPE_CHECKING:
+    from openral_sim_bridge.rollout import EpisodeRow
 
 app = typer.Typer(help="Try a skill in a simulator, in one process and without ROS.", no_args_is_help=True)
 console = Console()
@@ -48,7 +52,6 @@ def run(
     from openral_core.cli.downloads import download_bars
     from openral_core.files.output_folder import check_folder
     from openral_core.scene import load_scene
-    from openral_core.statistics import wilson_interval
     from openral_rskill.contract import require_policy
     from openral_rskill.hub.install import ready
 
@@ -56,16 +59,14 @@ def run(
     with download_bars(console) as progress:
         package = ready(rskill, progress=progress)
     require_policy(package.manifest)
-    options = scene.scene.backend_options
-    tasks = options.get("tasks")
+    tasks = scene.scene.backend_options.get("tasks")
     chosen = task or (str(tasks[0]) if isinstance(tasks, list) else "")
     words = instruction or sim.default_instruction(package, scene, chosen)
     first = init_id if init_id >= 0 else sim.first_state(scene)
     horizon = max_steps or sim.episode_steps(scene)
     out = save_dir or sim.run_folder(Path("runs"), "sim")
-    writes = (
-        save_video or save_dir is not None or allow_unevaluated
-    )  # what was allowed by hand is always recorded
+    # What was allowed by hand is always recorded.
+    writes = save_video or save_dir is not None or allow_unevaluated
     if writes:
         check_folder(out, "--save-dir")
     plan = sim.SimRun(
@@ -80,6 +81,19 @@ def run(
     )
     with console.status(f"{package.manifest.short_name}: {words}"):
         rows = sim.simulate(package, scene, plan, videos=out if save_video else None)
+    solved = _show(rows, scene.dt)
+    if writes:
+        console.print(f"result: {sim.write_result(out, package, scene, plan, rows)}", soft_wrap=True)
+    if save_video:
+        console.print(f"films: {out}")
+    if solved == 0:
+        raise typer.Exit(1)
+
+
+def _show(rows: Sequence[EpisodeRow], dt: float) -> int:
+    """Print a row for each episode, whose control steps are `dt` [s] apart, and return how many succeeded."""
+    from openral_core.statistics import wilson_interval
+
     table = Table(
         "task", "state", "words", "success", "steps", "sim s", "infer\nms", box=None, pad_edge=False
     )
@@ -90,16 +104,11 @@ def run(
             row.instruction,
             "yes" if row.success else "no",
             str(row.steps),
-            f"{row.steps * scene.dt:.2f}",
+            f"{row.steps * dt:.2f}",
             f"{row.latency_p50_ms:.0f}/{row.latency_p95_ms:.0f}",
         )
     console.print(table)
     solved = sum(row.success for row in rows)
     low, high = wilson_interval(solved, len(rows))
     console.print(f"{solved} of {len(rows)} succeeded (95 % interval {low:.2f} to {high:.2f})")
-    if writes:
-        console.print(f"result: {sim.write_result(out, package, scene, plan, rows)}", soft_wrap=True)
-    if save_video:
-        console.print(f"films: {out}")
-    if solved == 0:
-        raise typer.Exit(1)
+    return solved

@@ -1,4 +1,4 @@
-"""The door of the console: every request and every websocket passes here before anything else sees it (ASGI).
+"""Access control of the console: every request and every websocket passes here before anything else sees it (ASGI).
 
 A page of another site cannot use an operator's cookie: websockets and everything that is not a plain GET must come
 from the console's own origin, and on loopback the Host header must be a name of loopback, which a name of somebody

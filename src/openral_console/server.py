@@ -1,4 +1,4 @@
-"""The console's process: sockets, the application behind its door, and the process that serves the stop."""
+"""The console's process: sockets, the application behind its access control, and the process that serves the stop."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nicegui import ui
 from openral_console.access import OPERATOR, Access
 from openral_console.actions import STOPS, ActionLog
 from openral_console.listening import listen, serve_on, url_of
-from openral_console.live.deployment import Controls, Door, LiveDeployment
+from openral_console.live.deployment import Controls, LiveDeployment, ManualControl
 from openral_console.options import ListenOptions, read_passwords
 from openral_console.page.context import PageContext
 from openral_console.page.layout import build_page
@@ -23,9 +23,9 @@ from openral_console.page.style import new_application, serve_pages
 from openral_console.picture_socket import PictureSocket
 from openral_console.sessions import Sessions
 from openral_console.stop_process import StopProcess
-from openral_console.teleop.cap import CapDevice
 from openral_console.teleop.space_mouse import SpaceMouse
-from openral_sidecar.identity import write_private
+from openral_console.teleop.space_mouse_device import SpaceMouseDevice
+from openral_core.files.atomic import write_atomically
 from openral_sidecar.paths import run_folder
 
 
@@ -36,24 +36,24 @@ class ConsoleServer:
         self,
         deployment: LiveDeployment,
         controls: Controls,
-        door: Door,
+        manual_control: ManualControl,
         options: ListenOptions,
         actions_file: Path | None,
         say: Callable[[str], object],
         namespace: str,
-        open_cap: Callable[[], CapDevice] | None = None,
+        open_space_mouse: Callable[[], SpaceMouseDevice] | None = None,
     ) -> None:
         """Bind, and prepare the application.
 
         Args:
             deployment: what is shown.
             controls: what operators may ask for.
-            door: through which they move the arm by hand.
+            manual_control: by which they move the arm by hand.
             options: where to listen.
             actions_file: gets who did what; None: a file beside the address.
             say: takes lines for the log.
             namespace: of the deployment.
-            open_cap: opens the SpaceMouse that may move the arm, too; None: there is none.
+            open_space_mouse: opens the SpaceMouse that may move the arm, too; None: there is none.
 
         Raises:
             InstallationError: a protection is missing, or a port is taken.
@@ -74,9 +74,18 @@ class ConsoleServer:
         self.sessions = Sessions.create()
         self.actions = ActionLog(actions_file or run_folder() / f"console-{options.port}.jsonl", say)
         self._controls = controls
-        self._space_mouse = SpaceMouse(open_cap, self._stop_by_button, say) if open_cap else None
+        self._space_mouse = (
+            SpaceMouse(open_space_mouse, self._stop_by_button, say) if open_space_mouse else None
+        )
         context = PageContext(
-            deployment, controls, door, self.actions, self.sessions, options, namespace, self._space_mouse
+            deployment,
+            controls,
+            manual_control,
+            self.actions,
+            self.sessions,
+            options,
+            namespace,
+            self._space_mouse,
         )
         app = self._application(context)
         self._app = Access(app, self.sessions, options, passwords, getpass.getuser(), self.actions)
@@ -98,7 +107,7 @@ class ConsoleServer:
             self._stop_socket, self.sessions, self.options, self.actions.path, self._say, self._namespace
         )
         try:
-            write_private(self.url_file, self.url + "\n")
+            write_atomically(self.url_file, self.url + "\n", private=True)
             serve_on(self._app, self._socket, self.options)
         finally:
             if self._space_mouse is not None:

@@ -1,4 +1,4 @@
-"""The door to the control loop: chunks of announced goals pass, others wait a moment for their announcement or go.
+"""Admission to the control loop: chunks of announced goals pass, others wait a moment for their announcement or go.
 
 A node announces its goal before its first chunk, but the two topics need not arrive in that order.
 """
@@ -40,7 +40,7 @@ class Admission:
         self._registry = GoalRegistry()
         self._waiting: list[_WaitingChunk] = []
         self.refused = 0
-        """Chunks refused at the door, since the start."""
+        """Chunks that were not admitted, since the start."""
 
     def offer(self, chunk: Chunk, now_s: float) -> None:
         """Take a chunk that is well formed."""

@@ -319,8 +319,8 @@ class ChunkExecutor:
             return f"representation is '{chunk.representation}', this scene executes '{self._representation}'"
         if answered is None or answered > step:
             now = step / self._control_hz
-            told = f"freshness: its observation is stamped {chunk.stamp_s:.3f} s, now is {now:.3f} s"
-            return f"{told}; is use_sim_time set?"
+            fault = f"freshness: its observation is stamped {chunk.stamp_s:.3f} s, now is {now:.3f} s"
+            return f"{fault}; is use_sim_time set?"
         return None
 
     def _check_and_queue(

@@ -11,6 +11,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from openral_core.files.atomic import sync_folder, write_atomically
+
 FILE_NAME = "estop.json"
 
 
@@ -35,13 +37,7 @@ class EStopLatch:
         self.latched = True
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            partial = self.path.with_name(f"{self.path.name}.{os.getpid()}.partial")
-            with partial.open("w", encoding="utf-8") as file:
-                json.dump({"latched_at_s": time.time()}, file)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(partial, self.path)
-            _sync_folder(self.path.parent)
+            write_atomically(self.path, json.dumps({"latched_at_s": time.time()}), durable=True)
             self.fault = ""
         except OSError as error:
             self.fault = f"{self.path}: {error.strerror or error}"
@@ -50,7 +46,7 @@ class EStopLatch:
         """Release, and forget it on the disk; else `fault` says why not, and a new process begins latched."""
         try:
             self.path.unlink(missing_ok=True)
-            _sync_folder(self.path.parent)
+            sync_folder(self.path.parent)
             self.fault = ""
         except (FileNotFoundError, NotADirectoryError):
             self.fault = ""  # there never was such a folder
@@ -76,12 +72,3 @@ def latch_path(
     home = Path(state) if os.path.isabs(state) else Path.home() / ".local" / "state"
     name = namespace.strip("/").replace("/", "-") or "root"
     return home / "openral" / "estop" / f"{domain}-{name}.json"
-
-
-def _sync_folder(folder: Path) -> None:
-    """Bring a change of a folder's entries to the disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

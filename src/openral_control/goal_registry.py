@@ -1,6 +1,6 @@
 """Who may move the arm: nodes that announced themselves on `skills`, and the goals that they hold.
 
-Policy nodes announce themselves; whatever else is to move the arm, such as a door for teleoperation, does it the same
+Policy nodes announce themselves; whatever else is to move the arm, such as teleoperation, does it the same
 way: a SkillInfo with its name, `active`, a goal id and the length of its chunks, again every second.
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection
+from typing import Any
 
 import cv2
 import numpy as np
@@ -46,23 +47,16 @@ def require_size(camera: SceneCamera, width: int, height: int, source: str) -> N
         )
 
 
-def decode_image(
-    camera: SceneCamera,
-    width: int,
-    height: int,
-    encoding: str,
-    step: int,
-    data: bytes | memoryview | array[int] | Image,
-    accepted: Collection[str] = (ENCODING,),
-) -> Image:
+def decode_image(camera: SceneCamera, message: Any, accepted: Collection[str] = (ENCODING,)) -> Image:
     """Return the pixels of a `sensor_msgs/Image` of the scene's size; see `unpack_image`.
 
     Raises:
         ContractError: size, encoding or length are not what the scene says; the text holds both.
     """
+    width, height, encoding = message.width, message.height, message.encoding
     if encoding in accepted:
         require_size(camera, width, height, "the image")
-    return unpack_image(camera.name, width, height, encoding, step, data, accepted)
+    return unpack_image(camera.name, width, height, encoding, message.step, message.data, accepted)
 
 
 def unpack_image(
@@ -139,7 +133,7 @@ def encode_jpeg(image: Image, quality: int) -> bytes:
     return bytes(data)
 
 
-def decode_picture(data: bytes | bytearray | memoryview) -> Image | None:
+def decode_compressed(data: bytes | bytearray | memoryview) -> Image | None:
     """Return what a JPEG or PNG shows as (H, W, 3) uint8 RGB; None: it is no picture."""
     encoded = np.frombuffer(data, np.uint8)
     picture = cv2.imdecode(encoded, cv2.IMREAD_COLOR) if encoded.size else None

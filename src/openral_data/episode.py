@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import SimulationError
+from openral_core.files.atomic import replaced_file
 
 
 @dataclass(frozen=True)
@@ -81,10 +82,8 @@ def save_shard(path: Path, episodes: list[Episode]) -> None:
         for key, images in episode.images.items():
             content[f"{i}.{key}"] = np.frombuffer(b"".join(images), np.uint8)
             content[f"{i}.{key}.sizes"] = np.array([len(png) for png in images])
-    partial = path.with_suffix(".partial.npz")
-    with partial.open("wb") as file:
+    with replaced_file(path) as partial, partial.open("wb") as file:
         np.savez(file, **content)
-    partial.replace(path)
 
 
 def load_shard(path: Path) -> list[Episode]:

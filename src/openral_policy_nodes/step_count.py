@@ -44,10 +44,10 @@ class StepCount:
         most = self._steps(stamp_s - first_s)
         if lockstep or self._status is None or self._before is None:
             return most
-        told = self._status.executed - self._before
+        executed = self._status.executed - self._before
         # The status that comes with the first chunk still says that the arm holds.
-        moves = not self._left and (not self._status.holding or told == 0)
-        return min(most, told + (self._steps(stamp_s - self._status.stamp_s) if moves else 0))
+        moves = not self._left and (not self._status.holding or executed == 0)
+        return min(most, executed + (self._steps(stamp_s - self._status.stamp_s) if moves else 0))
 
     def _steps(self, duration_s: float) -> int:
         return max(0, round(duration_s / self._dt_s))

@@ -151,8 +151,8 @@ def try_skill(
     plan = TrialPlan(words, first, n_episodes, max_steps, address, cameras_port, patience_ms, lockstep)
 
     def show(row: TrialRow) -> None:
-        told = f"{'yes' if row.success else 'no ':3} {row.steps:4} steps {row.wall_s:6.1f} s {row.outcome} {row.check}"
-        said = f"{told}, {row.behind_rad:.3f} rad behind, twin {row.twin_s:.1f} s, {row.missed} missed {row.stopped_by}"
+        line = f"{'yes' if row.success else 'no ':3} {row.steps:4} steps {row.wall_s:6.1f} s {row.outcome} {row.check}"
+        said = f"{line}, {row.behind_rad:.3f} rad behind, twin {row.twin_s:.1f} s, {row.missed} missed {row.stopped_by}"
         console().print(f"{row.init_id}  {said}", markup=False, soft_wrap=True)
 
     found = run_trials(loaded, package, plan, out, show)["results"]

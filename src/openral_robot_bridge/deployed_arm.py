@@ -51,7 +51,7 @@ class DeployedArm(ControlRun):
                 self._arm.hold_action,
                 representation=scene.action.representation,
             )
-            self._arm.foresee(executor.coming)
+            self._arm.set_lookahead(executor.coming)
             settings = LoopSettings(camera_periods={}, clock=time.time)
             loop = ControlLoop(self._arm, executor, sink, settings, self._arm.robot_state())
             super().__init__(scene, executor, loop, settings)

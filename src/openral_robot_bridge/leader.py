@@ -137,14 +137,14 @@ class PlanLeader:
         """
         now = self._clock()
         late_s = 0.0 if self._comes_to_rest else max(0.0, now - self._told_s - dt * (self._passed + 1))
-        told = [
+        points = [
             (due_s, *target)
             for index, target in enumerate(zip(positions, velocities, strict=True))
             if (due_s := dt * (index + 1) - late_s) > dt / 2
         ]
-        if not told:
-            told, late_s = [(dt, positions[-1], velocities[-1])], 0.0
-        self._tell(told)
+        if not points:
+            points, late_s = [(dt, positions[-1], velocities[-1])], 0.0
+        self._tell(points)
         self._told_s, self._passed, self._comes_to_rest = now - late_s, 0, False
 
     def go_on(self) -> None:

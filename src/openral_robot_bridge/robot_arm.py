@@ -25,8 +25,8 @@ from openral_core.robot import load_robot
 from openral_core.scene import DeployScene
 from openral_core.types import RobotState
 from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState, NotLedError
-from openral_robot_bridge.foresight import Foresight
 from openral_robot_bridge.geometry import MujocoGeometry
+from openral_robot_bridge.lookahead import Lookahead
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
 from openral_sim_bridge.backend import RobotModel
@@ -177,7 +177,7 @@ class RobotArm:
         self.stopped_by = ""
         """Why the arm does not move now; empty: nothing keeps it from moving."""
         ahead_s = self.process.info.ahead_s
-        self._foresight = Foresight(self._compiled, round(ahead_s / scene.dt)) if ahead_s else None
+        self._lookahead = Lookahead(self._compiled, round(ahead_s / scene.dt)) if ahead_s else None
         self._coming: Callable[[], NDArray[Any]] | None = None
         self._behind = 0.0
         self._stepped_s = float("-inf")
@@ -230,11 +230,11 @@ class RobotArm:
         if self._hold_to_run is not None:
             self._hold_to_run.beat(self._clock())
 
-    def foresee(self, coming: Callable[[], NDArray[Any]]) -> None:
-        """Take what gives the actions (k, A) that are planned after the one that is executed now.
+    def set_lookahead(self, coming: Callable[[], NDArray[Any]]) -> None:
+        """Take what returns the actions (k, A) that are planned after the one that is executed now.
 
-        An arm whose controller is told its way ahead is told where they lead; what becomes of each, its own control
-        step decides.
+        An arm whose controller takes trajectories is sent the targets that they lead to; each control step may still
+        change them.
         """
         self._coming = coming
 
@@ -299,7 +299,7 @@ class RobotArm:
             target = self._filter.next(wanted, here, state.external_torques, now)
         goes_on = not blocked and self._control.go_on_from(self._data, target.positions, target.velocities)
         if goes_on:
-            self._filter.forgive()
+            self._filter.drop_lag()
         sent = not self._shadow and not blocked
         self._note(target)
         if self._report is not None:
@@ -315,8 +315,8 @@ class RobotArm:
             self._control.restart(self._data)
         if blocked:
             self._filter.restart(self.state.positions)
-            if self._foresight is not None:
-                self._foresight.forget()
+            if self._lookahead is not None:
+                self._lookahead.forget()
         self._steps += 1
         return self.robot_state()
 
@@ -331,13 +331,13 @@ class RobotArm:
     def _lead(self, target: SafeTarget, coming: Callable[[], NDArray[Any]] | None, now_s: float) -> ArmState:
         """Tell the arm its next target, or what follows from there as well, unless it knows already."""
         dt = self._scene.dt
-        if self._foresight is None:
+        if self._lookahead is None:
             return self.process.lead(target.positions, target.velocities, dt)
         actions = np.empty((0, 0)) if coming is None else coming()
-        if self._foresight.goes_on(target, actions):
+        if self._lookahead.goes_on(target, actions):
             with contextlib.suppress(NotLedError):
                 return self.process.go_on()
-        ahead = self._foresight.targets(target, actions, self._control, self._filter, self.state, now_s)
+        ahead = self._lookahead.targets(target, actions, self._control, self._filter, self.state, now_s)
         return self.process.lead(*ahead, dt)
 
     def _blocked(self, state: ArmState) -> str:
@@ -391,8 +391,8 @@ class RobotArm:
     def _restart(self) -> None:
         """Let the motion go on from where the arm is, and as it moves there."""
         self._mirror()
-        if self._foresight is not None:
-            self._foresight.forget()
+        if self._lookahead is not None:
+            self._lookahead.forget()
         self._control.restart(self._data)
         self._filter.restart(self.state.positions, self.state.velocities)
 

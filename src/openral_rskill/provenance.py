@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from openral_core.files.atomic import write_atomically
 from openral_core.files.share import share_directory
 from openral_rskill.registry import RSkillPackage
 from openral_rskill.store.lock import sha256_of
@@ -43,7 +44,7 @@ def provenance(package: RSkillPackage, command: str) -> dict[str, Any]:
 
 
 def write_result(path: Path, content: dict[str, Any]) -> None:
-    """Write an eval JSON: indented, but one line for each row of a list of records."""
+    """Write an eval JSON at once: indented, but one line for each row of a list of records."""
     text = json.dumps(content, indent=2, ensure_ascii=False)
     for key in ("episodes", "rollouts"):
         rows = content.get("results", {}).get(key)
@@ -54,7 +55,7 @@ def write_result(path: Path, content: dict[str, Any]) -> None:
             )
             text = text.replace(nested, flat)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text + "\n", encoding="utf-8")
+    write_atomically(path, text + "\n")
 
 
 def commit() -> str | None:

@@ -6,11 +6,11 @@ import contextlib
 import json
 import os
 import socket
-import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
+from openral_core.files.atomic import write_atomically
 from openral_sidecar.paths import run_folder
 
 
@@ -102,7 +102,7 @@ def write_announcement(announcement: ServerIdentity) -> Path:
     """Write the identity file of a port, at once and readable by this user only; return its path."""
     path = run_folder() / f"{announcement.port}.json"
     announcement = replace(announcement, began=beginning_of(announcement.pid))
-    write_private(path, json.dumps(asdict(announcement), indent=1))
+    write_atomically(path, json.dumps(asdict(announcement), indent=1), private=True)
     return path
 
 
@@ -146,18 +146,6 @@ def _is_served(path: Path) -> bool:
         except OSError:  # its queue is full, so somebody listens
             return True
         return True
-
-
-def write_private(path: Path, text: str) -> None:
-    """Write a file that only this user can read (0600), so that no reader ever sees half of it."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # mkstemp makes it 0600
-    try:
-        with os.fdopen(handle, "w") as file:
-            file.write(text)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
 
 
 def _read(path: Path) -> ServerIdentity | None:

@@ -12,10 +12,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from openral_core.errors import SidecarError
+from openral_core.files.atomic import write_atomically
 from openral_sidecar.environment.bundle import bundle_for
 from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.errors import SidecarDown, SidecarTimeout
-from openral_sidecar.identity import ServerIdentity, announcements, forget, write_private
+from openral_sidecar.identity import ServerIdentity, announcements, forget
 from openral_sidecar.paths import log_folder, run_folder
 
 LOOK_S = 0.05
@@ -28,7 +29,7 @@ _FOREIGN = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
 def new_token_file(spec: SidecarSpec) -> Path:
     """Write a random token where only this user can read it; return the path."""
     path = run_folder() / f"{spec.name}-{secrets.token_hex(4)}.token"
-    write_private(path, secrets.token_urlsafe(32))
+    write_atomically(path, secrets.token_urlsafe(32), private=True)
     return path
 
 

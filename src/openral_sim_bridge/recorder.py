@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import io
 import logging
-import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from openral_core.files.atomic import write_atomically
 from openral_core.files.output_folder import check_folder, make_private
 from openral_sim_bridge.backend import Snapshot
 
@@ -160,7 +160,6 @@ class TruthRecorder:
         try:
             self._flush()
         except OSError as error:
-            self.path.with_suffix(".partial").unlink(missing_ok=True)
             if not self._complained:
                 self._complained = True
                 what = "the simulation goes on, and what happens from now on may be missing there"
@@ -175,9 +174,7 @@ class TruthRecorder:
             return
         buffer = io.BytesIO()
         np.savez(buffer, **self._arrays(rows[:count], chunks, resets, disturbed))
-        partial = self.path.with_suffix(".partial")
-        partial.write_bytes(buffer.getbuffer())
-        os.replace(partial, self.path)
+        write_atomically(self.path, buffer.getbuffer())
         self._written = steps
 
     def _arrays(

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from openral_core.files.atomic import replaced_file
 from openral_core.scene import DeployScene
 from openral_sim_bridge.backend import Backend, Snapshot
 
@@ -31,10 +32,8 @@ class Trace:
     def save(self, path: Path) -> None:
         """Write it, as whole or not at all."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(".part")
-        with partial.open("wb") as file:
+        with replaced_file(path) as partial, partial.open("wb") as file:
             np.savez_compressed(file, **vars(self))
-        partial.replace(path)
 
     @classmethod
     def of(cls, task_id: str, init_id: int, snapshots: Sequence[Snapshot]) -> Trace:

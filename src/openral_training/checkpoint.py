@@ -14,6 +14,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from openral_core.errors import ContractError, PolicyError
+from openral_core.files.atomic import replaced_file
 from openral_data.lerobot_v3 import Dataset
 from openral_rskill.provenance import commit
 from openral_training.recipe import Recipe
@@ -78,13 +79,12 @@ def save_run(path: Path, network: nn.Module, optimiser: torch.optim.Optimizer, s
     for index, slots in optimiser.state_dict()["state"].items():
         tensors |= {f"optimiser.{index}.{slot}": value for slot, value in slots.items()}
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
-    save_file(
-        {k: v.detach().clone().contiguous() for k, v in tensors.items()},
-        partial,
-        {"step": str(step), "run": run},
-    )
-    partial.replace(path)
+    with replaced_file(path) as partial:
+        save_file(
+            {k: v.detach().clone().contiguous() for k, v in tensors.items()},
+            partial,
+            {"step": str(step), "run": run},
+        )
 
 
 def restore_run(path: Path, network: nn.Module, optimiser: torch.optim.Optimizer, run: str) -> int:

@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from openral_core.files.atomic import replaced_file
 from openral_data.lerobot_v3 import Dataset
 
 SHIFT = 4
@@ -25,12 +26,11 @@ def frame_cache(
     path = dataset.root / ".cache" / f"{camera}_{size}.npy"
     if not path.is_file() or path.stat().st_mtime < dataset.changed_s(camera):
         path.parent.mkdir(exist_ok=True)
-        partial = path.with_suffix(".partial")
-        frames = np.lib.format.open_memmap(partial, "w+", np.uint8, (len(dataset), size, size, 3))
-        for i, image in enumerate(dataset.images(camera, progress)):
-            frames[i] = cv2.resize(image, (size, size), interpolation=cv2.INTER_AREA)
-        frames.flush()
-        partial.replace(path)
+        with replaced_file(path) as partial:
+            frames = np.lib.format.open_memmap(partial, "w+", np.uint8, (len(dataset), size, size, 3))
+            for i, image in enumerate(dataset.images(camera, progress)):
+                frames[i] = cv2.resize(image, (size, size), interpolation=cv2.INTER_AREA)
+            frames.flush()
     cached: NDArray[np.uint8] = np.load(path, mmap_mode="r")
     return cached
 

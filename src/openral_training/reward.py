@@ -233,8 +233,8 @@ def train(
     if not process.leads:
         return network
     reference = zip(recipe.task_ids, labels.reference_s, strict=True)
-    told = ", ".join(f"{task} {seconds:.2f}" for task, seconds in reference)
-    made_of = {**origin(dataset, recipe, config.seed), "steps": str(config.steps), "reference_s": told}
+    durations = ", ".join(f"{task} {seconds:.2f}" for task, seconds in reference)
+    made_of = {**origin(dataset, recipe, config.seed), "steps": str(config.steps), "reference_s": durations}
     if warm_start is not None:
         made_of["warm_start_sha256"] = sha256_of(warm_start / WEIGHTS)
     save_network(network, model, out, made_of)
@@ -268,12 +268,12 @@ def _loss(
     counts = [max(1, int(np.isfinite(known).sum())) for known in wanted]
     success, target, distances = (torch.from_numpy(known[share]).to(device) for known in wanted)
     with mixed_precision(torch.device(device).type):
-        progress_logit, success_logit, told = forward(images[share].to(device), words[share].to(device))
+        progress_logit, success_logit, predicted = forward(images[share].to(device), words[share].to(device))
     known, measured = ~target.isnan(), ~distances.isnan()
     errors = (
         binary_cross_entropy_with_logits(success_logit, success, reduction="sum"),
         binary_cross_entropy_with_logits(progress_logit[known], target[known], reduction="sum"),
-        DISTANCE_WEIGHT * smooth_l1_loss(told[measured], distances[measured], reduction="sum"),
+        DISTANCE_WEIGHT * smooth_l1_loss(predicted[measured], distances[measured], reduction="sum"),
     )
     first, second, third = (error / count for error, count in zip(errors, counts, strict=True))
     return first + second + third

@@ -18,8 +18,9 @@ from sensor_msgs.msg import CompressedImage
 
 from openral_console.live.deployment import LiveDeployment
 from openral_console.ros.console_node import ConsoleNode
-from openral_control.ros.picture_topics import NEWEST, PictureTopics
+from openral_control.ros.image_topics import ImageTopics
 from openral_core.image_message import encode_jpeg
+from openral_core.ros.qos import NEWEST
 
 PICTURE = np.full((48, 64, 3), (200, 100, 20), np.uint8)
 COMPRESSED = ["--ros-args", "-p", "compressed:=true"]
@@ -54,7 +55,7 @@ def turn(console: Any, condition: Callable[[], object], each: Callable[[], objec
 
 def test_a_camera_is_looked_at_as_asked_for_and_as_it_can_be(console: Any) -> None:
     node = console.cameras
-    both = PictureTopics(node, "both", (64, 48), "both_optical_frame")
+    both = ImageTopics(node, "both", (64, 48), "both_optical_frame")
     raw, packed = (f"cameras/both/image_raw{suffix}" for suffix in ("", "/compressed"))
     thin = node.create_publisher(CompressedImage, "cameras/thin/image_raw/compressed", NEWEST)
     message = CompressedImage(format="jpeg", data=encode_jpeg(PICTURE, 90))

@@ -11,21 +11,21 @@ import pytest
 from compact import FAKE_USB, FULL, LEFT, RIGHT, Compact
 from system_stack import PATIENCE_S, wait_for
 
-from openral_console.teleop.cap import CapReport, SpaceMouseError
-from openral_console.teleop.fake_cap import FakeCap
-from openral_console.teleop.pyspacemouse_cap import PySpaceMouseCap, check_pyspacemouse
+from openral_console.teleop.fake_space_mouse import FakeSpaceMouse
+from openral_console.teleop.pyspacemouse_device import PySpaceMouseDevice, check_pyspacemouse
 from openral_console.teleop.space_mouse import GONE_S, REST_S, SILENT_S, SpaceMouse
+from openral_console.teleop.space_mouse_device import SpaceMouseError, SpaceMouseReport
 from openral_console.teleop.steering import HORIZON_S
 from openral_core.errors import InstallationError, OpenralError
 
-UP = CapReport(z=1.0)
-STILL = CapReport()
+UP = SpaceMouseReport(z=1.0)
+STILL = SpaceMouseReport()
 
 
 class World:
     """A SpaceMouse before a device, on a clock that the test moves."""
 
-    def __init__(self, cap: FakeCap) -> None:
+    def __init__(self, cap: FakeSpaceMouse) -> None:
         self.cap, self.now_s = cap, 100.0
         self.stops, self.said, self.stop_fault = 0, [], ""
         self.mouse = SpaceMouse(cap.open, self._stop, self.said.append, lambda: self.now_s)
@@ -54,7 +54,7 @@ class World:
 
 @pytest.fixture
 def world() -> Iterator[World]:
-    made = World(FakeCap())
+    made = World(FakeSpaceMouse())
     wait_for(lambda: made.mouse.error is None, "an open device")
     made.pass_by(2 * REST_S)
     yield made
@@ -75,7 +75,7 @@ def test_a_pressed_cap_counts_and_one_that_was_let_go_does_not(world: World) -> 
 
 
 def test_what_a_hand_does_beside_its_direction_is_in_the_dead_zone(world: World) -> None:
-    world.cap.press(CapReport(x=-1.4, y=0.1, z=-0.1, turn=0.56))
+    world.cap.press(SpaceMouseReport(x=-1.4, y=0.1, z=-0.1, turn=0.56))
     wait_for(lambda: world.mouse.deflection() != STILL, "a deflection")
     seen = world.mouse.deflection()
     assert (seen.x, seen.y, seen.z) == (-1.0, 0.0, 0.0)
@@ -153,7 +153,7 @@ def test_whatever_a_driver_raises_is_shown_and_the_device_is_opened_again(world:
 
 
 def test_a_button_is_pressed_once_however_short(world: World) -> None:
-    down, both = CapReport(fingers=True), CapReport(fingers=True, stop=True)
+    down, both = SpaceMouseReport(fingers=True), SpaceMouseReport(fingers=True, stop=True)
     world.cap.report(down, STILL, down, both, STILL)
     wait_for(lambda: world.mouse.presses == 2 and world.stops == 1, lambda: str(world.mouse.presses))
     world.pass_by(GONE_S)
@@ -162,7 +162,7 @@ def test_a_button_is_pressed_once_however_short(world: World) -> None:
 
 def test_a_stop_in_vain_is_known(world: World) -> None:
     world.stop_fault = "no bridge is in the graph"
-    world.cap.report(CapReport(stop=True), STILL)
+    world.cap.report(SpaceMouseReport(stop=True), STILL)
     wait_for(lambda: world.mouse.stop_fault == "no bridge is in the graph", "the fault")
 
 
@@ -194,11 +194,11 @@ def test_the_cap_of_a_real_product_points_where_the_keys_do(
     compact: Compact, pressed: dict[str, int], axis: str
 ) -> None:
     check_pyspacemouse()
-    device = PySpaceMouseCap()
+    device = PySpaceMouseDevice()
     assert device.name == "SpaceMouseCompact"
     assert device.read() is None
     compact.press(**pressed)
-    seen: list[CapReport] = []
+    seen: list[SpaceMouseReport] = []
 
     def read() -> bool:
         report = device.read()
@@ -207,7 +207,7 @@ def test_the_cap_of_a_real_product_points_where_the_keys_do(
         return len(seen) >= 2  # it reports displacement and rotation by turns
 
     wait_for(read, "two reports")
-    assert seen[-1] == CapReport(**{axis: 1.0})
+    assert seen[-1] == SpaceMouseReport(**{axis: 1.0})
 
 
 def test_a_click_of_a_real_product_is_not_lost(compact: Compact) -> None:
@@ -217,7 +217,7 @@ def test_a_click_of_a_real_product_is_not_lost(compact: Compact) -> None:
         stopped.append("stop")
         return ""
 
-    mouse = SpaceMouse(PySpaceMouseCap, stop, lambda line: None)
+    mouse = SpaceMouse(PySpaceMouseDevice, stop, lambda line: None)
     wait_for(lambda: mouse.error is None, lambda: str(mouse.error))
     compact.click(LEFT)
     compact.click(RIGHT)
@@ -233,10 +233,10 @@ def opened(fault: type[OpenralError], make: Callable[[], object]) -> str:
 
 def test_what_is_missing_is_named_with_its_fix(compact: Compact, monkeypatch: pytest.MonkeyPatch) -> None:
     compact.pull_out()
-    assert opened(SpaceMouseError, PySpaceMouseCap) == "no SpaceMouse is plugged in"
+    assert opened(SpaceMouseError, PySpaceMouseDevice) == "no SpaceMouse is plugged in"
     compact.plug_in()
     (compact.folder / "denied").touch()
-    text = opened(SpaceMouseError, PySpaceMouseCap)
+    text = opened(SpaceMouseError, PySpaceMouseDevice)
     assert "/dev/hidraw7 cannot be opened" in text
     assert "/etc/udev/rules.d/70-spacemouse.rules" in text
     (compact.folder / "no_hidapi").touch()

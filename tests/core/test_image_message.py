@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sensor_msgs.msg import Image
 
 from openral_core.errors import ContractError
 from openral_core.image_message import ENCODINGS, decode_image
@@ -12,6 +13,10 @@ from openral_core.scene import SceneCamera
 CAMERA = SceneCamera(name="front", feature_key="front", width=3, height=2)
 COLOURS = np.arange(18, dtype=np.uint8).reshape(2, 3, 3)
 ALPHA = np.full((2, 3, 1), 255, np.uint8)
+
+
+def message(encoding: str, step: int, data: bytes) -> Image:
+    return Image(width=3, height=2, encoding=encoding, step=step, data=data)
 
 
 @pytest.mark.parametrize(
@@ -27,14 +32,14 @@ ALPHA = np.full((2, 3, 1), 255, np.uint8)
 @pytest.mark.parametrize("padding", [0, 5])
 def test_every_encoding_becomes_red_green_blue(encoding, sent, seen, padding: int) -> None:
     rows = np.pad(sent.reshape(2, -1), ((0, 0), (0, padding)))
-    pixels = decode_image(CAMERA, 3, 2, encoding, rows.shape[1], rows.tobytes(), accepted=ENCODINGS)
+    pixels = decode_image(CAMERA, message(encoding, rows.shape[1], rows.tobytes()), ENCODINGS)
     np.testing.assert_array_equal(pixels, seen)
 
 
 def test_what_is_not_accepted_and_what_is_too_short_is_refused() -> None:
     with pytest.raises(ContractError, match=r"front.*sends 3x2 bgr8.*publish rgb8$"):
-        decode_image(CAMERA, 3, 2, "bgr8", 9, bytes(18))
+        decode_image(CAMERA, message("bgr8", 9, bytes(18)))
     with pytest.raises(ContractError, match=r"16UC1.*publish rgb8 or bgr8"):
-        decode_image(CAMERA, 3, 2, "16UC1", 6, bytes(12), accepted=ENCODINGS)
+        decode_image(CAMERA, message("16UC1", 6, bytes(12)), ENCODINGS)
     with pytest.raises(ContractError, match=r"18 bytes .* step of 9 .* 3x2 bgra8 .* 24 bytes .* step of 12"):
-        decode_image(CAMERA, 3, 2, "bgra8", 9, bytes(18), accepted=ENCODINGS)
+        decode_image(CAMERA, message("bgra8", 9, bytes(18)), ENCODINGS)

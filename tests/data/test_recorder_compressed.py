@@ -16,7 +16,7 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import CompressedImage
 from typer.testing import CliRunner
 
-from openral_core.image_message import decode_picture
+from openral_core.image_message import decode_compressed
 from openral_data.commands import app
 from openral_data.lerobot_v3 import open_dataset
 from openral_data.recording_folder import RecordingFolder
@@ -68,6 +68,6 @@ def test_an_episode_is_recorded_from_compressed_pictures(
     while reader.has_next():
         topic, data, _ = reader.read_next()
         if topic.endswith("image_raw/compressed"):
-            picture = decode_picture(deserialize_message(data, CompressedImage).data)
+            picture = decode_compressed(deserialize_message(data, CompressedImage).data)
             sizes.add(None if picture is None else picture.shape)
     assert sizes == {(48, 64, 3)}

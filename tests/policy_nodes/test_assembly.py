@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sensor_msgs.msg import Image
 
 from openral_core.errors import ContractError
 from openral_core.image_message import decode_image
@@ -60,8 +61,10 @@ def test_pixels_with_padded_rows_are_read(scene):
     pixels = np.random.default_rng(0).integers(0, 255, (32, 32, 3), np.uint8)
     padded = np.zeros((32, 100), np.uint8)
     padded[:, :96] = pixels.reshape(32, 96)
-    np.testing.assert_array_equal(decode_image(camera, 32, 32, "rgb8", 96, pixels.tobytes()), pixels)
-    np.testing.assert_array_equal(decode_image(camera, 32, 32, "rgb8", 100, padded.tobytes()), pixels)
+    for rows in (pixels, padded):
+        data = rows.tobytes()
+        message = Image(width=32, height=32, encoding="rgb8", step=len(data) // 32, data=data)
+        np.testing.assert_array_equal(decode_image(camera, message), pixels)
 
 
 @pytest.mark.parametrize(
@@ -73,8 +76,10 @@ def test_pixels_with_padded_rows_are_read(scene):
     ],
 )
 def test_other_images_are_refused_with_both_forms(scene, size, encoding, nbytes, text):
+    width, height = size
+    message = Image(width=width, height=height, encoding=encoding, step=3 * width, data=bytes(nbytes))
     with pytest.raises(ContractError, match=text):
-        decode_image(scene.cameras[0], *size, encoding, 3 * size[0], bytes(nbytes))
+        decode_image(scene.cameras[0], message)
 
 
 def test_state_needs_finite_numbers_and_its_faults_are_short():

@@ -26,7 +26,7 @@ from typer.testing import CliRunner
 
 from openral_core.files.share import share_directory
 from openral_core.guarded import EXIT_UNFIT
-from openral_core.image_message import decode_picture
+from openral_core.image_message import decode_compressed
 from openral_core.scene import load_scene
 from openral_robot_bridge.commands import app
 from openral_robot_bridge.ros import camera_node
@@ -189,7 +189,7 @@ def test_pictures_of_a_real_camera_come_as_jpeg_for_whoever_asks(drivers: Driver
     drivers.listen(CompressedImage, f"{topic}/compressed")
     packed = drivers.heard[f"{topic}/compressed"]
     drivers.until(lambda: len(packed) > 3, "compressed pictures")
-    shown = decode_picture(packed[-1].data)
+    shown = decode_compressed(packed[-1].data)
     assert shown.shape == (64, 64, 3)
     red, green, blue = shown.reshape(-1, 3).mean(axis=0)
     assert red > 150 > 50 > max(green, blue)

@@ -114,7 +114,7 @@ def test_a_chunk_is_told_ahead_and_an_emergency_stop_ends_it(
     connected.release()
     arm = RobotArm(load_arm_scene(scene, DOMAIN), begin_anywhere=True, connect=lambda settings: connected)
     planned = [np.array([0.3, 0.2, 0.1, 0.0, 0.0, 0.0, -1.0])] * 40
-    arm.foresee(lambda: np.array(planned[arm_steps + 1 :]))
+    arm.set_lookahead(lambda: np.array(planned[arm_steps + 1 :]))
     before, began = number(twin.tell("status"), "accepted"), connected.read().positions
     for arm_steps in range(24):
         arm.beat()

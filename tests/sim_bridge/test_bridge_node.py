@@ -18,7 +18,7 @@ from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import DescribeParameters, SetParameters
 from sensor_msgs.msg import CompressedImage
 
-from openral_core.image_message import decode_picture
+from openral_core.image_message import decode_compressed
 from openral_core.robot import load_robot
 
 
@@ -59,7 +59,7 @@ def test_pictures_come_as_jpeg_on_the_stamps_of_the_raw_ones(start, observer):
         lambda: nanoseconds(observer.seen["image"][-1].header.stamp) >= nanoseconds(message.header.stamp)
     )
     [raw] = [m for m in observer.seen["image"] if m.header.stamp == message.header.stamp]
-    shown = decode_picture(message.data).astype(int)
+    shown = decode_compressed(message.data).astype(int)
     pixels = np.frombuffer(raw.data, np.uint8).reshape(raw.height, raw.width, 3)
     assert message.header.frame_id == raw.header.frame_id
     assert np.abs(shown - pixels).mean() < 8 < np.abs(shown[:, ::-1] - pixels).max()

@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from openral_sim_bridge.backends.robosuite.expert import (
+    ARM_SETTINGS,
     ASIDE,
-    MANNERS,
     METRES,
     POINTING_DOWN,
     RADIANS,
@@ -54,7 +54,9 @@ class Points:
         return self.closed >= 4 and bool(np.linalg.norm(self.hand - self.thing) < 0.04)
 
     def state(self) -> PrivilegedState:
-        return PrivilegedState(self.hand, self.rotation, self.held, self.thing, MANNERS[self.arm], self.goal)
+        return PrivilegedState(
+            self.hand, self.rotation, self.held, self.thing, ARM_SETTINGS[self.arm], self.goal
+        )
 
     def step(self, action: Vector) -> None:
         assert action.shape == (7,)

@@ -25,7 +25,7 @@ from system_stack import Stack, wait_for
 
 from openral_console.live.deployment import LiveDeployment
 from openral_console.ros.console_node import ConsoleNode
-from openral_console.ros.teleop_door import TeleopDoor
+from openral_console.ros.teleop_controller import TeleopController
 from openral_console.teleop.steering import Steer
 from openral_core.files.share import share_directory
 from openral_core.scene import load_scene
@@ -91,7 +91,7 @@ def rehearsed() -> tuple[NDArray[np.float64], float]:
 
 
 @contextmanager
-def door_of(stack: Stack, scene: Path) -> Iterator[TeleopDoor]:
+def door_of(stack: Stack, scene: Path) -> Iterator[TeleopController]:
     """The console's door, in this process."""
     rclpy.init(domain_id=stack.domain)
     deployment = LiveDeployment()
@@ -101,7 +101,7 @@ def door_of(stack: Stack, scene: Path) -> Iterator[TeleopDoor]:
     thread.start()
     try:
         wait_for(lambda: not deployment.control_is_stale, "the bridge's status")
-        yield TeleopDoor(node, deployment, str(scene))
+        yield TeleopController(node, deployment, str(scene))
     finally:
         executor.shutdown()
         thread.join()
@@ -109,7 +109,7 @@ def door_of(stack: Stack, scene: Path) -> Iterator[TeleopDoor]:
         rclpy.try_shutdown()
 
 
-def steer(door: TeleopDoor, operator: Operator, button: NDArray[np.float64], depth: float) -> None:
+def steer(door: TeleopController, operator: Operator, button: NDArray[np.float64], depth: float) -> None:
     """Press the button as the expert would; it sees the button go down in front of the hand."""
     expert, end = make_expert(TASK), time.monotonic() + LONGEST_S
     while time.monotonic() < end:

@@ -38,7 +38,7 @@ def test_during_the_mission(tmp_path):
 def test_during_the_film(tmp_path):
     with Stack(tmp_path, "openral", "demo", "--mission", "open the drawer") as stack:
         stack.until_says("the simulator agrees")
-        wait_for(lambda: list(tmp_path.glob("runs/*/*.partial.mp4")), "the film to begin")
+        wait_for(lambda: list(tmp_path.glob("runs/*/.mission.mp4.*.partial")), "the film to begin")
         stack.interrupt()
         assert stack.wait() == INTERRUPTED, stack.output
     assert "Traceback" not in stack.output

@@ -265,6 +265,13 @@ class EntityMixin:
             self._rclpy_attach(subscription, subscription.lost_events)
         return subscription
 
+    def _rclpy_service(self, srv_type: Any, srv_name: str) -> tuple[str, str]:
+        """Return the name of a service's type, and the service's full name."""
+        type_name = check_is_interface(srv_type, ("srv",))
+        full = self.resolve_service_name(srv_name)
+        validate_full_topic_name(full, is_service=True)
+        return type_name, full
+
     def create_client(
         self,
         srv_type: Any,
@@ -279,9 +286,7 @@ class EntityMixin:
         Raises:
             NoTypeSupportImportedException, InvalidServiceNameException: see there.
         """
-        type_name = check_is_interface(srv_type, ("srv",))
-        full = self.resolve_service_name(srv_name)
-        validate_full_topic_name(full, is_service=True)
+        type_name, full = self._rclpy_service(srv_type, srv_name)
         group = callback_group or self._default_callback_group
         client = Client(self._rclpy_as_node(), srv_type, full, qos_profile, group, type_name, query_timeout)
         self._rclpy_add(client)
@@ -301,9 +306,7 @@ class EntityMixin:
         Raises:
             NoTypeSupportImportedException, InvalidServiceNameException: see there.
         """
-        type_name = check_is_interface(srv_type, ("srv",))
-        full = self.resolve_service_name(srv_name)
-        validate_full_topic_name(full, is_service=True)
+        type_name, full = self._rclpy_service(srv_type, srv_name)
         group = callback_group or self._default_callback_group
         service = Service(self._rclpy_as_node(), srv_type, full, callback, group, qos_profile, type_name)
         self._rclpy_add(service)

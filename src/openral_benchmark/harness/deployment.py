@@ -137,7 +137,7 @@ class MissionHarness:
         loop = ControlLoop(arm, executor, episode, LoopSettings(periods, real_time_factor=0.0), state)
         goals.connect(loop.post, episode.rejected)
         loop.run(lambda: episode.goes_on)
-        told = {
+        row_fields = {
             "row": row,
             "variant": variant,
             "task": self._scene.task.id,
@@ -150,7 +150,7 @@ class MissionHarness:
             "disturbance": arm.disturbance.done if arm.disturbance else "",
             "wall_s": round(time.perf_counter() - begun, 3),
         }
-        return told, log
+        return row_fields, log
 
     def _hosted(self, package: RSkillPackage) -> dict[str, GoalSkill]:
         inference = Inference(package.manifest, self._scene, self._shared.policy(package))
@@ -243,11 +243,11 @@ def announced_skill(package: RSkillPackage) -> Skill:
 
 def _record(tally: EpisodeTally) -> dict[str, Any]:
     """Return what happened as a row holds it: `steps` are those until the first success, or all."""
-    told = asdict(tally)
-    used, first = told.pop("steps"), told.pop("success_step")
+    fields = asdict(tally)
+    used, first = fields.pop("steps"), fields.pop("success_step")
     return {
         "success": first is not None,
         "steps": used if first is None else first,
         "used_steps": used,
-        **told,
+        **fields,
     }

@@ -165,8 +165,8 @@ class HarnessEpisode:
             self._decide()
         answered = parts.goals.running
         self._goal_answers(images)
-        if told := self._conditions.tick(now.wall_s):
-            self._do(self._director.found_out(*told, now))
+        if finding := self._conditions.tick(now.wall_s):
+            self._do(self._director.found_out(*finding, now))
         self._decide()
         self._look_at_the_mission()
         if not self._over and parts.goals.running != answered:

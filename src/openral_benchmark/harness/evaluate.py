@@ -83,14 +83,16 @@ def evaluate_missions(
         chosen(table.variants, variants, "variant"),
         episodes,
     )
-    told: list[dict[str, Any]] = []
+    finished: list[dict[str, Any]] = []
     total = sum(len(job.rows) for job in jobs)
     workers = min(options.workers or os.cpu_count() or 1, len(jobs))
     with progress_bar("missions", total) as (bar, task):
         for some in run_missions(jobs, setting, folder, workers=workers, resume=options.resume):
-            told += some
-            bar.update(task, completed=len(told), note=f"{sum(row['success'] for row in told)} solved")
-    content = mission_result(suite, package, scenes, setting, told, command)
+            finished += some
+            bar.update(
+                task, completed=len(finished), note=f"{sum(row['success'] for row in finished)} solved"
+            )
+    content = mission_result(suite, package, scenes, setting, finished, command)
     write_result(folder / "result.json", content)
     (folder / "report.html").write_text(mission_page(content), encoding="utf-8")
     print_missions(content, console)

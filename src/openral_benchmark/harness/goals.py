@@ -90,7 +90,7 @@ class GoalHost:
         """Control steps of the motions that have ended."""
 
     def connect(self, post: Callable[[Chunk], None], refuse: Callable[[Chunk, str], None]) -> None:
-        """Take the door of the control loop."""
+        """Take the admission of the control loop."""
         self._admission = Admission(post, refuse)
 
     @property

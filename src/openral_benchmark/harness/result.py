@@ -9,6 +9,7 @@ from openral_benchmark.compare import exact_mcnemar
 from openral_benchmark.harness.rows import ROWS
 from openral_benchmark.harness.suite_run import MissionSetting, counts_sha256, other_skills
 from openral_benchmark.harness.variants import VARIANTS
+from openral_benchmark.result import benchmark_section
 from openral_core.scene import BenchmarkScene
 from openral_core.statistics import wilson_interval
 from openral_core.suite import Suite
@@ -55,13 +56,7 @@ def mission_result(
     beside = other_skills(first)
     return {
         "schema_version": "0.1",
-        "benchmark": {
-            "name": suite.id,
-            "protocol": first.metadata.honest_scope,
-            "robot": first.robot_id,
-            "simulator": first.metadata.simulator,
-            "render_profile": first.scene.backend_options.get("render_profile"),
-        },
+        "benchmark": benchmark_section(suite, first),
         "eval_config": {
             "vla_id": package.manifest.name,
             "tasks": [scene.task.id for scene in scenes],

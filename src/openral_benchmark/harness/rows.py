@@ -44,8 +44,8 @@ class HarnessRow:
     @property
     def truth(self) -> tuple[str, ...]:
         """What of it is the simulator's own truth, which no deployment has; every result of the row says so."""
-        told = {"judge": self.judge, "positions": self.grounding}
-        return tuple(name for name, source in told.items() if source == "true")
+        sources = {"judge": self.judge, "positions": self.grounding}
+        return tuple(name for name, source in sources.items() if source == "true")
 
     def deployed_in(self, scene: BenchmarkScene) -> HarnessRow:
         """Return the row as a scene can have it: where it names no judge or no detector, the simulator answers for its

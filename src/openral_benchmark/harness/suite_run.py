@@ -21,6 +21,7 @@ from openral_benchmark.plan import simulator_task
 from openral_benchmark.run_identity import RunIdentity, require_same, run_identity
 from openral_benchmark.workers.parent_watch import worker_pool
 from openral_core.errors import ManifestError, NotFoundError, OpenralError
+from openral_core.files.atomic import write_atomically
 from openral_core.files.output_folder import make_private
 from openral_core.mission_record import STEPS_FILE, RecordedStep
 from openral_core.scene import BenchmarkScene
@@ -157,11 +158,11 @@ def _run_job(job: MissionJob, setting: MissionSetting, left: Sequence[str]) -> l
     rows = []
     for row in left:
         try:
-            told, log = harness.run(row, job.variant, job.init_id)
+            fields, log = harness.run(row, job.variant, job.init_id)
         except OpenralError as error:
             rows.append(_lost(job, row, str(error)))
             continue
-        rows.append({**told, "error": ""})
+        rows.append({**fields, "error": ""})
         if setting.traces is not None:
             name = f"{row}-{job.variant}-{job.scene.task.id.replace('/', '-')}-{job.init_id}"
             _write_trace(setting.traces / name, log)
@@ -226,10 +227,8 @@ class _RowFile:
             self.rows = _read_rows(path, identity)
         self._is_empty = not self.rows
         self._done = {_key(row) for row in self.rows}
-        partial = path.with_suffix(".part")
         lines = [{"identity": identity}, *self.rows]
-        partial.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-        os.replace(partial, path)
+        write_atomically(path, "".join(f"{json.dumps(line)}\n" for line in lines), durable=True)
         self._file = path.open("a", encoding="utf-8")
 
     def left(self, job: MissionJob) -> list[str]:

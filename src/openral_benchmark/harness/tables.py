@@ -26,8 +26,8 @@ def print_missions(content: Content, console: Console) -> None:
     for line in lines:
         table.add_row(*line)
     console.print(table)
-    for told in remarks(content):
-        console.print(told, soft_wrap=True)
+    for remark in remarks(content):
+        console.print(remark, soft_wrap=True)
 
 
 def mission_table(content: Content) -> tuple[list[str], list[list[str]]]:
@@ -67,12 +67,12 @@ def comparison_table(content: Content) -> tuple[list[str], list[list[str]]]:
 def remarks(content: Content) -> list[str]:
     """Return what must be said beside the table."""
     config, results = content["eval_config"], content["results"]
-    told = []
+    found = []
     if any(config["truth"].values()):
-        told.append(f"* with the simulator's own {_truths(config)}, which no deployment has: an upper bound")
+        found.append(f"* with the simulator's own {_truths(config)}, which no deployment has: an upper bound")
     reasons = [row["error"] for row in results["episodes"] if row["error"]]
-    told += [f"episodes without a result, {reasons.count(text)}: {text}" for text in sorted(set(reasons))]
-    return told
+    found += [f"episodes without a result, {reasons.count(text)}: {text}" for text in sorted(set(reasons))]
+    return found
 
 
 def _truths(config: Content) -> str:
@@ -98,7 +98,7 @@ def mission_page(content: Content) -> str:
         begin(f"{config['vla_id']} on {benchmark['name']}"),
         f"<p>{escape(str(benchmark['protocol']))}</p>",
         *_html(*mission_table(content), "missions"),
-        *(f"<p class=note>{escape(told)}</p>" for told in remarks(content)),
+        *(f"<p class=note>{escape(remark)}</p>" for remark in remarks(content)),
         "<h2>Compared episode by episode, exact McNemar test</h2>",
         *_html(*comparison_table(content), "comparisons"),
         "<h2>Where it comes from</h2><table id=provenance>",

@@ -43,6 +43,14 @@ RESTARTS = 3
 SIGTERM_AFTER_S = "12"
 """[s] that a node has to end after SIGINT, which on a busy machine is more than launch's five; less than the fifteen
 that `openral deploy sim` gives the launch."""
+
+
+def _switch(name: str, default: str, description: str) -> DeclareLaunchArgument:
+    return DeclareLaunchArgument(
+        name, default_value=default, choices=["true", "false"], description=description
+    )
+
+
 SHARED_ARGUMENTS = [
     DeclareLaunchArgument(
         "namespace",
@@ -53,55 +61,24 @@ SHARED_ARGUMENTS = [
     DeclareLaunchArgument(
         "device", default_value="cpu", description="where skills and reward model infer: cpu, cuda"
     ),
-    DeclareLaunchArgument(
-        "allow_unevaluated",
-        default_value="false",
-        choices=["true", "false"],
-        description="run skills in a scene they were not evaluated in",
-    ),
+    _switch("allow_unevaluated", "false", "run skills in a scene they were not evaluated in"),
     DeclareLaunchArgument("run_dir", default_value="", description="folder for the record; empty: none"),
     DeclareLaunchArgument(
         "memory_file",
         default_value=str(default_memory_file()),
         description="notes of a language model, see `openral memory`; empty: it keeps none",
     ),
-    DeclareLaunchArgument(
-        "enable_reward_monitor",
-        default_value="true",
-        choices=["true", "false"],
-        description="without it no task can be verified",
-    ),
-    DeclareLaunchArgument(
-        "exit_when_done",
-        default_value="true",
-        choices=["true", "false"],
-        description="end the launch with the mission",
-    ),
-    DeclareLaunchArgument(
-        "rviz",
-        default_value="false",
-        choices=["true", "false"],
-        description="open RViz, where it is installed",
-    ),
-    DeclareLaunchArgument(
+    _switch("enable_reward_monitor", "true", "without it no task can be verified"),
+    _switch("exit_when_done", "true", "end the launch with the mission"),
+    _switch("rviz", "false", "open RViz, where it is installed"),
+    _switch(
         "markers",
-        default_value="false",
-        choices=["true", "false"],
-        description="publish what is planned and said as markers, for RViz and Foxglove; rviz does it, too",
+        "false",
+        "publish what is planned and said as markers, for RViz and Foxglove; rviz does it, too",
     ),
-    DeclareLaunchArgument(
-        "console",
-        default_value="false",
-        choices=["true", "false"],
-        description="the operator's page in a browser; its address is printed",
-    ),
+    _switch("console", "false", "the operator's page in a browser; its address is printed"),
     DeclareLaunchArgument("console_port", default_value="8420", description="of the page; 0: a free one"),
-    DeclareLaunchArgument(
-        "space_mouse",
-        default_value="false",
-        choices=["true", "false"],
-        description="the console lets a SpaceMouse of its machine move the arm by hand, too",
-    ),
+    _switch("space_mouse", "false", "the console lets a SpaceMouse of its machine move the arm by hand, too"),
     DeclareLaunchArgument(
         "record",
         default_value="none",

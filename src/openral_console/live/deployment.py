@@ -72,8 +72,8 @@ class LiveDeployment:
         self.readings = (*before[1 - MAX_READINGS :], reading)
 
 
-class Door(Protocol):
-    """The operator's hand on the arm; `openral_console.ros.teleop_door.TeleopDoor`."""
+class ManualControl(Protocol):
+    """The operator's hand on the arm; `openral_console.ros.teleop_controller.TeleopController`."""
 
     holder: str
     """Who has the arm; empty: nobody."""

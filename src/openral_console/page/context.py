@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from openral_console.actions import ActionLog
-from openral_console.live.deployment import Controls, Door, LiveDeployment
+from openral_console.live.deployment import Controls, LiveDeployment, ManualControl
 from openral_console.options import ListenOptions
 from openral_console.sessions import Sessions
 from openral_console.teleop.space_mouse import SpaceMouse
@@ -17,7 +17,7 @@ class PageContext:
 
     deployment: LiveDeployment
     controls: Controls
-    door: Door
+    manual_control: ManualControl
     actions: ActionLog
     sessions: Sessions
     options: ListenOptions

@@ -59,23 +59,25 @@ class HandPanel:
                     ui.html("".join(f"<kbd>{key}</kbd>" for key in keys.split()), sanitize=False)
                     ui.label(meaning).classes("c-soft")
         ui.on("steer", self._steer)
-        ui.on("gripper", lambda: self._context.door.toggle_gripper(self._tab))
+        ui.on("gripper", lambda: self._context.manual_control.toggle_gripper(self._tab))
         ui.context.client.on_connect(self._back)
         ui.context.client.on_disconnect(self._gone)
 
     def update(self) -> None:
         """Show what is known now."""
-        door, control = self._context.door, self._context.deployment.control
-        mine = door.holder == self._tab
+        manual_control, control = self._context.manual_control, self._context.deployment.control
+        mine = manual_control.holder == self._tab
         if mine != self._has_it:
             self._has_it = mine
             with_cap = self._mouse is not None
             ui.run_javascript(f"window.openralTeleop({json.dumps(mine)}, {json.dumps(with_cap)})")
         runs = control is not None and bool(control.goal)
         self._take.set_text(GIVE_BACK if mine else TAKE_OVER if runs else TAKE)
-        why = "" if mine else door.why_not()
+        why = "" if mine else manual_control.why_not()
         self._take.set_enabled(not why)
-        self._go_on.set_visibility(control is not None and bool(control.operator) and not door.holder)
+        self._go_on.set_visibility(
+            control is not None and bool(control.operator) and not manual_control.holder
+        )
         self._keys.set_visibility(mine)
         self._words.set_text(self._fault or (f"Hold a key to move. {PAD}" if mine else why))
 
@@ -95,18 +97,18 @@ class HandPanel:
 
     async def _switch(self) -> None:
         self._fault = ""
-        if self._context.door.holder == self._tab:
+        if self._context.manual_control.holder == self._tab:
             await self._give_back()
             return
-        why = await asyncio.to_thread(self._context.door.engage, self._tab, self._operator)
+        why = await asyncio.to_thread(self._context.manual_control.engage, self._tab, self._operator)
         self._context.actions(self._operator, "took the arm", why)
         self._fault = why
         if not self._open:  # the tab went while the bridge was asked
             self._let_go()
 
     async def _give_back(self) -> None:
-        holder = self._tab if self._context.door.holder == self._tab else ""
-        why = await asyncio.to_thread(self._context.door.give_back, holder, self._operator)
+        holder = self._tab if self._context.manual_control.holder == self._tab else ""
+        why = await asyncio.to_thread(self._context.manual_control.give_back, holder, self._operator)
         self._context.actions(self._operator, "gave the arm back", why)
         self._fault = why
 
@@ -118,8 +120,8 @@ class HandPanel:
         self._let_go()
 
     def _let_go(self) -> None:
-        if self._context.door.holder == self._tab:
-            self._context.door.disengage(self._tab)
+        if self._context.manual_control.holder == self._tab:
+            self._context.manual_control.disengage(self._tab)
             self._context.actions(self._operator, "let the arm go")
 
     def _steer(self, event: GenericEventArguments) -> None:
@@ -137,7 +139,7 @@ class HandPanel:
             return  # the page is there, and nothing is pressed
         # What comes late moves nothing, but a release is taken whenever it comes.
         if is_fresh or steer.still:
-            self._fault = self._context.door.drive(self._tab, steer)
+            self._fault = self._context.manual_control.drive(self._tab, steer)
             self._is_still = steer.still
 
     def _heed_cap(self) -> tuple[float, float, float, float]:
@@ -151,6 +153,6 @@ class HandPanel:
         self._heard_s = now_s
         while self._presses < mouse.presses:
             self._presses += 1
-            self._context.door.toggle_gripper(self._tab)
+            self._context.manual_control.toggle_gripper(self._tab)
         cap = mouse.deflection()
         return cap.x, cap.y, cap.z, cap.turn

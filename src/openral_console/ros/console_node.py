@@ -27,14 +27,13 @@ from rcl_interfaces.msg import Log
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from sensor_msgs.msg import CompressedImage, Image
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
 
 from openral_console.live.camera_feed import CameraFeed
-from openral_console.live.deployment import MAX_STEPS, LiveDeployment
+from openral_console.live.deployment import LiveDeployment
 from openral_console.live.robot import read_urdf
 from openral_console.ros.convert import (
     control_of,
@@ -47,24 +46,23 @@ from openral_console.ros.convert import (
     step_of,
 )
 from openral_console.ros.fleet_stop import StopAll, deployments_in
-from openral_console.ros.profiles import latched
 from openral_console.ros.recorder_calls import RecorderCalls
 from openral_console.ros.service_call import ServiceCall
 from openral_core.errors import ContractError
 from openral_core.graph.names import COMPRESSED_SUFFIX, DEFAULT_NAMESPACE, frame_prefix
 from openral_core.guarded import GuardedCallbacks
-from openral_core.image_message import ENCODING, decode_picture
+from openral_core.image_message import ENCODING, decode_compressed
+from openral_core.ros.qos import LATCHED, MAX_SKILLS, MISSION_LOG, NEWEST, SKILLS, STATIC_FRAMES
 from openral_reasoner.plain_line import plain_line
 
 LOOK_S = 0.5
 """[s] between two looks for cameras, for other deployments, and for pages that are watched."""
-MAX_CAMERAS, MAX_SKILLS, MAX_DIAGNOSTICS = 12, 64, 64
+MAX_CAMERAS, MAX_DIAGNOSTICS = 12, 64
 MAX_PROMPT = 2000
 """Characters of what is said to the reasoner."""
 REASONER_S = 2.0
 """[s] that a reasoner has to be found in the graph."""
 RAW, PACKED = "sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"
-BEST_EFFORT = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
 
 
 class ConsoleNode(GuardedCallbacks, Node):
@@ -82,18 +80,18 @@ class ConsoleNode(GuardedCallbacks, Node):
             re.escape(f"{self.get_namespace()}/cameras/") + rf"(\w+)/image_raw({COMPRESSED_SUFFIX})?"
         )
         subscribe = self.create_subscription
-        subscribe(Mission, "mission", self._on_mission, latched(1))
-        subscribe(MissionStep, "mission_log", self._on_step, latched(MAX_STEPS))
-        subscribe(SkillInfo, "skills", self._on_skill, latched(MAX_SKILLS))
+        subscribe(Mission, "mission", self._on_mission, LATCHED)
+        subscribe(MissionStep, "mission_log", self._on_step, MISSION_LOG)
+        subscribe(SkillInfo, "skills", self._on_skill, SKILLS)
         subscribe(ControlStatus, "control_status", self._on_status, 10)
         subscribe(TaskProgress, "progress", self._on_progress, 10)
-        subscribe(RecorderStatus, "recorder/status", self._on_recording, latched(1))
-        subscribe(Bool, "estop_state", self._on_estop, latched(1))
+        subscribe(RecorderStatus, "recorder/status", self._on_recording, LATCHED)
+        subscribe(Bool, "estop_state", self._on_estop, LATCHED)
         subscribe(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
         subscribe(Log, "/rosout", self._on_log, 1000)
-        subscribe(String, "/robot_description", self._on_description, latched(1))
+        subscribe(String, "/robot_description", self._on_description, LATCHED)
         subscribe(TFMessage, "/tf", self._on_frames, 10)
-        subscribe(TFMessage, "/tf_static", self._on_frames, latched(10))
+        subscribe(TFMessage, "/tf_static", self._on_frames, STATIC_FRAMES)
         self._prompts = self.create_publisher(Prompt, "prompt", 10)
         self._stop, self._release = (ServiceCall(self, Trigger, name) for name in ("estop", "estop_reset"))
         self._stop_all = StopAll(self)
@@ -199,7 +197,7 @@ class ConsoleNode(GuardedCallbacks, Node):
             packed = topic.endswith(COMPRESSED_SUFFIX)
             on_picture = partial(self._on_compressed if packed else self._on_image, feed)
             kind: Any = CompressedImage if packed else Image
-            self._images[name] = self.create_subscription(kind, topic, on_picture, BEST_EFFORT)
+            self._images[name] = self.create_subscription(kind, topic, on_picture, NEWEST)
 
     def _camera_topics(self) -> dict[str, str]:
         """Return the topic that each camera is looked at on."""
@@ -214,7 +212,7 @@ class ConsoleNode(GuardedCallbacks, Node):
         return found
 
     def _on_compressed(self, feed: CameraFeed, message: Any) -> None:
-        picture = decode_picture(message.data)
+        picture = decode_compressed(message.data)
         if picture is None:
             feed.fault = f"{len(message.data)} bytes are no picture"
         else:

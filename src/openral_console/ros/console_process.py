@@ -12,8 +12,8 @@ from openral_console.live.deployment import LiveDeployment
 from openral_console.options import DEFAULT_PORT, ListenOptions
 from openral_console.ros.console_node import ConsoleNode
 from openral_console.ros.spinning import spinning
-from openral_console.ros.teleop_door import TeleopDoor
-from openral_console.teleop.pyspacemouse_cap import PySpaceMouseCap, check_pyspacemouse
+from openral_console.ros.teleop_controller import TeleopController
+from openral_console.teleop.pyspacemouse_device import PySpaceMouseDevice, check_pyspacemouse
 from openral_core.errors import InstallationError, OpenralError
 from openral_core.guarded import EXIT_UNFIT
 
@@ -52,12 +52,12 @@ def serve(
         server = ConsoleServer(
             deployment,
             node,
-            TeleopDoor(node, deployment, scene),
+            TeleopController(node, deployment, scene),
             chosen,
             actions_file,
             node.get_logger().info,
             node.get_namespace(),
-            PySpaceMouseCap if space_mouse else None,
+            PySpaceMouseDevice if space_mouse else None,
         )
         # Not by the logger: whoever reads /rosout would have the token.
         sys.stdout.write(f"openral console: {server.url}\n")

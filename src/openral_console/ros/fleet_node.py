@@ -19,12 +19,11 @@ from openral_console.live.deployment import LiveDeployment
 from openral_console.live.views import StopAnswer
 from openral_console.ros.convert import control_of, mission_of, skill_of
 from openral_console.ros.fleet_stop import deployments_in, stop_deployments
-from openral_console.ros.profiles import latched
 from openral_core.guarded import GuardedCallbacks
+from openral_core.ros.qos import LATCHED, MAX_SKILLS, SKILLS
 
 SPIN_S = 0.02
 """[s] that one look at the graph waits for messages."""
-MAX_SKILLS = 64
 """That are shown of a deployment."""
 
 
@@ -61,9 +60,9 @@ class FleetNode(GuardedCallbacks, Node):
         robot = self._robots[namespace] = LiveDeployment()
         for kind, name, take, qos in (
             (ControlStatus, "control_status", _on_status, 10),
-            (Mission, "mission", _on_mission, latched(1)),
-            (SkillInfo, "skills", _on_skill, latched(MAX_SKILLS)),
-            (Bool, "estop_state", _on_estop, latched(1)),
+            (Mission, "mission", _on_mission, LATCHED),
+            (SkillInfo, "skills", _on_skill, SKILLS),
+            (Bool, "estop_state", _on_estop, LATCHED),
         ):
             self.create_subscription(kind, f"{namespace}/{name}", partial(take, robot), qos)
 

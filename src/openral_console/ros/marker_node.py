@@ -19,10 +19,10 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from openral_console.live.planned_path import box_edges, planned_points
 from openral_console.ros.convert import control_of, mission_of, reading_of, seconds
-from openral_console.ros.profiles import latched
 from openral_core.errors import ContractError
 from openral_core.graph.names import DEFAULT_NAMESPACE, frame_prefix
 from openral_core.guarded import GuardedCallbacks
+from openral_core.ros.qos import LATCHED
 from openral_core.ros.run_node import run_node
 from openral_core.scene import load_scene
 from openral_reasoner.plain_line import plain_line
@@ -48,14 +48,14 @@ class MarkerNode(GuardedCallbacks, Node):
         self._drawn = True
         self._mission: Any = None
         self._reading: Any = None
-        self._path = self.create_publisher(Path, "planned_path", latched(1))
-        self._markers = self.create_publisher(MarkerArray, "markers", latched(1))
+        self._path = self.create_publisher(Path, "planned_path", LATCHED)
+        self._markers = self.create_publisher(MarkerArray, "markers", LATCHED)
         subscribe = self.create_subscription
         subscribe(PointStamped, "ee_target", self._on_target, 10)
         subscribe(PoseStamped, "ee_pose", self._on_pose, 10)
         subscribe(ActionChunk, "action_chunk", self._on_chunk, 10)
         subscribe(ControlStatus, "control_status", self._on_status, 10)
-        subscribe(Mission, "mission", self._on_mission, latched(1))
+        subscribe(Mission, "mission", self._on_mission, LATCHED)
         subscribe(TaskProgress, "progress", self._on_progress, 10)
 
     # -- the path ------------------------------------------------------------------------------------

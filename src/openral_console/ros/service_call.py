@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 from rclpy.node import Node
+
+from openral_core.ros.service_call import ServiceNotFound, ServiceTimeout, call_service
 
 ANSWER_S = 2.0
 """[s] wall time that a service has for its answer."""
@@ -32,14 +33,13 @@ class ServiceCall:
     def __call__(self, **fields: Any) -> str:
         """Call with the fields of a request, and return why it was not done; empty: it was."""
         name = self._client.service_name
-        if not self._client.wait_for_service(timeout_sec=ANSWER_S):
+        request = self._kind.Request(**fields)
+        try:
+            answer = call_service(self._client, request, find_s=ANSWER_S, answer_s=self._answer_s)
+        except ServiceNotFound:
             return f"nobody answers on {name}: no {self._server} is in the graph"
-        done = threading.Event()
-        future = self._client.call_async(self._kind.Request(**fields))
-        future.add_done_callback(lambda _: done.set())
-        if not done.wait(self._answer_s):
-            return f"{name} did not answer within {self._answer_s:.0f} s"
-        answer: Any = future.result()
+        except ServiceTimeout as error:
+            return str(error)
         # std_srvs calls the field `success`, this package's own services call it `ok`.
         was_done = getattr(answer, "success", False) or getattr(answer, "ok", False)
         return "" if was_done else f"{name}: {getattr(answer, 'message', '')}"

@@ -68,8 +68,8 @@ class FinishedRun:
 
     def steps_at(self, stamp_s: float) -> tuple[RecordedStep, ...]:
         """Return the newest decisions up to a moment [s], without readings."""
-        told = [step for step in self._steps if step.stamp_s <= stamp_s and step.kind != "reading"]
-        return tuple(told[-MAX_STEPS:])
+        shown = [step for step in self._steps if step.stamp_s <= stamp_s and step.kind != "reading"]
+        return tuple(shown[-MAX_STEPS:])
 
     def readings_at(self, stamp_s: float) -> tuple[ReadingView, ...]:
         """Return the readings up to a moment [s], each with its attempt as its goal."""
@@ -110,8 +110,12 @@ class FinishedRun:
 
     def skills(self) -> dict[str, SkillView]:
         """Return the skills that the run had, by name, with their licences."""
-        told = self.facts.get("skills")
-        views = [_skill(each) for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+        recorded = self.facts.get("skills")
+        views = (
+            [_skill(each) for each in recorded if isinstance(each, dict)]
+            if isinstance(recorded, list)
+            else []
+        )
         return {view.name: view for view in views}
 
     def _changed(self, **changes: Any) -> RecordedMission:
@@ -148,9 +152,9 @@ def _task_at(task: RecordedTask, number: int, steps: list[RecordedStep]) -> Reco
     )
 
 
-def _skill(told: dict[str, Any]) -> SkillView:
+def _skill(facts: dict[str, Any]) -> SkillView:
     def text(name: str) -> str:
-        return plain_line(str(told.get(name, "")))
+        return plain_line(str(facts.get(name, "")))
 
     return SkillView(
         name=text("name"),
@@ -158,7 +162,7 @@ def _skill(told: dict[str, Any]) -> SkillView:
         kind=text("kind"),
         state="",
         license=text("license"),
-        commercial_use=bool(told.get("commercial_use")),
+        commercial_use=bool(facts.get("commercial_use")),
         running=False,
         node="",
     )

@@ -81,8 +81,8 @@ class RunPage:
         self._picture.set_visibility(picture is not None)
         if attempt is not None and picture is not None:
             self._picture.set_source(f"/picture/{run.attempts.index(attempt)}.png")
-        told = f"{attempt.text}, attempt {attempt.number}" if attempt else "no attempt yet"
-        self._caption.set_text(told if picture or attempt is None else f"{told}: no picture was kept")
+        label = f"{attempt.text}, attempt {attempt.number}" if attempt else "no attempt yet"
+        self._caption.set_text(label if picture or attempt is None else f"{label}: no picture was kept")
 
     def _switch(self) -> None:
         if self._slider.value >= self._run.end_s and not self._timer.active:

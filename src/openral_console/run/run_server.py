@@ -1,4 +1,4 @@
-"""Serves the page of a finished run, behind the same door as the console; without ROS, and nothing can be commanded."""
+"""Serves the page of a finished run, under the console's access control; without ROS, and nothing can be commanded."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def serve_run(run_dir: Path, options: ListenOptions) -> None:
     listening = listen(options, options.port, "--port")
     options = replace(options, port=listening.getsockname()[1])
     sessions = Sessions.create()
-    door = Access(_application(run), sessions, options, passwords, getpass.getuser(), _note)
+    guarded = Access(_application(run), sessions, options, passwords, getpass.getuser(), _note)
     try:
         sys.stdout.write(f"openral console: {url_of(options, sessions)}\n")
         sys.stdout.flush()
-        serve_on(door, listening, options)
+        serve_on(guarded, listening, options)
     finally:
         listening.close()
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from openral_console.teleop.cap import CapDevice, CapReport, SpaceMouseError
+from openral_console.teleop.space_mouse_device import SpaceMouseDevice, SpaceMouseError, SpaceMouseReport
 
 PERIOD_S = 0.01
 """[s] between two looks for reports."""
@@ -31,7 +31,7 @@ JOIN_S = 1.0
 DEAD_ZONE = 0.12
 """Deflection, of 1, that a hand makes which pushes along another axis."""
 AXES = ("x", "y", "z", "turn")
-REST = CapReport()
+REST = SpaceMouseReport()
 
 
 class SpaceMouse:
@@ -39,7 +39,7 @@ class SpaceMouse:
 
     def __init__(
         self,
-        open_device: Callable[[], CapDevice],
+        open_device: Callable[[], SpaceMouseDevice],
         stop: Callable[[], str],
         say: Callable[[str], object],
         clock: Callable[[], float] = time.monotonic,
@@ -74,7 +74,7 @@ class SpaceMouse:
         with self._lock:
             return self._why_not()
 
-    def deflection(self) -> CapReport:
+    def deflection(self) -> SpaceMouseReport:
         """Return how far the cap is deflected beyond its dead zone; all zero where that does not count."""
         with self._lock:
             seen = REST if self._why_not() else self._report
@@ -125,7 +125,7 @@ class SpaceMouse:
                 self._fail(SpaceMouseError(f"the SpaceMouse failed: {type(error).__name__}: {error}"))
             self._closing.wait(RETRY_S)
 
-    def _begin(self, device: CapDevice) -> None:
+    def _begin(self, device: SpaceMouseDevice) -> None:
         with self._lock:
             self.name, self.error = device.name, None
             self._report, self._may_move = REST, False
@@ -139,7 +139,7 @@ class SpaceMouse:
         if news:
             self._say(str(error))
 
-    def _take_all(self, device: CapDevice) -> None:
+    def _take_all(self, device: SpaceMouseDevice) -> None:
         while not self._closing.is_set():
             report = device.read()
             with self._lock:
@@ -150,7 +150,7 @@ class SpaceMouse:
                 return
             self._take(report)
 
-    def _take(self, report: CapReport) -> None:
+    def _take(self, report: SpaceMouseReport) -> None:
         with self._lock:
             before, now_s = self._report, self._clock()
             if not _at_rest(before):
@@ -167,7 +167,7 @@ class SpaceMouse:
         self.stop_fault = self._stop()
 
 
-def _at_rest(report: CapReport) -> bool:
+def _at_rest(report: SpaceMouseReport) -> bool:
     return all(abs(getattr(report, axis)) <= DEAD_ZONE for axis in AXES)
 
 

@@ -1,4 +1,4 @@
-"""Wires the door of the control loop to the graph: who announces what, and which chunks come."""
+"""Wires the admission of chunks to the graph: who announces what, and which chunks come."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.lifecycle import LifecycleNode
-from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 
 from openral_control.admission import Admission
 from openral_control.chunk_queue import Chunk
 from openral_control.messages import read_announcement, read_chunk, unreadable_chunk
 from openral_core.errors import ContractError
+from openral_core.ros.qos import SKILLS
 
-ANNOUNCEMENTS = QoSProfile(depth=64, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 CHUNKS = 128
 """Chunks that may wait to be looked at, so that a flood of a stranger's does not wash away those that count."""
 LOOK_S, LOOKS_A_GRAPH = 0.1, 10
@@ -31,7 +30,7 @@ class AdmissionTopics:
     """Subscribes to `action_chunk` and `skills`."""
 
     def __init__(self, node: LifecycleNode, admit: Callable[[Chunk], None]) -> None:
-        """Open the door.
+        """Subscribe.
 
         Args:
             node: which listens.
@@ -45,7 +44,7 @@ class AdmissionTopics:
         """Messages with a field that was not right, since the start; chunks of a known goal are not among them."""
         group = MutuallyExclusiveCallbackGroup()  # what waits for a reset of the scene must not hold this up
         subscribe = node.create_subscription
-        subscribe(SkillInfo, "skills", self._on_skill, ANNOUNCEMENTS, callback_group=group)
+        subscribe(SkillInfo, "skills", self._on_skill, SKILLS, callback_group=group)
         subscribe(ActionChunk, "action_chunk", self._on_chunk, CHUNKS, callback_group=group)
         wall = Clock(clock_type=ClockType.STEADY_TIME)
         node.create_timer(LOOK_S, self._look, callback_group=group, clock=wall)

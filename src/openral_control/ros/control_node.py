@@ -33,7 +33,7 @@ from openral_control.ros.robot_topics import to_time
 from openral_core.errors import OpenralError
 from openral_core.graph.names import DEFAULT_NAMESPACE
 from openral_core.guarded import GuardedCallbacks
-from openral_core.process.told_to_end import ToldToEnd
+from openral_core.process.stop_signals import StopSignals
 from openral_core.ros.bridges import ANOTHER, has_more_bridges
 from openral_core.types import RobotState
 
@@ -318,7 +318,7 @@ def run_bridge(make_node: Callable[[], ControlNode[Any]], args: list[str] | None
     node: Any = None
     executor = MultiThreadedExecutor(num_threads=4)
     try:
-        with ToldToEnd() as told:
+        with StopSignals() as signals:
             node = make_node()
             executor.add_node(node)
             if node.get_parameter("autostart").value:
@@ -327,8 +327,8 @@ def run_bridge(make_node: Callable[[], ControlNode[Any]], args: list[str] | None
                     node.trigger_activate()
             ended: Any = Future()
             node.failed.add_done_callback(ended.set_result)
-            told.spin(executor, ended)
-        return 1 if node is not None and node.failed.done() and not told.told else 0
+            signals.spin(executor, ended)
+        return 1 if node is not None and node.failed.done() and not signals.received else 0
     finally:
         executor.shutdown()
         if node is not None:

@@ -12,7 +12,7 @@ from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
 from openral_control.estop_latch import EStopLatch
-from openral_control.ros.robot_topics import LATCHED
+from openral_core.ros.qos import LATCHED
 
 
 class EStop:

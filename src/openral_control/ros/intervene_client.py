@@ -8,6 +8,7 @@ import rclpy
 from openral.srv import Intervene
 
 from openral_core.graph.names import DEFAULT_NAMESPACE, ros_arguments
+from openral_core.ros.service_call import ServiceNotFound, ServiceTimeout, call_service
 
 
 def intervene(
@@ -28,14 +29,13 @@ def intervene(
     node = rclpy.create_node(f"arm_{os.getpid()}", namespace=DEFAULT_NAMESPACE)
     try:
         client = node.create_client(Intervene, "intervene")
-        if not client.wait_for_service(timeout_sec=patience_s):
-            return False, "no bridge is in the graph; is a deployment running on this ROS_DOMAIN_ID?"
-        future = client.call_async(Intervene.Request(take=take, who=operator))
-        rclpy.spin_until_future_complete(node, future, timeout_sec=patience_s)
-        answer = future.result() if future.done() else None
-        if answer is None:
-            return False, f"the bridge did not answer within {patience_s:.0f} s"
+        request = Intervene.Request(take=take, who=operator)
+        answer = call_service(client, request, find_s=patience_s, answer_s=patience_s, node=node)
         return bool(answer.success), str(answer.message)
+    except ServiceNotFound:
+        return False, "no bridge is in the graph; is a deployment running on this ROS_DOMAIN_ID?"
+    except ServiceTimeout:
+        return False, f"the bridge did not answer within {patience_s:.0f} s"
     finally:
         node.destroy_node()
         rclpy.try_shutdown()

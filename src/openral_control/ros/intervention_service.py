@@ -1,4 +1,4 @@
-"""The service by which an operator takes the arm from the policies, and gives it back; one door for page and CLI."""
+"""The service by which an operator takes the arm from the policies, and gives it back; page and CLI both call it."""
 
 from __future__ import annotations
 

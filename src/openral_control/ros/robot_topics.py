@@ -10,16 +10,15 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PointStamped, PoseStamped, TransformStamped
 from numpy.typing import NDArray
 from rclpy.lifecycle import LifecycleNode
-from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from openral_control.ros.outbox import Outbox
 from openral_core.graph.names import frame_prefix
+from openral_core.ros.qos import LATCHED
 from openral_core.types import RobotState
 
-LATCHED = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 WORLD = "world"
 """Frame of the hand's pose, after the prefix of the deployment."""
 

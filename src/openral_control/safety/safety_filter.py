@@ -68,8 +68,8 @@ class SafetyFilter:
         self._velocities = np.zeros_like(self.led) if velocities is None else np.array(velocities)
         self._wanted = self.led
 
-    def forgive(self) -> None:
-        """Make up for nothing that the joints lag behind: what is asked for next counts from where they are led."""
+    def drop_lag(self) -> None:
+        """Drop the lag of the joints: the next command counts from the last target, not from the last command."""
         self._wanted = self.led
 
     def fork(self) -> SafetyFilter:

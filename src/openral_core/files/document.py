@@ -28,7 +28,7 @@ _TEXT_TAG = "tag:yaml.org,2002:str"
 _COLLECTION_TAGS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 _INT = re.compile(r"[-+]?[0-9]{1,18}")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_MENDS = {
+_FIXES = {
     "'\\t'": "indent by spaces; YAML takes no tabs there",
     "could not find expected ':'": "write `key: value`; the colon is missing there or on the line before",
     "mapping values are not allowed here": "end the line before with a colon, or put text that holds one in quotes",
@@ -130,7 +130,7 @@ def parse_document(text: str, path: Path) -> Document:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
         what = " ".join((error.problem or error.context or "malformed").split())
-        fix = next((fix for part, fix in _MENDS.items() if part in what), "fix the syntax there")
+        fix = next((fix for part, fix in _FIXES.items() if part in what), "fix the syntax there")
         raise ManifestError(_fault(path, line, "file", f"not YAML ({what})", fix)) from error
     except yaml.YAMLError as error:
         what = " ".join(str(error).split())[:120]

@@ -16,7 +16,7 @@ from openral_core.errors import OutputError
 
 PROBE_BYTES = 64 * 1024
 """What is written and thrown away to see that there is room at all."""
-_MENDS = {
+_FIXES = {
     errno.ENOSPC: "free some space there, or name another place",
     errno.EDQUOT: "free some space there, or name another place",
     errno.EROFS: "name a place that can be written",
@@ -97,10 +97,10 @@ def check_file(path: Path, what: str) -> Path:
 
 def disk_fault(error: OSError) -> str | None:
     """Return one line about a fault of a disk or its permissions; None for any other error, which is a bug's."""
-    if error.errno not in _MENDS:
+    if error.errno not in _FIXES:
         return None
     where = f"{error.filename}: " if error.filename is not None else ""
-    return f"{where}{_reason(error)}; {_MENDS[error.errno]}"
+    return f"{where}{_reason(error)}; {_FIXES[error.errno]}"
 
 
 def _reason(error: OSError) -> str:
@@ -108,4 +108,4 @@ def _reason(error: OSError) -> str:
 
 
 def _fix(error: OSError, usual: str) -> str:
-    return _MENDS.get(error.errno or 0, usual)
+    return _FIXES.get(error.errno or 0, usual)

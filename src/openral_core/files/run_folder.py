@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from openral_core.files.atomic import write_atomically
 from openral_core.mission_record import RecordedStep
 
 FACTS_FILE = "run.json"
@@ -93,6 +94,4 @@ def _intervened(attempt: AttemptRecord, stamp_s: float) -> None:
 def add_facts(run_dir: Path, **facts: Any) -> None:
     """Write more of what is known of a run into its `run.json`. Raises OSError: it cannot be written."""
     text = json.dumps({**load_facts(run_dir), **facts}, indent=2) + "\n"
-    partial = run_dir / f"{FACTS_FILE}.partial"
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(run_dir / FACTS_FILE)
+    write_atomically(run_dir / FACTS_FILE, text)

@@ -31,7 +31,7 @@ OPTIONAL_FIELDS = (
     "policy_extras",
 )
 """Fields that mean something to some families only; a family names those that it reads."""
-_MENDS = {
+_FIXES = {
     "processors": "name both files",
     "image_preprocessing.history": "write the control steps back from now, such as [-6, -4, -2, 0]",
     "image_preprocessing.image_size": "write [height, width] in px as the checkpoint takes them",
@@ -118,7 +118,7 @@ def family_faults(family: str | None, values: Mapping[str, Any]) -> list[Fault]:
     if rule is None:
         return []
     faults = [
-        Fault(name, f"is missing for family {family}", _MENDS.get(name, "add it"))
+        Fault(name, f"is missing for family {family}", _FIXES.get(name, "add it"))
         for name in rule.needs
         if not is_stated(values, name)
     ]

@@ -14,7 +14,7 @@ from rclpy.task import Future
 
 from openral_core.errors import OpenralError
 from openral_core.guarded import EXIT_UNFIT
-from openral_core.process.told_to_end import ToldToEnd
+from openral_core.process.stop_signals import StopSignals
 
 
 def run_node(make_node: Callable[[], Any], args: list[str] | None = None, *, threads: int = 1) -> int:
@@ -36,15 +36,15 @@ def run_node(make_node: Callable[[], Any], args: list[str] | None = None, *, thr
         SingleThreadedExecutor() if threads == 1 else MultiThreadedExecutor(num_threads=threads)
     )
     try:
-        with ToldToEnd() as told:
+        with StopSignals() as signals:
             node = make_node()
             executor.add_node(node)
             if node.has_parameter("autostart") and node.get_parameter("autostart").value:
                 for transition in (node.trigger_configure, node.trigger_activate):
                     ended = transition()
-                    if ended != TransitionCallbackReturn.SUCCESS and not told.told:
+                    if ended != TransitionCallbackReturn.SUCCESS and not signals.received:
                         return EXIT_UNFIT if ended == TransitionCallbackReturn.FAILURE else 1
-            told.spin(executor, Future())
+            signals.spin(executor, Future())
     except OpenralError as error:
         sys.stderr.write(f"error: {error}\n")
         return EXIT_UNFIT

@@ -8,7 +8,6 @@ these files, and made again when the dataset is opened.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from openral_core.errors import DatasetError
+from openral_core.files.atomic import replaced_file, write_atomically
 from openral_data.column_statistics import ColumnStatistics
 from openral_data.datasets.videos import join_videos, key_frames
 from openral_data.lerobot_meta import read_info, read_sentences, tasks_table
@@ -267,20 +267,10 @@ def _picture_statistics(video: Path) -> dict[str, list[Any]]:
 
 def _write_table(path: Path, table: pa.Table) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
-    pq.write_table(table, partial)
-    _sync(partial)
-    partial.replace(path)
+    with replaced_file(path, durable=True) as partial:
+        pq.write_table(table, partial)
 
 
 def _write_text(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
-    partial.write_text(text, encoding="utf-8")
-    _sync(partial)
-    partial.replace(path)
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
+    write_atomically(path, text, durable=True)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import DatasetError
+from openral_core.files.atomic import replaced_file
 from openral_data.recorded_columns import rate
 
 
@@ -40,10 +41,13 @@ def join_videos(target: Path, parts: Sequence[tuple[Path, int]], fps: float) -> 
         OSError: the file cannot be written.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_suffix(".partial.mp4")
     tick = 1 / rate(fps)
+    options = {"movflags": "faststart"}
     try:
-        with av.open(str(partial), "w", options={"movflags": "faststart"}) as container:
+        with (
+            replaced_file(target) as partial,
+            av.open(str(partial), "w", format="mp4", options=options) as container,
+        ):
             stream: Any = None
             done = 0
             for path, frames in parts:
@@ -55,11 +59,9 @@ def join_videos(target: Path, parts: Sequence[tuple[Path, int]], fps: float) -> 
                     raise DatasetError(f"{path}: has {copied} frames, wanted {frames}; it is damaged")
                 done += frames
     except (av.FFmpegError, IndexError) as error:
-        partial.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.errno is not None and error.errno > 0:
             raise
         raise DatasetError(f"{target}: its parts cannot be joined ({error})") from error
-    partial.replace(target)
 
 
 def _copy(source: Any, frames: int, done: int, tick: Fraction, stream: Any, container: Any) -> int:

@@ -18,6 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from openral_core.errors import DatasetError
+from openral_core.files.atomic import write_atomically
 from openral_data.recorded_columns import RecordedColumns
 from openral_data.recording.frame import RecordedFrame
 from openral_data.recording.video_encoder import VideoEncoder
@@ -27,12 +28,7 @@ ABOUT, ROWS = "segment.json", "frames.arrows"
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
     """Write a file whole or not at all. Raises OSError."""
-    partial = path.with_suffix(".partial")
-    with partial.open("w", encoding="utf-8") as file:
-        file.write(json.dumps(content, indent=2) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
+    write_atomically(path, json.dumps(content, indent=2) + "\n", durable=True)
 
 
 class SegmentWriter:

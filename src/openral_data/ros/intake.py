@@ -11,7 +11,7 @@ from sensor_msgs.msg import CompressedImage
 
 from openral_core.errors import ContractError
 from openral_core.graph.names import COMPRESSED_SUFFIX
-from openral_core.image_message import ENCODINGS, decode_image, decode_picture, encode_jpeg, require_size
+from openral_core.image_message import ENCODINGS, decode_compressed, decode_image, encode_jpeg, require_size
 from openral_core.message_fields import MAX_WORDS, text_field
 from openral_core.scene_parts import SceneCamera
 from openral_data.recorded_columns import CameraColumn
@@ -60,7 +60,7 @@ class MessageIntake:
     def take_compressed(self, topic: RecordedTopic, data: bytes, received_ns: int) -> None:
         """Take a picture in CDR (sensor_msgs/CompressedImage). Raises ContractError: it is none of its camera."""
         message = deserialize_message(data, CompressedImage)
-        pixels = decode_picture(message.data)
+        pixels = decode_compressed(message.data)
         if pixels is None:
             raise ContractError(f"{topic.name}: {len(message.data)} bytes are no picture")
         require_size(self._cameras[topic.camera], pixels.shape[1], pixels.shape[0], "the picture")
@@ -70,10 +70,7 @@ class MessageIntake:
 
     def _picture(self, topic: RecordedTopic, data: bytes, received_ns: int) -> None:
         message = deserialize_message(data, topic.message_type)
-        camera = self._cameras[topic.camera]
-        pixels = decode_image(
-            camera, message.width, message.height, message.encoding, message.step, message.data, ENCODINGS
-        )
+        pixels = decode_image(self._cameras[topic.camera], message, ENCODINGS)
         self._recorder.assembler.image(topic.camera, _stamp_s(message), pixels)
         if self._recorder.notes is not None:
             compressed = CompressedImage(

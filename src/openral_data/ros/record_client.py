@@ -12,11 +12,12 @@ import rclpy
 from openral.msg import RecorderStatus
 from openral.srv import MarkEpisode
 from rclpy.node import Node
-from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from rich.console import Console
 from std_srvs.srv import Trigger
 
 from openral_core.graph.names import DEFAULT_NAMESPACE, ros_arguments
+from openral_core.ros.qos import LATCHED
+from openral_core.ros.service_call import ServiceNotFound, ServiceTimeout, call_service
 
 NOBODY = 2
 """Exit code where no recorder answers."""
@@ -42,14 +43,13 @@ def order(name: str, patience_s: float, namespace: str, outcome: str = "") -> in
     marks = name == "mark"
     with _node(namespace) as node:
         client = node.create_client(MarkEpisode if marks else Trigger, f"recorder/{name}")
-        if not client.wait_for_service(patience_s):
+        request = MarkEpisode.Request(outcome=outcome) if marks else Trigger.Request()
+        try:
+            answer = call_service(client, request, find_s=patience_s, answer_s=ANSWER_S, node=node)
+        except ServiceNotFound:
             console.print(_MISSING, soft_wrap=True)
             return NOBODY
-        request = MarkEpisode.Request(outcome=outcome) if marks else Trigger.Request()
-        future = client.call_async(request)
-        rclpy.spin_until_future_complete(node, future, timeout_sec=ANSWER_S)
-        answer: Any = future.result()
-        if answer is None:
+        except ServiceTimeout:
             console.print("the recorder did not answer; see its lines in launch.log", soft_wrap=True)
             return 1
         done = bool(answer.ok if marks else answer.success)
@@ -62,8 +62,7 @@ def show_status(patience_s: float, namespace: str) -> int:
     console = Console(highlight=False)
     heard: list[Any] = []
     with _node(namespace) as node:
-        latched = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
-        node.create_subscription(RecorderStatus, "recorder/status", heard.append, latched)
+        node.create_subscription(RecorderStatus, "recorder/status", heard.append, LATCHED)
         end = time.monotonic() + patience_s
         while not heard and time.monotonic() < end:
             rclpy.spin_once(node, timeout_sec=0.05)

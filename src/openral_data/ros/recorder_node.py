@@ -25,7 +25,6 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.node import Node
-from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from sensor_msgs.msg import CompressedImage
 from std_srvs.srv import Trigger
 
@@ -33,6 +32,7 @@ from openral_core.errors import ContractError, OutputError
 from openral_core.graph.names import COMPRESSED_SUFFIX, DEFAULT_NAMESPACE
 from openral_core.guarded import GuardedCallbacks
 from openral_core.robot import load_robot
+from openral_core.ros.qos import LATCHED
 from openral_core.ros.run_node import run_node
 from openral_core.scene import load_scene
 from openral_data.recorded_columns import RecordedColumns
@@ -88,8 +88,7 @@ class RecorderNode(GuardedCallbacks, Node):
             say=self._say,
         )
         self._intake = MessageIntake(self._recorder)
-        latched = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
-        self._status = self.create_publisher(RecorderStatus, "recorder/status", latched)
+        self._status = self.create_publisher(RecorderStatus, "recorder/status", LATCHED)
         self._listen(recorded_topics(columns))
         self._offer()
         self._thread = threading.Thread(target=self._write, name="write", daemon=True)

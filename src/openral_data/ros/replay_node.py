@@ -1,4 +1,4 @@
-"""Replays an episode in a simulator: a bridge of its own, in lockstep, through the door that policies use."""
+"""Replays an episode in a simulator: a bridge of its own, in lockstep, through the interface that policies use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from openral.msg import ActionChunk, ControlStatus, SkillInfo
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.node import Node
-from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
 from sensor_msgs.msg import Image, JointState
 
 from openral_core.errors import ControlError
@@ -27,6 +26,7 @@ from openral_core.guarded import GuardedCallbacks
 from openral_core.process.wait_or_kill import wait_or_kill
 from openral_core.process.with_parent import end_with_parent
 from openral_core.robot import load_robot
+from openral_core.ros.qos import LATCHED, best_effort
 from openral_core.scene import DeployScene, load_scene
 from openral_data.recording.outcome import simulator_verdict
 from openral_data.replay import Deviation, ReplayEpisode, deviation
@@ -55,15 +55,13 @@ class ReplayNode(GuardedCallbacks, Node):
         """What came of it: hand and fingers at each observation."""
         self.rejection = ""
         self.over = False
-        latched = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
-        self._infos = self.create_publisher(SkillInfo, "skills", latched)
+        self._infos = self.create_publisher(SkillInfo, "skills", LATCHED)
         self._chunks = self.create_publisher(ActionChunk, "action_chunk", 10)
-        best_effort = QoSProfile(depth=10, reliability=QoSReliabilityPolicy.BEST_EFFORT)
         self.create_subscription(JointState, "/joint_states", self._on_joints, 200)
         self.create_subscription(PoseStamped, "ee_pose", self._on_pose, 200)
         self.create_subscription(ControlStatus, "control_status", self._on_status, 10)
         topic = f"cameras/{scene.cameras[0].name}/image_raw"
-        self.create_subscription(Image, topic, self._on_image, best_effort)
+        self.create_subscription(Image, topic, self._on_image, best_effort(10))
         self.create_timer(HEARTBEAT_S, self._announce, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._announce()
 

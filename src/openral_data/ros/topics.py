@@ -16,17 +16,17 @@ from openral.msg import (
     SkillInfo,
     TaskProgress,
 )
-from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CameraInfo, Image, JointState
 from std_msgs.msg import Bool, String
 from tf2_msgs.msg import TFMessage
 
 from openral_core.graph.names import DEFAULT_NAMESPACE
+from openral_core.ros.qos import LATCHED, MISSION_LOG, SKILLS, STATIC_FRAMES, best_effort
 from openral_data.recorded_columns import RecordedColumns
 
 COMPRESSED = "sensor_msgs/msg/CompressedImage"
-BEST_EFFORT = QoSProfile(depth=30, reliability=QoSReliabilityPolicy.BEST_EFFORT)
+BEST_EFFORT = best_effort(30)
 """A second of pictures may wait while the process does not get the processor."""
 
 
@@ -54,10 +54,6 @@ class RecordedTopic:
         return f"{self.message_type.__module__.split('.')[0]}/msg/{self.message_type.__name__}"
 
 
-def _latched(depth: int) -> Any:
-    return QoSProfile(depth=depth, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
-
-
 def recorded_topics(columns: RecordedColumns) -> list[RecordedTopic]:
     """Return the topics of a deployment with these cameras."""
     topics = [
@@ -68,15 +64,15 @@ def recorded_topics(columns: RecordedColumns) -> list[RecordedTopic]:
         RecordedTopic("/openral/executed_action", ExecutedAction, 200),
         RecordedTopic("/openral/action_chunk", ActionChunk, 50),
         RecordedTopic("/openral/control_status", ControlStatus, 50),
-        RecordedTopic("/openral/skills", SkillInfo, _latched(64), latched=True),
-        RecordedTopic("/openral/mission", Mission, _latched(1), latched=True),
-        RecordedTopic("/openral/mission_log", MissionStep, _latched(256)),
+        RecordedTopic("/openral/skills", SkillInfo, SKILLS, latched=True),
+        RecordedTopic("/openral/mission", Mission, LATCHED, latched=True),
+        RecordedTopic("/openral/mission_log", MissionStep, MISSION_LOG),
         RecordedTopic("/openral/progress", TaskProgress, 50),
         RecordedTopic("/openral/prompt", Prompt, 10),
-        RecordedTopic("/openral/estop_state", Bool, _latched(1), latched=True),
+        RecordedTopic("/openral/estop_state", Bool, LATCHED, latched=True),
         RecordedTopic("/tf", TFMessage, 200),
-        RecordedTopic("/tf_static", TFMessage, _latched(10), latched=True),
-        RecordedTopic("/robot_description", String, _latched(1), latched=True),
+        RecordedTopic("/tf_static", TFMessage, STATIC_FRAMES, latched=True),
+        RecordedTopic("/robot_description", String, LATCHED, latched=True),
     ]
     for camera in columns.cameras:
         base = f"/openral/cameras/{camera.name}"

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.lifecycle import LifecycleNode
-from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from rclpy.time import Time
 from sensor_msgs.msg import CameraInfo, Image
 from tf2_ros import Buffer, TransformException, TransformListener
@@ -19,6 +18,7 @@ from tf2_ros import Buffer, TransformException, TransformListener
 from openral_core.errors import ContractError
 from openral_core.graph.names import frame_prefix
 from openral_core.image_message import ENCODINGS, decode_image, parse_stamp
+from openral_core.ros.qos import best_effort
 from openral_core.scene import SceneCamera
 from openral_core.types import rotation_matrix
 from openral_perception.geometry import NotLocatedError, PinholeCamera
@@ -27,7 +27,7 @@ from openral_perception.views import CameraInbox, Lens, decode_depth, read_lens
 
 WORLD = "world"
 """Frame of all answers, after the prefix of the deployment."""
-QOS = QoSProfile(depth=4, reliability=QoSReliabilityPolicy.BEST_EFFORT)
+QOS = best_effort(4)
 COMPLAINT_PERIOD_S = 5.0
 """[s] between two lines about messages that were dropped."""
 UNIT = 1e-3
@@ -140,15 +140,7 @@ class ViewIntake:
 
     def _on_image(self, camera: SceneCamera, message: Image) -> None:
         stamp_ns = self._stamp(camera, message)
-        image = decode_image(
-            camera,
-            message.width,
-            message.height,
-            message.encoding,
-            message.step,
-            message.data,
-            accepted=ENCODINGS,
-        )
+        image = decode_image(camera, message, ENCODINGS)
         # The message's own memory may be shared with the transport.
         with self._lock:
             self._inboxes[camera.name].colour(stamp_ns, image if image.flags.owndata else image.copy())

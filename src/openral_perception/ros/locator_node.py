@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from openral.srv import Locate
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
-from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
+from rclpy.lifecycle import State, TransitionCallbackReturn
 
 from openral_core.errors import ContractError, NotFoundError, OpenralError
 from openral_core.graph.names import DEFAULT_NAMESPACE
-from openral_core.guarded import GuardedCallbacks
 from openral_core.message_fields import MAX_NAME, MAX_WORDS, text_field
 from openral_core.robot import load_robot
+from openral_core.ros.loading_node import LoadingNode
 from openral_core.ros.run_node import run_node
 from openral_core.scene import DeployScene, load_scene
 from openral_perception.detection import ObjectDetector
@@ -35,10 +35,12 @@ from openral_rskill.registry import resolve
 SERVICE = "perception/locate"
 
 
-class LocatorNode(GuardedCallbacks, LifecycleNode):
+class LocatorNode(LoadingNode):
     """Parameters: `scene`, `skill` (default: the scene's `detector_skill`), `device`, `allow_unevaluated`, `autostart`,
     `stale_after_s` [s], `far_m` [m], `camera_sigma_m` [m] and `camera_sigma_rad` [rad] (how well the cameras' poses are
     known), `sim_positions` (answer words by the simulator's own positions)."""
+
+    what = "the locator"
 
     def __init__(self) -> None:
         super().__init__("locator", namespace=DEFAULT_NAMESPACE)
@@ -60,16 +62,6 @@ class LocatorNode(GuardedCallbacks, LifecycleNode):
         self._inputs, self._questions = MutuallyExclusiveCallbackGroup(), MutuallyExclusiveCallbackGroup()
         self.create_service(Locate, SERVICE, self._on_locate, callback_group=self._questions)
 
-    def on_configure(self, state: State) -> TransitionCallbackReturn:
-        """Check the scene, and the detector if there is one; it is loaded when it is first asked."""
-        try:
-            self._load()
-        except OpenralError as error:
-            for line in str(error).splitlines():
-                self.get_logger().error(f"the locator cannot run: {line}")
-            return TransitionCallbackReturn.FAILURE
-        return TransitionCallbackReturn.SUCCESS
-
     def on_activate(self, state: State) -> TransitionCallbackReturn:
         """Begin to look."""
         assert self._scene is not None
@@ -85,16 +77,6 @@ class LocatorNode(GuardedCallbacks, LifecycleNode):
         self._stop()
         return super().on_deactivate(state)
 
-    def on_cleanup(self, state: State) -> TransitionCallbackReturn:
-        """Forget pictures and detector."""
-        self.close()
-        return TransitionCallbackReturn.SUCCESS
-
-    def on_shutdown(self, state: State) -> TransitionCallbackReturn:
-        """Forget pictures and detector for good."""
-        self.close()
-        return TransitionCallbackReturn.SUCCESS
-
     def close(self) -> None:
         """Stop looking and close the detector."""
         self._stop()
@@ -109,7 +91,8 @@ class LocatorNode(GuardedCallbacks, LifecycleNode):
             if listening is not None:
                 listening.close()
 
-    def _load(self) -> None:
+    def load(self) -> None:
+        """Check the scene, and the detector if there is one; it is loaded when it is first asked."""
         scene = load_scene(self._value("scene"))
         if not any(camera.depth for camera in scene.cameras):
             raise NotFoundError(

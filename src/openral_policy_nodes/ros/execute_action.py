@@ -24,11 +24,12 @@ from openral_core.guarded import GuardedCallbacks
 from openral_core.instant import Instant
 from openral_core.manifest import RSkillManifest
 from openral_core.progress_message import read_progress
+from openral_core.ros.qos import LATCHED
 from openral_core.types import RobotState
 from openral_policy_nodes.goal_request import GoalRefused, GoalRequest, parse_goal
 from openral_policy_nodes.inference import SensorSet
 from openral_policy_nodes.ros.goal_result import result_message
-from openral_policy_nodes.ros.sensors import LATCHED_QOS, SensorIntake
+from openral_policy_nodes.ros.sensors import SensorIntake
 from openral_policy_nodes.runner import GoalRun, PolicyRunner
 from openral_policy_nodes.status_message import read_status
 from openral_policy_nodes.step_count import StepCount
@@ -140,7 +141,7 @@ class ExecuteServer:
             ),
             (
                 node.destroy_subscription,
-                node.create_subscription(Bool, graph_name(space, "estop_state"), self._on_estop, LATCHED_QOS),
+                node.create_subscription(Bool, graph_name(space, "estop_state"), self._on_estop, LATCHED),
             ),
             (
                 node.destroy_subscription,

@@ -11,8 +11,8 @@ from rclpy.clock_type import ClockType
 from rclpy.node import Node
 
 from openral_core.graph.names import graph_name
+from openral_core.ros.qos import LATCHED, STATE
 from openral_policy_nodes.ros.hosting_node import HEARTBEAT_S
-from openral_policy_nodes.ros.sensors import LATCHED_QOS, STATE_QOS
 
 
 class FakePolicyNode:
@@ -28,8 +28,8 @@ class FakePolicyNode:
         """
         self._node, self.skill, self.horizon_s = node, skill, horizon_s
         space = node.get_namespace()
-        self._infos = node.create_publisher(SkillInfo, graph_name(space, "skills"), LATCHED_QOS)
-        self.chunks = node.create_publisher(ActionChunk, graph_name(space, "action_chunk"), STATE_QOS)
+        self._infos = node.create_publisher(SkillInfo, graph_name(space, "skills"), LATCHED)
+        self.chunks = node.create_publisher(ActionChunk, graph_name(space, "action_chunk"), STATE)
         self.goal_id = ""
         self.active = True
         node.create_timer(HEARTBEAT_S, self.announce, clock=Clock(clock_type=ClockType.STEADY_TIME))

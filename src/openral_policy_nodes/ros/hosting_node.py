@@ -10,16 +10,17 @@ from openral.msg import ActionChunk, SkillInfo
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.lifecycle import State, TransitionCallbackReturn
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from openral_core.errors import ContractError, OpenralError
 from openral_core.graph.names import graph_name
 from openral_core.robot import RobotDescription
-from openral_core.ros.farewell import wait_until_heard
+from openral_core.ros.delivery import wait_until_delivered
+from openral_core.ros.loading_node import log_cannot_run
+from openral_core.ros.qos import STATE, latched
 from openral_core.scene import DeployScene, SceneCamera
 from openral_policy_nodes.inference import PolicyChunk
 from openral_policy_nodes.ros.execute_action import ExecuteActionHost, ExecuteServer, SkillOffer
-from openral_policy_nodes.ros.sensors import STATE_QOS, SensorIntake
+from openral_policy_nodes.ros.sensors import SensorIntake
 from openral_policy_nodes.ros.skill_messages import HostedSkill, chunk_message, skill_message
 from openral_policy_nodes.runner import ChunkSource, PolicyRunner
 from openral_policy_nodes.state_assembler import StateAssembler
@@ -65,14 +66,9 @@ class HostingNode(ExecuteActionHost):
         self.declare_parameter("autostart", True)
         self.declare_parameter("default_deadline_s", 45.0)
         self.declare_parameter("inference_timeout_s", Limits.inference_wall_s)
-        latched = QoSProfile(
-            depth=most_skills,
-            reliability=ReliabilityPolicy.RELIABLE,
-            durability=DurabilityPolicy.TRANSIENT_LOCAL,
-        )
         space = self.get_namespace()
-        self._chunks = self.create_publisher(ActionChunk, graph_name(space, "action_chunk"), STATE_QOS)
-        self._skills = self.create_publisher(SkillInfo, graph_name(space, "skills"), latched)
+        self._chunks = self.create_publisher(ActionChunk, graph_name(space, "action_chunk"), STATE)
+        self._skills = self.create_publisher(SkillInfo, graph_name(space, "skills"), latched(most_skills))
         self._hosting: Hosting | None = None
         self._runner: PolicyRunner | None = None
         self._server: ExecuteServer | None = None
@@ -104,8 +100,7 @@ class HostingNode(ExecuteActionHost):
             self._announce("inactive")
             self._serve(hosting, *self._load(hosting))
         except OpenralError as error:
-            for line in str(error).splitlines():  # a record each: readers of a log keep to single lines
-                self.get_logger().error(f"{self._what} cannot run: {line}")
+            log_cannot_run(self, self._what, error)
             self._announce("unconfigured")
             self._release()
             return TransitionCallbackReturn.FAILURE
@@ -224,7 +219,7 @@ class HostingNode(ExecuteActionHost):
             message.header.stamp = now
             self._skills.publish(message)
         if state in LAST_STATES:
-            wait_until_heard(self._skills)
+            wait_until_delivered(self._skills)
 
 
 def require_gripper(robot: RobotDescription) -> None:

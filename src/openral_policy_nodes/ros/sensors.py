@@ -10,23 +10,18 @@ from typing import Any
 import numpy as np
 from geometry_msgs.msg import PointStamped, PoseStamped
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import CameraInfo, Image, JointState
 
 from openral_core.errors import ContractError
 from openral_core.graph.names import graph_name
 from openral_core.image_message import decode_image, require_size
+from openral_core.ros.qos import NEWEST, STATE
 from openral_core.scene import SceneCamera
 from openral_core.types import RobotState
 from openral_policy_nodes.inference import SensorSet
 from openral_policy_nodes.state_assembler import StateAssembler
 from openral_policy_nodes.synchroniser import NearestSynchroniser, StampSynchroniser
 
-CAMERA_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-STATE_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
-LATCHED_QOS = QoSProfile(
-    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
-)
 FUTURE_NS = 5_000_000_000
 """[ns] so far ahead of the node's clock, which may lag, no observation can be; one that were believed would make every
 true one look old."""
@@ -86,19 +81,15 @@ class SensorIntake:
         """The newest complete set."""
         space = node.get_namespace()
         self._subscriptions = [
+            node.create_subscription(JointState, _JOINTS, lambda message: self._add(_JOINTS, message), STATE),
             node.create_subscription(
-                JointState, _JOINTS, lambda message: self._add(_JOINTS, message), STATE_QOS
-            ),
-            node.create_subscription(
-                PoseStamped, graph_name(space, _POSE), lambda message: self._add(_POSE, message), STATE_QOS
+                PoseStamped, graph_name(space, _POSE), lambda message: self._add(_POSE, message), STATE
             ),
         ]
         self._target = (-1, np.zeros(3))
         if with_target:
             self._subscriptions.append(
-                node.create_subscription(
-                    PointStamped, graph_name(space, "ee_target"), self._on_target, STATE_QOS
-                )
+                node.create_subscription(PointStamped, graph_name(space, "ee_target"), self._on_target, STATE)
             )
         for camera in cameras:
             self._subscribe_camera(camera)
@@ -136,8 +127,8 @@ class SensorIntake:
 
         topic = graph_name(self._node.get_namespace(), f"cameras/{camera.name}")
         create = self._node.create_subscription
-        self._subscriptions.append(create(Image, f"{topic}/image_raw", on_image, CAMERA_QOS))
-        self._subscriptions.append(create(CameraInfo, f"{topic}/camera_info", on_info, CAMERA_QOS))
+        self._subscriptions.append(create(Image, f"{topic}/image_raw", on_image, NEWEST))
+        self._subscriptions.append(create(CameraInfo, f"{topic}/camera_info", on_info, NEWEST))
 
     def _on_target(self, message: PointStamped) -> None:
         point = np.array([message.point.x, message.point.y, message.point.z])
@@ -221,17 +212,7 @@ class SensorIntake:
         return replace(state, ee_target=target) if target_ns == stamp else state
 
     def _decode(self, name: str, message: Image) -> Any:
-        return self._check(
-            name,
-            lambda: decode_image(
-                self._cameras[name],
-                message.width,
-                message.height,
-                message.encoding,
-                message.step,
-                message.data,
-            ),
-        )
+        return self._check(name, lambda: decode_image(self._cameras[name], message))
 
     def _check(self, source: str, read: Callable[[], Any]) -> Any:
         """Return what `read` returns; on a fault remember it, say it once, and return None.

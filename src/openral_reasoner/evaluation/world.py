@@ -97,8 +97,8 @@ class SimulatedDeployment:
             self._work()
             if self._planning.question:
                 self._planning.operator_says(self._written.answer)
-            if told := self._condition_query.tick(self._now):
-                self._do(self._director.found_out(*told, Instant(self._now, self._now)))
+            if finding := self._condition_query.tick(self._now):
+                self._do(self._director.found_out(*finding, Instant(self._now, self._now)))
             self._do(self._planning.tick(Instant(self._now, self._now)))
             self._do(self._director.tick(Instant(self._now, self._now)))
             if self._running is None:

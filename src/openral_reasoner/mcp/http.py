@@ -18,9 +18,9 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from openral_core.errors import InstallationError
+from openral_core.files.atomic import write_atomically
 from openral_core.files.output_folder import check_folder, make_private
 from openral_core.loopback import is_loopback
-from openral_sidecar.identity import write_private
 from openral_sidecar.paths import run_folder
 
 MAX_BODY = 256 * 1024
@@ -84,7 +84,7 @@ class HttpServer:
         self.token_file = token_file or run_folder() / f"mcp-{self.port}.token"
         make_private(check_folder(self.token_file.parent, "--token-file"))
         self._token = secrets.token_urlsafe(32)
-        write_private(self.token_file, self._token)
+        write_atomically(self.token_file, self._token, private=True)
 
     @property
     def url(self) -> str:

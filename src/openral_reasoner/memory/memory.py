@@ -18,6 +18,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from openral_core.errors import OpenralError
+from openral_core.files.atomic import write_atomically
 from openral_reasoner.vocabulary import FILLERS, stem, words
 
 MAX_NOTE = 200
@@ -142,9 +143,7 @@ class Memory:
         return gone
 
     def _write(self, notes: list[Note]) -> None:
-        partial = self._path.with_suffix(".part")
-        partial.write_text("".join(f"{note.line}\n" for note in notes[-MAX_NOTES:]), encoding="utf-8")
-        os.replace(partial, self._path)
+        write_atomically(self._path, "".join(f"{note.line}\n" for note in notes[-MAX_NOTES:]))
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

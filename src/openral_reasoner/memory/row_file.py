@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
+
+from openral_core.files.atomic import write_atomically
 
 RowT = TypeVar("RowT", bound=BaseModel)
 
@@ -61,10 +62,8 @@ class RowFile(Generic[RowT]):
         return gone
 
     def _write(self, path: Path, rows: list[RowT]) -> None:
-        partial = path.with_suffix(".part")
         document = {"rows": [row.model_dump(mode="json") for row in rows[-self._most :]]}
-        partial.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-        os.replace(partial, path)
+        write_atomically(path, json.dumps(document, indent=1) + "\n")
 
     @contextmanager
     def _locked(self, path: Path) -> Iterator[Path]:

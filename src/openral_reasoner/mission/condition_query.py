@@ -24,7 +24,7 @@ REFUSALS = 3
 
 Sense = Callable[[QueryProgress, Callable[[Reply], None]], None]
 """`openral_reasoner.mission.planning_service.Perception.sense`."""
-Told = tuple[int, "bool | None", str]
+ConditionAnswer = tuple[int, "bool | None", str]
 """Key of the `AskWorld`, whether its condition holds as it stands (None: nobody can tell), and why."""
 
 
@@ -51,7 +51,7 @@ class ConditionQuery:
         """Begin; the answer comes from `tick`."""
         self._open = _OpenQuery(asked, wall_s + PATIENCE_S, wall_s)
 
-    def tick(self, wall_s: float) -> Told | None:
+    def tick(self, wall_s: float) -> ConditionAnswer | None:
         """Ask on, and tell the answer once there is one."""
         open_ = self._open
         if open_ is None:

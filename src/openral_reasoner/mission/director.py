@@ -369,8 +369,8 @@ class Director:
     def _ask_whether(self, condition: Condition, key: int, why: str, now: Instant) -> None:
         def answered(choice: str | None, now: Instant) -> None:
             holds = None if choice is None else (choice == "yes") is not condition.negated
-            told = "nobody answered" if choice is None else "the operator says so"
-            self._decisions.found_out(self.mission, key, holds, f"{why}; {told}", now)
+            answerer = "nobody answered" if choice is None else "the operator says so"
+            self._decisions.found_out(self.mission, key, holds, f"{why}; {answerer}", now)
 
         self.ask(condition.question, self._config.ask_patience_s, answered, now, YES_OR_NO)
 
@@ -396,13 +396,13 @@ class Director:
     def intervention(self, operator: str, now: Instant) -> None:
         """Who has taken the arm over, in words; empty: nobody. Meanwhile the clocks of attempt and mission stand
         still, and what the reward monitor says counts for nothing."""
-        told = self._goals.intervention(operator, now)
-        if told is None:
+        pause_s = self._goals.intervention(operator, now)
+        if pause_s is None:
             return
-        self.mission.postpone(told)
+        self.mission.postpone(pause_s)
         if self._active:
             words = f"{operator} has taken the arm over; the clocks stand still"
-            back = f"the arm was given back after {told:.1f} s; the attempt goes on"
+            back = f"the arm was given back after {pause_s:.1f} s; the attempt goes on"
             self.mission.say(now.stamp_s, "intervention", words if operator else back)
 
     def goal_answered(self, key: int, goal_id: str, accepted: bool, now: Instant) -> list[Command]:

@@ -34,11 +34,11 @@ def table_of(mission: Any) -> Table:
         seconds = f"{task.ended_s - task.started_s:.1f}" if task.ended_s else "-"
         progress = f"{task.progress:.2f}" if task.progress >= 0 else "-"
         skill = plain_line(task.skill).rsplit("/", 1)[-1].removeprefix("rskill-")
-        told = Text(plain_line(task.text, MAX_SHOWN))
+        cell = Text(plain_line(task.text, MAX_SHOWN))
         for words in (skill, plain_line(task.outcome, MAX_SHOWN)):
-            told.append(f"\n{words}" if words else "", style="dim")
+            cell.append(f"\n{words}" if words else "", style="dim")
         table.add_row(
-            Padding(told, (0, 0, 0, 2 * min(task.depth, 9))),
+            Padding(cell, (0, 0, 0, 2 * min(task.depth, 9))),
             Text(task.state, style=COLOURS.get(task.state, "")),
             str(task.attempts),
             progress,

@@ -62,7 +62,7 @@ class Questions:
         mission, self._open = self._mission(), None
         mission.question, mission.answers = "", ()
         said = question.answer
-        told = "nobody answered in time" if said is None else f'the operator said "{plain_line(said)}"'
-        mission.say(now.stamp_s, "answer", told)
+        outcome = "nobody answered in time" if said is None else f'the operator said "{plain_line(said)}"'
+        mission.say(now.stamp_s, "answer", outcome)
         question.answered(said, now)
         return True

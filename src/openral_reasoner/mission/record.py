@@ -21,6 +21,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from openral_core.errors import ManifestError
+from openral_core.files.atomic import write_atomically
 from openral_core.files.output_folder import check_folder, make_private
 from openral_core.mission_record import MISSION_FILE, STEPS_FILE, RecordedMission, RecordedStep, RecordedTask
 from openral_reasoner.mission.mission import LogEntry, Mission, MissionState, Task
@@ -57,14 +58,8 @@ class MissionWriter:
 
     def state(self, mission: Mission) -> None:
         """Replace `mission.json` by the mission as it is now; a reader never sees half a file."""
-        partial = self._final.with_suffix(".json.part")
         with self._said_once():
-            try:
-                partial.write_text(json.dumps(written(mission), indent=2) + "\n", encoding="utf-8")
-                os.replace(partial, self._final)
-            except OSError:
-                partial.unlink(missing_ok=True)
-                raise
+            write_atomically(self._final, json.dumps(written(mission), indent=2) + "\n")
 
     def unfinished(self, log: Callable[[LogEntry], None]) -> Mission | None:
         """The mission that was in work when the last process ended; None: there was none.

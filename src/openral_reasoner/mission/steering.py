@@ -144,8 +144,8 @@ class Steering:
             if task.ended_as_asked:
                 word = "ended as asked; whether it is done was not verified"
             attempts = f"{task.attempts} attempt{'s' if task.attempts != 1 else ''}"
-            told = f"{word}, after {attempts}: {task.outcome}{self._ways(task, now)}{self._left()}"
-            answer(Reply(verified or task.ended_as_asked, told))
+            message = f"{word}, after {attempts}: {task.outcome}{self._ways(task, now)}{self._left()}"
+            answer(Reply(verified or task.ended_as_asked, message))
 
     def _ways(self, task: Task, now: Instant) -> str:
         """How a task that failed may be tried anew, for its reply."""

@@ -198,9 +198,15 @@ def _planned(clause: str, match: Match) -> PlannedTask:
     The policy gets the words that it was trained with; where the operator told the thing from others, the operator's.
     """
     entry = match.entry
-    told = not entry.task or any(_is_told_apart(phrase, entry) for phrase in grammar.phrases(clause))
+    is_distinguished = not entry.task or any(
+        _is_told_apart(phrase, entry) for phrase in grammar.phrases(clause)
+    )
     return PlannedTask(
-        clause, entry.skill, entry.task.id if entry.task else "", clause if told else entry.says, match.score
+        clause,
+        entry.skill,
+        entry.task.id if entry.task else "",
+        clause if is_distinguished else entry.says,
+        match.score,
     )
 
 

@@ -14,12 +14,12 @@ import cv2
 from openral.srv import Locate as LocateService
 from openral.srv import QueryTaskProgress
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import Image
 
 from openral_core.errors import OpenralError
 from openral_core.image_message import decode_image
 from openral_core.progress import ProgressReading
+from openral_core.ros.qos import NEWEST
 from openral_core.scene import SceneCamera
 from openral_reasoner.mission.request_queue import Locate, Look, QueryProgress, Reply, Sensing
 from openral_reasoner.plain_line import plain_line
@@ -31,7 +31,6 @@ SERVICE = "perception/query_task_progress"
 LOCATE = "perception/locate"
 MAX_OTHERS = 20
 """Other things in the picture that an answer of `locate` repeats."""
-NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 Answer = Callable[[Reply], None]
 
@@ -97,9 +96,8 @@ class CameraAndMonitor:
         waiting.release = lambda: self._node.destroy_subscription(subscription)
 
     def _seen(self, waiting: _WaitingAnswer, camera: SceneCamera, message: Any) -> None:
-        size = (message.width, message.height)
         try:
-            image = decode_image(camera, *size, message.encoding, message.step, message.data)
+            image = decode_image(camera, message)
         except OpenralError as error:
             self._end(waiting, Reply(False, str(error)))
             return
@@ -114,7 +112,7 @@ class CameraAndMonitor:
         # Who asks again and again wants another look at the world, not the same scores again.
         wanted = QueryTaskProgress.Request(window_s=request.window_s, task=request.task[:200], fresh=True)
         answered = self._guard(partial(self._answered, waiting), SERVICE)
-        self._client.call_async(wanted).add_done_callback(answered)
+        self._call(self._client, wanted, waiting, answered)
 
     def _answered(self, waiting: _WaitingAnswer, future: Any) -> None:
         self._end(waiting, progress_reply(future.result()))
@@ -126,10 +124,18 @@ class CameraAndMonitor:
         waiting = self._wait(answer, "what locates things")
         wanted = LocateService.Request(words=request.words, camera=request.camera, u=request.u, v=request.v)
         located = self._guard(partial(self._located, waiting), LOCATE)
-        self._locator.call_async(wanted).add_done_callback(located)
+        self._call(self._locator, wanted, waiting, located)
 
     def _located(self, waiting: _WaitingAnswer, future: Any) -> None:
         self._end(waiting, locate_reply(future.result()))
+
+    def _call(
+        self, client: Any, request: Any, waiting: _WaitingAnswer, answered: Callable[[Any], object]
+    ) -> None:
+        """Call a service; a call that is answered too late is given up."""
+        future = client.call_async(request)
+        waiting.release = lambda: client.remove_pending_request(future)
+        future.add_done_callback(answered)
 
     def _wait(self, answer: Answer, what: str) -> _WaitingAnswer:
         waiting = _WaitingAnswer(answer, time.monotonic() + PATIENCE_S, what)
@@ -169,7 +175,7 @@ def locate_reply(response: Any) -> Reply:
         return Reply(False, f"not located: {why}")
     point, covariance = response.point.point, [float(value) for value in response.covariance]
     sigma = [math.sqrt(value) if 0 <= value < math.inf else None for value in covariance[::4]]
-    told = {
+    fields = {
         "position_m": [round(value, 4) for value in (point.x, point.y, point.z)],
         "sigma_m": [None if value is None else round(value, 4) for value in sigma],
         "confidence": round(response.confidence, 3),
@@ -179,6 +185,6 @@ def locate_reply(response: Any) -> Reply:
         "others": [plain_line(words) for words in response.others[:MAX_OTHERS]],
         "remark": plain_line(response.message),
     }
-    if not all(math.isfinite(value) for value in told["position_m"]):
+    if not all(math.isfinite(value) for value in fields["position_m"]):
         return Reply(False, "not located: the position is not finite")
-    return Reply(True, json.dumps(told))
+    return Reply(True, json.dumps(fields))

@@ -29,9 +29,9 @@ from rclpy.task import Future
 
 from openral_core.graph.names import DEFAULT_NAMESPACE, graph_name, policy_namespace
 from openral_core.guarded import GuardedCallbacks
-from openral_core.process.told_to_end import ToldToEnd
+from openral_core.process.stop_signals import StopSignals
+from openral_core.ros.qos import SKILLS
 from openral_reasoner.palette import MOTION
-from openral_reasoner.ros.messages import LATCHED
 
 PERIOD_S = 0.05
 MOTION_S = 0.2
@@ -63,7 +63,7 @@ class FakeSkillServer(GuardedCallbacks, Node):
         self._active: tuple[str, str] = ("", "")
         space = self.get_namespace()
         name = graph_name(space, f"skills/{slug.replace('-', '_')}/execute")
-        self._info = self.create_publisher(SkillInfo, graph_name(space, "skills"), LATCHED)
+        self._info = self.create_publisher(SkillInfo, graph_name(space, "skills"), SKILLS)
         self._status = self.create_publisher(ControlStatus, graph_name(space, "control_status"), 10)
         self._server = ActionServer(
             self,
@@ -190,8 +190,8 @@ def main() -> None:
     node = kinds[sys.argv[1]]()
     executor.add_node(node)
     try:
-        with ToldToEnd() as told:
-            told.spin(executor, Future())
+        with StopSignals() as signals:
+            signals.spin(executor, Future())
     finally:
         executor.shutdown()
         node.destroy_node()

@@ -30,6 +30,8 @@ class LocateClient:
         """
         self._node, self._guard, self._on_found = node, guard, on_found
         self._client = node.create_client(Locate, SERVICE)
+        self._call: Any = None
+        """The newest one; a mission has one question at a time."""
 
     @property
     def ready(self) -> bool:
@@ -37,12 +39,15 @@ class LocateClient:
         return bool(self._client.service_is_ready())
 
     def find(self, wanted: FindThing) -> None:
-        """Ask; the answer goes to `on_found`."""
+        """Ask; the answer goes to `on_found`. A question that was not answered yet is given up."""
+        if self._call is not None:
+            self._client.remove_pending_request(self._call)
         if not self.ready:
             self._on_found(wanted.key, None, f"nobody serves {SERVICE}")
             return
         answered = self._guard(partial(self._answered, wanted.key), SERVICE)
-        self._client.call_async(Locate.Request(words=wanted.words)).add_done_callback(answered)
+        self._call = self._client.call_async(Locate.Request(words=wanted.words))
+        self._call.add_done_callback(answered)
 
     def close(self) -> None:
         """Take back what was made on the node."""

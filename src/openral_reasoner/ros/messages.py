@@ -1,4 +1,4 @@
-"""Between the reasoner's values and openral's messages, and the QoS profile both sides of a latched topic use.
+"""Between the reasoner's values and openral's messages.
 
 Anybody in the graph may send anything: what comes in is checked here, field by field, before it is kept or repeated.
 """
@@ -16,7 +16,6 @@ from openral.msg import ControlStatus, MissionStep, MissionTask, SkillInfo, Task
 from openral.msg import Mission as MissionMessage
 from openral.msg import StartPose as StartPoseMessage
 from pydantic import ValidationError
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from openral_core.errors import ContractError
 from openral_core.goal_params import check_params_schema
@@ -29,21 +28,6 @@ from openral_reasoner.mission.mission import LogEntry, Mission
 from openral_reasoner.mission.record import recorded
 from openral_reasoner.palette import Skill
 from openral_reasoner.plain_line import plain_line
-
-LATCHED = QoSProfile(
-    depth=32, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
-)
-"""Deep enough for one message of each policy node on `skills`."""
-
-NEWEST = QoSProfile(
-    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
-)
-"""Of `mission`: who comes late gets the mission as it is now, and none as it was."""
-STEPS = QoSProfile(
-    depth=256, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
-)
-"""Of `mission_log`: who comes late gets the last 256 steps."""
-
 
 MAX_TEXT = 256
 """Characters of a name, an id, a tag."""

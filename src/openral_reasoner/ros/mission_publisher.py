@@ -5,10 +5,11 @@ from __future__ import annotations
 from openral.msg import Mission, MissionStep
 from rclpy.node import Node
 
-from openral_core.ros.farewell import wait_until_heard
+from openral_core.ros.delivery import wait_until_delivered
+from openral_core.ros.qos import LATCHED, MISSION_LOG
 from openral_reasoner.mission.mission import LogEntry
 from openral_reasoner.mission.mission import Mission as HeldMission
-from openral_reasoner.ros.messages import NEWEST, STEPS, message_of, step_of
+from openral_reasoner.ros.messages import message_of, step_of
 
 
 class MissionPublisher:
@@ -17,8 +18,8 @@ class MissionPublisher:
     def __init__(self, node: Node) -> None:
         """Offer both topics."""
         self._node = node
-        self._mission = node.create_publisher(Mission, "mission", NEWEST)
-        self._steps = node.create_publisher(MissionStep, "mission_log", STEPS)
+        self._mission = node.create_publisher(Mission, "mission", LATCHED)
+        self._steps = node.create_publisher(MissionStep, "mission_log", MISSION_LOG)
 
     def tell(self, mission: HeldMission) -> None:
         """Say how a mission stands now."""
@@ -28,9 +29,9 @@ class MissionPublisher:
         """Say what was decided."""
         self._steps.publish(step_of(entry))
 
-    def farewell(self) -> None:
-        """Return when every listener has heard how the mission ended."""
-        wait_until_heard(self._mission)
+    def wait_until_delivered(self) -> None:
+        """Return when every subscriber has received how the mission ended, or after `DELIVERY_S`."""
+        wait_until_delivered(self._mission)
 
     def close(self) -> None:
         """Take both topics back."""

@@ -18,9 +18,9 @@ from rich.text import Text
 
 from openral_core.graph.names import DEFAULT_NAMESPACE, namespace_option, ros_arguments
 from openral_core.guarded import GuardedCallbacks
+from openral_core.ros.qos import LATCHED, MISSION_LOG
 from openral_reasoner.mission.mission_view import COLOURS, ENDED, line_of, table_of, values_of
 from openral_reasoner.plain_line import MAX_SHOWN, plain_line
-from openral_reasoner.ros.messages import NEWEST, STEPS
 from openral_reasoner.ros.prompt import INTERRUPTED, NOBODY, converse
 
 SETTLE_S = 0.5
@@ -34,9 +34,9 @@ class MissionListener(GuardedCallbacks, Node):
         super().__init__(f"mission_{uuid4().hex[:8]}", namespace=DEFAULT_NAMESPACE)
         self.mission: Any = None
         self.steps: list[Any] = []
-        self.create_subscription(Mission, "mission", self._on_mission, NEWEST)
+        self.create_subscription(Mission, "mission", self._on_mission, LATCHED)
         if steps:
-            self.create_subscription(MissionStep, "mission_log", self.steps.append, STEPS)
+            self.create_subscription(MissionStep, "mission_log", self.steps.append, MISSION_LOG)
 
     def _on_mission(self, mission: Any) -> None:
         self.mission = mission

@@ -15,9 +15,9 @@ from rich.console import Console
 
 from openral_core.graph.names import DEFAULT_NAMESPACE, namespace_option, ros_arguments
 from openral_core.guarded import GuardedCallbacks
+from openral_core.ros.qos import LATCHED, MISSION_LOG
 from openral_reasoner.mission.mission_view import ENDED, table_of
 from openral_reasoner.plain_line import MAX_SHOWN, plain_line
-from openral_reasoner.ros.messages import NEWEST, STEPS
 
 DONE, FAILED, NOBODY, INTERRUPTED = 0, 1, 2, 130
 """Exit codes: the mission was done; it failed, was stopped or replaced; no reasoner took the sentence; Ctrl-C."""
@@ -40,8 +40,8 @@ class PromptNode(GuardedCallbacks, Node):
         self.reason = ""
         self._asked: tuple[str, str] | None = None
         self._publisher = self.create_publisher(PromptMessage, "prompt", 10)
-        self.create_subscription(Mission, "mission", self._on_mission, NEWEST)
-        self.create_subscription(MissionStep, "mission_log", self._on_step, STEPS)
+        self.create_subscription(Mission, "mission", self._on_mission, LATCHED)
+        self.create_subscription(MissionStep, "mission_log", self._on_step, MISSION_LOG)
 
     def _on_step(self, step: Any) -> None:
         if step.mission == self.prompt_id and step.kind in ("stop", "refused"):

@@ -29,9 +29,10 @@ from openral_core.errors import ContractError, ManifestError, OpenralError
 from openral_core.graph.names import DEFAULT_NAMESPACE
 from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
 from openral_core.instant import Instant
-from openral_core.process.told_to_end import ToldToEnd
+from openral_core.process.stop_signals import StopSignals
 from openral_core.progress import ProgressThresholds
-from openral_core.ros.farewell import FAREWELL_S
+from openral_core.ros.delivery import DELIVERY_S
+from openral_core.ros.qos import LATCHED, SKILLS
 from openral_core.scene import Resume
 from openral_core.teleoperation import TELEOPERATION
 from openral_reasoner.deployment import Deployment, load_deployment
@@ -60,7 +61,7 @@ from openral_reasoner.playbook_planner import PlaybookPlanner
 from openral_reasoner.ros.attempt_pictures import AttemptPictures
 from openral_reasoner.ros.camera_client import CameraAndMonitor
 from openral_reasoner.ros.locate_client import LocateClient
-from openral_reasoner.ros.messages import LATCHED, goal_of, operator_of, reading_of
+from openral_reasoner.ros.messages import goal_of, operator_of, reading_of
 from openral_reasoner.ros.mission_publisher import MissionPublisher
 from openral_reasoner.ros.outside_agents import OutsideAgents
 from openral_reasoner.ros.skill_client import SkillClients, skill_actions
@@ -172,7 +173,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
     def on_activate(self, state: State) -> TransitionCallbackReturn:
         """Listen; take up the mission that a crash broke off, or the parameter `mission` as the first prompt."""
         for kind, topic, callback, qos in (
-            (SkillInfo, "skills", self._on_skill, LATCHED),
+            (SkillInfo, "skills", self._on_skill, SKILLS),
             (Prompt, "prompt", self._on_prompt, 10),
             (TaskProgress, PROGRESS, self._on_progress, 10),
             (ControlStatus, "control_status", self._on_status, 10),
@@ -317,8 +318,8 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._run(self._planning.tick(self._now()))
         if self._outside:
             self._outside.tick()
-        if told := self._condition_query.tick(time.monotonic()):
-            self._run(self._director.found_out(*told, self._now()))
+        if answer := self._condition_query.tick(time.monotonic()):
+            self._run(self._director.found_out(*answer, self._now()))
         self._goals.retry()
         self._run(self._director.tick(self._now()))
         self._flush()
@@ -420,7 +421,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             )
         self._flush()
         if self._publisher is not None:
-            self._publisher.farewell()
+            self._publisher.wait_until_delivered()
 
     def _farewell(self) -> None:
         if not (
@@ -431,7 +432,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             self._ended_wall_s = None
             return
         self._ended_wall_s = self._ended_wall_s or time.monotonic()
-        if time.monotonic() - self._ended_wall_s >= FAREWELL_S and not self.finished.done():
+        if time.monotonic() - self._ended_wall_s >= DELIVERY_S and not self.finished.done():
             self.finished.set_result(None)
 
 
@@ -445,7 +446,7 @@ def main() -> None:
     executor = SingleThreadedExecutor()
     ready = True
     try:
-        with ToldToEnd() as told:
+        with StopSignals() as signals:
             node = ReasonerNode()
             executor.add_node(node)
             if node.get_parameter("autostart").value:
@@ -453,15 +454,15 @@ def main() -> None:
                 if ready:
                     node.trigger_activate()
             if ready:
-                told.spin(executor, node.finished)
-        if told.told and node is not None:
+                signals.spin(executor, node.finished)
+        if signals.received and node is not None:
             node.interrupted()
     finally:
         executor.shutdown()
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
-    if not ready and not told.told:
+    if not ready and not signals.received:
         raise SystemExit(EXIT_UNFIT)
 
 

@@ -8,13 +8,13 @@ from openral.msg import SkillInfo
 from rclpy.node import Node
 
 from openral_core.errors import ContractError
+from openral_core.ros.qos import MAX_SKILLS
 from openral_reasoner.deployment import Deployment
 from openral_reasoner.heartbeat import Heartbeats
 from openral_reasoner.palette import Palette, Skill, build_palette
 from openral_reasoner.ros.messages import skill_of
 
 PROGRESS = "progress"
-MAX_SKILLS = 64
 """Skills of one deployment; further ones are not taken up."""
 
 

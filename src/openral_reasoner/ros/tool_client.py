@@ -19,11 +19,11 @@ from rclpy.signals import SignalHandlerOptions
 
 from openral_core.graph.names import DEFAULT_NAMESPACE, ros_arguments
 from openral_core.guarded import GuardedCallbacks
+from openral_core.ros.qos import LATCHED
 from openral_reasoner.mission.request_queue import Reply
-from openral_reasoner.ros.messages import NEWEST
 from openral_reasoner.ros.skill_client import SkillClients, skill_actions
 from openral_reasoner.ros.tool_server import ACTION, TOPIC
-from openral_reasoner.tools.tool_source import OfferedTool, Told
+from openral_reasoner.tools.tool_source import CallProgress, OfferedTool
 
 LOOK_S = 0.25
 """[s] wall time between two looks at a call that is under way."""
@@ -67,7 +67,7 @@ class ToolClient:
         self._loop = asyncio.get_running_loop()
         rclpy.init(args=ros_arguments(self._namespace), signal_handler_options=SignalHandlerOptions.NO)
         self._node = node = _ToolNode()
-        node.create_subscription(ToolTable, TOPIC, self._on_table, NEWEST)
+        node.create_subscription(ToolTable, TOPIC, self._on_table, LATCHED)
         self._client = ActionClient(node, CallTool, ACTION)
         self._stopper = SkillClients(node, node.guard, lambda *_: None, lambda *_: None)
         self._executor = SingleThreadedExecutor()
@@ -114,16 +114,16 @@ class ToolClient:
 
     # -- calls -------------------------------------------------------------------------------------
 
-    async def call(self, who: str, tool: str, arguments: Mapping[str, Any], told: Told) -> Reply:
+    async def call(self, who: str, tool: str, arguments: Mapping[str, Any], progress: CallProgress) -> Reply:
         """Call a tool and wait for its end; `ToolSource`. A stop needs no reasoner."""
         if tool != STOP:
-            return await self._call(who, tool, arguments, told)
+            return await self._call(who, tool, arguments, progress)
         try:
-            return await asyncio.wait_for(self._call(who, tool, arguments, told), STOP_PATIENCE_S)
+            return await asyncio.wait_for(self._call(who, tool, arguments, progress), STOP_PATIENCE_S)
         except asyncio.TimeoutError:
             return await self._stop_directly()
 
-    async def _call(self, who: str, tool: str, arguments: Mapping[str, Any], told: Told) -> Reply:
+    async def _call(self, who: str, tool: str, arguments: Mapping[str, Any], progress: CallProgress) -> Reply:
         if not await self._until(self._client.server_is_ready, self._patience_s):
             return Reply(False, NOBODY)
         goal = CallTool.Goal(
@@ -143,12 +143,12 @@ class ToolClient:
             )
         )
         try:
-            handle = await self._wait(accepted, words, told)
+            handle = await self._wait(accepted, words, progress)
             if handle is None or not handle.accepted:
                 return Reply(
                     False, NOBODY if handle is None else "refused: too many calls are open; wait for one"
                 )
-            ended = await self._wait(self._in_loop(handle.get_result_async()), words, told)
+            ended = await self._wait(self._in_loop(handle.get_result_async()), words, progress)
         except asyncio.CancelledError:
             accepted.add_done_callback(_cancel)
             raise
@@ -167,7 +167,9 @@ class ToolClient:
         future.add_done_callback(lambda _: self._loop.call_soon_threadsafe(take))
         return mirrored
 
-    async def _wait(self, future: asyncio.Future[Any], words: asyncio.Queue[str], told: Told) -> Any:
+    async def _wait(
+        self, future: asyncio.Future[Any], words: asyncio.Queue[str], progress: CallProgress
+    ) -> Any:
         """Return the value of a future, and pass news on meanwhile; None: the reasoner is gone."""
         told_s = seen_s = self._loop.time()
         while not future.done():
@@ -179,7 +181,7 @@ class ToolClient:
             news = [words.get_nowait() for _ in range(words.qsize())]
             if news or now_s - told_s > TELL_S:
                 told_s = now_s
-                await told(news[-1] if news else "the call goes on")
+                await progress(news[-1] if news else "the call goes on")
         return future.result()
 
     async def _stop_directly(self) -> Reply:

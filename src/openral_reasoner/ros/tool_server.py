@@ -16,9 +16,9 @@ from rclpy.task import Future
 from openral_core.errors import ContractError
 from openral_core.instant import Instant
 from openral_core.message_fields import text_field
+from openral_core.ros.qos import LATCHED
 from openral_reasoner.mission.attempt import Command
 from openral_reasoner.mission.request_queue import Reply
-from openral_reasoner.ros.messages import NEWEST
 from openral_reasoner.tools.outside_calls import Call, OutsideCalls
 from openral_reasoner.tools.tool import MAX_ARGUMENTS, Tool
 
@@ -38,7 +38,7 @@ class _OpenCall:
         self.handle, self.call = handle, call
         self.answered: Any = Future()
         self.broken_off = False
-        self.told: tuple[float, str] | None = None
+        self.last_progress: tuple[float, str] | None = None
 
     def answer(self, reply: Reply) -> None:
         """End the call; the first answer counts."""
@@ -71,7 +71,7 @@ class ToolServer:
         self._since_wall_s: dict[str, float] = {}
         self._seen: set[str] = set()
         self._shown: tuple[Tool, ...] | None = None
-        self._publisher = node.create_publisher(ToolTable, TOPIC, NEWEST)
+        self._publisher = node.create_publisher(ToolTable, TOPIC, LATCHED)
         self._server = ActionServer(
             node,
             CallTool,
@@ -122,10 +122,10 @@ class ToolServer:
                 self._run(self._calls.gone(session, now))
 
     def _tell_progress(self, open_: _OpenCall) -> None:
-        told = self._calls.progress(open_.call.session)
-        if told is not None and told != open_.told and open_.handle.is_active:
-            open_.told = told
-            open_.handle.publish_feedback(CallTool.Feedback(progress=told[0], message=told[1]))
+        progress = self._calls.progress(open_.call.session)
+        if progress is not None and progress != open_.last_progress and open_.handle.is_active:
+            open_.last_progress = progress
+            open_.handle.publish_feedback(CallTool.Feedback(progress=progress[0], message=progress[1]))
 
     def _on_cancel(self, handle: Any) -> Any:
         for open_ in self._open:

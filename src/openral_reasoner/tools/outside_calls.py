@@ -115,8 +115,8 @@ class OutsideCalls:
         asked = self._request(call)
         if isinstance(asked, Steered) and (refusal := self._open(session, call, asked, now)):
             asked = Reply(False, f"refused: {refusal}")
-        told = f"{session.who}: {plain_line(call.tool, 80)} {plain_line(call.arguments)}"
-        mission = self._note(session.mission, "call", told)
+        entry = f"{session.who}: {plain_line(call.tool, 80)} {plain_line(call.arguments)}"
+        mission = self._note(session.mission, "call", entry)
 
         def answered(reply: Reply) -> None:
             self._note(mission, "reply", plain_line(reply.text, MAX_ANSWER))

@@ -90,7 +90,7 @@ def _stop_when() -> dict[str, Any]:
     """Return the schema of `stop_when` in few words: its own, with all numbers, would be most of what a model reads."""
     conditions = stop_when_schema()["$defs"].values()
     names = [each["properties"]["name"]["const"] for each in conditions]
-    told = "; ".join(
+    descriptions = "; ".join(
         f"{name} ({', '.join(field for field in each['properties'] if field != 'name')}): {each['description']}"
         for name, each in zip(names, conditions, strict=True)
     )
@@ -98,7 +98,7 @@ def _stop_when() -> dict[str, Any]:
     return {
         "type": "array",
         "items": item,
-        "description": " ".join(f"conditions that end it, the first to hold counts; {told}".split()),
+        "description": " ".join(f"conditions that end it, the first to hold counts; {descriptions}".split()),
     }
 
 

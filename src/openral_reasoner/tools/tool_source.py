@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from openral_reasoner.mission.request_queue import Reply
 
-Told = Callable[[str], Awaitable[None]]
+CallProgress = Callable[[str], Awaitable[None]]
 """Takes words about a call that is under way."""
 
 
@@ -36,13 +36,13 @@ class ToolSource(Protocol):
         """Return the tools that are offered now; wait a little for a reasoner that is starting."""
         ...
 
-    async def call(self, who: str, tool: str, arguments: Mapping[str, Any], told: Told) -> Reply:
+    async def call(self, who: str, tool: str, arguments: Mapping[str, Any], progress: CallProgress) -> Reply:
         """Call a tool and wait for its end, however long that takes; to cancel it breaks the call off.
 
         Args:
             who: what the client calls itself.
             tool: its name.
             arguments: as they came.
-            told: takes words about a call that is under way.
+            progress: takes words about a call that is under way.
         """
         ...

@@ -17,14 +17,14 @@ from rclpy._rclpy_pybind11 import RCLError
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
-from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.lifecycle import State, TransitionCallbackReturn
 from sensor_msgs.msg import Image, JointState
 
-from openral_core.errors import ContractError, OpenralError
+from openral_core.errors import ContractError
 from openral_core.graph.names import DEFAULT_NAMESPACE
-from openral_core.guarded import GuardedCallbacks
 from openral_core.image_message import ENCODINGS, decode_image, parse_stamp
+from openral_core.ros.loading_node import LoadingNode
+from openral_core.ros.qos import best_effort
 from openral_core.ros.run_node import run_node
 from openral_core.teleoperation import TAKEN_OVER
 from openral_reward_monitor.cameras import Cameras
@@ -47,10 +47,12 @@ EXPIRY_S = 0.2
 """[s] wall time between two looks for questions that wait too long."""
 
 
-class RewardMonitorNode(GuardedCallbacks, LifecycleNode):
+class RewardMonitorNode(LoadingNode):
     """Parameters: `skill` (default: the scene's `reward_skill`), `scene` (empty: any robot), `cameras` (names with
     commas, the preferred one first; default: the scene's first), `task` (words to watch for while no goal is running),
     `device`, `allow_unevaluated`, `autostart`, `max_frames` (scored at once), `stale_after_s`, `answer_timeout_s`."""
+
+    what = "the reward monitor"
 
     def __init__(self) -> None:
         super().__init__("reward_monitor", namespace=DEFAULT_NAMESPACE)
@@ -77,32 +79,20 @@ class RewardMonitorNode(GuardedCallbacks, LifecycleNode):
 
     # -- lifecycle ---------------------------------------------------------------------------------
 
-    def on_configure(self, state: State) -> TransitionCallbackReturn:
-        """Check the reward skill against the scene, load its model and score two black frames to warm it up."""
-        try:
-            self._load()
-        except OpenralError as error:
-            for line in str(error).splitlines():
-                self.get_logger().error(f"the reward monitor cannot run: {line}")
-            return TransitionCallbackReturn.FAILURE
-        return TransitionCallbackReturn.SUCCESS
-
     def on_activate(self, state: State) -> TransitionCallbackReturn:
         """Begin to watch. Who sees the publisher of `progress`, made here, knows that readings will come."""
         assert self._assembly is not None
         if self._progress is None:
             self._progress = self.create_publisher(TaskProgress, "progress", 10)
         # Deep enough to catch up after a moment in which the process did not get the processor.
-        best_effort = QoSProfile(depth=INTAKE_DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)
+        qos = best_effort(INTAKE_DEPTH)
         self._subscriptions_made = [
-            self.create_subscription(
-                Image, f"cameras/{name}/image_raw", partial(self._on_image, name), best_effort
-            )
+            self.create_subscription(Image, f"cameras/{name}/image_raw", partial(self._on_image, name), qos)
             for name in self._assembly.cameras
         ]
         self._subscriptions_made += [
             self.create_subscription(ControlStatus, "control_status", self._on_status, 10),
-            self.create_subscription(JointState, "/joint_states", self._on_joints, best_effort),
+            self.create_subscription(JointState, "/joint_states", self._on_joints, qos),
         ]
         return super().on_activate(state)
 
@@ -110,16 +100,6 @@ class RewardMonitorNode(GuardedCallbacks, LifecycleNode):
         """Stop watching; the frames of the last attempt can still be asked for."""
         self._stop_watching()
         return super().on_deactivate(state)
-
-    def on_cleanup(self, state: State) -> TransitionCallbackReturn:
-        """Forget frames and model."""
-        self.close()
-        return TransitionCallbackReturn.SUCCESS
-
-    def on_shutdown(self, state: State) -> TransitionCallbackReturn:
-        """Forget frames and model for good."""
-        self.close()
-        return TransitionCallbackReturn.SUCCESS
 
     def close(self) -> None:
         """End the scoring thread and the model."""
@@ -131,7 +111,8 @@ class RewardMonitorNode(GuardedCallbacks, LifecycleNode):
         if publisher is not None:
             self.destroy_publisher(publisher)
 
-    def _load(self) -> None:
+    def load(self) -> None:
+        """Check the reward skill against the scene, load its model and score two black frames to warm it up."""
         names = [name.strip() for name in self._value("cameras").split(",") if name.strip()]
         made = assemble(
             self._value("scene"),
@@ -217,15 +198,7 @@ class RewardMonitorNode(GuardedCallbacks, LifecycleNode):
         now_s, stamp = self._now_s(), message.header.stamp
         try:
             camera = assembly.cameras[name] or camera_of_size(name, message.width, message.height)
-            frame = decode_image(
-                camera,
-                message.width,
-                message.height,
-                message.encoding,
-                message.step,
-                message.data,
-                accepted=ENCODINGS,
-            )
+            frame = decode_image(camera, message, ENCODINGS)
             stamp_s = parse_stamp(name, stamp.sec, stamp.nanosec, now_s)
         except ContractError as error:
             self._drop("a picture", error)

@@ -9,18 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
-from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from std_msgs.msg import Empty
 from std_srvs.srv import Trigger
 
 from openral_control.ros.control_node import ControlNode, run_bridge
 from openral_control.ros.robot_topics import RobotTopics
 from openral_core.errors import OpenralError
+from openral_core.ros.qos import NEWEST
 from openral_core.types import RobotState
 from openral_robot_bridge.deployed_arm import ArmBridgeOptions, DeployedArm
-
-NEWEST = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
-"""A sign of life that was held up on its way is none."""
 
 
 class RobotBridgeNode(ControlNode[DeployedArm]):

@@ -13,11 +13,11 @@ from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
-from openral_control.ros.picture_topics import NEWEST
-from openral_control.ros.robot_topics import LATCHED
 from openral_core.errors import OpenralError
 from openral_core.graph.names import DEFAULT_NAMESPACE
 from openral_core.guarded import GuardedCallbacks
+from openral_core.ros.loading_node import log_cannot_run
+from openral_core.ros.qos import LATCHED, NEWEST
 from openral_core.ros.run_node import run_node
 from openral_robot_bridge.arm_scene import load_arm_scene
 from openral_robot_bridge.ros.camera_relay import CameraRelay
@@ -44,8 +44,7 @@ class CameraBridgeNode(GuardedCallbacks, LifecycleNode):
         try:
             scene = load_arm_scene(str(self.get_parameter("scene").value))
         except OpenralError as error:
-            for line in str(error).splitlines():
-                self.get_logger().error(f"the camera bridge cannot run: {line}")
+            log_cannot_run(self, "the camera bridge", error)
             return TransitionCallbackReturn.FAILURE
         assert scene.arm is not None  # `load_arm_scene`
         if not scene.arm.cameras:

@@ -13,9 +13,10 @@ from rclpy.node import Node
 from sensor_msgs.msg import CameraInfo
 
 from openral_control.control_run import ERROR, OK, WARN
-from openral_control.ros.picture_topics import NEWEST, PictureTopics
+from openral_control.ros.image_topics import ImageTopics
 from openral_core.graph.names import frame_prefix
 from openral_core.hardware.real_camera import RealCamera
+from openral_core.ros.qos import NEWEST
 from openral_core.scene import SceneCamera
 from openral_core.types import Image
 from openral_robot_bridge.cameras.feed import PictureFeed
@@ -47,7 +48,7 @@ class CameraRelay:
         self._frame = f"{self._prefix}{optical_frame(camera.name)}"
         base = f"cameras/{camera.name}"
         self._node = node
-        self._pictures = PictureTopics(node, camera.name, (camera.width, camera.height), self._frame)
+        self._pictures = ImageTopics(node, camera.name, (camera.width, camera.height), self._frame)
         self._infos = node.create_publisher(CameraInfo, f"{base}/camera_info", NEWEST)
         self._info: Any = None
         self._info_size = (0, 0)

@@ -13,11 +13,11 @@ from rclpy.node import Node
 from sensor_msgs.msg import CameraInfo, CompressedImage
 from sensor_msgs.msg import Image as ImageMessage
 
-from openral_control.ros.picture_topics import NEWEST
 from openral_core.errors import ContractError
 from openral_core.graph.names import COMPRESSED_SUFFIX
 from openral_core.hardware.real_camera import RealCamera
-from openral_core.image_message import decode_picture, parse_stamp, unpack_image
+from openral_core.image_message import decode_compressed, parse_stamp, unpack_image
+from openral_core.ros.qos import NEWEST
 from openral_core.types import Image
 from openral_robot_bridge.cameras.device import CameraDevice
 
@@ -125,7 +125,7 @@ class _CameraTopic:
             self._sink.failed(str(error))
 
     def _decompress(self, message: Any) -> Image:
-        picture = decode_picture(message.data)
+        picture = decode_compressed(message.data)
         if picture is None:
             kind = ascii(str(message.format)[:40])[1:-1]
             raise ContractError(

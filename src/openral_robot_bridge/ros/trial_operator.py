@@ -14,19 +14,18 @@ from openral.action import ExecuteSkill
 from openral.msg import ControlStatus, SkillInfo
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from std_msgs.msg import Empty
 from std_srvs.srv import Trigger
 
 from openral_core.errors import OpenralError
 from openral_core.graph.names import DEFAULT_NAMESPACE
+from openral_core.ros.qos import SKILLS
 
 BEAT_S = 0.05
 """[s] between two signs of life."""
 ANSWER_S = 30.0
 """[s] that a service or an action server has to answer."""
 POLL_S = 0.05
-LATCHED = QoSProfile(depth=16, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 OUTCOMES = {
     getattr(ExecuteSkill.Result, name): name
     for name in ("SUCCEEDED", "FAILED", "DEADLINE", "CANCELED", "REJECTED", "ESTOPPED", "STOPPED")
@@ -70,7 +69,7 @@ class TrialOperator:
             name: self._node.create_client(Trigger, name) for name in ("estop", "recover", "estop_reset")
         }
         self._beats = self._node.create_publisher(Empty, "hold_to_run", 1)
-        self._node.create_subscription(SkillInfo, "skills", self._on_skill, LATCHED)
+        self._node.create_subscription(SkillInfo, "skills", self._on_skill, SKILLS)
         self._node.create_subscription(ControlStatus, "control_status", self._on_status, 10)
         self._node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
         self._executor = SingleThreadedExecutor(context=self._context)

@@ -13,14 +13,14 @@ from openral_control.safety.arm_limits import ArmLimits, Vector
 from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState, PlannedDriver
 from openral_robot_bridge.drivers.factory import make_driver
 from openral_robot_bridge.process_main import HostSettings, make_follower, may_stop
-from openral_robot_bridge.trials.told_twin import ToldTwin
+from openral_robot_bridge.trials.commanded_twin import CommandedTwin
 from openral_robot_bridge.twins.fci.wire import CYCLE_S
 
 
 class LockstepLink:
     """`ArmLink` to a twin, of which one may be open at a time."""
 
-    def __init__(self, twin: ToldTwin, settings: HostSettings) -> None:
+    def __init__(self, twin: CommandedTwin, settings: HostSettings) -> None:
         """Connect. Raises OpenralError: the arm cannot be reached, or its client is not installed."""
         self._twin = twin
         driver = make_driver(settings.arm, settings.limits, settings.start)

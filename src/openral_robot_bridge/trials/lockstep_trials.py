@@ -24,8 +24,8 @@ from openral_core.types import RobotState
 from openral_policy_nodes.families.factory import load_policy
 from openral_robot_bridge.driver import ArmError
 from openral_robot_bridge.robot_arm import RobotArm
+from openral_robot_bridge.trials.commanded_twin import CommandedTwin
 from openral_robot_bridge.trials.lockstep_link import LockstepLink
-from openral_robot_bridge.trials.told_twin import ToldTwin
 from openral_robot_bridge.trials.trial import TrialRow
 from openral_rskill.contract import match, require
 from openral_rskill.registry import RSkillPackage
@@ -44,7 +44,7 @@ class TwinWorld:
 
     num_envs = 1
 
-    def __init__(self, scene: DeployScene, twin: ToldTwin) -> None:
+    def __init__(self, scene: DeployScene, twin: CommandedTwin) -> None:
         """Connect to the twin of a scene's arm. Raises OpenralError: the scene is wrong, or the arm is not there."""
         self.control_hz = scene.control_hz
         compiled = CompiledScene(scene, load_robot(scene.robot_id))
@@ -112,7 +112,7 @@ def lockstep_trials(
     instruction: str,
     init_ids: Sequence[int],
     max_steps: int,
-    twin: ToldTwin,
+    twin: CommandedTwin,
     progress: Callable[[TrialRow], None],
 ) -> list[TrialRow]:
     """Try a skill from initial states, and return a row for each.
@@ -173,7 +173,7 @@ def lockstep_trials(
 
 def tried(
     scene: DeployScene,
-    twin: ToldTwin,
+    twin: CommandedTwin,
     jobs: Sequence[EpisodeJob],
     roll: Callable[[TwinWorld, EpisodeJob], EpisodeRow],
 ) -> Iterator[TrialRow]:

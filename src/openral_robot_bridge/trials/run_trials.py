@@ -1,8 +1,9 @@
 """Trials of a skill on the twin of an arm: twin, deployment and operator are started, and each trial is a goal.
 
 Everything between the pictures and the arm's joints is what moves a real arm: camera bridge, policy node, robot bridge
-with its safety filter, driver, and the arm's own client. What no real arm has is the door by which the twin's world is
-put into a scene's initial state between two trials, while the emergency stop is pressed, and its judge of success.
+with its safety filter, driver, and the arm's own client. What no real arm has is the interface by which the twin's
+world is put into a scene's initial state between two trials, while the emergency stop is pressed, and its judge of
+success.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from openral_core.process.launched_deployment import LAUNCH_LOG, running
 from openral_core.scene import DeployScene, load_scene
 from openral_robot_bridge.driver import ended_by_arm
 from openral_robot_bridge.ros.trial_operator import TrialOperator
-from openral_robot_bridge.trials.told_twin import ToldTwin
+from openral_robot_bridge.trials.commanded_twin import CommandedTwin
 from openral_robot_bridge.trials.trial import TrialRow, summary
 from openral_rskill.provenance import provenance, write_result
 from openral_rskill.registry import RSkillPackage
@@ -119,7 +120,7 @@ def _in_lockstep(
     from openral_robot_bridge.trials.lockstep_trials import lockstep_trials
 
     init_ids = range(plan.first, plan.first + plan.count)
-    with ToldTwin(file, plan.address, 0, PATIENCE_MS, folder / "twin.log") as twin:
+    with CommandedTwin(file, plan.address, 0, PATIENCE_MS, folder / "twin.log") as twin:
         scene: DeployScene = load_scene(str(file))
         lockstep_trials(scene, package, plan.instruction, init_ids, plan.max_steps, twin, keep)
 
@@ -138,7 +139,7 @@ def _deployed(
     }
     twin_at = (file, plan.address, plan.cameras_port, plan.patience_ms, folder / "twin.log")
     with (
-        ToldTwin(*twin_at) as twin,
+        CommandedTwin(*twin_at) as twin,
         running(LAUNCH_FILE, arguments, folder / LAUNCH_LOG, lambda line: None) as launched,
         TrialOperator(package.slug, lambda: launched.poll() is None) as operator,
     ):
@@ -147,7 +148,7 @@ def _deployed(
             keep(_try(twin, operator, plan, init_id, 1.0 / scene.control_hz))
 
 
-def _try(twin: ToldTwin, operator: TrialOperator, plan: TrialPlan, init_id: int, dt: float) -> TrialRow:
+def _try(twin: CommandedTwin, operator: TrialOperator, plan: TrialPlan, init_id: int, dt: float) -> TrialRow:
     operator.stop()
     operator.recover()
     twin.reset(init_id)

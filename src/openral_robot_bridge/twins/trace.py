@@ -64,17 +64,21 @@ class TraceKeeper:
         if self._trace is not None:
             self._trace.note(arm)
 
-    def hears(self, words: list[str]) -> bool:
-        """Do what a line's words say; tell whether they are about traces.
+    def obey(self, words: list[str], usage: str) -> str:
+        """Do what a line's words say about traces; return why not, or nothing.
 
-        Raises:
-            SimulationError: the file cannot be written.
+        Args:
+            words: of the line.
+            usage: the answer to words that are about something else.
         """
         if len(words) != 2 or words[0] != "trace":
-            return False
-        if words[1] != "end":
-            self._trace = MotionTrace(Path(words[1]))
-        elif self._trace is not None:
-            self._trace.save()
-            self._trace = None
-        return True
+            return usage
+        try:
+            if words[1] != "end":
+                self._trace = MotionTrace(Path(words[1]))
+            elif self._trace is not None:
+                self._trace.save()
+                self._trace = None
+        except SimulationError as error:
+            return str(error)
+        return ""

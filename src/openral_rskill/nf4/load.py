@@ -65,31 +65,14 @@ def load_checkpoint(
     Raises:
         PolicyError: a tensor is missing, unknown, in two files or of another shape.
     """
-    to_pack, packed = set(pack), list[str]()
-    seen: set[str] = set()
+    packed: list[str] = []
     with contextlib.ExitStack() as open_files:
         sources = [open_files.enter_context(WeightFile(path, device)) for path in files]
-        if any(name.endswith(STATE) for source in sources for name in source.names):
-            to_pack = set()
+        _refuse_names_in_two(sources)
+        is_packed = any(name.endswith(STATE) for source in sources for name in source.names)
+        to_pack = frozenset(() if is_packed else pack)
         for source in sources:
-            path, names = source.path, source.names
-            if twice := seen & set(names):
-                raise PolicyError(f"{path}: {min(twice)} is in another file too; keep one set of weights")
-            seen |= set(names)
-            layers = [name.removesuffix(STATE) for name in names if name.endswith(STATE)]
-            consumed = _load_packed(skeleton, layers, names, source, path)
-            packed += layers
-            for name in names:
-                if name in consumed or (place := renamed(name)) is None:
-                    continue
-                layer = place.removesuffix(".weight")
-                if layer in to_pack and layer != place:
-                    _pack(skeleton, layer, source.get_slice(name), device, path)
-                    packed.append(layer)
-                elif layer in on_host and layer != place:
-                    _keep_on_host(skeleton, layer, name, path)
-                else:
-                    _assign(skeleton, place, source.get_tensor(name), path)
+            packed += _load_file(skeleton, source, device, to_pack, on_host, renamed)
     tie: Callable[[], None] | None = getattr(skeleton, "tie_weights", None)
     if tie is not None:
         tie()
@@ -140,6 +123,40 @@ class WeightFile:
             self.__exit__()
             self._file, self._read = opened(self.path, self._device), 0
         return self._file
+
+
+def _refuse_names_in_two(sources: Sequence[WeightFile]) -> None:
+    seen: set[str] = set()
+    for source in sources:
+        if twice := seen & set(source.names):
+            raise PolicyError(f"{source.path}: {min(twice)} is in another file too; keep one set of weights")
+        seen |= set(source.names)
+
+
+def _load_file(
+    skeleton: nn.Module,
+    source: WeightFile,
+    device: str,
+    pack: Collection[str],
+    on_host: Collection[str],
+    renamed: Callable[[str], str | None],
+) -> list[str]:
+    """Give the skeleton what one file holds, and return the layers that are packed by now; see `load_checkpoint`."""
+    path, names = source.path, source.names
+    packed = [name.removesuffix(STATE) for name in names if name.endswith(STATE)]
+    consumed = _load_packed(skeleton, packed, names, source, path)
+    for name in names:
+        if name in consumed or (place := renamed(name)) is None:
+            continue
+        layer = place.removesuffix(".weight")
+        if layer in pack and layer != place:
+            _pack(skeleton, layer, source.get_slice(name), device, path)
+            packed.append(layer)
+        elif layer in on_host and layer != place:
+            _keep_on_host(skeleton, layer, name, path)
+        else:
+            _assign(skeleton, place, source.get_tensor(name), path)
+    return packed
 
 
 def _load_packed(

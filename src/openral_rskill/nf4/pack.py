@@ -14,7 +14,7 @@ from openral_rskill.nf4.load import STATE, opened
 from openral_rskill.nf4.rule import linears_to_pack
 from openral_rskill.nf4.sizes import MIN_NUMEL
 from openral_rskill.nf4.weights import quantize_weight
-from openral_rskill.nf4.writer import SafetensorsWriter
+from openral_rskill.nf4.writer import SafetensorsWriter, safetensors_writer
 
 STATISTICS = ("absmax", "quant_map", "nested_absmax", "nested_quant_map")
 """What is stored of a packed layer besides its weight and the key `STATE`."""
@@ -62,7 +62,7 @@ def pack_checkpoint(
     buffers = {name: value for name, value in skeleton.named_buffers() if name not in place}
     names = [*place, *buffers, *(f"{layer}{STATE}" for layer in layers)]
     names += [f"{weight}.{key}" for weight in weights for key in STATISTICS]
-    with SafetensorsWriter(target, names, {"nf4_modules": json.dumps(layers)}) as writer:
+    with safetensors_writer(target, names, {"nf4_modules": json.dumps(layers)}) as writer:
         rest = {**buffers, **_write_packed(writer, skeleton, layers, place, device)}
         widths = {name: value.element_size() for name, value in rest.items()}
         widths |= {

@@ -8,13 +8,15 @@ statistics are known only when they have been computed.
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
+from typing import BinaryIO
 
 import torch
 from torch import Tensor
+
+from openral_core.files.atomic import replaced_file
 
 _NAMES = {
     torch.float64: "F64",
@@ -30,23 +32,32 @@ _ENTRY = 160
 """[bytes] room for one tensor's dtype, shape and offsets in the header, besides its name."""
 
 
+@contextmanager
+def safetensors_writer(
+    path: Path, names: list[str], metadata: Mapping[str, str]
+) -> Iterator[SafetensorsWriter]:
+    """Yield a writer; the file appears under its name only when the block ends without an error.
+
+    Args:
+        path: the file; one that is there is replaced at the end.
+        names: every tensor that may be added.
+        metadata: goes into the header.
+    """
+    with replaced_file(path) as partial, partial.open("wb") as file:
+        writer = SafetensorsWriter(file, names, metadata)
+        yield writer
+        writer.write_header()
+
+
 class SafetensorsWriter:
-    """Use as a context manager; the file appears under its name only when everything was written."""
+    """Writes tensors one after the other into a file that is open; see `safetensors_writer`."""
 
-    def __init__(self, path: Path, names: list[str], metadata: Mapping[str, str]) -> None:
-        """Reserve the header.
-
-        Args:
-            path: the file; one that is there is replaced at the end.
-            names: every tensor that may be added.
-            metadata: goes into the header.
-        """
-        self._path = path
-        self._partial = path.with_name(path.name + ".partial")
+    def __init__(self, file: BinaryIO, names: list[str], metadata: Mapping[str, str]) -> None:
+        """Reserve the header."""
         self._header: dict[str, object] = {"__metadata__": {"format": "pt", **metadata}}
         room = len(json.dumps(self._header)) + sum(len(json.dumps(name)) + _ENTRY for name in names)
         self._room = -(-room // 8) * 8
-        self._file = self._partial.open("wb")
+        self._file = file
         self._file.write(bytes(8 + self._room))
         self._offset = 0
 
@@ -64,19 +75,9 @@ class SafetensorsWriter:
             "data_offsets": [begin, begin + size],
         }
 
-    def __enter__(self) -> SafetensorsWriter:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        with self._file as file:
-            if kind is None:
-                header = json.dumps(self._header, separators=(",", ":")).encode()
-                assert len(header) <= self._room, "every name was announced"
-                file.seek(0)
-                file.write(self._room.to_bytes(8, "little") + header.ljust(self._room))
-        if kind is None:
-            os.replace(self._partial, self._path)
-        else:
-            self._partial.unlink()
+    def write_header(self) -> None:
+        """Fill the header in; called once, after the last tensor."""
+        header = json.dumps(self._header, separators=(",", ":")).encode()
+        assert len(header) <= self._room, "every name was announced"
+        self._file.seek(0)
+        self._file.write(self._room.to_bytes(8, "little") + header.ljust(self._room))

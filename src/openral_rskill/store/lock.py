@@ -7,13 +7,13 @@ who uses that folder.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from openral_core.files.atomic import write_atomically
 from openral_core.files.document import read_document
 from openral_core.schema import Schema, Word, inside, validate
 from openral_rskill.store.reference import HubReference
@@ -67,9 +67,7 @@ class SkillLock(Schema):
     def write(self, folder: Path) -> None:
         """Write the lock into a folder, at once: others read it while they wait for nobody."""
         text = self.model_dump_json(indent=2, exclude_defaults=False)
-        partial = folder / f".{LOCK_NAME}.{os.getpid()}"
-        partial.write_text(text + "\n", encoding="utf-8")
-        os.replace(partial, folder / LOCK_NAME)
+        write_atomically(folder / LOCK_NAME, text + "\n", durable=True)
 
 
 def load_lock(folder: Path) -> SkillLock | None:

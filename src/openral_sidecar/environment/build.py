@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from openral_core.errors import SidecarError
+from openral_core.files.atomic import write_atomically
 from openral_sidecar.environment.locks import exclusive
 from openral_sidecar.environment.spec import InstallStep, SidecarSpec, Source
 from openral_sidecar.environment.uv_command import Uv
@@ -85,10 +86,10 @@ def _build(spec: SidecarSpec, folder: Path, say: Progress) -> None:
         for number, step in enumerate(steps, 1):
             say(f"{spec.name}: step {number} of {len(steps)}: {' '.join(step.requirements)}")
             uv.run(*install, *(["--no-deps"] if step.no_deps else []), *step.requirements)
-        _write(lock, uv.run("pip", "freeze", "--python", str(_python(folder))))
+        write_atomically(lock, uv.run("pip", "freeze", "--python", str(_python(folder))))
     if spec.source is not None:
         _add_source(spec.name, spec.source, folder, lambda what: uv.run(*install, "--no-deps", what))
-    _write(folder / READY, spec.digest)
+    write_atomically(folder / READY, spec.digest)
     say(f"{spec.name}: ready")
 
 
@@ -108,18 +109,11 @@ def _add_source(name: str, source: Source, folder: Path, install: Callable[[str]
             raise SidecarError(f"sidecar {name}: there is no folder {root}; fix --source")
         paths = [path for path in (root / "src", root) if path.is_dir()]
         site = next(folder.glob("lib/python*/site-packages"))
-        _write(site / "openral_source.pth", "".join(f"{path}\n" for path in paths))
+        write_atomically(site / "openral_source.pth", "".join(f"{path}\n" for path in paths))
 
 
 def _python(folder: Path) -> Path:
     return folder / "bin" / "python"
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    half = path.with_name(f".{path.name}.{os.getpid()}")
-    half.write_text(text)
-    half.replace(path)
 
 
 def _once(say: Progress, line: str) -> Callable[[], None]:

@@ -33,17 +33,17 @@ def uv_settings(environ: Mapping[str, str], prefixes: tuple[str, ...] | None = N
     """
     if prefixes is None:
         prefixes = (sys.base_prefix, sys.prefix)
-    told: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for file in configuration_files(environ, prefixes):
-        told.update(_read(file, "global"))
+        settings.update(_read(file, "global"))
     for file in configuration_files(environ, prefixes):
-        told.update(_read(file, "install"))
+        settings.update(_read(file, "install"))
     for option in VARIABLES:
         if value := environ.get("PIP_" + option.upper().replace("-", "_")):
-            told[option] = value
+            settings[option] = value
     found: dict[str, str] = {}
     for option, (variable, separator) in VARIABLES.items():
-        words = told.get(option, "").split()
+        words = settings.get(option, "").split()
         if words and not any(environ.get(name) for name in (variable, *ALSO_NAMED.get(variable, ()))):
             found[variable] = words[0] if separator is None else separator.join(words)
     return found

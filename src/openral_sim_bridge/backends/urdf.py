@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import SimulationError
+from openral_core.files.atomic import write_atomically
 
 EFFORT, VELOCITY = "1000", "10"
 """URDF demands these limits; MuJoCo models do not hold them, and nothing here reads them."""
@@ -215,9 +216,7 @@ def _export(model: Any, mesh: int, directory: Path) -> Path:
     path = directory / f"{model.mesh(mesh).name}-{hashlib.sha256(content).hexdigest()[:12]}.stl"
     if not path.is_file():
         directory.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(".partial")
-        partial.write_bytes(content)
-        partial.replace(path)
+        write_atomically(path, content)
     return path
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import os
-import tempfile
 import zipfile
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -23,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from openral_core.files.atomic import replaced_file
 from openral_core.files.cache import cache_home
 
 WELD = 1e-5
@@ -113,13 +112,11 @@ def _decimated(vertices: NDArray[np.float32], faces: NDArray[np.int32], max_face
 
 
 def _store(path: Path, light: LightMesh) -> None:
-    """Write beside and rename, so that nobody reads half a file; a cache that cannot be written is done without."""
+    """Write at once, since other processes read it; a cache that cannot be written is done without."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, partial = tempfile.mkstemp(prefix=".", suffix=".npz", dir=path.parent)
-        with os.fdopen(descriptor, "wb") as file:
+        with replaced_file(path) as partial, partial.open("wb") as file:
             np.savez(file, vertices=light.vertices, faces=light.faces, corners=light.corners)
-        os.replace(partial, path)
     except OSError:
         return
 

@@ -10,6 +10,8 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 
+from openral_core.files.atomic import replaced_file
+
 
 def write_mp4(path: Path, frames: Iterable[NDArray[np.uint8]], *, fps: int, crf: int = 20) -> Path:
     """Encode frames as H.264 and return the path; a file that was begun and not ended never has its name.
@@ -20,8 +22,7 @@ def write_mp4(path: Path, frames: Iterable[NDArray[np.uint8]], *, fps: int, crf:
         fps: [1/s] frames shown.
         crf: quality, 0 best to 51; 20 is hard to tell from the original.
     """
-    partial = path.with_suffix(".partial.mp4")
-    with av.open(str(partial), "w") as container:
+    with replaced_file(path) as partial, av.open(str(partial), "w", format="mp4") as container:
         stream = container.add_stream("libx264", rate=fps, options={"crf": str(crf), "preset": "veryfast"})
         stream.pix_fmt, stream.time_base = "yuv420p", Fraction(1, fps)
         for index, frame in enumerate(frames):
@@ -29,5 +30,4 @@ def write_mp4(path: Path, frames: Iterable[NDArray[np.uint8]], *, fps: int, crf:
                 stream.height, stream.width = frame.shape[:2]
             container.mux(stream.encode(av.VideoFrame.from_ndarray(frame, format="rgb24")))
         container.mux(stream.encode())
-    partial.replace(path)
     return path

@@ -48,8 +48,8 @@ def draw_panel(state: PanelState, height: int) -> NDArray[np.uint8]:
         y = _task(draw, y, text, task_state)
     top = max(y + 16, height - 250)
     _curve(draw, (_MARGIN, top, WIDTH - _MARGIN, height - 100), state.curve)
-    told, colour = (state.disturbance, FAILED) if state.disturbance else (state.words, FAINT)
-    _paragraph(draw, height - 78, told, 14, colour, lines=3)
+    words, colour = (state.disturbance, FAILED) if state.disturbance else (state.words, FAINT)
+    _paragraph(draw, height - 78, words, 14, colour, lines=3)
     return np.asarray(image)
 
 

@@ -10,10 +10,11 @@ from rclpy.lifecycle import LifecycleNode
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CameraInfo
 
+from openral_control.ros.image_topics import ImageTopics
 from openral_control.ros.outbox import Outbox
-from openral_control.ros.picture_topics import NEWEST, PictureTopics
 from openral_control.ros.robot_topics import RobotTopics, to_time
 from openral_core.graph.names import frame_prefix
+from openral_core.ros.qos import NEWEST
 from openral_core.types import RobotState
 from openral_sim_bridge.backend import CameraModel
 from openral_sim_bridge.frames import LinkFrames, camera_frame, optical_frame
@@ -51,7 +52,7 @@ class BridgeTopics:
         self._robot = RobotTopics(node, links, joint_positions, urdf, outbox, map(camera_frame, cameras))
         self._images = {
             camera.name: (
-                PictureTopics(
+                ImageTopics(
                     node, camera.name, (camera.width, camera.height), f"{prefix}{optical_frame(camera.name)}"
                 ),
                 node.create_publisher(CameraInfo, f"cameras/{camera.name}/camera_info", NEWEST),

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import CameraInfo, Image
 
-from openral_control.ros.picture_topics import NEWEST
 from openral_control.ros.robot_topics import to_time
 from openral_core.graph.names import frame_prefix
+from openral_core.ros.qos import NEWEST
 from openral_core.scene import SceneCamera
 from openral_sim_bridge.backend import CameraModel
 from openral_sim_bridge.frames import optical_frame

@@ -35,7 +35,7 @@ from openral_reasoner.mission.attempt import SendGoal
 from openral_training.experts.world import ExpertWorld
 
 OPERATOR = "scripted expert"
-DOOR = "/openral/teleoperation"
+ANNOUNCER = "/openral/teleoperation"
 """Who announces the operator's goals to the bridge's admission."""
 SETTLE = 24
 """Control steps that the operator goes on after success, so that the task is well and not barely done."""
@@ -96,7 +96,7 @@ class CorrectedEpisode:
         self._operator_goal = f"{2 * init_id + 1:032x}"
 
     def connect(self, post: Callable[[Chunk], None]) -> None:
-        """Take the door of the control loop."""
+        """Take the admission of the control loop."""
         self._door = Admission(post, self.rejected)
         if self._parts.policy is not None:
             self._parts.policy[0].connect(post, self.rejected)
@@ -207,9 +207,9 @@ class CorrectedEpisode:
 
     def _announce(self, goal_id: str) -> None:
         assert self._door is not None, "connect goes before the first state"
-        said = GoalAnnouncement(DOOR, TELEOPERATION, active=True, goal_id=goal_id, horizon_s=0.0)
+        said = GoalAnnouncement(ANNOUNCER, TELEOPERATION, active=True, goal_id=goal_id, horizon_s=0.0)
         self._door.announce(said, self._now.wall_s)
-        self._parts.recorder.skill(SkillNote(OPERATOR, TELEOPERATION, "", DOOR, goal_id))
+        self._parts.recorder.skill(SkillNote(OPERATOR, TELEOPERATION, "", ANNOUNCER, goal_id))
 
     def _steer(self, action: NDArray[np.float64], state: RobotState) -> None:
         """Send the next action as a chunk of one control step."""
@@ -227,7 +227,9 @@ class CorrectedEpisode:
             dt=scene.dt,
             data=action.astype(np.float32),
         )
-        said = GoalAnnouncement(DOOR, TELEOPERATION, active=True, goal_id=self._operator_goal, horizon_s=0.0)
+        said = GoalAnnouncement(
+            ANNOUNCER, TELEOPERATION, active=True, goal_id=self._operator_goal, horizon_s=0.0
+        )
         self._door.announce(said, self._now.wall_s)
         self._door.offer(chunk, self._now.wall_s)
 

@@ -109,7 +109,7 @@ class DaggerRun:
     def _collect(self, world: CorrectionWorld, number: int) -> dict[str, Any]:
         """Let the operator demonstrate, or correct the newest policy, in states that nobody has tried."""
         config, recording = self._config, self._files.fresh_recording(number)
-        states = self._states[sum(told["attempts"] for told in self._rounds) :]
+        states = self._states[sum(finished["attempts"] for finished in self._rounds) :]
         if number and not self._plain:
             package = resolve(str(self._files.skill(number - 1).resolve()))
             rows = world.correct(recording, package, states[: config.most_attempts], config.interventions)

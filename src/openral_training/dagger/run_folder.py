@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from openral_core.errors import ContractError, ManifestError
+from openral_core.files.atomic import write_atomically
 from openral_core.files.json_file import read_json_object
 from openral_core.manifest import MANIFEST_NAME
 from openral_data.datasets.selection import EpisodeSelection, write_selection
@@ -99,6 +100,4 @@ class RunFolder:
 
 def _write(path: Path, content: dict[str, Any]) -> None:
     """Write a file of JSON; a kill while writing leaves the former one."""
-    partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    partial.replace(path)
+    write_atomically(path, json.dumps(content, indent=1) + "\n")

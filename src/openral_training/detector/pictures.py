@@ -12,6 +12,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from openral_core.files.atomic import replaced_file
 from openral_perception.colours import COLOURS, colour_name
 from openral_perception.geometry import PinholeCamera
 from openral_sim_bridge.rendering.renderer import ADDED
@@ -122,9 +123,8 @@ def draw_all(
                     images.append(cv2.resize(taken.image, (side, side), interpolation=cv2.INTER_AREA))
                     progress(1)
     out.parent.mkdir(parents=True, exist_ok=True)
-    partial = out.with_suffix(".partial.npz")
-    np.savez_compressed(partial, images=np.stack(images), things=np.array(rows, np.float32))
-    partial.replace(out)  # a killed run leaves no half of it
+    with replaced_file(out) as partial, partial.open("wb") as file:
+        np.savez_compressed(file, images=np.stack(images), things=np.array(rows, np.float32))
 
 
 def _row(picture: int, thing: ThingSeen, taken: LabelledPicture, recipe: DetectorRecipe) -> list[float]:

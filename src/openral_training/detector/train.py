@@ -130,23 +130,8 @@ def train(
     begun_at = commit() or "unknown"
     torch.manual_seed(config.seed)
     batches = PictureBatches(pictures, recipe, config.seed)
-    shape = MiniDetectorConfig(
-        labels=recipe.labels,
-        colours=COLOURS,
-        synonyms={label: list(words) for label, words in recipe.synonyms.items()},
-        inward_m=_inward(batches.things, recipe)
-        | {label: marker.inward_m for label, marker in recipe.markers.items()},
-        markers={label: list(marker.colours) for label, marker in recipe.markers.items()},
-        image_size=recipe.image_size,
-    )
-    bare = MiniDetectorNetwork(shape)
-    if warm_start is not None:
-        first_half = load_network(
-            warm_start, lambda **fields: MiniDetectorNetwork(MiniDetectorConfig(**fields))
-        )
-        same_form(first_half.config.labels, shape.labels)
-        bare.load_state_dict(first_half.state_dict())
-    network = bare.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    shape = _shape(recipe, batches.things)
+    network = _initial_network(shape, warm_start)
     optimiser = torch.optim.AdamW(network.parameters(), lr=LEARNING_RATE, weight_decay=DECAY)
     digest = hashlib.sha256(pictures.read_bytes()).hexdigest()
     from_sha256 = sha256_of(warm_start / WEIGHTS) if warm_start is not None else ""
@@ -180,6 +165,30 @@ def train(
         made_of["warm_start_sha256"] = from_sha256
         made_of["warm_start_made_of"] = json.dumps(earlier, sort_keys=True)
     save_network(network, shape, out, made_of)
+
+
+def _shape(recipe: DetectorRecipe, things: NDArray[np.float32]) -> MiniDetectorConfig:
+    """Return the network's form; `things` (m, 9) as `pictures.draw_all` writes them."""
+    return MiniDetectorConfig(
+        labels=recipe.labels,
+        colours=COLOURS,
+        synonyms={label: list(words) for label, words in recipe.synonyms.items()},
+        inward_m=_inward(things, recipe)
+        | {label: marker.inward_m for label, marker in recipe.markers.items()},
+        markers={label: list(marker.colours) for label, marker in recipe.markers.items()},
+        image_size=recipe.image_size,
+    )
+
+
+def _initial_network(shape: MiniDetectorConfig, warm_start: Path | None) -> MiniDetectorNetwork:
+    """Return a new network, or one with the weights of a checkpoint of the same labels."""
+    network = MiniDetectorNetwork(shape)
+    if warm_start is not None:
+        former = load_network(warm_start, lambda **fields: MiniDetectorNetwork(MiniDetectorConfig(**fields)))
+        same_form(former.config.labels, shape.labels)
+        network.load_state_dict(former.state_dict())
+    channels_last: MiniDetectorNetwork = network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    return channels_last
 
 
 def _loss(

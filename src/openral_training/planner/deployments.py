@@ -216,23 +216,8 @@ def make_deployment(
 ) -> list[InventedTask]:
     """Draw tasks; half of them come with their opposite, the same action on another thing, or a look-alike."""
     wanted = rng.randint(*tasks)
-    found: list[InventedTask] = []
-    seen: set[tuple[str, tuple[str, ...], str, tuple[str, ...]]] = set()
-
-    def add(action: Action, thing: Thing, to: Thing | None) -> None:
-        key = (action.name, thing.names, thing.mark, (to.names if to else ()))
-        if key in seen or (to and to.names == thing.names and to.mark == thing.mark):
-            return
-        if any(
-            one.is_like(two) for one in (thing, to) for t in found for two in (t.thing, t.to) if one and two
-        ):
-            return
-        if any(t.thing == thing and t.to == to and lexicon.near(t.action, action) for t in found):
-            return
-        seen.add(key)
-        found.append(_task(rng, action, thing, to))
-
-    while len(found) < wanted:
+    draft = _Draft(rng, lexicon)
+    while len(draft.tasks) < wanted:
         action = rng.choice(list(lexicon.actions.values()))
         thing = lexicon.thing(rng, action.kinds)
         if rng.random() < 0.22:
@@ -241,22 +226,50 @@ def make_deployment(
         if action.name in ("stack", "unstack") and rng.random() < 0.5:
             marks = rng.sample(COLOURS + SIZES, 2)
             thing, to = Thing(thing.names, marks[0]), Thing(thing.names, marks[1])
-        add(action, thing, to)
+        draft.add(action, thing, to)
+        draft.add_similar(action, thing, to)
+    return draft.tasks
+
+
+class _Draft:
+    """The tasks of a deployment as they are drawn; none is taken for another."""
+
+    def __init__(self, rng: random.Random, lexicon: Lexicon) -> None:
+        self.tasks: list[InventedTask] = []
+        self._rng, self._lexicon = rng, lexicon
+        self._seen: set[tuple[str, tuple[str, ...], str, tuple[str, ...]]] = set()
+
+    def add(self, action: Action, thing: Thing, to: Thing | None) -> None:
+        """Add a task, unless there is one that words could not tell from it."""
+        key = (action.name, thing.names, thing.mark, (to.names if to else ()))
+        if key in self._seen or (to and to.names == thing.names and to.mark == thing.mark):
+            return
+        things = [one for task in self.tasks for one in (task.thing, task.to) if one]
+        if any(one.is_like(two) for one in (thing, to) for two in things if one):
+            return
+        same = [task for task in self.tasks if task.thing == thing and task.to == to]
+        if any(self._lexicon.near(task.action, action) for task in same):
+            return
+        self._seen.add(key)
+        self.tasks.append(_task(self._rng, action, thing, to))
+
+    def add_similar(self, action: Action, thing: Thing, to: Thing | None) -> None:
+        """Add some tasks that share action, thing or place with one."""
+        rng, lexicon = self._rng, self._lexicon
         if action.opposite in lexicon.actions and rng.random() < 0.6:
-            add(lexicon.actions[action.opposite], thing, to)
+            self.add(lexicon.actions[action.opposite], thing, to)
         if rng.random() < 0.35:
-            add(action, lexicon.thing(rng, action.kinds), to)
+            self.add(action, lexicon.thing(rng, action.kinds), to)
         if to and rng.random() < 0.3:
-            add(action, thing, lexicon.thing(rng, action.to))
+            self.add(action, thing, lexicon.thing(rng, action.to))
         if thing.mark and rng.random() < 0.7:
-            add(action, Thing(thing.names, lexicon.mark(rng, thing)), to)
+            self.add(action, Thing(thing.names, lexicon.mark(rng, thing)), to)
         if rng.random() < 0.25:
             kind = next((k for k, things in lexicon.things.items() if thing in things), "")
             others = [a for a in lexicon.actions.values() if kind in a.kinds and a.name != action.name]
             if others:
                 other = rng.choice(others)
-                add(other, thing, lexicon.thing(rng, other.to) if other.to else None)
-    return found
+                self.add(other, thing, lexicon.thing(rng, other.to) if other.to else None)
 
 
 def _task(rng: random.Random, action: Action, thing: Thing, to: Thing | None) -> InventedTask:

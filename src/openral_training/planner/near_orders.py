@@ -40,22 +40,37 @@ class NearOrders(Phrasing):
 
     def _impossible(self) -> Utterance:
         """Another thing, another action, another place, a swap of the two, or something else altogether."""
-        rng, lexicon, task = self._rng, self._lexicon, self._rng.choice(self._tasks)
+        rng, task = self._rng, self._rng.choice(self._tasks)
         roll = rng.random()
-        action, thing, to = task.action, task.thing, task.to
         if rng.random() < 0.2:
             return self._elsewhere(task)
         if rng.random() < 0.3 and (crossed := self._crossed(task)):
             return crossed
         if roll < 0.12:
-            free = rng.choice(lexicon.unrelated)
-            if roll < 0.09:
-                ours = rng.random() < 0.6
-                thing = (
-                    thing if ours else lexicon.thing(rng, tuple(k for k, t in lexicon.things.items() if t))
-                )
-                free = f"{rng.choice(lexicon.free_verbs)} {self._np(thing)}"
-            return self._none(self._framed(self._polite(free)), ORDER)
+            return self._free(task.thing if roll < 0.09 else None)
+        action, thing, to = self._altered(task, roll)
+        if thing is task.thing and rng.random() < (0.5 if thing.mark else 0.1):
+            thing = self._marked_otherwise(thing)
+        if to is not None or task.to is not None:
+            self._placeless = False
+        other = InventedTask(action, thing, to, ())
+        labels = self._unwanted(action, thing, to)
+        return Utterance(self._framed(self._core(other)), ORDER, labels, self._parts(action, thing))
+
+    def _free(self, thing: Thing | None) -> Utterance:
+        """An order with a verb of no action, for this thing or another; None: one that has nothing to do with tasks."""
+        rng, lexicon = self._rng, self._lexicon
+        free = rng.choice(lexicon.unrelated)
+        if thing is not None:
+            if rng.random() >= 0.6:
+                thing = lexicon.thing(rng, tuple(k for k, things in lexicon.things.items() if things))
+            free = f"{rng.choice(lexicon.free_verbs)} {self._np(thing)}"
+        return self._none(self._framed(self._polite(free)), ORDER)
+
+    def _altered(self, task: InventedTask, roll: float) -> tuple[Action, Thing, Thing | None]:
+        """Return action, thing and place of a task with one of them exchanged; `roll` (0.12..1) says which."""
+        rng, lexicon = self._rng, self._lexicon
+        action, thing, to = task.action, task.thing, task.to
         if roll < 0.35:
             thing = lexicon.thing(rng, action.kinds if rng.random() < 0.7 else tuple(lexicon.things))
         elif roll < 0.48 and action.opposite and action.opposite in lexicon.actions:
@@ -63,24 +78,20 @@ class NearOrders(Phrasing):
         elif roll < 0.78 or to is None:
             fitting = [a for a in lexicon.actions.values() if bool(a.to) == bool(to)]
             if rng.random() < 0.6:  # what is done to things of this kind, too: "unlock the drawer"
-                fitting = [
-                    a for a in fitting if any(thing in lexicon.things[kind] for kind in a.kinds)
-                ] or fitting
+                kin = [a for a in fitting if any(thing in lexicon.things[kind] for kind in a.kinds)]
+                fitting = kin or fitting
             action = rng.choice(fitting)
             to = lexicon.thing(rng, action.to) if action.to and rng.random() < 0.5 else to
         elif roll < 0.86:
             to = lexicon.thing(rng, action.to if rng.random() < 0.6 else tuple(lexicon.things))
         else:
             thing, to = to, thing
-        if thing is task.thing and rng.random() < (0.5 if thing.mark else 0.1):
-            other_mark = lexicon.mark(rng, thing)
-            if thing.mark or other_mark not in (*COLOURS, *SIDES):
-                thing = Thing(thing.names, other_mark)  # the car window is not the window
-        if to is not None or task.to is not None:
-            self._placeless = False
-        other = InventedTask(action, thing, to, ())
-        labels = self._unwanted(action, thing, to)
-        return Utterance(self._framed(self._core(other)), ORDER, labels, self._parts(action, thing))
+        return action, thing, to
+
+    def _marked_otherwise(self, thing: Thing) -> Thing:
+        """Return a thing of the same name with another mark: the car window is not the window."""
+        mark = self._lexicon.mark(self._rng, thing)
+        return Thing(thing.names, mark) if thing.mark or mark not in (*COLOURS, *SIDES) else thing
 
     def _crossed(self, task: InventedTask) -> Utterance | None:
         """The action of one task with the thing of another: "oil the tyre" beside "oil the chain"."""

@@ -104,8 +104,8 @@ class Phrasing:
             if opposite and opposite.states and rng.random() < 0.4:
                 where = self._np(task.to) if task.to else ""
                 state = rng.choice(opposite.states).replace("{d}", where)
-                told = self._pick("told").replace("{o}", self._np(task.thing)).replace("{s}", state)
-                text = f"{told}{rng.choice((', ', ' so ', '. ', ', so ', ' and '))}{pronoun}"
+                statement = self._pick("told").replace("{o}", self._np(task.thing)).replace("{s}", state)
+                text = f"{statement}{rng.choice((', ', ' so ', '. ', ', so ', ' and '))}{pronoun}"
             return text
         if roll < 0.965 and (gerunds := self._gerunds(task)):
             return self._pick("needed").replace("{o}", self._np(task.thing)).replace("{gs}", gerunds)

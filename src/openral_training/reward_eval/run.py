@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from openral_core.errors import ContractError, NotFoundError, PolicyError, WeightsError
+from openral_core.files.atomic import write_atomically
 from openral_core.manifest.integrations import Reward
 from openral_reward_monitor.models.calibration import (
     FILE_NAME,
@@ -149,9 +150,7 @@ def calibrate(
 
 def write(path: Path, calibration: Calibration) -> None:
     """Write a calibration at once; a killed run leaves the old file or the new one."""
-    partial = path.with_suffix(".partial")
-    partial.write_text(calibration.model_dump_json(indent=1) + "\n", encoding="utf-8")
-    partial.replace(path)
+    write_atomically(path, calibration.model_dump_json(indent=1) + "\n")
 
 
 def _reward_of(plan: EvaluationPlan) -> Reward:

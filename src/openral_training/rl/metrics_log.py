@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from openral_core.errors import InstallationError
+from openral_core.files.atomic import replaced_file
 
 FILE_NAME = "metrics.csv"
 STEP = "step"
@@ -62,13 +63,11 @@ class MetricsLog:
 
     def _write(self) -> None:
         names = list(dict.fromkeys(name for row in self.rows for name in row))
-        partial = self._path.with_suffix(".partial")
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        with partial.open("w", encoding="utf-8", newline="") as file:
+        with replaced_file(self._path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, names, restval="")
             writer.writeheader()
             writer.writerows(self.rows)
-        os.replace(partial, self._path)
 
 
 def _read(path: Path) -> list[dict[str, float]]:

@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 from openral_core.errors import ContractError, ManifestError
+from openral_core.files.atomic import write_atomically
 from openral_training.checkpoint import identity, restore_run, save_run
 from openral_training.devices import torch_device
 from openral_training.rl.algorithm.ppo import Learner
@@ -107,9 +108,7 @@ def _claim(folder: Path, settings: str, *, resume: bool) -> None:
     path = folder / CONFIG
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(".partial")
-        partial.write_text(settings, encoding="utf-8")
-        partial.replace(path)
+        write_atomically(path, settings)
     elif not resume:
         raise ManifestError(f"{folder}: there is a run already; add --resume, or name another --out")
     elif path.read_text(encoding="utf-8") != settings:
@@ -243,4 +242,4 @@ class _Run:
 
 def _write(path: Path, content: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    write_atomically(path, json.dumps(content, indent=1) + "\n")

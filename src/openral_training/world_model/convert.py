@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from safetensors.torch import save_file
 
 from openral_core.errors import ManifestError, NotFoundError
+from openral_core.files.atomic import replaced_file
 from openral_training.world_model.object_arrays import read_object_array
 from openral_training.world_model.starts import FOLDER
 
@@ -71,10 +72,8 @@ def _trajectory(path: Path) -> Path:
     if "init_ee_pose" in frames[0]:
         content["init_ee_pose"] = np.asarray(frames[0]["init_ee_pose"], np.float32)
     target = path.with_suffix(".npz")
-    partial = target.with_suffix(".partial.npz")
-    with partial.open("wb") as file:
+    with replaced_file(target) as partial, partial.open("wb") as file:
         np.savez(file, allow_pickle=False, **content)
-    partial.replace(target)
     return target
 
 
@@ -94,7 +93,6 @@ def _reward(path: Path) -> Path:
     if not isinstance(tensors, dict) or not all(isinstance(t, torch.Tensor) for t in tensors.values()):
         raise ManifestError(f"{path}: needed one dictionary of tensors")
     target = path.with_suffix(".safetensors")
-    partial = target.with_suffix(".partial")
-    save_file({name: tensor.contiguous().clone() for name, tensor in tensors.items()}, partial)
-    partial.replace(target)
+    with replaced_file(target) as partial:
+        save_file({name: tensor.contiguous().clone() for name, tensor in tensors.items()}, partial)
     return target

@@ -131,12 +131,12 @@ def compare(
     actions = np.zeros((-(-steps // chunk) * chunk, model.action_dim), np.float32)
     actions[:steps] = scale.normalised(rollouts.action[first:last])
     words = [rollouts.words[rollouts.task[episode]]]
-    parts, told, uncertainties = [], [], []
+    parts, likelihoods, uncertainties = [], [], []
     for number in range(0, len(actions), chunk):
         piece = actions[None, number : number + chunk]
         prediction = model.imagine(before, past_actions, piece, [number])
         seen = torch.cat([before, prediction.latents], 1)
-        told.append(model.success(seen, words)[0])
+        likelihoods.append(model.success(seen, words)[0])
         parts.append(prediction.latents)
         uncertainties.append(prediction.uncertainty[0])
         before, past_actions = seen[:, -past:], np.concatenate([past_actions, piece], 1)[:, -past:]
@@ -165,7 +165,7 @@ def compare(
         model.states(predicted)[0],
         error.square().mean(1).sqrt().double().numpy(),
         rollouts.success[rows[1:], column],
-        np.concatenate(told)[:steps],
+        np.concatenate(likelihoods)[:steps],
         true[:steps],
         np.concatenate(uncertainties)[:steps],
     )
@@ -212,14 +212,14 @@ def reward_measures(compared: Sequence[WorldComparison]) -> dict[str, float | No
     uncertainty, off = (
         np.concatenate([getattr(c, n) for c in compared]) for n in ("uncertainty", "latent_error")
     )
-    told = len(uncertainty) > 1 and uncertainty.min() < uncertainty.max()
+    varies = len(uncertainty) > 1 and uncertainty.min() < uncertainty.max()
     return {
         "auroc_frames_real": _auroc(real, truth),
         "auroc_frames_imagined": _auroc(own, truth),
         "auroc_episodes_imagined": _auroc(most, solved),
         "solved_real": round(float(solved.mean()), 4),
         "solved_imagined": round(float((most >= THRESHOLD).mean()), 4),
-        "doubt_error_rank": round(float(spearmanr(uncertainty, off).statistic), 4) if told else None,
+        "doubt_error_rank": round(float(spearmanr(uncertainty, off).statistic), 4) if varies else None,
     }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from openral_core.errors import PolicyError
+from openral_core.files.atomic import replaced_file, write_atomically
 from openral_training.world_model.network import WorldNetwork, WorldShape
 from openral_training.world_model.starts import Starts, save_starts
 from openral_training.world_model.statistics import ActionScale, save_action_scale
@@ -60,12 +60,9 @@ def save_world_model(
         ).contiguous()
         for name, value in network.state_dict().items()
     }
-    partial = folder / f"{WEIGHTS}.partial"
-    save_file(tensors, partial)
-    os.replace(partial, folder / WEIGHTS)
-    (folder / CONFIG).write_text(
-        json.dumps({"family": FAMILY, **asdict(config)}, indent=2) + "\n", encoding="utf-8"
-    )
+    with replaced_file(folder / WEIGHTS) as partial:
+        save_file(tensors, partial)
+    write_atomically(folder / CONFIG, json.dumps({"family": FAMILY, **asdict(config)}, indent=2) + "\n")
 
 
 def held_out_share(folder: Path) -> float:

@@ -99,8 +99,8 @@ class Autoencoder(nn.Module):
         """
         seen, changed = latents[:, : self._latent], latents - begun
         moved = torch.where(self.step > 0, changed[:, self._latent :] / self.step.clamp_min(STILL), 0.0)
-        told = self.start(torch.cat([seen, changed[:, : self._latent], moved.asinh()], -1))
-        drawn = self.decoder(told.unflatten(-1, (DEPTHS[-1], self._grid, self._grid)))
+        features = self.start(torch.cat([seen, changed[:, : self._latent], moved.asinh()], -1))
+        drawn = self.decoder(features.unflatten(-1, (DEPTHS[-1], self._grid, self._grid)))
         picture, mask = drawn[:, :3], drawn[:, 3:].sigmoid()
         found: Tensor = first + mask * (picture - first)
         return found
@@ -178,8 +178,10 @@ class SuccessHead(nn.Module):
     def forward(self, latents: Tensor, words: Tensor) -> Tensor:
         """Return logits (B, T - F + 1), each of F normalised latents of (B, T, L) in a row, and of words (B, 384)."""
         windows = latents.unfold(1, self._frames, 1).flatten(2)
-        told = self.words((words - self.middle) / self.spread)[:, None].expand(-1, windows.shape[1], -1)
-        found: Tensor = self.layers(torch.cat([windows, told], -1)).squeeze(-1)
+        word_features = self.words((words - self.middle) / self.spread)[:, None].expand(
+            -1, windows.shape[1], -1
+        )
+        found: Tensor = self.layers(torch.cat([windows, word_features], -1)).squeeze(-1)
         return found
 
 
@@ -236,8 +238,8 @@ class WorldNetwork(nn.Module):
         picture's where there is no state; numbers that never change are left out.
         """
         step = self.each()[0].dynamics.step
-        told = step[self.shape.latent :] if self.shape.state_dim else step
-        off = (predictions - predictions.mean(0))[..., -len(told) :][..., told > 0] / told[told > 0]
+        scale = step[self.shape.latent :] if self.shape.state_dim else step
+        off = (predictions - predictions.mean(0))[..., -len(scale) :][..., scale > 0] / scale[scale > 0]
         return off.square().mean(-1).sqrt().amax(0)
 
     def success_logits(self, latents: Tensor, words: Tensor) -> Tensor:

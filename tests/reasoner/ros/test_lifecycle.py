@@ -15,9 +15,9 @@ from openral.msg import Mission, Prompt, SkillInfo
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.node import Node
 
+from openral_core.ros.qos import LATCHED, SKILLS
 from openral_reasoner.palette import Palette
 from openral_reasoner.planner import Proposal
-from openral_reasoner.ros.messages import LATCHED
 from openral_reasoner.ros.reasoner_node import ReasonerNode
 
 
@@ -112,7 +112,7 @@ def test_a_bug_ends_the_mission_and_not_the_process() -> None:
     heard: list[Mission] = []
     other.create_subscription(Mission, "/openral/mission", heard.append, LATCHED)
     prompts = other.create_publisher(Prompt, "/openral/prompt", 10)
-    skills = other.create_publisher(SkillInfo, "/openral/skills", LATCHED)
+    skills = other.create_publisher(SkillInfo, "/openral/skills", SKILLS)
     info = SkillInfo(
         name="a/b",
         kind="vla",

@@ -19,7 +19,7 @@ from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from reasoner_graph import PATIENCE_S, Graph, end_of
 
-from openral_reasoner.ros.messages import LATCHED, NEWEST, STEPS
+from openral_core.ros.qos import LATCHED, MISSION_LOG, SKILLS
 
 CANCELED = ExecuteSkill.Result.CANCELED
 LONG_S = 900.0
@@ -36,10 +36,10 @@ class Client:
         self._executor.add_node(self.node)
         self.missions: list[Any] = []
         self.steps: list[Any] = []
-        self.node.create_subscription(Mission, "/openral/mission", self.missions.append, NEWEST)
-        self.node.create_subscription(MissionStep, "/openral/mission_log", self.steps.append, STEPS)
+        self.node.create_subscription(Mission, "/openral/mission", self.missions.append, LATCHED)
+        self.node.create_subscription(MissionStep, "/openral/mission_log", self.steps.append, MISSION_LOG)
         self.prompts = self.node.create_publisher(Prompt, "/openral/prompt", 10)
-        self.skills = self.node.create_publisher(SkillInfo, "/openral/skills", LATCHED)
+        self.skills = self.node.create_publisher(SkillInfo, "/openral/skills", SKILLS)
         self._goals = ActionClient(self.node, ExecuteSkill, "/openral/skills/fake/execute")
 
     def until(self, condition: Callable[[], object], what: str) -> None:

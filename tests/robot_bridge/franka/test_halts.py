@@ -16,8 +16,8 @@ from openral_core.arm_section import SceneArm
 from openral_core.files.share import share_directory
 from openral_core.robot import load_robot
 from openral_robot_bridge.process_main import HostSettings
+from openral_robot_bridge.trials.commanded_twin import CommandedTwin
 from openral_robot_bridge.trials.lockstep_link import LockstepLink
-from openral_robot_bridge.trials.told_twin import ToldTwin
 from openral_robot_bridge.twins.fci.wire import CYCLE_S
 
 HALTS, STEP_S, PATIENCE_MS = 4, 0.05, 900.0
@@ -53,14 +53,14 @@ def halts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Halt]]:
         f"127.99.{os.getpid() >> 8 & 255}.{1 + os.getpid() % 250}",
     )
     scene = share_directory() / "scenes" / "robot" / "fr3_tabletop.yaml"
-    with ToldTwin(scene, address, 0, PATIENCE_MS, folder / "twin.log") as twin:
+    with CommandedTwin(scene, address, 0, PATIENCE_MS, folder / "twin.log") as twin:
         arm = LockstepLink(twin, HostSettings(SceneArm(driver="franka", address=address), LIMITS, START))
         rng = np.random.default_rng(19)
         yield [halt(twin, arm, rng, folder / f"{number}.npz") for number in range(HALTS)]
         arm.close()
 
 
-def halt(twin: ToldTwin, arm: LockstepLink, rng: np.random.Generator, file: Path) -> Halt:
+def halt(twin: CommandedTwin, arm: LockstepLink, rng: np.random.Generator, file: Path) -> Halt:
     """Swing all joints, growing for 0.6 s, and halt the arm at a random moment after that."""
     rates, phases = 2 * np.pi * rng.uniform(0.2, 0.4, 7), rng.uniform(0, 2 * np.pi, 7)
     centre, now = arm.read().positions, 0.0

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from openral_core.scene import load_scene
 from openral_robot_bridge.driver import ArmMode
 from openral_robot_bridge.robot_arm import RobotArm
+from openral_robot_bridge.trials.commanded_twin import CommandedTwin
 from openral_robot_bridge.trials.lockstep_link import LockstepLink
-from openral_robot_bridge.trials.told_twin import ToldTwin
 
 pytestmark = pytest.mark.slow
 PATIENCE_MS = 900.0
@@ -29,7 +29,7 @@ CHUNKS = st.lists(st.tuples(ACTION, st.integers(1, 12)), min_size=1, max_size=8)
 
 
 @pytest.fixture(scope="module")
-def led(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RobotArm, ToldTwin]]:
+def led(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RobotArm, CommandedTwin]]:
     pytest.importorskip("franky", reason="the extra [franka] is not installed: Linux on x86_64 only")
     folder, content = tmp_path_factory.mktemp("chunks"), read_arm_scene("fr3_tabletop")
     address = f"127.98.{os.getpid() >> 8 & 255}.{1 + os.getpid() % 250}"
@@ -37,7 +37,7 @@ def led(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RobotArm, To
     content["workspace"]["low"][2] = content["home"][2] = ABOVE_M
     content["arm"]["safety"] = {**content["arm"].get("safety", {}), "hold_to_run": False, "slow_start_s": 0.0}
     file = write_arm_scene(folder, content)
-    with ToldTwin(file, address, 0, PATIENCE_MS, folder / "twin.log") as twin:
+    with CommandedTwin(file, address, 0, PATIENCE_MS, folder / "twin.log") as twin:
         links: list[LockstepLink] = []
 
         def connect(host: Any) -> LockstepLink:
@@ -58,7 +58,7 @@ def led(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RobotArm, To
 )
 @given(CHUNKS)
 def test_no_sequence_of_actions_ends_the_motion(
-    led: tuple[RobotArm, ToldTwin], chunks: list[tuple[list[float], int]]
+    led: tuple[RobotArm, CommandedTwin], chunks: list[tuple[list[float], int]]
 ) -> None:
     arm, twin = led
     arm.recover()

@@ -21,8 +21,8 @@ from openral_core.errors import SimulationError
 from openral_core.files.share import share_directory
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
+from openral_robot_bridge.trials.commanded_twin import CommandedTwin
 from openral_robot_bridge.trials.lockstep_trials import TwinWorld, tried
-from openral_robot_bridge.trials.told_twin import ToldTwin
 from openral_robot_bridge.trials.trial import TrialRow, summary
 from openral_robot_bridge.twins.arm import TwinArm
 from openral_sim_bridge.backends.mjcf.world import CompiledScene
@@ -42,12 +42,12 @@ def scene_file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def twin(scene_file: Path, tmp_path: Path) -> Iterator[ToldTwin]:
-    with ToldTwin(scene_file, "127.0.77.1", 13377, 50.0, tmp_path / "twin.log") as twin:
+def twin(scene_file: Path, tmp_path: Path) -> Iterator[CommandedTwin]:
+    with CommandedTwin(scene_file, "127.0.77.1", 13377, 50.0, tmp_path / "twin.log") as twin:
         yield twin
 
 
-def test_a_told_twin_is_reset_and_judges(twin: ToldTwin) -> None:
+def test_a_told_twin_is_reset_and_judges(twin: CommandedTwin) -> None:
     twin.reset(7)
     before, _ = twin.cycles
     while twin.cycles[0] < before + 60:
@@ -58,14 +58,14 @@ def test_a_told_twin_is_reset_and_judges(twin: ToldTwin) -> None:
 
 def test_a_twin_that_does_not_start_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(SimulationError, match=r"the twin has ended: .*missing\.yaml.* \(.*twin\.log\)"):
-        ToldTwin(tmp_path / "missing.yaml", "127.0.77.2", 13378, 50.0, tmp_path / "twin.log")
+        CommandedTwin(tmp_path / "missing.yaml", "127.0.77.2", 13378, 50.0, tmp_path / "twin.log")
 
 
 HOLDS_A_TWIN = """
 import sys, time
 from pathlib import Path
-from openral_robot_bridge.trials.told_twin import ToldTwin
-with ToldTwin(Path(sys.argv[1]), sys.argv[2], 0, 50.0, Path(sys.argv[3])):
+from openral_robot_bridge.trials.commanded_twin import CommandedTwin
+with CommandedTwin(Path(sys.argv[1]), sys.argv[2], 0, 50.0, Path(sys.argv[3])):
     print("ready", flush=True)
     time.sleep(600)
 """
@@ -116,7 +116,7 @@ def led(world: TwinWorld, job: EpisodeJob, befalls: Callable[[], object] | None)
 
 
 def test_a_trial_that_the_arm_ends_leaves_its_row_and_the_next_one_is_tried(
-    trial_scene: DeployScene, twin: ToldTwin
+    trial_scene: DeployScene, twin: CommandedTwin
 ) -> None:
     def hang() -> None:
         os.kill(twin.pid, signal.SIGSTOP)

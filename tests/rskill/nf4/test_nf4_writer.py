@@ -7,7 +7,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
 
-from openral_rskill.nf4.writer import SafetensorsWriter
+from openral_rskill.nf4.writer import safetensors_writer
 
 TENSORS = {
     "wide": torch.arange(6, dtype=torch.float32).reshape(2, 3),
@@ -21,7 +21,7 @@ TENSORS = {
 
 def test_what_is_written_is_what_safetensors_reads(tmp_path: Path) -> None:
     path = tmp_path / "model.safetensors"
-    with SafetensorsWriter(path, list(TENSORS), {"nf4_modules": '["a"]'}) as writer:
+    with safetensors_writer(path, list(TENSORS), {"nf4_modules": '["a"]'}) as writer:
         for name in sorted(TENSORS, key=lambda name: -TENSORS[name].element_size()):
             writer.add(name, TENSORS[name])
     read = load_file(path)
@@ -34,7 +34,7 @@ def test_what_is_written_is_what_safetensors_reads(tmp_path: Path) -> None:
 
 
 def add(path: Path, tensor: torch.Tensor) -> None:
-    with SafetensorsWriter(path, ["good", "odd"], {}) as writer:
+    with safetensors_writer(path, ["good", "odd"], {}) as writer:
         writer.add("good", torch.zeros(3))
         writer.add("odd", tensor)
 

@@ -109,7 +109,7 @@ def test_forward_kinematics_of_urdf_and_model_agree(tabletop: MjcfBackend) -> No
             if body > 0:
                 assert np.abs(found[:3, 3] - world.data.xpos[body]).max() < HALF_MILLIMETRE
                 assert np.abs(found[:3, :3] - world.data.xmat[body].reshape(3, 3)).max() < 1e-5
-        state = world.state()
+        state = world.robot_state()
         hand = pose(state.ee_position, state.ee_quaternion)
         assert np.abs(links[robot.end_effectors[0].frame] - hand).max() < HALF_MILLIMETRE
 

@@ -2,54 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..action import Action
-from ..frontend.entity import Entity
 from ..frontend.expose import expose_action
-from ..launch_description_entity import LaunchDescriptionEntity
-from ..some_substitutions_type import SomeSubstitutionsType
-from ..substitution import Substitution
-from ..utilities.substitutions import normalize_to_list_of_substitutions, perform_substitutions
+from .variable_actions import SetVariable
 
 if TYPE_CHECKING:
-    from ..frontend.parser import Parser
     from ..launch_context import LaunchContext
 
 
 @expose_action("let")
-class SetLaunchConfiguration(Action):
+class SetLaunchConfiguration(SetVariable):
     """Sets a launch configuration."""
 
-    def __init__(self, name: SomeSubstitutionsType, value: SomeSubstitutionsType, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.__name = normalize_to_list_of_substitutions(name)
-        self.__value = normalize_to_list_of_substitutions(value)
-
-    @classmethod
-    def parse(cls, entity: Entity, parser: Parser) -> tuple[Any, dict[str, Any]]:
-        """Return how to make the action of an element in markup."""
-        _, kwargs = super().parse(entity, parser)
-        kwargs["name"] = parser.parse_substitution(entity.get_attr("name"))
-        kwargs["value"] = parser.parse_substitution(entity.get_attr("value"))
-        return cls, kwargs
-
-    @property
-    def name(self) -> list[Substitution]:
-        """The name of the configuration."""
-        return self.__name
-
-    @property
-    def value(self) -> list[Substitution]:
-        """Its value."""
-        return self.__value
-
-    def describe(self) -> str:
-        """Return a short text for people."""
-        return f"SetLaunchConfiguration({' + '.join(sub.describe() for sub in self.__name)})"
-
-    def execute(self, context: LaunchContext) -> list[LaunchDescriptionEntity] | None:
-        """Set the configuration."""
-        name = perform_substitutions(context, self.__name)
-        context.launch_configurations[name] = perform_substitutions(context, self.__value)
-        return None
+    def _values(self, context: LaunchContext) -> dict[str, str]:
+        return context.launch_configurations

@@ -41,16 +41,15 @@ class _Logic(Substitution):
         raise NotImplementedError
 
 
-@expose_substitution("not")
-class NotSubstitution(_Logic):
-    """True when the operand is false."""
+class _UnaryLogic(_Logic):
+    """An operator with one operand."""
 
     def __init__(self, value: SomeSubstitutionsType) -> None:
         super().__init__(value)
 
     @classmethod
     def parse(cls, data: list[list[Substitution]]) -> tuple[Any, dict[str, Any]]:
-        """Return how to make `$(not value)`."""
+        """Return how to make `$(operator value)`."""
         (value,) = data
         return cls, {"value": value}
 
@@ -59,20 +58,24 @@ class NotSubstitution(_Logic):
         """The operand."""
         return self._values[0]
 
+
+@expose_substitution("not")
+class NotSubstitution(_UnaryLogic):
+    """True when the operand is false."""
+
     def _decide(self, context: LaunchContext) -> bool:
-        return not _truth(context, self._values[0])
+        return not _truth(context, self.value)
 
 
-@expose_substitution("and")
-class AndSubstitution(_Logic):
-    """True when both operands are."""
+class _BinaryLogic(_Logic):
+    """An operator with a left and a right operand."""
 
     def __init__(self, left: SomeSubstitutionsType, right: SomeSubstitutionsType) -> None:
         super().__init__(left, right)
 
     @classmethod
     def parse(cls, data: list[list[Substitution]]) -> tuple[Any, dict[str, Any]]:
-        """Return how to make `$(and left right)`."""
+        """Return how to make `$(operator left right)`."""
         left, right = data
         return cls, {"left": left, "right": right}
 
@@ -85,91 +88,57 @@ class AndSubstitution(_Logic):
     def right(self) -> list[Substitution]:
         """The right operand."""
         return self._values[1]
+
+
+@expose_substitution("and")
+class AndSubstitution(_BinaryLogic):
+    """True when both operands are."""
 
     def _decide(self, context: LaunchContext) -> bool:
         return all(self._truths(context))
 
 
 @expose_substitution("or")
-class OrSubstitution(_Logic):
+class OrSubstitution(_BinaryLogic):
     """True when one operand is."""
-
-    def __init__(self, left: SomeSubstitutionsType, right: SomeSubstitutionsType) -> None:
-        super().__init__(left, right)
-
-    @classmethod
-    def parse(cls, data: list[list[Substitution]]) -> tuple[Any, dict[str, Any]]:
-        """Return how to make `$(or left right)`."""
-        left, right = data
-        return cls, {"left": left, "right": right}
-
-    @property
-    def left(self) -> list[Substitution]:
-        """The left operand."""
-        return self._values[0]
-
-    @property
-    def right(self) -> list[Substitution]:
-        """The right operand."""
-        return self._values[1]
 
     def _decide(self, context: LaunchContext) -> bool:
         return any(self._truths(context))
 
 
-@expose_substitution("any")
-class AnySubstitution(_Logic):
-    """True when at least one of any number of operands is."""
+class _NaryLogic(_Logic):
+    """An operator with any number of operands."""
 
     @classmethod
     def parse(cls, data: list[list[Substitution]]) -> tuple[Any, dict[str, Any]]:
-        """Return how to make `$(any values...)`."""
+        """Return how to make `$(operator values...)`."""
         return lambda: cls(*data), {}
 
     @property
     def args(self) -> list[list[Substitution]]:
         """The operands."""
         return self._values
+
+
+@expose_substitution("any")
+class AnySubstitution(_NaryLogic):
+    """True when at least one of any number of operands is."""
 
     def _decide(self, context: LaunchContext) -> bool:
         return any(self._truths(context))
 
 
 @expose_substitution("all")
-class AllSubstitution(_Logic):
+class AllSubstitution(_NaryLogic):
     """True when each of any number of operands is."""
-
-    @classmethod
-    def parse(cls, data: list[list[Substitution]]) -> tuple[Any, dict[str, Any]]:
-        """Return how to make `$(all values...)`."""
-        return lambda: cls(*data), {}
-
-    @property
-    def args(self) -> list[list[Substitution]]:
-        """The operands."""
-        return self._values
 
     def _decide(self, context: LaunchContext) -> bool:
         return all(self._truths(context))
 
 
 @expose_substitution("bool")
-class BooleanSubstitution(_Logic):
+class BooleanSubstitution(_UnaryLogic):
     """The operand as 'true' or 'false', whatever its spelling."""
 
-    def __init__(self, value: SomeSubstitutionsType) -> None:
-        super().__init__(value)
-
-    @classmethod
-    def parse(cls, data: list[list[Substitution]]) -> tuple[Any, dict[str, Any]]:
-        """Return how to make `$(bool value)`."""
-        (value,) = data
-        return cls, {"value": value}
-
-    @property
-    def value(self) -> list[Substitution]:
-        """The operand."""
-        return self._values[0]
-
     def _decide(self, context: LaunchContext) -> bool:
-        return _truth(context, self._values[0])
+        return _truth(context, self.value)

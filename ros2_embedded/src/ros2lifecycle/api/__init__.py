@@ -43,6 +43,12 @@ def _ask(
     return answers
 
 
+def _transitions(node: Any, service: str, node_names: Any) -> dict[str, Any]:
+    kind = GetAvailableTransitions
+    answers = _ask(node, kind, service, node_names, lambda _: kind.Request())
+    return {name: getattr(answer, "available_transitions", answer) for name, answer in answers.items()}
+
+
 def call_get_states(*, node: Any, node_names: list[str]) -> dict[str, Any]:
     """Return the `lifecycle_msgs/msg/State` of each node, or the exception that asking it raised."""
     answers = _ask(node, GetState, "get_state", node_names, lambda _: GetState.Request())
@@ -51,26 +57,12 @@ def call_get_states(*, node: Any, node_names: list[str]) -> dict[str, Any]:
 
 def call_get_available_transitions(*, node: Any, states: dict[str, Any]) -> dict[str, Any]:
     """Return the transitions of each node (the keys of `states`) that are possible now, or an exception."""
-    answers = _ask(
-        node,
-        GetAvailableTransitions,
-        "get_available_transitions",
-        states,
-        lambda _: GetAvailableTransitions.Request(),
-    )
-    return {name: getattr(answer, "available_transitions", answer) for name, answer in answers.items()}
+    return _transitions(node, "get_available_transitions", states)
 
 
 def call_get_transition_graph(*, node: Any, states: dict[str, Any]) -> dict[str, Any]:
     """Return all transitions of each node (the keys of `states`), or an exception."""
-    answers = _ask(
-        node,
-        GetAvailableTransitions,
-        "get_transition_graph",
-        states,
-        lambda _: GetAvailableTransitions.Request(),
-    )
-    return {name: getattr(answer, "available_transitions", answer) for name, answer in answers.items()}
+    return _transitions(node, "get_transition_graph", states)
 
 
 def call_change_states(*, node: Any, transitions: dict[str, Any]) -> dict[str, Any]:

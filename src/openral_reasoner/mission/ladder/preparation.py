@@ -133,20 +133,26 @@ class Preparation:
             self._steps.pop(0)
         if drive is None or ((drive.presses or drive.looks) and not judgement.broken_off):
             return
-        opening_m = self._task.report.gripper_m if self._task and self._task.report else None
-        failed = "" if judgement.verdict is GateVerdict.SUCCEEDED else judgement.reason
-        if drive.takes:
-            self._takes, self._held_m = self._takes + 1, opening_m
-        elif drive.carries and not failed:
-            failed = _what_slipped(self._held_m, opening_m)
-        holds = drive.carries and not failed and self._held_m is not None and opening_m is not None
-        self.carried_to = self._task.report.hand if holds and self._task and self._task.report else None
+        failed = self._failure_of(drive, judgement)
         again = (drive.takes or drive.carries) and not judgement.broken_off and self._takes < MOST_TAKES
         if failed and again:
             self._lost = failed
             self._look_anew(failed)
         elif failed:
             self._fail(failed)
+
+    def _failure_of(self, drive: Drive, judgement: Judgement) -> str:
+        """Return why a motion failed, or nothing; note what the hand holds after it, and where it was carried."""
+        report = self._task.report if self._task else None
+        opening_m = report.gripper_m if report else None
+        failed = "" if judgement.verdict is GateVerdict.SUCCEEDED else judgement.reason
+        if drive.takes:
+            self._takes, self._held_m = self._takes + 1, opening_m
+        elif drive.carries and not failed:
+            failed = _what_slipped(self._held_m, opening_m)
+        holds = drive.carries and not failed and self._held_m is not None and opening_m is not None
+        self.carried_to = report.hand if holds and report else None
+        return failed
 
     def take_failure(self) -> str:
         """Why the preparation of the attempt failed, once; empty: it did not."""

@@ -117,12 +117,12 @@ class Measurement:
             return self._by_hand(judged)
         thing, place = self._wanted
         away_m = dist(self._points[thing], self._points[place])
-        told = f"the {thing} {MEASURED} {100 * away_m:.1f} cm from the {place}"
+        reason = f"the {thing} {MEASURED} {100 * away_m:.1f} cm from the {place}"
         if away_m >= ELSEWHERE_M:
-            return Judgement(GateVerdict.STALLED, f"{told}: it is not done ({judged.reason})")
+            return Judgement(GateVerdict.STALLED, f"{reason}: it is not done ({judged.reason})")
         if away_m <= THERE_M:
-            return Judgement(GateVerdict.SUCCEEDED, f"{told}: it is done")
-        return self._by_hand(replace(judged, reason=f"{judged.reason}; {told}"))
+            return Judgement(GateVerdict.SUCCEEDED, f"{reason}: it is done")
+        return self._by_hand(replace(judged, reason=f"{judged.reason}; {reason}"))
 
     def _by_hand(self, judged: Judgement) -> Judgement:
         """Judge by where the hand is that still holds the thing, since it hides most of it from the locator."""
@@ -131,8 +131,8 @@ class Measurement:
         away_m = dist(self._hand, self._points[self._place])
         if away_m > THERE_M:
             return judged
-        told = f"the hand that holds it {MEASURED} {100 * away_m:.1f} cm from the {self._place}: it is done"
-        return Judgement(GateVerdict.SUCCEEDED, told)
+        reason = f"the hand that holds it {MEASURED} {100 * away_m:.1f} cm from the {self._place}: it is done"
+        return Judgement(GateVerdict.SUCCEEDED, reason)
 
 
 def is_measuring(key: int) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ from lifecycle_msgs.msg import State
 from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 
+from openral_core.ros.service_call import ServiceNotFound, ServiceTimeout, call_service
 from openral_robot_bridge.driver import ArmError
 
 TRAJECTORY_TYPE = "joint_trajectory_controller/JointTrajectoryController"
@@ -95,19 +95,14 @@ class ControllerManager:
             raise ArmError(f"controller {self.controller} stays {state}; see the controller manager's log")
 
     def _call(self, client: Any, request: Any) -> Any:
-        if not client.wait_for_service(timeout_sec=ANSWER_S):
+        try:
+            return call_service(client, request, find_s=ANSWER_S, answer_s=ANSWER_S)
+        except ServiceNotFound:
             raise ArmError(
                 f"nobody offers {client.service_name} in ROS domain {self._node.context.get_domain_id()}; "
                 "is ros2_control running there, with the same RMW, and reached from here?"
-            )
-        future = client.call_async(request)
-        due = time.monotonic() + ANSWER_S
-        while not future.done():
-            if time.monotonic() > due:
-                future.cancel()
-                raise ArmError(
-                    f"{client.service_name} did not answer within {ANSWER_S:g} s; where the arm's ROS 2 is Humble, set "
-                    "ROS_DISTRO=humble here, too"
-                )
-            time.sleep(0.002)
-        return future.result()
+            ) from None
+        except ServiceTimeout as error:
+            raise ArmError(
+                f"{error}; where the arm's ROS 2 is Humble, set ROS_DISTRO=humble here, too"
+            ) from None

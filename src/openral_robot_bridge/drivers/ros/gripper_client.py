@@ -7,12 +7,10 @@ from typing import Any
 from control_msgs.action import GripperCommand
 from rclpy.action import ActionClient
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from sensor_msgs.msg import JointState
 
 from openral_core.hardware.trajectory_arm import GripperAction
-
-NEWEST = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
+from openral_core.ros.qos import NEWEST
 
 
 class GripperClient:

@@ -16,18 +16,17 @@ from typing import Any
 import numpy as np
 import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
-from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from openral_control.safety.arm_limits import ArmLimits, Vector
 from openral_core.hardware.trajectory_arm import TrajectoryArm
+from openral_core.ros.qos import NEWEST
 from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState, TrajectoryPoint
 from openral_robot_bridge.drivers.ros.controller_manager import ControllerManager
 from openral_robot_bridge.drivers.ros.gripper_client import GripperClient
 from openral_robot_bridge.drivers.ros.recovery_action import recover_errors
 
-NEWEST = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
 STATES_S = 5.0
 """[s] until the first joint states must have come."""
 RATE_S = 0.5

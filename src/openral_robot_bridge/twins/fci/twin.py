@@ -116,13 +116,8 @@ class FciTwin:
             return json.dumps(self.arm.world.tolist())
         elif words == ["quit"]:
             self._ended = True
-        elif words != ["status"]:
-            try:
-                known = self._trace.hears(words)
-            except SimulationError as error:
-                return str(error)
-            if not known:
-                return HELP
+        elif words != ["status"] and (fault := self._trace.obey(words, HELP)):
+            return fault
         return (
             f"{self._server.mode.name.lower()} cycles={self._server.cycles} answered={self._server.answered} "
             f"missed={self._server.missed}"

@@ -189,13 +189,8 @@ class SawyerTwin:
             controller.fail()
         elif words == ["quit"]:
             self._ended = True
-        elif words != ["status"]:
-            try:
-                known = self._trace.hears(words)
-            except SimulationError as error:
-                return str(error)
-            if not known:
-                return HELP
+        elif words != ["status"] and (fault := self._trace.obey(words, HELP)):
+            return fault
         state = controller.state
         mode = "moving" if controller.moving else "idle" if state.enabled else "disabled"
         mode = "stopped" if state.stopped else mode

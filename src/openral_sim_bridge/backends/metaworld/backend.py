@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, SimulationError
-from openral_core.types import RobotState
 from openral_sim_bridge.backend import (
     WORLD,
     CameraModel,
     RobotModel,
-    Snapshot,
     StepResult,
-    worlds_to_reset,
     worlds_to_step,
 )
-from openral_sim_bridge.backends.articulation import Articulation, restore_snapshot, take_snapshot
+from openral_sim_bridge.backends.articulation import Articulation
 from openral_sim_bridge.backends.metaworld.world import CONTROL_DT, MetaWorldWorld
+from openral_sim_bridge.backends.mujoco_worlds import MujocoWorlds
 from openral_sim_bridge.rendering.renderer import OffscreenRenderer, profile
 
 HORIZON = 500
@@ -47,7 +45,7 @@ GOALS = {"reach": "goal", "push-v3": "goal", "pick-place-v3": "goal", "peg-inser
 """Beginning of a task's name -> what the place is called where the hand or the thing shall be."""
 
 
-class MetaWorldBackend:
+class MetaWorldBackend(MujocoWorlds[MetaWorldWorld]):
     """N Sawyers over a table; every camera is shown as a person would hold it, though four hang upside down."""
 
     control_hz = 1.0 / CONTROL_DT
@@ -78,30 +76,17 @@ class MetaWorldBackend:
             object_outside: objects begin 3 to 10 cm beside the range in which MetaWorld puts them.
         """
         self.task_ids = tuple(task_ids)
-        self.num_envs = num_envs
         self._size = (width, height)
-        self._profile = profile(render_profile)
         self._horizon = horizon
-        self._worlds = [
+        worlds = [
             MetaWorldWorld(self.task_ids, distractors=distractors, object_outside=object_outside)
             for _ in range(num_envs)
         ]
-        self._articulation = Articulation(self._worlds[0].model, ROBOT_ROOT)
-        self._renderer: OffscreenRenderer | None = None
-        self._upside_down = _upside_down(self._worlds[0].model)
-
-    def world(self, env: int) -> MetaWorldWorld:
-        """Return one world, for scripted experts that read its privileged state."""
-        return self._worlds[env]
-
-    def reset(
-        self, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
-    ) -> list[RobotState]:
-        """Put worlds into fixed initial states and return their robot states."""
-        chosen = worlds_to_reset(self.num_envs, task_ids, init_ids, envs)
-        for index, task_id, init_id in zip(chosen, task_ids, init_ids, strict=True):
-            self._worlds[index].reset(task_id, init_id)
-        return [self._worlds[index].robot_state() for index in chosen]
+        model, used = worlds[0].model, profile(render_profile)
+        super().__init__(
+            worlds, Articulation(model, ROBOT_ROOT), lambda: OffscreenRenderer(model, width, height, used)
+        )
+        self._upside_down = _upside_down(model)
 
     def step(self, actions: NDArray[Any], envs: Sequence[int] | None = None) -> StepResult:
         """Advance worlds, default all, by one control step with `actions` (n, A) in the scene's action contract."""
@@ -115,34 +100,6 @@ class MetaWorldBackend:
         done = [self._horizon is not None and world.steps >= self._horizon for world in worlds]
         states = [world.robot_state() for world in worlds]
         return StepResult(states, success, np.array(done), reward)
-
-    def render(
-        self, cameras: Sequence[str], envs: Sequence[int] | None = None
-    ) -> dict[str, NDArray[np.uint8]]:
-        """Return (n, H, W, 3) uint8 RGB for each camera, for the named worlds (default all).
-
-        One renderer draws every world: they differ in state, not in model.
-        """
-        return self._upright(cameras, envs, self.renderer.render)
-
-    def render_depth(
-        self, cameras: Sequence[str], envs: Sequence[int] | None = None
-    ) -> dict[str, NDArray[np.float32]]:
-        """Return (n, H, W) float32 [m] along the optical axis for each camera; inf where nothing is drawn."""
-        return self._upright(cameras, envs, self.renderer.render_depth)
-
-    def render_geoms(
-        self, cameras: Sequence[str], envs: Sequence[int] | None = None
-    ) -> dict[str, NDArray[np.int32]]:
-        """Return (n, H, W) int32 for each camera: the geom of the model that each pixel shows, -1 for none."""
-        return self._upright(cameras, envs, self.renderer.render_geoms)
-
-    @property
-    def renderer(self) -> OffscreenRenderer:
-        """What draws the worlds; made in the thread that asks first."""
-        if self._renderer is None:
-            self._renderer = OffscreenRenderer(self._worlds[0].model, *self._size, self._profile)
-        return self._renderer
 
     def object_positions(self, env: int = 0) -> dict[str, NDArray[np.float64]]:
         """Return where the task's own thing is, (3,) [m], as MetaWorld's observation has it, named as in `THINGS`.
@@ -175,18 +132,6 @@ class MetaWorldBackend:
         """Describe the robot."""
         return self._articulation.describe(self._worlds[0].data, name, base_frame, mesh_directory)
 
-    def joint_positions(self, env: int = 0) -> dict[str, float]:
-        """Return the position [rad] or [m] of every joint that the robot's URDF has."""
-        return self._articulation.positions(self._worlds[env].data)
-
-    def snapshot(self, env: int = 0) -> Snapshot:
-        """Return what one world looks like now."""
-        return take_snapshot(self._worlds[env].data)
-
-    def restore(self, snapshot: Snapshot, env: int = 0) -> None:
-        """Make one world look as it did; `reset` to the same task and initial state goes before."""
-        restore_snapshot(self._worlds[env].model, self._worlds[env].data, snapshot)
-
     def camera(self, name: str) -> CameraModel:
         """Return the model of one camera. Raises NotFoundError, naming those that exist."""
         index = self._camera_id(name)
@@ -204,22 +149,12 @@ class MetaWorldBackend:
 
     def close(self) -> None:
         """Free renderers and worlds; called once."""
-        if self._renderer is not None:
-            self._renderer.close()
-            self._renderer = None
+        super().close()
         for world in self._worlds:
             world.close()
 
-    def _upright(
-        self, cameras: Sequence[str], envs: Sequence[int] | None, draw: Callable[[Any, str], NDArray[Any]]
-    ) -> dict[str, NDArray[Any]]:
-        chosen = range(self.num_envs) if envs is None else envs
-        images: dict[str, NDArray[Any]] = {}
-        for camera in cameras:
-            turn = -1 if self._camera_id(camera) in self._upside_down else 1
-            frames = [draw(self._worlds[index].data, camera) for index in chosen]
-            images[camera] = np.stack([frame[::turn, ::turn] for frame in frames])
-        return images
+    def _upright(self, camera: int, image: NDArray[Any]) -> NDArray[Any]:
+        return image[::-1, ::-1] if camera in self._upside_down else image
 
     def _camera_id(self, name: str) -> int:
         model = self._worlds[0].model

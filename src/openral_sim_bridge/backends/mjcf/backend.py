@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,54 +13,44 @@ from numpy.typing import NDArray
 from openral_core.errors import NotFoundError, SimulationError
 from openral_core.robot import RobotDescription, load_robot
 from openral_core.scene import DeployScene
-from openral_core.types import RobotState
 from openral_sim_bridge.backend import (
     WORLD,
     CameraModel,
     RobotModel,
-    Snapshot,
     StepResult,
-    worlds_to_reset,
     worlds_to_step,
 )
-from openral_sim_bridge.backends.articulation import restore_snapshot, take_snapshot
 from openral_sim_bridge.backends.mjcf.control import JOINTS
 from openral_sim_bridge.backends.mjcf.gripper import OPEN
 from openral_sim_bridge.backends.mjcf.naming import SHOWN
 from openral_sim_bridge.backends.mjcf.world import CompiledScene, MjcfWorld
+from openral_sim_bridge.backends.mujoco_worlds import MujocoWorlds
 from openral_sim_bridge.rendering.renderer import OffscreenRenderer, profile
 
 
-class MjcfBackend:
+class MjcfBackend(MujocoWorlds[MjcfWorld]):
     """N worlds that differ in state, not in model."""
 
     def __init__(
         self, scene: DeployScene, robot: RobotDescription, *, num_envs: int = 1, horizon: int | None = None
     ) -> None:
         """Compile the scene and build its worlds, in their first initial state; see `open_mjcf`."""
-        self._look = profile(str(scene.scene.backend_options.get("render_profile", "published")))
+        used = profile(str(scene.scene.backend_options.get("render_profile", "published")))
         self._scene = CompiledScene(scene, robot)
         self.control_hz = scene.control_hz
         self.action_dim = scene.action.dim
         self.task_ids = self._scene.options.tasks
-        self.num_envs = num_envs
         self._horizon = horizon
         self._size = (scene.scene.observation_width, scene.scene.observation_height)
-        self._worlds = [MjcfWorld(self._scene) for _ in range(num_envs)]
-        self._articulation = self._scene.articulation(robot)
-        self._renderer: OffscreenRenderer | None = None
+        model, hidden = self._scene.model, self._scene.options.hidden_groups
+        super().__init__(
+            [MjcfWorld(self._scene) for _ in range(num_envs)],
+            self._scene.articulation(robot),
+            lambda: OffscreenRenderer(model, *self._size, used, hidden_groups=hidden),
+        )
         self.reset([self.task_ids[0]] * num_envs, [scene.init_id] * num_envs)
         for camera in scene.cameras:
             self.camera(camera.name)
-
-    def reset(
-        self, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
-    ) -> list[RobotState]:
-        """Put worlds into fixed initial states and return their robot states."""
-        chosen = worlds_to_reset(self.num_envs, task_ids, init_ids, envs)
-        for env, task, init_id in zip(chosen, task_ids, init_ids, strict=True):
-            self._worlds[env].reset(task, init_id)
-        return [self._worlds[env].state() for env in chosen]
 
     def step(self, actions: NDArray[Any], envs: Sequence[int] | None = None) -> StepResult:
         """Advance worlds, default all, by one control step with `actions` (n, A) in the scene's action contract."""
@@ -70,39 +60,7 @@ class MjcfBackend:
             world.step(action)
         success = [[world.judge(task) for task in self.task_ids] for world in worlds]
         done = [self._horizon is not None and world.steps >= self._horizon for world in worlds]
-        return StepResult([world.state() for world in worlds], np.array(success), np.array(done))
-
-    def world(self, env: int) -> MjcfWorld:
-        """Return one world, for scripted experts that read its privileged state."""
-        return self._worlds[env]
-
-    def render(
-        self, cameras: Sequence[str], envs: Sequence[int] | None = None
-    ) -> dict[str, NDArray[np.uint8]]:
-        """Return (n, H, W, 3) uint8 RGB for each camera, for the named worlds (default all)."""
-        return self._drawn(cameras, envs, self.renderer.render)
-
-    def render_depth(
-        self, cameras: Sequence[str], envs: Sequence[int] | None = None
-    ) -> dict[str, NDArray[np.float32]]:
-        """Return (n, H, W) float32 [m] along the optical axis for each camera; inf where nothing is drawn."""
-        return self._drawn(cameras, envs, self.renderer.render_depth)
-
-    def render_geoms(
-        self, cameras: Sequence[str], envs: Sequence[int] | None = None
-    ) -> dict[str, NDArray[np.int32]]:
-        """Return (n, H, W) int32 for each camera: the geom of the model that each pixel shows, -1 for none."""
-        return self._drawn(cameras, envs, self.renderer.render_geoms)
-
-    @property
-    def renderer(self) -> OffscreenRenderer:
-        """What draws the worlds; made in the thread that asks first."""
-        if self._renderer is None:
-            hidden = self._scene.options.hidden_groups
-            self._renderer = OffscreenRenderer(
-                self._scene.model, *self._size, self._look, hidden_groups=hidden
-            )
-        return self._renderer
+        return StepResult([world.robot_state() for world in worlds], np.array(success), np.array(done))
 
     def object_positions(self, env: int = 0) -> dict[str, NDArray[np.float64]]:
         """Return where each named body (3,) [m] is that is not of the robot, by its name in the model."""
@@ -128,18 +86,6 @@ class MjcfBackend:
         """Describe the robot."""
         base = self._scene.naming.in_model(base_frame)
         return self._articulation.describe(self._worlds[0].data, name, base, mesh_directory)
-
-    def joint_positions(self, env: int = 0) -> dict[str, float]:
-        """Return the position [rad] or [m] of every joint that the robot's URDF has."""
-        return self._articulation.positions(self._worlds[env].data)
-
-    def snapshot(self, env: int = 0) -> Snapshot:
-        """Return what one world looks like now."""
-        return take_snapshot(self._worlds[env].data)
-
-    def restore(self, snapshot: Snapshot, env: int = 0) -> None:
-        """Make one world look as it did; `reset` to the same task and initial state goes before."""
-        restore_snapshot(self._scene.model, self._worlds[env].data, snapshot)
 
     def camera(self, name: str) -> CameraModel:
         """Return the model of one camera. Raises NotFoundError, naming those that exist.
@@ -171,22 +117,6 @@ class MjcfBackend:
         return CameraModel(
             name, width, height, float(model.cam_fovy[index]), position, optical, parent or WORLD
         )
-
-    def close(self) -> None:
-        """Free renderers and worlds; called once."""
-        if self._renderer is not None:
-            self._renderer.close()
-            self._renderer = None
-
-    def _drawn(
-        self, cameras: Sequence[str], envs: Sequence[int] | None, draw: Callable[[Any, str], NDArray[Any]]
-    ) -> dict[str, NDArray[Any]]:
-        chosen = range(self.num_envs) if envs is None else envs
-        for camera in cameras:
-            self._camera_id(camera)
-        return {
-            camera: np.stack([draw(self._worlds[env].data, camera) for env in chosen]) for camera in cameras
-        }
 
     def _camera_id(self, name: str) -> int:
         index = int(mujoco.mj_name2id(self._scene.model, mujoco.mjtObj.mjOBJ_CAMERA, name))

@@ -116,7 +116,7 @@ class MjcfWorld:
         """Return whether a task is done now."""
         return self._scene.judges[task](self.data)
 
-    def state(self) -> RobotState:
+    def robot_state(self) -> RobotState:
         """Return the robot's state; its stamp counts from the reset."""
         state, target = self._scene.robot.state(self.data, self.steps * self._scene.dt), self.control.hand
         return replace(state, ee_target=None if target is None else target.copy())

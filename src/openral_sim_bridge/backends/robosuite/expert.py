@@ -28,7 +28,7 @@ ASIDE = np.pi / 3
 
 
 @dataclass(frozen=True)
-class Manner:
+class ArmSettings:
     """How an arm is led."""
 
     gain: float
@@ -42,7 +42,7 @@ class Manner:
     """[rad] of the hand when it holds a round thing, which any yaw grasps."""
 
 
-MANNERS = {"Panda": Manner(1.6, 1.0), "Sawyer": Manner(5.0, 0.2, leaning=1.8, round_yaw=-1.5)}
+ARM_SETTINGS = {"Panda": ArmSettings(1.6, 1.0), "Sawyer": ArmSettings(5.0, 0.2, leaning=1.8, round_yaw=-1.5)}
 """By robosuite's name of the arm. Its Sawyer touches its own base, and that contact holds the first joint against
 77 of its motor's 80 Nm. So the arm reaches to the side by leaning that way, and creeps if its hand is told to point
 straight down there. Fingers that open along x stay level while it leans, and the can between them stays upright."""
@@ -60,7 +60,7 @@ class PrivilegedState:
     """Both finger pads touch the thing."""
     thing: NDArray[np.float64]
     """(3,) centre of what is to be moved."""
-    manner: Manner
+    settings: ArmSettings
     """Of this arm."""
     goal: NDArray[np.float64]
     """(3,) where its centre shall come to rest; of Lift: where it shall be held."""
@@ -108,10 +108,10 @@ def place(state: PrivilegedState) -> NDArray[np.float64]:
     """Return the command (7,) that puts the can into its compartment of the bin."""
     left = state.goal - state.thing
     if np.abs(left[:2]).max() < 0.05 and left[2] > -0.025:
-        return let_go(state, state.manner.round_yaw)
+        return let_go(state, state.settings.round_yaw)
     if state.held:
-        return command(state, through(left, OVER_WALLS), CLOSED, state.manner.round_yaw)
-    return pick(state, above=0.015, yaw=state.manner.round_yaw)
+        return command(state, through(left, OVER_WALLS), CLOSED, state.settings.round_yaw)
+    return pick(state, above=0.015, yaw=state.settings.round_yaw)
 
 
 EXPERTS: dict[str, Callable[[PrivilegedState], NDArray[np.float64]]] = {
@@ -167,7 +167,7 @@ def command(
 ) -> NDArray[np.float64]:
     """Return the command (7,) in -1..1 that heads for a displacement [m] and for a hand that points down.
 
-    An arm that leans (see `Manner`) points outwards instead, as it will have to at the end of the displacement.
+    An arm that leans (see `ArmSettings`) points outwards instead, as it will have to at the end of the displacement.
 
     Args:
         state: the present one.
@@ -175,12 +175,12 @@ def command(
         gripper: its command.
         yaw: [rad] of the hand about the vertical, from the fingers along y.
     """
-    move = state.manner.gain * displacement / METRES
-    lean = state.manner.leaning * (state.hand[1] + displacement[1])
+    move = state.settings.gain * displacement / METRES
+    lean = state.settings.leaning * (state.hand[1] + displacement[1])
     turned = np.array([[np.cos(yaw), -np.sin(yaw), 0.0], [np.sin(yaw), np.cos(yaw), 0.0], [0.0, 0.0, 1.0]])
     leant = np.array([[1.0, 0.0, 0.0], [0.0, np.cos(lean), -np.sin(lean)], [0.0, np.sin(lean), np.cos(lean)]])
     wanted = leant @ turned @ POINTING_DOWN
-    turn = rotation_vector(wanted @ state.rotation.T) * state.manner.turning / RADIANS
+    turn = rotation_vector(wanted @ state.rotation.T) * state.settings.turning / RADIANS
     return np.concatenate([move / max(1.0, np.abs(move).max()), np.clip(turn, -1.0, 1.0), [gripper]])
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_sim_bridge.backends.robosuite.expert import MANNERS, PrivilegedState
+from openral_sim_bridge.backends.robosuite.expert import ARM_SETTINGS, PrivilegedState
 
 HELD_AT = 0.14
 """[m] above its table at which Lift's cube is held; robosuite calls 4 cm a success."""
@@ -33,7 +33,7 @@ def look(env: Any, task: str) -> PrivilegedState:
         rotation=np.array(data.site_xmat[site]).reshape(3, 3),
         held=bool(env._check_grasp(robot.gripper, thing)),
         thing=where,
-        manner=MANNERS[robot.name],
+        settings=ARM_SETTINGS[robot.name],
         goal=goal,
     )
 

@@ -64,12 +64,12 @@ class OpenSoraWorld:
         seeds: Sequence[int],
     ) -> Prediction:
         """Return what comes next. The model sees frames and no past actions, and knows no uncertainty."""
-        told = torch.from_numpy(actions)
+        conditions = torch.from_numpy(actions)
         _, frames, channels, height, width = before.shape
         noise = noise_of((channels, self.chunk, height, width), seeds)
         times = times_of(self._steps, FRAME, frames + self.chunk)
         after = follow(
-            lambda latents, clock: self._network(latents, clock, told, FRAME),
+            lambda latents, clock: self._network(latents, clock, conditions, FRAME),
             before.transpose(1, 2),
             noise,
             times,

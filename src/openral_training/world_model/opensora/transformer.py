@@ -116,15 +116,15 @@ class TransformerBlock(nn.Module):
         self.mlp = Mlp(shape.width, int(shape.width * shape.hidden_ratio))
         self.scale_shift_table = nn.Parameter(torch.randn(6, shape.width) / shape.width**0.5)
 
-    def forward(self, x: Tensor, told: Tensor, turns: Tensor) -> Tensor:
+    def forward(self, x: Tensor, modulation: Tensor, turns: Tensor) -> Tensor:
         """Return tokens (B, T, S, W).
 
         Args:
             x: tokens (B, T, S, W).
-            told: (B, T, 6 W) what each frame is modulated by.
+            modulation: (B, T, 6 W) what each frame is modulated by.
             turns: see Attention.
         """
-        table = self.scale_shift_table + told.view(*told.shape[:2], 6, -1)
+        table = self.scale_shift_table + modulation.view(*modulation.shape[:2], 6, -1)
         shift, scale, gate, shift_2, scale_2, gate_2 = table[:, :, None].unbind(3)
         seen = _modulated(x, shift, scale)
         if self._temporal:
@@ -234,8 +234,8 @@ class VideoTransformer(nn.Module):
         x = grid.flatten(3).permute(0, 2, 3, 1)
         x = x + _places(rows, columns, x.shape[-1], size).to(x)
         time = self.t_embedder(times)
-        told = self.action_embedder(actions, latents.shape[2] - actions.shape[1])
-        spatial, temporal = self.t_block(time + told), self.t_block(time)
+        embedded = self.action_embedder(actions, latents.shape[2] - actions.shape[1])
+        spatial, temporal = self.t_block(time + embedded), self.t_block(time)
         for look, remember in zip(self.spatial_blocks, self.temporal_blocks, strict=True):
             x = remember(look(x, spatial, self.turns), temporal, self.turns)
         out = self.final_layer(x, time).unflatten(-1, (PATCH, PATCH, -1)).unflatten(2, (rows, columns))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from openral_console.teleop.cap import CapReport, SpaceMouseError
+from openral_console.teleop.space_mouse_device import SpaceMouseError, SpaceMouseReport
 from openral_core.errors import InstallationError
 
 NOT_INSTALLED = "pyspacemouse is not installed: pip install 'openral[spacemouse]'"
@@ -37,7 +37,7 @@ def check_pyspacemouse() -> None:
         raise InstallationError(NO_HIDAPI) from error
 
 
-class PySpaceMouseCap:
+class PySpaceMouseDevice:
     """One open device, the first that is found."""
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class PySpaceMouseCap:
         self._buttons = tuple(names.index(name) for name in pair)
         self._read_s = -1.0  # [s] of the newest report; a device that has reported nothing says the same
 
-    def read(self) -> CapReport | None:
+    def read(self) -> SpaceMouseReport | None:
         """Return the oldest report that was not read yet; None: none waits. Raises SpaceMouseError: it is gone."""
         from easyhid import HIDException
 
@@ -80,7 +80,7 @@ class PySpaceMouseCap:
             return None
         self._read_s = state.t
         down = [bool(state.buttons[index]) for index in self._buttons] or [False, False]
-        return CapReport(state.x, state.y, state.z, state.yaw, *down)
+        return SpaceMouseReport(state.x, state.y, state.z, state.yaw, *down)
 
     def close(self) -> None:
         """Let it go."""

@@ -6,22 +6,21 @@ from array import array
 from typing import Any
 
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from sensor_msgs.msg import CompressedImage
 from sensor_msgs.msg import Image as ImageMessage
 
 from openral_core.graph.names import COMPRESSED_SUFFIX
 from openral_core.image_message import ENCODING, encode_jpeg
+from openral_core.ros.qos import NEWEST
 from openral_core.types import Image
 
-NEWEST = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
 QUALITY = 80
 """Of JPEG, 0 to 100: a picture of 640x480 has about a twentieth of its raw size."""
 FORMAT = f"{ENCODING}; jpeg compressed bgr8"
 """As image_transport writes it: how the raw picture was encoded, and what is compressed how."""
 
 
-class PictureTopics:
+class ImageTopics:
     """Publishes `cameras/<name>/image_raw`, and `…/image_raw/compressed` while somebody subscribes to it."""
 
     def __init__(self, node: Node, name: str, size: tuple[int, int], frame_id: str) -> None:

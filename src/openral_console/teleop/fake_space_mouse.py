@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from collections import deque
 
-from openral_console.teleop.cap import CapReport, SpaceMouseError
+from openral_console.teleop.space_mouse_device import SpaceMouseError, SpaceMouseReport
 
 
-class FakeCap:
+class FakeSpaceMouse:
     """Plugged in from the beginning; `open` is what a `SpaceMouse` opens. Its methods may be called from any thread."""
 
     name = "Fake SpaceMouse"
@@ -23,33 +23,33 @@ class FakeCap:
         """Times that it was read."""
         self.hangs = False
         """A `read` does not return just now."""
-        self._pressed: CapReport | None = None
-        self._waiting: deque[CapReport] = deque()
+        self._pressed: SpaceMouseReport | None = None
+        self._waiting: deque[SpaceMouseReport] = deque()
         self._flowing = threading.Event()
         self._flowing.set()
         self._is_turn = False
 
-    def open(self) -> FakeCap:
+    def open(self) -> FakeSpaceMouse:
         """Return the device. Raises SpaceMouseError: it is not plugged in."""
         if not self.plugged:
             raise SpaceMouseError("no SpaceMouse is plugged in")
         self.opened += 1
         return self
 
-    def press(self, report: CapReport) -> None:
+    def press(self, report: SpaceMouseReport) -> None:
         """Press the cap, which reports until it is let go."""
         self._pressed = report
 
     def let_go(self) -> None:
         """Let the cap go, which reports that once and is silent then."""
         self._pressed = None
-        self._waiting.append(CapReport())
+        self._waiting.append(SpaceMouseReport())
 
     def fall_silent(self) -> None:
         """Report nothing more, and not that the cap was let go."""
         self._pressed = None
 
-    def report(self, *reports: CapReport) -> None:
+    def report(self, *reports: SpaceMouseReport) -> None:
         """Report something once."""
         self._waiting.extend(reports)
 
@@ -61,7 +61,7 @@ class FakeCap:
         """End a hang."""
         self._flowing.set()
 
-    def read(self) -> CapReport | None:
+    def read(self) -> SpaceMouseReport | None:
         """Return what is reported. Raises SpaceMouseError: it was pulled out."""
         if not self._flowing.is_set():
             self.hangs = True

@@ -1,4 +1,4 @@
-"""A twin in a process of its own that is told by lines what happens to it."""
+"""A twin in a process of its own that takes commands as lines of text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ END_S = 5.0
 """[s] that a twin has to end once it says nothing more."""
 
 
-class ToldTwin:
+class CommandedTwin:
     """`openral robot twin` with pictures of its cameras. Use it as a context manager; should this process be killed,
     it ends as well."""
 
@@ -56,7 +56,7 @@ class ToldTwin:
         self._log = log
         self._line()
 
-    def __enter__(self) -> ToldTwin:
+    def __enter__(self) -> CommandedTwin:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -113,5 +113,5 @@ class ToldTwin:
     def _ended(self) -> SimulationError:
         """Return what says that it has ended, with the last line that it wrote."""
         wait_or_kill(self._process, END_S)
-        told = self._log.read_text(errors="replace").strip().rpartition("\n")[2].removeprefix("error: ")
-        return SimulationError(f"the twin has ended{f': {told}' if told else ''} ({self._log})")
+        last = self._log.read_text(errors="replace").strip().rpartition("\n")[2].removeprefix("error: ")
+        return SimulationError(f"the twin has ended{f': {last}' if last else ''} ({self._log})")

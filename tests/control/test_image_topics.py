@@ -14,9 +14,10 @@ from builtin_interfaces.msg import Time
 from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import CompressedImage, Image
 
-from openral_control.ros import picture_topics
-from openral_control.ros.picture_topics import NEWEST, PictureTopics
-from openral_core.image_message import decode_picture
+from openral_control.ros import image_topics
+from openral_control.ros.image_topics import ImageTopics
+from openral_core.image_message import decode_compressed
+from openral_core.ros.qos import NEWEST
 
 PICTURE = np.zeros((48, 64, 3), np.uint8)
 PICTURE[:, 32:] = 250, 120, 10
@@ -46,14 +47,14 @@ def ros() -> Iterator[Callable[[Callable[[], object]], None]]:
 
 def test_pictures_are_encoded_while_somebody_subscribes(ros: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     encoded: list[bytes] = []
-    encode = picture_topics.encode_jpeg
+    encode = image_topics.encode_jpeg
 
     def counted(*args: Any) -> bytes:
         encoded.append(encode(*args))
         return encoded[-1]
 
-    monkeypatch.setattr(picture_topics, "encode_jpeg", counted)
-    topics = PictureTopics(ros.camera, "front", (64, 48), "front_optical_frame")
+    monkeypatch.setattr(image_topics, "encode_jpeg", counted)
+    topics = ImageTopics(ros.camera, "front", (64, 48), "front_optical_frame")
     raw: list[Any] = []
     packed: list[Any] = []
     count = ros.camera.count_subscribers
@@ -71,7 +72,7 @@ def test_pictures_are_encoded_while_somebody_subscribes(ros: Any, monkeypatch: p
     [message] = packed
     assert (message.header.stamp.sec, message.header.frame_id) == (2, "front_optical_frame")
     assert message.format == "rgb8; jpeg compressed bgr8"
-    shown = decode_picture(message.data)
+    shown = decode_compressed(message.data)
     assert shown is not None
     assert np.abs(shown.astype(int) - PICTURE).max() < 60  # along the edge
     assert np.abs(shown.astype(int) - PICTURE).mean() < 3

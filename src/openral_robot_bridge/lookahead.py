@@ -1,4 +1,4 @@
-"""What an arm is told ahead: the targets that the coming actions lead to, as far as they can be known now."""
+"""Targets that an arm is sent ahead of time: where the coming actions lead, as far as it can be computed now."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ from openral_sim_bridge.backends.mjcf.world import CompiledScene
 Actions = NDArray[Any]
 """(k, A)"""
 NEAR_RAD, NEAR_RAD_S = 3e-3, 0.1
-"""[rad] and [rad/s] by which a joint's target may be off what was told ahead before another way is told. Where a hand
+"""[rad] and [rad/s] by which a joint's target may differ from the one sent ahead before new ones are sent. Where a hand
 is led on its leash, targets follow from where the joints are measured, whose noise is of this size."""
 
 
-class Foresight:
-    """Targets that were told, and those that follow from what is planned. Used from one thread."""
+class Lookahead:
+    """Targets that were sent, and those that follow from what is planned. Used from one thread."""
 
     def __init__(self, scene: CompiledScene, ahead: int) -> None:
-        """Take the scene, and how many control steps are told ahead at most."""
+        """Take the scene, and how many control steps are sent ahead at most."""
         self._scene, self._ahead = scene, ahead
         self._data: Any = mujoco.MjData(scene.model)
-        self._told: list[SafeTarget] = []
+        self._sent: list[SafeTarget] = []
         self._planned: Actions = np.empty((0, 0))
 
     def forget(self) -> None:
-        """The arm does not go on with what it was told."""
-        self._told = []
+        """The arm does not follow the targets that it was sent."""
+        self._sent = []
 
     def goes_on(self, target: SafeTarget, coming: Actions) -> bool:
-        """Tell whether a control step and the actions that come after it are those that were told before.
+        """Return whether a control step and the actions after it are those whose targets were sent before.
 
-        What was told is told anew when half of it is over and more is known.
+        They are sent anew when half of them is over and more is known.
         """
-        self._told, self._planned = self._told[1:], self._planned[1:]
-        if not self._told:
+        self._sent, self._planned = self._sent[1:], self._planned[1:]
+        if not self._sent:
             return False
-        told, coming = self._told[0], coming[: self._ahead]
+        sent, coming = self._sent[0], coming[: self._ahead]
         is_near = (
-            np.abs(target.positions - told.positions).max() < NEAR_RAD
-            and np.abs(target.velocities - told.velocities).max() < NEAR_RAD_S
+            np.abs(target.positions - sent.positions).max() < NEAR_RAD
+            and np.abs(target.velocities - sent.velocities).max() < NEAR_RAD_S
         )
         is_known = np.array_equal(coming[: len(self._planned)], self._planned)
-        lasts = 2 * len(self._told) > self._ahead or len(coming) == len(self._planned)
+        lasts = 2 * len(self._sent) > self._ahead or len(coming) == len(self._planned)
         return bool(is_near and is_known and lasts)
 
     def targets(
@@ -64,7 +64,7 @@ class Foresight:
         """Return positions and velocities (k, n) of a target and of those that follow it.
 
         Kinematics and safety filter go on by themselves, as if the arm lagged behind as far as it does now; nothing
-        is told beyond the first step in which a check would stop the arm.
+        is sent beyond the first step in which a check would stop the arm.
 
         Args:
             target: of this control step.
@@ -75,10 +75,10 @@ class Foresight:
             now_s: [s] monotonic.
         """
         control, guard = control.fork(), guard.fork()
-        self._told, self._planned = [target], coming[: self._ahead]
+        self._sent, self._planned = [target], coming[: self._ahead]
         lag = state.positions - target.positions
         for action in self._planned if not target.stopped_by else ():
-            here = self._told[-1].positions + lag
+            here = self._sent[-1].positions + lag
             self._data.qpos[self._scene.robot.chain.qpos] = here
             mujoco.mj_kinematics(self._scene.model, self._data)
             control.aim(self._data, np.asarray(action[: self._scene.arm_numbers], dtype=np.float64))
@@ -86,8 +86,8 @@ class Foresight:
             if safe.stopped_by:
                 break
             if control.go_on_from(self._data, safe.positions, safe.velocities):
-                guard.forgive()
-            self._told.append(safe)
-        return np.stack([one.positions for one in self._told]), np.stack(
-            [one.velocities for one in self._told]
+                guard.drop_lag()
+            self._sent.append(safe)
+        return np.stack([one.positions for one in self._sent]), np.stack(
+            [one.velocities for one in self._sent]
         )

@@ -99,7 +99,7 @@ def policy(scene_with: Callable[..., DeployScene]) -> Policy:
     clock = [0.0]
     scene = scene_with("fake", slow_start_s=0.0)
     made = Policy(RobotArm(scene, connect=connect, clock=lambda: clock[0]), links[0], clock)
-    made.arm.foresee(lambda: made.planned)
+    made.arm.set_lookahead(lambda: made.planned)
     return made
 
 

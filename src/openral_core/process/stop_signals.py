@@ -4,9 +4,9 @@ The handlers of rclpy shut the context down at once, in a thread of their own: w
 `rclpy.shutdown` may fail because it was called already. A node's process therefore leaves them out, on every runtime:
 
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-    with ToldToEnd() as told:
+    with StopSignals() as signals:
         executor.add_node(node)
-        told.spin(executor, Future())
+        signals.spin(executor, Future())
     node.close()
 
 It imports no ROS, so that it stands here, beside what every node shares.
@@ -40,23 +40,23 @@ class Executor(Protocol):
         """Call callbacks until the future is done."""
 
 
-class ToldToEnd:
+class StopSignals:
     """Context manager of the main thread: the first signal ends `spin`, or else what stands in the `with` block.
 
     That is done by a KeyboardInterrupt, which does not leave the block. A second signal of a kind does what it did
     before, which for most processes is to end at once.
 
     Attributes:
-        told: whether a signal came; what failed to load then was interrupted.
+        received: whether a signal came; what failed to load then was interrupted.
     """
 
     def __init__(self) -> None:
         """Handle nothing yet."""
-        self.told = False
+        self.received = False
         self._spinning: Completable | None = None
         self._former: dict[signal.Signals, Any] = {}
 
-    def __enter__(self) -> ToldToEnd:
+    def __enter__(self) -> StopSignals:
         """Install the handlers."""
         # Python calls its handlers between two instructions of the main thread, which may be blocked in a wait of
         # the C library; a byte at the wake-up descriptor comes at once, to a thread that ends that wait.
@@ -80,7 +80,7 @@ class ToldToEnd:
         self._sender.close()
         self._thread.join()
         self._receiver.close()
-        return self.told and kind is KeyboardInterrupt
+        return self.received and kind is KeyboardInterrupt
 
     def spin(self, executor: Executor, finished: Completable) -> None:
         """Serve callbacks until a future is done or a signal comes; the context is valid in both cases.
@@ -91,7 +91,7 @@ class ToldToEnd:
         """
         self._spinning = finished
         try:
-            if not self.told:
+            if not self.received:
                 executor.spin_until_future_complete(finished)
         finally:
             self._spinning = None
@@ -100,7 +100,7 @@ class ToldToEnd:
         while numbers := self._receiver.recv(64):
             future = self._spinning
             if future is not None and any(number in SIGNALS for number in numbers):
-                self.told = True
+                self.received = True
                 if not future.done():
                     future.set_result(None)
 
@@ -110,6 +110,6 @@ class ToldToEnd:
             # The thread may have read its byte just before the spinning began; it must not be done here, because
             # the main thread may hold the future's lock.
             self._sender.send(bytes([number]))
-        elif not self.told:
-            self.told = True
+        elif not self.received:
+            self.received = True
             raise KeyboardInterrupt

@@ -20,7 +20,6 @@ from openral.srv import Intervene
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.node import Node
-from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 
 from openral_console.live.deployment import LiveDeployment
 from openral_console.ros.service_call import ServiceCall
@@ -28,6 +27,7 @@ from openral_console.teleop.steering import HORIZON_S, Steer, actions_for
 from openral_control.motions.arm import MotionArm, MotionRefused
 from openral_core.errors import OpenralError
 from openral_core.robot import load_robot
+from openral_core.ros.qos import LATCHED
 from openral_core.scene import DeployScene, load_scene
 from openral_core.teleoperation import TELEOPERATION
 from openral_core.types import RobotState
@@ -41,7 +41,7 @@ OLD_POSE_S = 0.5
 """[s] from which the pose of the hand is too old to be answered."""
 
 
-class TeleopDoor:
+class TeleopController:
     """One operator at a time. Its methods may be called from any thread."""
 
     def __init__(self, node: Node, deployment: LiveDeployment, scene: str) -> None:
@@ -74,9 +74,8 @@ class TeleopDoor:
         except OpenralError as error:
             self.refusal = str(error)
             return
-        latched = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
         self._intervene = ServiceCall(node, Intervene, "intervene")
-        self._infos = node.create_publisher(SkillInfo, "skills", latched)
+        self._infos = node.create_publisher(SkillInfo, "skills", LATCHED)
         self._chunks = node.create_publisher(ActionChunk, "action_chunk", 10)
         node.create_timer(HEARTBEAT_S, self._beat, clock=Clock(clock_type=ClockType.STEADY_TIME))
         # What the gripper was told last it is told on, whoever told it.
@@ -154,8 +153,8 @@ class TeleopDoor:
         with self._lock:
             if holder and holder == self.holder:
                 low, high = float(self._arm.low[-1]), float(self._arm.high[-1])
-                told = low if self._gripper is None else self._gripper
-                self._gripper = high if told < (low + high) / 2 else low
+                commanded = low if self._gripper is None else self._gripper
+                self._gripper = high if commanded < (low + high) / 2 else low
                 self.drive(holder, Steer())
 
     def _unfit(self) -> str:
@@ -232,6 +231,6 @@ class TeleopDoor:
 
     def _on_chunk(self, message: Any) -> None:
         if message.skill != SKILL and len(message.data) and message.dim == self._arm.dim:
-            told = float(message.data[-1])
-            if np.isfinite(told):
-                self._gripper = float(np.clip(told, self._arm.low[-1], self._arm.high[-1]))
+            commanded = float(message.data[-1])
+            if np.isfinite(commanded):
+                self._gripper = float(np.clip(commanded, self._arm.low[-1], self._arm.high[-1]))

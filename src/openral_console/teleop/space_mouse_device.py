@@ -13,7 +13,7 @@ class SpaceMouseError(OpenralError):
 
 
 @dataclass(frozen=True)
-class CapReport:
+class SpaceMouseReport:
     """One report, in the axes of the world frame for an operator who looks along its x."""
 
     x: float = 0.0
@@ -30,13 +30,13 @@ class CapReport:
     """The button of the emergency stop is down."""
 
 
-class CapDevice(Protocol):
+class SpaceMouseDevice(Protocol):
     """An open SpaceMouse. A pressed cap reports all the time, at 60 Hz and more; one at rest is silent."""
 
     name: str
     """Of the product."""
 
-    def read(self) -> CapReport | None:
+    def read(self) -> SpaceMouseReport | None:
         """Return the oldest report that was not read yet; None: none waits.
 
         Raises:

@@ -38,6 +38,7 @@ OWN = (
     "launch_ros",
     "launch_xml",
     "launch_yaml",
+    "message_filters",
     "rclpy",
     "rclpy_components",
     "ros2action",

@@ -187,7 +187,11 @@ def flattened(
 def _guessed(text: str, guess: bool) -> Any:
     if not guess:
         return text
+    from rclpy.impl.parameter_yaml import plain_value
+
     value = parse_yaml_value(text)
+    if isinstance(value, str) and value == text:
+        value = plain_value(text)  # as the node would read it: YAML takes 1e-3 for a text
     if isinstance(value, (bool, int, float, list)) or (isinstance(value, str) and text[:1] in ("'", '"')):
         return value
     # No parameter is a mapping, and a robot description may parse as anything: keep what was written.

@@ -52,6 +52,10 @@ WITHOUT_WHEELS = {
     "launch_ros.actions.node": "Node NodeActionExtension get_extensions",
     "launch_ros.ros_adapters": "ROSAdapter get_ros_adapter get_ros_node",
     "launch_ros.utilities": "normalize_remap_rule normalize_remap_rules plugin_support to_parameters_list",
+    "tf2_geometry_msgs": "PointStamped PoseStamped PoseWithCovarianceStamped TransformStamped Vector3Stamped "
+    "WrenchStamped do_transform_pose from_msg_msg to_msg_msg",
+    "tf2_sensor_msgs": "do_transform_cloud transform_points",
+    "message_filters": "ApproximateTimeSynchronizer Cache SimpleFilter Subscriber TimeSynchronizer",
     "ros2action.api": "action_name_completer action_type_completer get_action_class "
     "get_action_clients_and_servers "
     "get_action_names get_action_names_and_types",

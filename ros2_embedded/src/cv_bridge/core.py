@@ -52,12 +52,21 @@ def _convert(array: np.ndarray[Any, Any], source: str, target: str) -> np.ndarra
         array = cv2.cvtColor(array, code)
     if array.dtype == dtype:
         return array
+    if target in COLOURS and source not in COLOURS:
+        raise CvBridgeError(f"[{source}] is not a color format, but [{target}] is: its values have no scale")
     colours = source in COLOURS and target in COLOURS
     if colours and (array.dtype, dtype) == (np.dtype(np.uint8), np.dtype(np.uint16)):
         return array.astype(dtype) * 257  # 255 becomes 65535
     if colours and (array.dtype, dtype) == (np.dtype(np.uint16), np.dtype(np.uint8)):
         return np.rint(array / 257.0).astype(dtype)
     return array.astype(dtype)
+
+
+def _writable_bytes(data: Any) -> np.ndarray[Any, Any]:
+    """The bytes of a message as an array that may be drawn on; a copy only of what is read only."""
+    held = np.ascontiguousarray(data) if isinstance(data, np.ndarray) else data
+    array = np.frombuffer(held, np.uint8)
+    return array if array.flags.writeable else array.copy()
 
 
 class CvBridge:
@@ -97,6 +106,9 @@ class CvBridge:
     def imgmsg_to_cv2(self, img_msg: Any, desired_encoding: str = _PASS) -> np.ndarray[Any, Any]:
         """Return an image as an array of shape (height, width) or (height, width, channels).
 
+        The array may be written to. As in ROS 2 it shares its memory with the message where nothing is
+        converted and the message itself may be written to.
+
         Args:
             img_msg: `sensor_msgs/msg/Image`.
             desired_encoding: what the array shall hold, `passthrough` for what the message holds.
@@ -109,7 +121,7 @@ class CvBridge:
         width = img_msg.width * channels
         row = width * dtype.itemsize
         step = img_msg.step or row
-        data = np.frombuffer(bytes(img_msg.data), np.uint8)
+        data = _writable_bytes(img_msg.data)
         if step < row or data.size < step * img_msg.height:
             raise CvBridgeError(
                 f"the image has {data.size} bytes, {img_msg.height} rows of {step} and {row} each are needed"

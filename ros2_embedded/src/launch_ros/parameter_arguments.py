@@ -18,6 +18,20 @@ ParameterArgument = tuple[str, bool]
 """Path of a parameter file and True, or `name:=value` and False."""
 
 
+class _Dumper(yaml.SafeDumper):
+    """Writes texts with quotes where a node would take them for numbers or truth values."""
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    from rclpy.impl.parameter_yaml import plain_value
+
+    style = "'" if text and not isinstance(plain_value(text), str) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _represent_text)
+
+
 def as_words(arguments: Iterable[ParameterArgument]) -> list[str]:
     """Return the words of a command line for arguments."""
     return [word for text, is_file in arguments for word in ("--params-file" if is_file else "-p", text)]
@@ -56,7 +70,7 @@ def _argument(
         values = dict(flattened(context, item, evaluate_value))
         # The file lies beside the logs, so that a run can be looked at and repeated.
         target.write_text(
-            yaml.safe_dump({scope: {"ros__parameters": values}}, sort_keys=False), encoding="utf-8"
+            yaml.dump({scope: {"ros__parameters": values}}, Dumper=_Dumper, sort_keys=False), encoding="utf-8"
         )
         return str(target), True
     file = item if isinstance(item, ParameterFile) else ParameterFile(item)
@@ -68,5 +82,10 @@ def _argument(
 
 
 def _assignment(name: str, value: Any) -> ParameterArgument:
-    text = yaml.safe_dump(value, default_flow_style=True, width=10**9).strip().removesuffix("\n...").strip()
+    text = (
+        yaml.dump(value, Dumper=_Dumper, default_flow_style=True, width=10**9)
+        .strip()
+        .removesuffix("\n...")
+        .strip()
+    )
     return f"{name}:={text}", False

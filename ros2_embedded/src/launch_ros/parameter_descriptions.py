@@ -187,7 +187,11 @@ def flattened(
 def _guessed(text: str, guess: bool) -> Any:
     if not guess:
         return text
+    from rclpy.impl.parameter_yaml import plain_value
+
     value = parse_yaml_value(text)
+    if isinstance(value, str) and value == text:
+        value = plain_value(text)  # as the node would read it: YAML takes 1e-3 for a text
     if isinstance(value, (bool, int, float, list)) or (isinstance(value, str) and text[:1] in ("'", '"')):
         return value
     # No parameter is a mapping, and a robot description may parse as anything: keep what was written.
@@ -199,6 +203,8 @@ def _convert(value: Any, value_type: Any) -> Any:
         return value if isinstance(value, str) else str(value)
     if value_type is not None and isinstance(value, str):
         value = coerce_to_type(value, bool) if value_type is bool else parse_yaml_value(value)
+        if value_type is float and isinstance(value, str):
+            value = coerce_to_type(value, float, can_be_str=True)  # YAML takes 1e-3 for a text
     if value_type is None:
         if isinstance(value, list) and len({type(item) for item in value}) > 1:
             raise ValueError(f"the items of the parameter value {value!r} are of several types")

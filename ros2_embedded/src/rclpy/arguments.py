@@ -66,8 +66,10 @@ def parse_value(text: str, where: str) -> Any:
     """
     import yaml  # 40 ms, which a program without parameters need not wait
 
+    from rclpy.impl.parameter_yaml import read
+
     try:
-        return yaml.safe_load(text) if text else ""
+        return read(text) if text else ""
     except yaml.YAMLError as error:
         raise ROSArgumentError(f"{where}: {text!r} is no YAML value: {error}") from error
 
@@ -108,6 +110,8 @@ def read_parameter_file(path: str | Path) -> list[tuple[str, str, Any]]:
     """
     import yaml
 
+    from rclpy.impl.parameter_yaml import ParameterLoader
+
     found: list[tuple[str, str, Any]] = []
 
     def visit(pattern: str, node: Any) -> None:
@@ -122,7 +126,7 @@ def read_parameter_file(path: str | Path) -> list[tuple[str, str, Any]]:
                 visit(f"{pattern}/{key.strip('/')}" if pattern else key, value_node)
 
     try:
-        loader = yaml.SafeLoader(Path(path).read_text("utf-8"))
+        loader = ParameterLoader(Path(path).read_text("utf-8"))
         root = loader.get_single_node()
         if root is not None:
             visit("", root)

@@ -173,7 +173,8 @@ class RcutilsLogger:
     ) -> bool:
         """Write a message.
 
-        A place in the program must always log with the same name, severity and filters.
+        A place in the program must always log with the same name, severity and filters; messages below the
+        level of the logger do not count.
 
         Args:
             message: the text.
@@ -192,6 +193,8 @@ class RcutilsLogger:
         """
         level = LoggingSeverity(severity)
         full_name = self.name if name is None else name
+        if level < get_logger_effective_level(full_name):
+            return False
         options = checked_options(kwargs) if kwargs else kwargs
         frame = sys._getframe(_depth)
         key = (frame.f_code.co_filename, frame.f_lineno, frame.f_lasti)
@@ -200,7 +203,7 @@ class RcutilsLogger:
             site = self._sites[key] = CallSite(full_name, level, options)
         else:
             site.check(full_name, level, options)
-        if level < get_logger_effective_level(full_name) or not site.admit():
+        if not site.admit():
             return False
         _write(LogRecord(time.time_ns(), level, full_name, _cut(str(message)), frame))
         return True

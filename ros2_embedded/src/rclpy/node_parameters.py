@@ -397,6 +397,12 @@ class ParameterMixin:
             self._rclpy_check(parameter, declaring)
         for callback in self._rclpy_on_callbacks:
             result = callback(parameters)
+            if not isinstance(result, SetParametersResult):
+                warnings.warn(
+                    f"a callback for parameters returned {result!r} in place of a SetParametersResult",
+                    stacklevel=2,
+                )
+                result = _refused("Callback returned an invalid type")
             if not result.successful:
                 first = parameters[0]
                 raise InvalidParameterValueException(first.name, first.value, result.reason)

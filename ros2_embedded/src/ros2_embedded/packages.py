@@ -38,6 +38,7 @@ OWN = (
     "launch_ros",
     "launch_xml",
     "launch_yaml",
+    "message_filters",
     "rclpy",
     "rclpy_components",
     "ros2action",
@@ -61,6 +62,7 @@ OWN = (
     "tf2_geometry_msgs",
     "tf2_py",
     "tf2_ros",
+    "tf2_sensor_msgs",
 )
 """The packages of ROS 2 that this distribution stands for; their prefix is that of the interpreter."""
 _INDEX = Path("share") / "ament_index" / "resource_index"

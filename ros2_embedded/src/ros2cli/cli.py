@@ -33,6 +33,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         sys.stderr.write(f"{error}\n")
         return 1
+    except _wrong_values() as error:
+        sys.stdout.flush()
+        sys.stderr.write(f"{error}\n")
+        return 1
     except BrokenPipeError:
         # The reader went away (`ros2 topic echo /x | head -1`): nothing to say, and nowhere to say it at
         # interpreter exit.
@@ -40,6 +44,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         return _INTERRUPTED
+
+
+def _wrong_values() -> tuple[type[Exception], ...]:
+    """The errors of rclpy that tell of a wrong name or value; imported when there is one."""
+    from rclpy.exceptions import NameValidationException
+    from ros2_embedded.rosidl.cdr_support import SerializationError
+
+    return NameValidationException, SerializationError
 
 
 def _dispatch(arguments: list[str]) -> int:

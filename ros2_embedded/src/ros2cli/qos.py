@@ -11,7 +11,17 @@ from .errors import CliError
 if TYPE_CHECKING:
     from rclpy.qos import QoSProfile
 
-PROFILES = ("default", "sensor_data", "services_default", "parameters", "system_default", "best_available")
+PROFILES = (
+    "default",
+    "sensor_data",
+    "services_default",
+    "parameters",
+    "parameter_events",
+    "action_status_default",
+    "system_default",
+    "best_available",
+    "unknown",
+)
 
 
 def add_qos_arguments(parser: argparse.ArgumentParser, subject: str) -> None:
@@ -21,15 +31,18 @@ def add_qos_arguments(parser: argparse.ArgumentParser, subject: str) -> None:
     )
     group.add_argument("--qos-profile", choices=PROFILES, help="a predefined profile")
     group.add_argument("--qos-depth", type=int, metavar="N", help="queue size")
-    group.add_argument("--qos-history", choices=("keep_last", "keep_all"))
+    group.add_argument("--qos-history", choices=("keep_last", "keep_all", "system_default", "unknown"))
     group.add_argument(
-        "--qos-reliability", choices=("reliable", "best_effort", "best_available", "system_default")
+        "--qos-reliability",
+        choices=("reliable", "best_effort", "best_available", "system_default", "unknown"),
     )
     group.add_argument(
-        "--qos-durability", choices=("volatile", "transient_local", "best_available", "system_default")
+        "--qos-durability",
+        choices=("volatile", "transient_local", "best_available", "system_default", "unknown"),
     )
     group.add_argument(
-        "--qos-liveliness", choices=("automatic", "manual_by_topic", "best_available", "system_default")
+        "--qos-liveliness",
+        choices=("automatic", "manual_by_topic", "best_available", "system_default", "unknown"),
     )
     group.add_argument("--qos-liveliness-lease-duration-seconds", type=float, metavar="S")
 
@@ -84,8 +97,11 @@ def _predefined(name: str) -> Any:
         "sensor_data": "qos_profile_sensor_data",
         "services_default": "qos_profile_services_default",
         "parameters": "qos_profile_parameters",
+        "parameter_events": "qos_profile_parameter_events",
+        "action_status_default": "qos_profile_action_status_default",
         "system_default": "qos_profile_system_default",
         "best_available": "qos_profile_best_available",
+        "unknown": "qos_profile_unknown",
     }[name]
     found = getattr(qos, attribute, None)
     if found is None:

@@ -72,7 +72,8 @@ def measure(
     profile = subscription_profile(node, topic, args)
     clock = _wall_time
     if getattr(args, "use_sim_time", False) and not getattr(args, "wall_time", False):
-        clock = _follow_simulated_time(node)
+        simulated = follow_simulated_time(node)
+        clock = lambda: simulated() / 1e9  # noqa: E731
     node.create_subscription(
         message_type, topic, lambda message: take(message, clock()), profile, raw=args.raw
     )
@@ -93,13 +94,13 @@ def _wall_time() -> float:
     return time.monotonic()
 
 
-def _follow_simulated_time(node: Node) -> Callable[[], float]:
-    """Have a node follow /clock, and return what gives its time [s]."""
+def follow_simulated_time(node: Node) -> Callable[[], int]:
+    """Have a node follow /clock, and return what gives its time [ns]."""
     from rclpy.parameter import Parameter
 
     node.set_parameters([Parameter("use_sim_time", value=True)])
     clock = node.get_clock()
-    return lambda: clock.now().nanoseconds / 1e9
+    return lambda: clock.now().nanoseconds
 
 
 def add_measure_arguments(parser: argparse.ArgumentParser) -> None:

@@ -3,12 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from ros2_embedded.rosidl.definition import PLACEHOLDER, Constant, Definition, Field, FieldType
 from ros2_embedded.rosidl.registry import get_definition
 
 _SEPARATOR = "=" * 80
+
+
+@dataclass
+class MessageDefinition:
+    """The definition of a message type.
+
+    Attributes:
+        topic_type: such as `std_msgs/msg/String`.
+        encoding: `ros2msg`, or `unknown` where no package provides the type.
+        encoded_message_definition: the text, with those of the types in it.
+        type_hash: `RIHS01_...`.
+    """
+
+    topic_type: str
+    encoding: str = "ros2msg"
+    encoded_message_definition: str = ""
+    type_hash: str = ""
+
+
+def message_definition(type_name: str, type_hash: str = "") -> MessageDefinition:
+    """Return the definition of a type, with encoding `unknown` where no package provides it."""
+    try:
+        return MessageDefinition(type_name, "ros2msg", full_text(type_name), type_hash)
+    except LookupError:
+        return MessageDefinition(type_name, "unknown", "", type_hash)
+
+
+class LocalMessageDefinitionSource:
+    """Definitions of the types that this machine has."""
+
+    def get_full_text(self, root_topic_type: str) -> MessageDefinition:
+        """Return the definition of a type, with encoding `unknown` where no package provides it."""
+        return message_definition(root_topic_type)
+
+    def get_full_text_ext(self, root_topic_type: str, topic_name: str) -> MessageDefinition:
+        """As `get_full_text`; the topic is only for messages about it."""
+        return message_definition(root_topic_type)
 
 
 def constant_line(constant: Constant) -> str:

@@ -37,6 +37,11 @@ class TopicMetadata:
     offered_qos_profiles: list[dict[str, Any]] = field(default_factory=list)
     type_description_hash: str = ""
 
+    def equals(self, other: TopicMetadata) -> bool:
+        """Whether name, type, serialisation and profiles are the same."""
+        mine = (self.name, self.type, self.serialization_format, self.offered_qos_profiles)
+        return mine == (other.name, other.type, other.serialization_format, other.offered_qos_profiles)
+
 
 @dataclass
 class TopicInformation:
@@ -54,6 +59,20 @@ class FileInformation:
     starting_time_ns: int
     duration_ns: int
     message_count: int
+
+    @property
+    def starting_time(self) -> Time:
+        """When the first message was received."""
+        from rclpy.time import Time
+
+        return Time(nanoseconds=self.starting_time_ns)
+
+    @property
+    def duration(self) -> Duration:
+        """From the first message to the last."""
+        from rclpy.duration import Duration
+
+        return Duration(nanoseconds=self.duration_ns)
 
 
 @dataclass
@@ -148,7 +167,19 @@ def read_metadata(folder: Path) -> BagMetadata | None:
     if not path.is_file():
         return None
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))[_ROOT]
+        return from_yaml(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"'{path}' is no metadata of a bag: {error}") from error
+
+
+def from_yaml(text: str) -> BagMetadata:
+    """Return what the text of a `metadata.yaml` says.
+
+    Raises:
+        ValueError: the text is no such metadata.
+    """
+    try:
+        values = yaml.safe_load(text)[_ROOT]
         return BagMetadata(
             version=values["version"],
             storage_identifier=values["storage_identifier"],
@@ -163,7 +194,7 @@ def read_metadata(folder: Path) -> BagMetadata | None:
             ros_distro=values.get("ros_distro", ""),
         )
     except (yaml.YAMLError, KeyError, TypeError) as error:
-        raise ValueError(f"'{path}' is no metadata of a bag: {error!r}") from error
+        raise ValueError(repr(error)) from error
 
 
 def _topic_from(entry: dict[str, Any]) -> TopicInformation:

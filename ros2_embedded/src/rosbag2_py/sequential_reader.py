@@ -7,10 +7,11 @@ from pathlib import Path
 
 import yaml
 
-from .errors import BagError
+from .definitions import MessageDefinition, message_definition
+from .errors import BagError, EndOfBagError
 from .mcap_reader import McapReader
 from .metadata import BagMetadata, TopicInformation, TopicMetadata, read_metadata
-from .options import ConverterOptions, StorageFilter, StorageOptions
+from .options import ConverterOptions, ReadOrder, ReadOrderSortBy, StorageFilter, StorageOptions
 
 Entry = tuple[str, bytes, int]
 """Topic, bytes in CDR, and when the message was received [ns since the epoch]."""
@@ -23,8 +24,11 @@ class SequentialReader:
         self._metadata = BagMetadata()
         self._source: Callable[[list[str], int], Iterator[Entry]] | None = None
         self._filter = StorageFilter()
+        self._range: tuple[int, int | None] = (0, None)  # of times to read [ns]
         self._entries: Iterator[Entry] = iter(())
         self._next: Entry | None = None
+        self._last: Entry | None = None  # what read_next returned since the last seek
+        self._from = 0  # where the last seek went to [ns]
 
     def open(
         self, storage_options: StorageOptions, converter_options: ConverterOptions | None = None
@@ -44,7 +48,18 @@ class SequentialReader:
                 self._metadata, self._source = _survey(readers, said), _mcap_source(readers)
         except (OSError, ValueError) as error:
             raise BagError(str(error)) from error
+        start, end = storage_options.start_time_ns, storage_options.end_time_ns
+        self._range = max(start, 0), (end if end >= 0 else None)
+        self._filter = StorageFilter()
         self.seek(0)
+
+    def open_uri(self, uri: str) -> None:
+        """Open a bag by its directory; see `open`."""
+        self.open(StorageOptions(uri=uri))
+
+    def close(self) -> None:
+        """Forget the bag."""
+        self._source, self._entries, self._next = None, iter(()), None
 
     def get_metadata(self) -> BagMetadata:
         """Return what the bag holds, as found in its files."""
@@ -54,32 +69,69 @@ class SequentialReader:
         """Return the topics."""
         return [topic.topic_metadata for topic in self._metadata.topics_with_message_count]
 
+    def get_all_message_definitions(self) -> list[MessageDefinition]:
+        """Return the definitions of the types of the topics."""
+        types = {topic.type: topic.type_description_hash for topic in self.get_all_topics_and_types()}
+        return [message_definition(name, type_hash) for name, type_hash in types.items()]
+
+    def set_read_order(self, read_order: ReadOrder) -> bool:
+        """Return whether messages come in this order: by the time they were received, the first one first."""
+        return not read_order.reverse and read_order.sort_by == ReadOrderSortBy.ReceivedTimestamp
+
     def set_filter(self, storage_filter: StorageFilter) -> None:
-        """Return only some messages from here on; the reader goes back to the beginning."""
+        """Return only some messages from here on."""
         self._filter = storage_filter
-        self.seek(0)
+        if self._last is None:
+            self.seek(self._from)
+            return
+        # Behind what was read last, which the new filter may leave out itself.
+        entries = self._all(StorageFilter(), self._last[2])
+        for entry in entries:
+            if entry == self._last:
+                break
+        self._go_on(entry for entry in entries if storage_filter.wants(entry[0]))
 
     def reset_filter(self) -> None:
-        """Return all messages again, from the beginning."""
+        """Return all messages from here on."""
         self.set_filter(StorageFilter())
 
     def seek(self, timestamp: int) -> None:
         """Go to the first message received at this time or later [ns since the epoch]."""
-        if self._source is None:
-            raise RuntimeError("the bag is not open; call open() first")
-        self._entries = self._source(self._filter.topics, timestamp)
-        self._next = next(self._entries, None)
+        self._from, self._last = timestamp, None
+        self._go_on(self._all(self._filter, timestamp))
 
     def has_next(self) -> bool:
         """Return whether there is another message."""
         return self._next is not None
 
     def read_next(self) -> Entry:
-        """Return topic, bytes and time of the next message; raise StopIteration behind the last."""
+        """Return topic, bytes and time of the next message.
+
+        Raises:
+            EndOfBagError: there is none, a RuntimeError as in ROS 2.
+        """
         if self._next is None:
-            raise StopIteration("the bag has no more messages")
-        entry, self._next = self._next, next(self._entries, None)
-        return entry
+            raise EndOfBagError("the bag has no more messages")
+        self._last, self._next = self._next, next(self._entries, None)
+        return self._last
+
+    def _go_on(self, entries: Iterator[Entry]) -> None:
+        self._entries = entries
+        self._next = next(entries, None)
+
+    def _all(self, storage_filter: StorageFilter, start: int) -> Iterator[Entry]:
+        """The messages from a time [ns] on, within the range that the bag was opened with."""
+        if self._source is None:
+            raise RuntimeError("the bag is not open; call open() first")
+        names = [topic.name for topic in self.get_all_topics_and_types()]
+        topics = [name for name in names if storage_filter.wants(name)]
+        first, last = self._range
+        entries = self._source(topics, max(start, first)) if topics else iter(())
+        return entries if last is None else (entry for entry in entries if entry[2] <= last)
+
+
+class SequentialCompressionReader(SequentialReader):
+    """A reader of bags that are compressed, which every reader here reads."""
 
 
 def _mcap_files(path: Path, said: BagMetadata | None) -> list[Path]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib.metadata
-from dataclasses import dataclass, field
+import os
+import weakref
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import yaml
@@ -12,6 +15,7 @@ from ros2_embedded.rosidl.registry import distribution
 from ros2_embedded.rosidl.type_hash import type_hash
 
 from .definitions import full_text
+from .errors import BagExistsError, TopicNotCreatedError
 from .mcap_writer import McapWriter
 from .metadata import (
     FILE_NAME,
@@ -22,7 +26,7 @@ from .metadata import (
     inner_yaml,
     to_yaml,
 )
-from .options import PRESETS, ConverterOptions, StorageOptions
+from .options import PRESETS, CompressionOptions, ConverterOptions, StorageOptions
 
 
 @dataclass
@@ -39,9 +43,13 @@ class _File:
 
 
 class SequentialWriter:
-    """A bag that is being written. Close it, or use it in a `with` statement."""
+    """A bag that is being written, until it is closed, deleted, or the process ends.
+
+    A process that is killed loses what came after the last `flush`.
+    """
 
     def __init__(self) -> None:
+        self._process = os.getpid()
         self._options: StorageOptions | None = None
         self._topics: dict[str, TopicInformation] = {}
         self._files: list[FileInformation] = []
@@ -53,8 +61,8 @@ class SequentialWriter:
         """Make the bag's directory and its first file.
 
         Raises:
-            FileExistsError: the directory exists.
-            ValueError: another storage than `mcap`, another format than `cdr`, or an unknown preset.
+            BagExistsError: the directory exists, a RuntimeError as in ROS 2.
+            ValueError: another storage than `mcap`, a format that is not `cdr`, an unknown preset, snapshots.
         """
         formats = converter_options or ConverterOptions()
         if storage_options.storage_id not in ("", "mcap"):
@@ -64,10 +72,18 @@ class SequentialWriter:
         if storage_options.storage_preset_profile not in PRESETS:
             known = ", ".join(filter(None, PRESETS))
             raise ValueError(f"unknown preset '{storage_options.storage_preset_profile}'; known: {known}")
+        if storage_options.snapshot_mode:
+            raise ValueError("snapshot_mode: bags are written as messages come")
         folder = Path(storage_options.uri)
-        folder.mkdir(parents=True)
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError as error:
+            raise BagExistsError(f"cannot write a bag to '{folder}': it exists already") from error
+        self.close()
+        self._topics, self._files = {}, []
         self._options = storage_options
         self._file = self._open_file()
+        _OPEN.add(self)
 
     def create_topic(self, topic: TopicMetadata) -> None:
         """Add a topic; one that is there already stays as it is.
@@ -81,6 +97,12 @@ class SequentialWriter:
         topic.type_description_hash = topic.type_description_hash or type_hash(topic.type)
         self._topics[topic.name] = TopicInformation(topic, 0)
 
+    def remove_topic(self, topic: TopicMetadata) -> None:
+        """Take a topic back that has no messages yet; others stay."""
+        known = self._topics.get(topic.name)
+        if known is not None and not known.message_count:
+            del self._topics[topic.name]
+
     def write(
         self, topic_name: str, message: bytes, time_stamp: int, publish_time: int | None = None
     ) -> None:
@@ -93,14 +115,14 @@ class SequentialWriter:
             publish_time: when it was published, the same moment by default.
 
         Raises:
-            KeyError: the topic was not created.
+            TopicNotCreatedError: the topic was not created.
         """
         file = self._open()
         if topic_name not in self._topics:
-            raise KeyError(f"topic '{topic_name}' is not in the bag; call create_topic() first")
+            raise TopicNotCreatedError(f"topic '{topic_name}' is not in the bag; call create_topic() first")
         if self._is_full(file, time_stamp):
-            self._close_file(file)
-            file = self._file = self._open_file()
+            self.split_bagfile()
+            file = self._open()
         if topic_name not in file.channels:
             self._add_channel(file, self._topics[topic_name].topic_metadata)
         published = time_stamp if publish_time is None else publish_time
@@ -112,20 +134,35 @@ class SequentialWriter:
         file.end = max(file.end, time_stamp)
         file.count += 1
 
+    def split_bagfile(self) -> None:
+        """Complete the file and begin the next one."""
+        self._close_file(self._open())
+        self._file = self._open_file()
+
+    def take_snapshot(self) -> bool:
+        """Return False: there are no snapshots."""
+        return False
+
     def flush(self) -> None:
         """Put what was written so far on the disk: a crash takes only what comes after."""
         self._open().writer.flush(sync=True)
 
     def close(self) -> None:
         """Complete the file and write `metadata.yaml`; a second call does nothing."""
-        if self._file is None or self._options is None:
-            return
+        if self._file is None or self._options is None or self._process != os.getpid():
+            return  # a forked child leaves the bag to its parent
         self._close_file(self._file)
         self._file = None
+        _OPEN.discard(self)
         target = Path(self._options.uri) / FILE_NAME
         part = target.with_suffix(".yaml.part")
         part.write_text(to_yaml(self._metadata()), encoding="utf-8")
         part.replace(target)
+
+    def __del__(self) -> None:
+        """Close the bag: programs delete a writer to do so."""
+        if getattr(self, "_file", None) is not None:
+            self.close()
 
     def __enter__(self) -> SequentialWriter:
         """Return the writer."""
@@ -186,3 +223,34 @@ class SequentialWriter:
             custom_data=self._options.custom_data if self._options is not None else {},
             ros_distro=distribution(),
         )
+
+
+class SequentialCompressionWriter(SequentialWriter):
+    """A bag whose chunks are compressed."""
+
+    def __init__(self, compression_options: CompressionOptions | None = None) -> None:
+        """Make a writer.
+
+        Raises:
+            ValueError: another compression than zstd.
+        """
+        super().__init__()
+        self._preset = (compression_options or CompressionOptions()).preset()
+
+    def open(
+        self, storage_options: StorageOptions, converter_options: ConverterOptions | None = None
+    ) -> None:
+        """As `SequentialWriter.open`; a preset of the storage comes first."""
+        if not storage_options.storage_preset_profile:
+            storage_options = replace(storage_options, storage_preset_profile=self._preset)
+        super().open(storage_options, converter_options)
+
+
+_OPEN: weakref.WeakSet[SequentialWriter] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """Complete the bags that a program left open when it ends."""
+    for writer in list(_OPEN):
+        writer.close()

@@ -120,11 +120,17 @@ _FUNCTIONS = {
 }
 
 
-def _same(message: Any) -> Any:
-    return message
+def to_msg_msg(msg: Any) -> Any:
+    """The message itself: messages need no conversion."""
+    return msg
+
+
+def from_msg_msg(msg: Any) -> Any:
+    """The message itself: messages need no conversion."""
+    return msg
 
 
 for _kind, _function in _FUNCTIONS.items():
     TransformRegistration().add(_kind, _function)
-    ConvertRegistration().add_to_msg(_kind, _same)
-    ConvertRegistration().add_from_msg(_kind, _same)
+    ConvertRegistration().add_to_msg(_kind, to_msg_msg)
+    ConvertRegistration().add_from_msg(_kind, from_msg_msg)

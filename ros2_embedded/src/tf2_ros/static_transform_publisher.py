@@ -1,6 +1,9 @@
 """The program `static_transform_publisher`: one transform on `/tf_static` until it is ended.
 
 ros2 run tf2_ros static_transform_publisher --x 0.1 --yaw 1.57 --frame-id base --child-frame-id camera
+
+The older form, `x y z yaw pitch roll parent child` or `x y z qx qy qz qw parent child`, is taken with a
+warning.
 """
 
 from __future__ import annotations
@@ -32,6 +35,22 @@ def quaternion_from_euler(roll: float, pitch: float, yaw: float) -> Quaternion:
     )
 
 
+_OLD_FORMS = {
+    8: ("x", "y", "z", "yaw", "pitch", "roll"),
+    9: ("x", "y", "z", "qx", "qy", "qz", "qw"),
+}
+
+
+def from_old_form(arguments: list[str]) -> list[str]:
+    """The options that a command line of numbers and two frames stands for; any other stays as it is."""
+    names = _OLD_FORMS.get(len(arguments))
+    if names is None or any(word.startswith("--") for word in arguments):
+        return arguments
+    sys.stderr.write("[WARN] []: Old-style arguments are deprecated; see --help for new-style arguments\n")
+    options = [f"--{name}={value}" for name, value in zip(names, arguments[:-2], strict=True)]
+    return [*options, f"--frame-id={arguments[-2]}", f"--child-frame-id={arguments[-1]}"]
+
+
 def parse(arguments: list[str]) -> TransformStamped:
     """The transform a command line asks for.
 
@@ -47,7 +66,7 @@ def parse(arguments: list[str]) -> TransformStamped:
         parser.add_argument(f"--{name}", type=float, help="rotation [rad]")
     parser.add_argument("--frame-id", required=True, help="parent frame")
     parser.add_argument("--child-frame-id", required=True, help="child frame")
-    found = parser.parse_args(arguments)
+    found = parser.parse_args(from_old_form(arguments))
     by_quaternion = [found.qx, found.qy, found.qz, found.qw]
     by_angles = [found.roll, found.pitch, found.yaw]
     if any(v is not None for v in by_quaternion) and any(v is not None for v in by_angles):

@@ -58,6 +58,35 @@ def test_record_then_info_then_play(node, ros2, tmp_path):
         node.destroy_publisher(entity)
 
 
+def test_options_of_ros_2_and_simulated_time(node, ros2, tmp_path):
+    publisher = node.create_publisher(String, "/numbers", 10)
+    clock = node.create_publisher(Clock, "/clock", 10)
+    options = "--use-sim-time --compression-mode file --compression-format zstd --max-cache-size 0 -f cdr"
+    bag = tmp_path / "bag"
+    recorder = ros2("bag", "record", "-o", str(bag), "/numbers", "--log-level", "warn", *options.split())
+    assert ros2.wait_until(
+        lambda: publisher.get_subscription_count() == 1 and clock.get_subscription_count() == 1
+    )
+    stamp = Clock()
+    stamp.clock.sec = 7
+    end = time.monotonic() + 1.0
+    while time.monotonic() < end:
+        clock.publish(stamp)
+        publisher.publish(String(data="x"))
+        time.sleep(0.01)
+    recorder.send_signal(signal.SIGINT)
+    output, _ = recorder.communicate(timeout=90)
+    assert (recorder.returncode, "Listening" in output) == (0, False), output
+    reader = SequentialReader()
+    reader.open(StorageOptions(uri=str(bag)))
+    stamps = []
+    while reader.has_next():
+        stamps.append(reader.read_next()[2])
+    assert stamps[-1] == 7 * 10**9
+    for entity in (publisher, clock):
+        node.destroy_publisher(entity)
+
+
 def test_killed_recording_keeps_all_but_its_last_second(node, ros2, tmp_path):
     publisher = node.create_publisher(String, "/numbers", 10)
     bag = tmp_path / "bag"

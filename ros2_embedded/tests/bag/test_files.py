@@ -108,16 +108,17 @@ def test_reader_filters_and_seeks(tmp_path):
 
 
 def test_what_was_flushed_survives_a_crash(tmp_path):
-    fill(tmp_path / "bag", count=50, flush_every=20, close=False)
+    alive = fill(tmp_path / "bag", count=50, flush_every=20, close=False)
     assert not (tmp_path / "bag/metadata.yaml").exists()
     reader, entries = read(tmp_path / "bag")
     assert len(entries) == 80  # two flushes of 20 pairs; the last 10 pairs were never flushed
     assert reader.get_metadata().message_count == 80
     assert reader.get_metadata().starting_time_ns == START
+    assert alive  # a writer that is deleted completes its bag
 
 
 def test_reindexed_bag_is_taken_by_every_reader(tmp_path):
-    fill(tmp_path / "bag", count=50, flush_every=20, close=False)
+    alive = fill(tmp_path / "bag", count=50, flush_every=20, close=False)
     with pytest.raises(Exception, match=r"metadata"):
         Reader(tmp_path / "bag")
     before = read(tmp_path / "bag")[1]
@@ -126,6 +127,7 @@ def test_reindexed_bag_is_taken_by_every_reader(tmp_path):
     with Reader(tmp_path / "bag") as reader:
         assert reader.message_count == 80
     assert read(tmp_path / "bag")[1] == before
+    assert alive  # a writer that is deleted completes its bag
     with pytest.raises(BagError, match="no directory"):
         Reindexer().reindex(StorageOptions(uri=str(tmp_path / "none")))
 

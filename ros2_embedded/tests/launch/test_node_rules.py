@@ -24,8 +24,9 @@ from launch_ros.actions import (
     SetRemap,
 )
 from launch_ros.actions.load_composable_nodes import get_composable_node_load_request
-from launch_ros.descriptions import ComposableNode, Parameter
+from launch_ros.descriptions import ComposableNode, Parameter, ParameterValue
 from launch_ros.utilities import evaluate_parameters
+from rclpy.arguments import parse_arguments
 
 PARAMETERS = """
 /**:
@@ -130,6 +131,16 @@ def test_the_command_holds_parameters_and_remappings(context: LaunchContext, tmp
     file = Path(words[words.index("--params-file") + 1])
     assert yaml.safe_load(file.read_text()) == {"/cell/joint": {"ros__parameters": {"gain": 0.5}}}
     assert node.expanded_remapping_rules == [("camera", "left_camera"), ("a", "b")]
+
+
+def test_texts_stay_texts_and_numbers_become_numbers(context: LaunchContext) -> None:
+    typed = ParameterValue(TextSubstitution(text="1e-3"), value_type=str)
+    given = {"axis": "y", "version": "1e3", "typed": typed, "tolerance": TextSubstitution(text="1e-3")}
+    SetParameter(name="mode", value="off").execute(context)
+    words = command(arm(name="joint", namespace="cell", parameters=[given]), context)
+    read = {name: value for _, name, value in parse_arguments(words).parameters}
+    expected = {"axis": "y", "version": "1e3", "typed": "1e-3", "tolerance": 0.001, "mode": "off"}
+    assert {name: read[name] for name in expected} == expected
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,8 @@ class TestParameters:
             ([{"a": b"\xff"}], ({"a": b"\xff"},)),
             ([{"a": text("[1, 2]")}], ({"a": (1, 2)},)),
             ([{"a": ParameterValue(text("[1, 2]"), value_type=str)}], ({"a": "[1, 2]"},)),
+            ([{"a": ParameterValue(text("1e-3"), value_type=float)}], ({"a": 0.001},)),
+            ([{"a": ParameterValue(text("[1e-3, 2]"), value_type=list[float])}], ({"a": [0.001, 2.0]},)),
             ([Parameter("a", 5)], (("a", 5),)),
         ],
     )

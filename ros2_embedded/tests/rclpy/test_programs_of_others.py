@@ -9,13 +9,16 @@ import warnings
 from typing import Any
 
 import pytest
+from action_msgs.msg import GoalStatus
 from std_msgs.msg import String
+from test_msgs.action import Fibonacci
 
 import rclpy
 from rclpy._rclpy_pybind11 import RCLError
+from rclpy.action import ActionClient, ActionServer
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.parameter import get_parameter_value, parameter_dict_from_yaml_file
+from rclpy.parameter import Parameter, get_parameter_value, parameter_dict_from_yaml_file
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
 from rclpy.utilities import remove_ros_args
@@ -148,3 +151,41 @@ def test_keywords_of_upstream() -> None:
     assert "msg:why" in str(NotInitializedException(message="why"))
     assert "p" in str(InvalidParameterException(parameter_name="p"))
     ROSClock().set_ros_time_override(time=Time(seconds=1))
+
+
+def test_a_callback_that_returns_nothing_refuses_the_parameter(node: Node) -> None:
+    node.declare_parameter("gain", 1)
+    node.add_on_set_parameters_callback(lambda parameters: None)  # type: ignore[arg-type,return-value]
+    with pytest.warns(UserWarning, match="in place of a SetParametersResult"):
+        [result] = node.set_parameters([Parameter("gain", value=2)])
+    assert (result.successful, result.reason) == (False, "Callback returned an invalid type")
+    assert node.get_parameter("gain").value == 1
+
+
+def test_one_place_may_log_at_levels_that_are_not_written(
+    node: Node, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for level in ("debug", "info", "debug", "info"):
+        getattr(node.get_logger(), level)(f"at {level}")
+    assert capfd.readouterr().err.count("at info") == 2
+
+
+def test_an_error_of_a_goal_is_told_with_its_place(
+    node: Node, spin: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def execute(goal_handle: Any) -> Any:
+        raise ValueError("at the far end")
+
+    server = ActionServer(node, Fibonacci, "count", execute)
+    client = ActionClient(node, Fibonacci, "count")
+    spin(client.server_is_ready)
+    sent = client.send_goal_async(Fibonacci.Goal())
+    spin(sent.done)
+    result = sent.result().get_result_async()
+    spin(result.done)
+    assert result.result().status == GoalStatus.STATUS_ABORTED
+    told = capfd.readouterr().err
+    assert "ValueError: at the far end" in told
+    assert "in execute" in told
+    server.destroy()
+    client.destroy()

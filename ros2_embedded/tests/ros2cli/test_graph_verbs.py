@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import sys
+import time
 
 import yaml
 
@@ -29,6 +30,9 @@ def test_topic_list_type_find_and_info(robot):
     assert robot.ok("topic", "type", "/chatter") == "std_msgs/msg/String\n"
     assert "/latched" in robot.ok("topic", "find", "std_msgs/msg/String").split()
     info = robot.ok("topic", "info", "/latched", "-v")
+    assert (
+        "Topic type hash: RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18\n" in info
+    )
     assert "Node name: robot\n" in info
     assert "Durability: TRANSIENT_LOCAL\n" in info
 
@@ -118,8 +122,16 @@ def test_hz_measures_the_rate(robot):
     assert "B/s from" in robot.ok("topic", "bw", "/chatter", "--duration", "1.5")
 
 
+def wait_for_subscription(robot, topic):
+    """Wait until a process that was started has subscribed."""
+    end = time.monotonic() + 90
+    while "Subscription count: 1" not in robot.ok("topic", "info", topic):
+        assert time.monotonic() < end, "the subscription did not come"
+
+
 def test_pub_reaches_a_subscription(robot):
     echo = robot.start("topic", "echo", "--once", "/heard", "std_msgs/msg/String")
+    wait_for_subscription(robot, "/heard")
     output = robot.ok(
         "topic", "pub", "-r", "20", "-t", "40", "/ear", "std_msgs/msg/String", "{data: over here}"
     )
@@ -133,6 +145,7 @@ def test_filter_and_messages_from_a_file(robot):
     echo = robot.start(
         "topic", "echo", "--once", "/heard", "std_msgs/msg/String", "--filter", "'sec' in m.data"
     )
+    wait_for_subscription(robot, "/heard")
     robot.ok("topic", "pub", "-r", "20", "-t", "40", "/ear", "std_msgs/msg/String", "--yaml-file", str(path))
     assert echo.communicate(timeout=90)[0] == "data: second\n---\n"
     code, output = robot.run("topic", "echo", "--once", "/chatter", "--filter", "m.nothing > 1")
@@ -163,6 +176,19 @@ def test_pub_names_the_wrong_field(robot):
     code, output = robot.run("topic", "pub", "--once", "/ear", "std_msgs/msg/Strong", "{}")
     assert code == 1
     assert "std_msgs/msg/Strong" in output
+    code, output = robot.run("topic", "pub", "--once", "a name", "std_msgs/msg/String", "{}")
+    assert (code, "Invalid topic name" in output) == (1, True)
+    code, output = robot.run("topic", "pub", "-1", "-w", "0", "/x", "std_msgs/msg/UInt8", "{data: 300}")
+    assert (code, "field 'data' must be an integer in [0, 255], not 300" in output) == (1, True)
+
+
+def test_options_of_ros_2_are_taken(robot):
+    output = robot.ok(
+        "topic", "echo", "/chatter", "--once", "--clear", "--lost-messages", "--qos-history", "unknown"
+    )
+    assert output.startswith("\x1b[H\x1b[2Jdata: speed")
+    for profile in ("parameter_events", "action_status_default", "unknown"):
+        robot.ok("topic", "pub", "-1", "-w", "0", "/x", "std_msgs/msg/String", "--qos-profile", profile)
 
 
 def test_service_list_type_and_call(robot):
@@ -176,6 +202,28 @@ def test_service_list_type_and_call(robot):
     code, output = robot.run("service", "call", "--timeout", "0.3", "/nobody", "std_srvs/srv/Trigger")
     assert code == 1
     assert "'/nobody' is not available" in output
+
+
+def test_a_wrong_type_is_told_and_not_waited_for(robot):
+    code, output = robot.run("service", "call", "/add", "std_srvs/srv/Trigger")
+    assert code == 1
+    assert "'/add' is of type example_interfaces/srv/AddTwoInts, not std_srvs/srv/Trigger" in output
+    assert "making request" not in output
+    code, output = robot.run("action", "send_goal", "/fibonacci", "test_msgs/action/Fibonacci", "{order: 1}")
+    assert code == 1
+    assert (
+        "'/fibonacci' is of type example_interfaces/action/Fibonacci, not test_msgs/action/Fibonacci"
+        in output
+    )
+    output = robot.ok("topic", "echo", "/chatter", "std_msgs/msg/Int32", "--timeout", "3")
+    assert (
+        output.count("topic [/chatter] is published as [std_msgs/msg/String], not as [std_msgs/msg/Int32]")
+        == 1
+    )
+    code, output = robot.run("topic", "pub", "-1", "--max-wait-time-secs", "3", "/ear", "std_msgs/msg/Int32")
+    assert code == 1
+    assert output.count("topic [/ear] is subscribed to as [std_msgs/msg/String]") == 1
+    assert "WARNING" not in robot.ok("topic", "echo", "/chatter", "std_msgs/msg/String", "--once")
 
 
 def test_action_list_info_and_send_goal(robot):

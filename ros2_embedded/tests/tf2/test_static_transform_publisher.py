@@ -26,6 +26,19 @@ def test_angles_turn_about_fixed_axes() -> None:
     )
 
 
+def test_the_older_form_of_many_launch_files(capsys: pytest.CaptureFixture[str]) -> None:
+    angles = parse(["-0.1", "0.2", "1e-3", "1.57", "0.1", "-0.3", "base", "laser"])
+    assert "Old-style arguments are deprecated" in capsys.readouterr().err
+    options = (
+        "--x -0.1 --y 0.2 --z 1e-3 --yaw 1.57 --pitch 0.1 --roll -0.3 --frame-id base --child-frame-id laser"
+    )
+    assert angles == parse(options.split())
+    turned = parse(["1", "2", "3", "0", "0", "0.6", "0.8", "base", "laser"]).transform.rotation
+    assert (turned.z, turned.w) == (0.6, 0.8)
+    with pytest.raises(SystemExit):
+        parse(["1", "2", "3", "a", "b", "c", "base", "laser"])
+
+
 def test_command_lines(capsys: pytest.CaptureFixture[str]) -> None:
     rotation = parse([*FRAMES, "--qz", "2", "--qw", "2"]).transform.rotation
     assert (rotation.z, rotation.w) == pytest.approx((math.sqrt(0.5), math.sqrt(0.5)))

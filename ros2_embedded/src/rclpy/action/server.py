@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import traceback
 from collections import deque
 from collections.abc import Callable
 from threading import RLock
@@ -214,7 +215,8 @@ class ActionServer:
         try:
             result = await _result_of(execute_callback(handle))
         except Exception as error:  # noqa: BLE001 - the user's code failed: the client must still get an answer
-            logger.error(f"Error raised in execute callback of {self._name}: {error!r}")
+            told = "".join(traceback.format_exception(error))
+            logger.error(f"Error raised in execute callback of {self._name}: {error!r}\n{told}")
         if handle.is_active:
             logger.warning(f"Goal state of {self._name} not set, assuming aborted")
             if handle.status == GoalStatus.STATUS_ACCEPTED:

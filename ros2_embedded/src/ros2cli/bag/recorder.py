@@ -13,7 +13,7 @@ from rosbag2_py.qos_profiles import adapted, to_mapping
 
 from ..errors import CliError
 from ..interfaces import load
-from ..node import is_hidden
+from ..node import is_hidden, settle
 
 if TYPE_CHECKING:
     from rclpy.node import Node
@@ -61,6 +61,16 @@ class Selection:
         return self.everything or found or type_name in self.types
 
 
+def set_level(node: Node, level: str) -> None:
+    """Set the level of a node's logger by its name; raise CliError for another word."""
+    from rclpy.logging import get_logging_severity_from_string
+
+    try:
+        node.get_logger().set_level(get_logging_severity_from_string(level))
+    except (RuntimeError, ValueError) as error:
+        raise CliError(f"'{level}' is no log level; use debug, info, warn, error or fatal") from error
+
+
 @dataclass
 class Recorder:
     """Subscribes to topics as they appear and writes their messages to a bag.
@@ -71,6 +81,9 @@ class Recorder:
         selection: what to record.
         overrides: QoS profiles of topics by name, in place of what fits their publishers.
         poll_period: how often to look for new topics [s].
+        unpublished: whether to subscribe to topics that nobody publishes yet.
+        discovery: whether to look for topics after the beginning.
+        now: gives the time at which a message was received [ns].
     """
 
     node: Node
@@ -78,17 +91,26 @@ class Recorder:
     selection: Selection
     overrides: dict[str, QoSProfile] = field(default_factory=dict)
     poll_period: float = 0.1
+    unpublished: bool = False
+    discovery: bool = True
+    now: Callable[[], int] = time.time_ns
     count: int = 0
     _refused: set[str] = field(default_factory=set)
     _subscribed: set[str] = field(default_factory=set)
 
     def start(self) -> None:
         """Begin; messages are written while the node is spun."""
+        from rclpy.clock import Clock, ClockType
+
+        steady = Clock(clock_type=ClockType.STEADY_TIME)  # goes on where simulated time stands still
         logger = self.node.get_logger()
         logger.info("Listening for topics...")
+        if not self.discovery:
+            settle(self.node)
         self._look()
-        self.node.create_timer(self.poll_period, self._look)
-        self.node.create_timer(FLUSH_PERIOD_S, self.writer.flush)
+        if self.discovery:
+            self.node.create_timer(self.poll_period, self._look, clock=steady)
+        self.node.create_timer(FLUSH_PERIOD_S, self.writer.flush, clock=steady)
         logger.info("Recording...")
 
     def _look(self) -> None:
@@ -106,7 +128,7 @@ class Recorder:
             logger.warning(f"Topic '{topic}' has several types ({', '.join(types)}): not recorded")
             return
         publishers = self.node.get_publishers_info_by_topic(topic)
-        if not publishers and topic not in self.overrides:
+        if not publishers and topic not in self.overrides and not self.unpublished:
             return  # its QoS is known only when somebody publishes
         try:
             message_type = load("msg", types[0])
@@ -125,7 +147,7 @@ class Recorder:
 
     def _taker(self, topic: str) -> Callable[[Any, Any], None]:
         def take(data: Any, info: Any) -> None:
-            self.writer.write(topic, bytes(data), time.time_ns(), info["source_timestamp"])
+            self.writer.write(topic, bytes(data), self.now(), info["source_timestamp"])
             self.count += 1
 
         return take

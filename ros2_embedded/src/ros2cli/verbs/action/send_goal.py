@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from ...actions import split_actions
 from ...errors import CliError
 from ...interfaces import fill, load
 from ...node import cli_node, full_name
+from ...other_types import type_name, wait_for_server
 from ...topics import write
 
 if TYPE_CHECKING:
@@ -33,11 +35,19 @@ def main(args: argparse.Namespace) -> int:
     with cli_node() as node:
         from rclpy.action import ActionClient
 
-        client = ActionClient(node, action_type, full_name(args.action_name))
+        name = full_name(args.action_name)
+        client = ActionClient(node, action_type, name)
+        wanted = type_name("action", action_type)
         try:
             write("Waiting for an action server to become available...\n")
-            if not client.wait_for_server(timeout_sec=args.timeout):
-                raise CliError(f"no action server '{full_name(args.action_name)}' within {args.timeout:g} s")
+            if not wait_for_server(
+                name,
+                wanted,
+                client.wait_for_server,
+                args.timeout,
+                lambda: split_actions(node.get_service_names_and_types()),
+            ):
+                raise CliError(f"no action server '{name}' within {args.timeout:g} s")
             return _run(node, client, goal, args.feedback)
         finally:
             client.destroy()

@@ -11,6 +11,7 @@ from ...bag.overrides import read_overrides
 from ...bag.pace import KEYS, Pace, keyboard
 from ...bag.play_services import PlayServices, served
 from ...bag.player import Player, parse_remappings
+from ...bag.recorder import set_level
 from ...errors import CliError
 from ...node import cli_node, full_name
 
@@ -55,6 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--disable-keyboard-controls", action="store_true", help="read no keys from the terminal"
     )
+    parser.add_argument("--log-level", default="info", help="of the player: debug, info, warn, error, fatal")
+    parser.add_argument("--wait-for-all-acked", type=int, metavar="MS", help="accepted for ROS 2's sake")
+    parser.add_argument("--disable-loan-message", action="store_true", help="accepted for ROS 2's sake")
     parser.add_argument(
         "--read-ahead-queue-size",
         type=int,
@@ -77,6 +81,7 @@ def main(args: argparse.Namespace) -> int:
     topics = _chosen(args, [topic.name for topic in reader.get_all_topics_and_types()])
     reader.set_filter(StorageFilter(topics=topics))
     with cli_node("rosbag2_player") as node:
+        set_level(node, args.log_level)
         player = Player(
             node,
             reader,

@@ -7,11 +7,13 @@ import datetime
 import re
 import signal
 import threading
+import time
 
 from ...bag.overrides import read_overrides
-from ...bag.recorder import Recorder, Selection
+from ...bag.recorder import Recorder, Selection, set_level
 from ...errors import CliError
 from ...node import cli_node, full_name
+from ...topics import follow_simulated_time
 
 STOP_POLL_S = 0.1
 """[s] an idle recorder looks so often whether it is to stop."""
@@ -48,11 +50,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-d", "--max-bag-duration", type=int, default=0, metavar="S", help="begin another file then"
     )
     parser.add_argument("--storage-preset-profile", default="", help="none, zstd_fast or zstd_small")
+    parser.add_argument(
+        "--compression-mode", choices=("none", "file", "message"), default="none", help="compress the bag"
+    )
+    parser.add_argument("--compression-format", choices=("", "zstd"), default="", help="how to compress it")
     parser.add_argument("--qos-profile-overrides-path", metavar="FILE", help="QoS of topics, as YAML")
     parser.add_argument("--polling-interval", type=int, default=100, metavar="MS", help="how often to look")
     parser.add_argument("--node-name", default="rosbag2_recorder", help="name of the recording node")
+    parser.add_argument("--use-sim-time", action="store_true", help="stamp messages by /clock")
+    parser.add_argument(
+        "--include-unpublished-topics", action="store_true", help="also topics that are only subscribed to"
+    )
+    parser.add_argument("--no-discovery", action="store_true", help="only the topics that are there now")
+    parser.add_argument(
+        "--log-level", default="info", help="of the recorder: debug, info, warn, error, fatal"
+    )
+    _add_arguments_without_effect(parser)
     parser.add_argument(
         "--custom-data", nargs="*", default=[], metavar="KEY=VALUE", help="kept in the metadata"
+    )
+
+
+def _add_arguments_without_effect(parser: argparse.ArgumentParser) -> None:
+    """Add what ROS 2's recorder takes and what has no counterpart: nothing is converted, cached or typed."""
+    parser.add_argument("-f", "--serialization-format", choices=("", "cdr"), default="cdr", help="cdr")
+    for name in ("--max-cache-size", "--compression-queue-size", "--compression-threads"):
+        parser.add_argument(name, type=int, metavar="N", help="accepted for ROS 2's sake")
+    parser.add_argument(
+        "--disable-keyboard-controls", action="store_true", help="accepted for ROS 2's sake: no keys are read"
     )
 
 
@@ -67,7 +92,7 @@ def main(args: argparse.Namespace) -> int:
         uri=uri,
         max_bagfile_size=args.max_bag_size,
         max_bagfile_duration=args.max_bag_duration,
-        storage_preset_profile=args.storage_preset_profile,
+        storage_preset_profile=_preset(args),
         custom_data=_pairs(args.custom_data),
     )
     overrides = read_overrides(args.qos_profile_overrides_path)
@@ -82,7 +107,17 @@ def main(args: argparse.Namespace) -> int:
             writer.open(options)
         except (OSError, ValueError) as error:
             raise CliError(f"cannot write a bag to '{uri}': {error}") from error
-        recorder = Recorder(node, writer, selection, overrides, args.polling_interval / 1000)
+        set_level(node, args.log_level)
+        recorder = Recorder(
+            node,
+            writer,
+            selection,
+            overrides,
+            args.polling_interval / 1000,
+            unpublished=args.include_unpublished_topics,
+            discovery=not args.no_discovery,
+            now=follow_simulated_time(node) if args.use_sim_time else time.time_ns,
+        )
         executor = SingleThreadedExecutor()
         executor.add_node(node)
         recorder.start()
@@ -90,6 +125,15 @@ def main(args: argparse.Namespace) -> int:
             executor.spin_once(timeout_sec=STOP_POLL_S)
         node.get_logger().info(f"Recording stopped, {recorder.count} messages in '{uri}'")
     return 0
+
+
+def _preset(args: argparse.Namespace) -> str:
+    """The storage preset profile that compresses as the arguments say."""
+    preset: str = args.storage_preset_profile
+    compressed = args.compression_mode != "none"
+    if compressed and not args.compression_format:
+        raise CliError("--compression-mode needs --compression-format zstd")
+    return preset or ("zstd_fast" if compressed else "")
 
 
 def _selection(args: argparse.Namespace) -> Selection:

@@ -8,7 +8,7 @@ import time
 from ...errors import CliError
 from ...interfaces import fill, load
 from ...node import cli_node, full_name
-from ...services import call
+from ...services import await_server, call
 from ...topics import write
 
 
@@ -33,6 +33,7 @@ def main(args: argparse.Namespace) -> int:
         client = node.create_client(service_type, full_name(args.service))
         if not client.service_is_ready():
             write("waiting for service to become available...\n")
+            await_server(node, client, args.timeout)
         while True:
             write(f"requester: making request: {request!r}\n\n")
             write(f"response:\n{call(node, client, request, args.timeout)!r}\n\n")

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable
 from typing import Any
 
 from ...errors import CliError
 from ...interfaces import load
 from ...message_text import add_format_arguments, format_message, passes
 from ...node import cli_node, full_name
+from ...other_types import topic_warning, type_name
 from ...qos import add_qos_arguments
 from ...topics import spin, subscription_profile, wait_for_topic, write
+
+_CLEAR_SCREEN = "\x1b[H\x1b[2J"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--include-message-info", action="store_true", help="print when each message was sent and came"
     )
     add_format_arguments(parser)
-    parser.add_argument("--no-lost-messages", action="store_true", help="accepted for ROS 2's sake")
+    parser.add_argument("--clear", action="store_true", help="clear the screen before each message")
+    for option in ("--lost-messages", "--no-lost-messages"):
+        parser.add_argument(option, action="store_true", help="accepted for ROS 2's sake")
     add_qos_arguments(parser, "subscription")
 
 
@@ -52,6 +58,8 @@ def main(args: argparse.Namespace) -> int:
         if args.filter is not None and not passes(message, args.filter):
             return
         received, last = received + 1, time.monotonic()
+        if args.clear:
+            write(_CLEAR_SCREEN)
         if args.include_message_info:
             write(f"---Got new message, message info:---\n{info}\n---Message data:---\n")
         write(_format(message, args))
@@ -65,8 +73,18 @@ def main(args: argparse.Namespace) -> int:
         message_type = load("msg", args.message_type or wait_for_topic(node, topic))
         profile = subscription_profile(node, topic, args)
         node.create_subscription(message_type, topic, take, profile, raw=args.raw)
-        spin(node, ended)
+        warn = topic_warning(
+            topic, type_name("msg", message_type), node.get_publishers_info_by_topic, "published"
+        )
+        spin(node, ended if args.message_type is None else lambda: _warned(warn, received) or ended())
     return 0
+
+
+def _warned(warn: Callable[[], None], received: int) -> bool:
+    """Warn of other types while nothing has come; False, for a condition that goes on."""
+    if not received:
+        warn()
+    return False
 
 
 def _format(message: Any, args: argparse.Namespace) -> str:

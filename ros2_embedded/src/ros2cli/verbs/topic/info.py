@@ -45,6 +45,7 @@ def _describe(endpoint: Any) -> list[str]:
         f"Node name: {endpoint.node_name}",
         f"Node namespace: {endpoint.node_namespace}",
         f"Topic type: {endpoint.topic_type}",
+        f"Topic type hash: {endpoint.topic_type_hash}",
         f"Endpoint type: {endpoint.endpoint_type.name}",
         f"GID: {gid}",
         *describe_qos(endpoint.qos_profile),

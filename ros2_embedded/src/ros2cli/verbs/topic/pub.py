@@ -10,6 +10,7 @@ from pathlib import Path
 from ...errors import CliError
 from ...interfaces import fill_with_stamps, load
 from ...node import cli_node, full_name, wait_for
+from ...other_types import topic_warning, type_name
 from ...qos import add_qos_arguments, profile_from
 from ...topics import write
 
@@ -67,7 +68,17 @@ def main(args: argparse.Namespace) -> int:
         limit = float("inf") if args.max_wait_time_secs is None else args.max_wait_time_secs
         if publisher.get_subscription_count() < wanted:
             write(f"Waiting for at least {wanted} matching subscription(s)...\n")
-        if not wait_for(lambda: publisher.get_subscription_count() >= wanted, limit):
+        warn = topic_warning(
+            topic, type_name("msg", message_type), node.get_subscriptions_info_by_topic, "subscribed to"
+        )
+
+        def matched() -> bool:
+            found = publisher.get_subscription_count()
+            if not found:
+                warn()
+            return found >= wanted
+
+        if not wait_for(matched, limit):
             raise CliError(f"no {wanted} subscription(s) of '{topic}' within {limit:g} s")
         write("publisher: beginning loop\n")
         count = 0

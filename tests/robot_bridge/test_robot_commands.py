@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,21 @@ def test_home_asks_first(fake_scene: str) -> None:
     done = CliRunner().invoke(app, ["home", fake_scene], input="y\n")
     assert done.exit_code == 0, done.output
     assert "the arm is at its start pose" in done.output
+
+
+@pytest.mark.parametrize("command", [["check"], ["home", "--yes"], ["recover"]])
+def test_a_start_pose_out_of_range_is_refused_before_the_arm_is_connected(
+    tmp_path: Path, command: list[str]
+) -> None:
+    content = read_arm_scene("fr3_tabletop")
+    content["scene"]["backend_options"]["home"] |= {"fr3_joint4": -133, "fr3_joint6": 4.45}
+    path = write_arm_scene(tmp_path, content)
+    error = CliRunner().invoke(app, [*command, str(path)]).exception
+    assert isinstance(error, ManifestError)
+    degrees, margin = str(error).splitlines()
+    assert re.search(r"scene\.yaml:\d+: home\.fr3_joint4: -133 rad is outside of the range of fr3", degrees)
+    assert degrees.endswith("write -2.942 to -0.252 rad; angles are in radians, and -133 degrees are -2.321")
+    assert "4.45 rad is outside of the range of fr3 less arm.safety.position_margin_rad (0.1)" in margin
 
 
 def test_a_scene_without_an_arm_is_refused() -> None:

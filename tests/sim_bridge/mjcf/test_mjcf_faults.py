@@ -73,6 +73,40 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         {"options": {"home": "ready"}},
         "home: the model has no keyframe 'ready'; it has home, low",
     ),
+    "degrees for radians": (
+        {"options": {"home": {"pan": -133, "lift": 0.2, "reach": 0.1}}},
+        r"scene\.yaml:\d+: home\.pan: -133 rad is outside of the range of small_arm; write -3\.000 to 3\.000 rad; "
+        r"angles are in radians, and -133 degrees are -2\.321",
+    ),
+    "slide beyond its range": (
+        {"options": {"home": {"reach": 0.4}}},
+        r"home\.reach: 0\.4 m is outside of the range of small_arm; write 0\.000 to 0\.300 m$",
+    ),
+    "keyframe out of range": (
+        {"model": MODEL.replace('"low" qpos="0.1 0.4', '"low" qpos="0.1 1.6'), "options": {"home": "low"}},
+        r"home: lift begins at 1\.6 rad, which is outside of the range of small_arm; begin it at -1\.500 to 1\.500",
+    ),
+    "start of a task out of range": (
+        {
+            "model": MODEL.replace('"low" qpos="0.1 0.4', '"low" qpos="0.1 1.6'),
+            "options": {"starts": {"touch": "low"}},
+        },
+        r"starts\.touch: lift begins at 1\.6 rad",
+    ),
+    "joint that is not given, out of range": (
+        {
+            "model": MODEL.replace('range="-3 3"', 'range="-3 3" ref="3.5"'),
+            "options": {"home": {"lift": 0.2}},
+        },
+        r"scene\.yaml:\d+: home: pan begins at 3\.5 rad, which is outside",
+    ),
+    "numbered keyframes out of range": (
+        {
+            "model": MODEL.replace('"home"', '"at0"').replace('"low" qpos="0.1 0.4', '"at1" qpos="0.1 1.6'),
+            "options": {"keyframes": "at"},
+        },
+        r"keyframes: lift begins at 1\.6 rad",
+    ),
     "no such body": (
         {"options": {"place": {"bal": {"x": [0, 1]}}}},
         r"scene\.yaml:\d+: place\.bal: the model has no body 'bal'; did you mean 'ball'\?",

@@ -186,6 +186,11 @@ class RobotArm:
         self._steps = 0
         self.state = self.process.read()
         """The arm at the last step."""
+        if len(self.state.positions) != len(self.start):
+            raise ManifestError(
+                f"{scene.robot_id}: robot.yaml has {len(self.start)} joints of role arm, the arm "
+                f"{len(self.state.positions)}; list all of them, from the base to the hand"
+            )
         self._begin()
 
     @property

@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,6 +23,8 @@ from openral_core.scene import DeployScene, load_scene
 from openral_core.types import RobotState
 from openral_robot_bridge.deployed_arm import ArmBridgeOptions, DeployedArm
 from openral_robot_bridge.driver import ArmError, ArmMode
+from openral_robot_bridge.process import ArmProcess
+from openral_robot_bridge.process_main import HostSettings
 from openral_robot_bridge.robot_arm import RobotArm, StepReport
 
 Scenes = Callable[..., DeployScene]
@@ -221,6 +224,15 @@ def test_scenes_without_an_arm_or_with_a_timeout_that_is_too_short_are_refused(s
         RobotArm(load_scene("tabletop_panda"))
     with pytest.raises(ManifestError, match="too short for 20 Hz"):
         RobotArm(scene_with("fake", command_timeout_s=0.06))
+
+
+def test_an_arm_with_another_number_of_joints_than_its_robot_is_refused(scene_with: Scenes) -> None:
+    def eight_joints(settings: HostSettings) -> ArmProcess:
+        return ArmProcess(replace(settings, start=np.append(settings.start, 0.0)))
+
+    with pytest.raises(ManifestError, match="has 7 joints of role arm, the arm 8; list all"):
+        RobotArm(scene_with("fake"), connect=eight_joints)
+    assert multiprocessing.active_children() == []
 
 
 def test_an_arm_that_does_not_come_up_in_time_leaves_no_process(

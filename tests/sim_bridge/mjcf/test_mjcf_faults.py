@@ -23,6 +23,8 @@ SIX = {
 LOCKED = {**ROBOT, "end_effectors": [{**ROBOT["end_effectors"][0], "max_opening_m": None}]}
 BALL_JOINT = MODEL.replace('<joint name="pan" axis="0 0 1" range="-3 3"', '<joint name="pan" type="ball"')
 
+SWAPPED = {**ROBOT, "joints": [ROBOT["joints"][1], ROBOT["joints"][0], *ROBOT["joints"][2:]]}
+
 CASES: dict[str, tuple[dict[str, Any], str]] = {
     "no model": (
         {"model": MODEL, "options": {"model": "elsewhere.xml"}},
@@ -64,6 +66,10 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     "joint of another kind": (
         {"model": MODEL.replace('"pan"', '"spin"'), "options": {"names": {"pan": "spinn"}}},
         r"the model has no joint 'spinn' \(names: pan\); did you mean 'spin'\?",
+    ),
+    "joints in another order than the arm's": (
+        {"robot": SWAPPED},
+        r"model: small_arm's robot\.yaml has lift before pan, from which it hangs; list the arm's joints from the base",
     ),
     "no hand": (
         {"model": MODEL.replace('"tool"', '"toool"')},

@@ -23,13 +23,13 @@ from openral_reasoner.mission.request_queue import Reply
 from openral_reasoner.ros.messages import NEWEST
 from openral_reasoner.ros.skill_client import SkillClients, skill_actions
 from openral_reasoner.ros.tool_server import ACTION, TOPIC
+from openral_reasoner.tools.table import STOP
 from openral_reasoner.tools.tool_source import OfferedTool, Told
 
 LOOK_S = 0.25
 """[s] wall time between two looks at a call that is under way."""
 TELL_S = 5.0
 """[s] wall time without news after which a client is told that the call goes on."""
-STOP = "stop"
 STOP_PATIENCE_S = 2.0
 """[s] wall time that a reasoner has to answer a stop, before the goals of all skills are cancelled from here."""
 NOBODY = "no reasoner answers on `tools`; start a deployment, with `openral deploy sim` or ros2 launch"

@@ -8,9 +8,13 @@ from typing import Any
 import pytest
 from mcp import Client
 from mcp_desk import MOVE, OPEN, SESSION, McpDesk, text
+from openral.action import CallTool
 
+from openral_core.errors import ContractError
 from openral_reasoner.mission.mission import MissionState
+from openral_reasoner.ros.tool_server import MAX_OPEN, call_of, may_open
 from openral_reasoner.tools.outside_calls import IDLE_S, Call
+from openral_reasoner.tools.tool import MAX_ARGUMENTS
 
 TASK = {"task": "drawer-open-v3", "why": "x"}
 POSITION = [0.1, 0.6, 0.3]
@@ -81,6 +85,43 @@ def test_arguments_that_are_no_json_object_are_refused() -> None:
         told: list[Any] = []
         desk.do(desk.calls.call(Call(SESSION, "x", False, "state", arguments), told.append, desk.now))
         assert told[0].text.startswith("refused: the arguments are no JSON")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        ('{"now": true}', "stop: unknown 'now'; its parameters: why"),
+        ('{"reason": "an obstacle", "why": "x"}', "stop: unknown 'reason'; its parameters: why"),
+        ('{"why": 7}', "stop: why is 7; send a value of type string"),
+        ('{"why": "' + "x" * 501 + '"}', "send at most 500 characters"),
+        (r'{"why": "\u001b[2J"}', "control character U+001B"),
+        ('{"why": "' + "x" * 20_000 + '"}', "the arguments have 20011 characters"),
+        ("[1]", "the arguments are no JSON object"),
+        ("{", "the arguments are no JSON"),
+    ],
+)
+def test_a_stop_stops_whatever_its_arguments_are(arguments: str, wrong: str) -> None:
+    desk = McpDesk(progress=(0.3,))
+    desk.desk.say("open the drawer")
+    assert len(desk.desk.sent) == 1
+    told: list[Any] = []
+    desk.do(desk.calls.call(Call(SESSION, "an agent", True, "stop", arguments), told.append, desk.now))
+    assert desk.desk.mission.state is MissionState.STOPPED
+    assert desk.desk.cancelled == [1]
+    assert told[0].ok
+    assert told[0].text.startswith("every motion was told to stop; ")
+    assert wrong in told[0].text
+    assert told[0].text.isprintable()
+
+
+def test_a_stop_is_taken_where_other_calls_are_too_many_or_too_long() -> None:
+    long = "x" * (MAX_ARGUMENTS + 1)
+    assert call_of(CallTool.Goal(tool="stop", arguments_json=long)).arguments == long
+    with pytest.raises(ContractError, match="arguments_json has 16385 characters"):
+        call_of(CallTool.Goal(tool="say", arguments_json=long))
+    assert may_open("stop", MAX_OPEN)
+    assert may_open("say", MAX_OPEN - 1)
+    assert not may_open("say", MAX_OPEN)
 
 
 def test_a_latched_estop_refuses_motion_and_nothing_else() -> None:

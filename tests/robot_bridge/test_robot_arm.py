@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -233,6 +234,25 @@ def test_an_arm_with_another_number_of_joints_than_its_robot_is_refused(scene_wi
     with pytest.raises(ManifestError, match="has 7 joints of role arm, the arm 8; list all"):
         RobotArm(scene_with("fake"), connect=eight_joints)
     assert multiprocessing.active_children() == []
+
+
+def test_a_deployment_says_at_once_that_its_arm_is_away_from_the_start_pose(
+    scene_with: Scenes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def elsewhere(settings: HostSettings) -> ArmProcess:
+        return ArmProcess(replace(settings, start=settings.start + 0.5 * np.eye(7)[1]))
+
+    monkeypatch.setattr("openral_robot_bridge.deployed_arm.RobotArm", partial(RobotArm, connect=elsewhere))
+    monkeypatch.setattr(
+        "openral_robot_bridge.deployed_arm.load_arm_scene", lambda scene, address: scene_with("fake")
+    )
+    deployed = DeployedArm(ArmBridgeOptions(scene="fake"), NoSink())
+    try:
+        why = "slow start: joint 2 is 0.50 rad from the scene's start pose, allowed 0.20 rad; lead the arm there by"
+        assert deployed.stopped_by.startswith(why)
+        assert "`openral robot home SCENE`" in deployed.stopped_by
+    finally:
+        deployed.finish()
 
 
 def test_an_arm_that_does_not_come_up_in_time_leaves_no_process(

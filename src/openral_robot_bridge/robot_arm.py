@@ -161,7 +161,8 @@ class RobotArm:
             safety.slow_start_s,
             safety.slow_start_share,
         )
-        geometry = MujocoGeometry(self._compiled, ELBOW)
+        self.geometry = geometry = MujocoGeometry(self._compiled, ELBOW)
+        """Where hand and elbow are for joints; used from the thread that steps the arm."""
         self._filter = make_filter(
             safety,
             self.process.limits,

@@ -259,8 +259,10 @@ def test_an_arm_that_does_not_come_up_in_time_leaves_no_process(
     scene_with: Scenes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("openral_robot_bridge.process.CONNECT_S", 0.01)
-    with pytest.raises(ArmError):
-        RobotArm(scene_with("fake"))
+    with pytest.raises(
+        ArmError, match=r"the arm at 10\.0\.0\.7 does not answer: .* is another program connected to it"
+    ):
+        RobotArm(scene_with("fake", "10.0.0.7"))
     assert multiprocessing.active_children() == []
 
 

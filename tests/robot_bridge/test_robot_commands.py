@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from arm_scenes import read_arm_scene, write_arm_scene
@@ -31,6 +32,30 @@ def test_check_compares_the_arm_with_its_robot(fake_scene: str) -> None:
     assert result.exit_code == 0, result.output
     for word in ("fr3_joint7", "start pose", "the arm is near it", "idle"):
         assert word in result.output
+
+
+@pytest.mark.parametrize(
+    ("change", "row"),
+    [
+        (
+            {"workspace": {"low": [0.25, 0.2, 0.02], "high": [0.75, 0.45, 0.7]}, "home": [0.52, 0.3, 0.15]},
+            "workspace",
+        ),
+        ({"elbow": {"low": [0.7, 0.5, 0.9], "high": [0.8, 0.6, 1.0]}}, "arm.safety.elbow"),
+    ],
+)
+def test_check_finds_a_start_pose_out_of_a_box(tmp_path: Path, change: dict[str, Any], row: str) -> None:
+    content = read_arm_scene("fr3_tabletop")
+    content["arm"]["driver"] = "fake"
+    (content["arm"]["safety"] if "elbow" in change else content).update(change)
+    result = CliRunner().invoke(app, ["check", str(write_arm_scene(tmp_path, content))])
+    assert result.exit_code == 1, result.output
+    said = " ".join(result.output.split())
+    part = "the elbow" if "elbow" in change else "the hand"
+    assert re.search(
+        rf"{re.escape(row)} .*{part} is outside: \(.*where the arm is; .* at the start pose", said
+    )
+    assert f"widen {row} in the scene" in said
 
 
 def test_home_asks_first(fake_scene: str) -> None:

@@ -95,6 +95,13 @@ def test_an_address_that_is_none_is_one_line() -> None:
     assert "\n" not in str(error)
 
 
+@pytest.mark.parametrize("command", [["check"], ["home", "--yes"], ["recover"]])
+def test_an_empty_address_is_not_the_scenes(fake_scene: str, command: list[str]) -> None:
+    error = CliRunner().invoke(app, [*command, fake_scene, "--address", ""]).exception
+    assert isinstance(error, ManifestError)
+    assert str(error).startswith("--address is empty; write the arm's address, or leave the option out")
+
+
 def test_check_and_recover_work_through_the_real_client(twin: TwinProcess) -> None:
     twin.tell("fail joint_reflex")
     stopped = CliRunner().invoke(app, ["check", "fr3_tabletop", "--address", twin.address])

@@ -17,12 +17,15 @@ from typing import Any
 
 import httpx2
 import pytest
+import typer
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_desk import text
 from reasoner_graph import PATIENCE_S, Graph, end_of
+from typer.testing import CliRunner
 
 from openral_core.errors import InstallationError
+from openral_reasoner.mcp.commands import mcp
 from openral_reasoner.mcp.http import HttpServer
 
 RUN = "execute_skill__openral__rskill-fake"
@@ -202,6 +205,27 @@ def test_http_needs_the_token_and_no_web_page_gets_in(graph: Graph) -> None:
         process.send_signal(signal.SIGINT)
         process.wait(PATIENCE_S)
     assert not file.exists(), "the token goes with the server"
+
+
+@pytest.mark.parametrize("ends", [signal.SIGINT, signal.SIGTERM])
+def test_the_token_goes_with_the_server_however_it_is_ended(graph: Graph, ends: signal.Signals) -> None:
+    process, url, file = start_http(graph)
+    try:
+        until(lambda: httpx2.get(url).status_code == 401, "the server")
+        assert file.read_text()
+        process.send_signal(ends)
+        process.wait(PATIENCE_S)
+    finally:
+        process.kill()
+    assert not file.exists()
+
+
+@pytest.mark.parametrize("option", [["--address", "1.2.3.4"], ["--port", "1234"], ["--token-file", "token"]])
+def test_options_of_http_are_not_taken_in_silence_without_it(option: list[str]) -> None:
+    app = typer.Typer()
+    app.command()(mcp)
+    error = CliRunner().invoke(app, option).exception
+    assert str(error) == f"{option[0]} needs --http; without it standard input and output are served"
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "192.0.2.1", "::", "localhost.example"])

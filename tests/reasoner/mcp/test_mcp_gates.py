@@ -40,7 +40,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (OPEN, {**TASK, "stop_when": [{"name": "lifted", "height_m": 1e9}]}, "height_m"),
     (OPEN, {**TASK, "max_steps": -1}, "max_steps is -1"),
     (OPEN, {**TASK, "max_steps": 0.5}, "of type integer"),
-    (MOVE, {"why": "x"}, "position is missing"),
+    (MOVE, {"why": "x"}, "rskill-motion-move-to: params: position is missing"),
     (
         MOVE,
         {"why": "x", "params": {"position": [0.1, 0.6, 9.0]}},
@@ -51,6 +51,8 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (MOVE, {"why": "x", "params": {"position": POSITION, "gripper": "x"}}, "unknown 'gripper'"),
     (MOVE, {"why": "x", "params": {"position": [True, 0, 0]}}, "of type number"),
     ("say", {"text": "\u001b[2J mission done"}, "control character U+001B"),
+    ("say", {"text": " "}, "refused: the text is empty; send one sentence"),
+    ("decompose_mission", {"steps": []}, "refused: there are no steps; send at least one"),
     ("say", {"text": "x" * 501}, "send at most 500 characters"),
     ("ask_operator", {"question": 7}, "of type string"),
     ("decompose_mission", {"steps": ["unlock the door\u0007"]}, "control character U+0007"),

@@ -55,7 +55,11 @@ def home(
         typer.confirm(
             "The arm will move by itself. Is everybody out of its reach, and a stop at hand?", abort=True
         )
-    go_home(loaded, lambda line: console().print(line, markup=False, soft_wrap=True))
+    try:
+        go_home(loaded, lambda line: console().print(line, markup=False, soft_wrap=True))
+    except KeyboardInterrupt:
+        console().print("interrupted; the arm was brought to rest")
+        raise typer.Exit(130) from None
 
 
 @app.command()

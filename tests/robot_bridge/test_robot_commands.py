@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import re
+import time
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from arm_scenes import read_arm_scene, write_arm_scene
 from twin_process import TwinProcess
@@ -14,6 +20,9 @@ from typer.testing import CliRunner
 from openral_core.errors import ControlError, ManifestError
 from openral_core.files.share import share_directory
 from openral_robot_bridge.commands import app
+from openral_robot_bridge.process import ArmProcess
+from openral_robot_bridge.process_main import HostSettings
+from openral_robot_bridge.robot_arm import RobotArm
 from openral_robot_bridge.urdf_limits import read_limits
 
 SHARE = share_directory()
@@ -65,6 +74,25 @@ def test_home_asks_first(fake_scene: str) -> None:
     done = CliRunner().invoke(app, ["home", fake_scene], input="y\n")
     assert done.exit_code == 0, done.output
     assert "the arm is at its start pose" in done.output
+
+
+def test_an_interrupted_home_says_that_the_arm_rests(
+    fake_scene: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def elsewhere(settings: HostSettings) -> ArmProcess:
+        return ArmProcess(replace(settings, start=settings.start + 0.5 * np.eye(7)[0]))
+
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("openral_robot_bridge.homing.RobotArm", partial(RobotArm, connect=elsewhere))
+    monkeypatch.setattr(
+        "openral_robot_bridge.homing.time", SimpleNamespace(monotonic=time.monotonic, sleep=interrupt)
+    )
+    ended = CliRunner().invoke(app, ["home", fake_scene, "--yes"])
+    assert ended.exit_code == 130
+    assert ended.output.strip() == "interrupted; the arm was brought to rest"
+    assert multiprocessing.active_children() == []
 
 
 @pytest.mark.parametrize("command", [["check"], ["home", "--yes"], ["recover"]])

@@ -196,10 +196,12 @@ class RobotDescription(Schema):
 
 
 def load_robot(name_or_path: str | Path) -> RobotDescription:
-    """Load a robot by name (`sawyer`) or path.
+    """Load a robot by name (`sawyer`) or path; an absolute one may be that of the folder of its robot.yaml.
 
     Raises:
         NotFoundError: no such robot.
         ManifestError: one line a fault.
     """
-    return validate(RobotDescription, read_document(find_file(name_or_path, "robot", ROBOT_PATTERNS)))
+    folder = Path(name_or_path)
+    ref = folder / "robot.yaml" if folder.is_absolute() and folder.is_dir() else name_or_path
+    return validate(RobotDescription, read_document(find_file(ref, "robot", ROBOT_PATTERNS)))

@@ -42,3 +42,7 @@ def test_a_limit_in_another_unit_is_refused(tmp_path: Path, was: str, becomes: s
 @pytest.mark.parametrize("robot", ["fr3", "franka_panda", "panda", "sawyer", "sawyer_rethink"])
 def test_shipped_robots_are_within_them(robot: str) -> None:
     assert load_robot(robot).name == robot
+
+
+def test_the_folder_of_a_robot_is_a_path_to_it() -> None:
+    assert load_robot(FR3.parent) == load_robot(FR3)

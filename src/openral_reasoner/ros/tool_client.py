@@ -170,6 +170,7 @@ class ToolClient:
     async def _wait(self, future: asyncio.Future[Any], words: asyncio.Queue[str], told: Told) -> Any:
         """Return the value of a future, and pass news on meanwhile; None: the reasoner is gone."""
         told_s = seen_s = self._loop.time()
+        newest = "the call goes on"
         while not future.done():
             await asyncio.wait({future}, timeout=LOOK_S)
             now_s = self._loop.time()
@@ -178,8 +179,8 @@ class ToolClient:
                 return None
             news = [words.get_nowait() for _ in range(words.qsize())]
             if news or now_s - told_s > TELL_S:
-                told_s = now_s
-                await told(news[-1] if news else "the call goes on")
+                told_s, newest = now_s, news[-1] if news else newest
+                await told(newest)
         return future.result()
 
     async def _stop_directly(self) -> Reply:

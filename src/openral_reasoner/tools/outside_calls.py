@@ -150,6 +150,8 @@ class OutsideCalls:
         held = self._sessions.get(session)
         if held is None or held.mission is None or held.mission.state is not MissionState.ACTIVE:
             return None
+        if self._director.question:
+            return -1.0, plain_line(f"waiting for the operator's answer: {self._director.question}")
         task = held.mission.current
         return task.progress if task else -1.0, plain_line(held.mission.message)
 

@@ -208,6 +208,20 @@ def test_each_motion_needs_a_yes_and_silence_is_none() -> None:
     assert all("[0.1, 0.6, 0.3]" in question for question in asked[1:2]), "the operator reads the numbers"
 
 
+def test_a_client_is_told_that_the_operator_is_waited_for() -> None:
+    desk = McpDesk(approve_each=True)
+    heard: list[str] = []
+
+    async def told(progress: float, total: float | None, message: str | None) -> None:
+        heard.append(message or "")
+
+    async def scene(client: Client) -> None:
+        await client.call_tool(OPEN, TASK, progress_callback=told)
+
+    desk.run(scene)
+    assert any(words.startswith("waiting for the operator's answer: mcp") for words in heard), heard
+
+
 def test_a_call_that_is_broken_off_stops_what_it_asked_for() -> None:
     desk = McpDesk(progress=(0.3,))
 

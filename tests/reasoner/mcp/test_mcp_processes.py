@@ -235,6 +235,11 @@ def test_no_other_address_than_loopback_is_served(address: str, tmp_path: Path) 
     assert not (tmp_path / "token").exists()
 
 
+def test_a_folder_in_the_place_of_the_tokens_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InstallationError, match=f"--token-file {tmp_path}: is a folder; name a file in it"):
+        HttpServer("127.0.0.1", 0, tmp_path)
+
+
 def test_a_refusal_of_the_command_is_one_line() -> None:
     command = [OPENRAL, "mcp", "--http", "--address", "0.0.0.0"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)

@@ -12,6 +12,10 @@ from openral_core.files.named_files import find_file
 from openral_core.schema import Count, Fault, Interval, Many, Positive, Schema, Word, raise_faults, validate
 from openral_core.vocabulary import ControlMode, Embodiment, Modality
 
+FARTHEST_RAD, FASTEST_RAD_S = 25.2, 50.0
+"""[rad] and [rad/s] beyond which a turning joint's limit is one of degrees: four turns, and eight a second."""
+WIDEST_M, FASTEST_M_S = 2.0, 20.0
+"""[m] and [m/s] beyond which an opening or the speed of a hand is one of millimetres."""
 ROBOT_PATTERNS = ("robots/{}/robot.yaml",)
 
 
@@ -48,7 +52,21 @@ class Joint(Schema):
             )
         if self.position_limits is not None and self.position_limits[0] >= self.position_limits[1]:
             raise_faults([Fault("position_limits", f"{self.position_limits} is empty", "write [low, high]")])
+        if self.joint_type in ("revolute", "continuous"):
+            raise_faults(self._unit_faults())
         return self
+
+    def _unit_faults(self) -> list[Fault]:
+        """Return the limits of a turning joint that can be none in radians."""
+        faults = []
+        farthest = max(map(abs, self.position_limits or (0.0,)))
+        if farthest > FARTHEST_RAD:
+            what = f"{farthest:g} rad is {farthest / 6.2832:.0f} turns"
+            faults.append(Fault("position_limits", what, "write radians, not degrees"))
+        if self.velocity_limit is not None and self.velocity_limit > FASTEST_RAD_S:
+            what = f"{self.velocity_limit:g} rad/s is {self.velocity_limit / 6.2832:.0f} turns a second"
+            faults.append(Fault("velocity_limit", what, "write radians a second, not degrees"))
+        return faults
 
 
 class EndEffector(Schema):
@@ -62,7 +80,7 @@ class EndEffector(Schema):
     """tf frame whose pose is `/openral/ee_pose`."""
     gripper_joint: Word | None = None
     """Joint whose position in `/joint_states` is the opening [m]."""
-    max_opening_m: Positive | None = None
+    max_opening_m: Annotated[float, Field(gt=0, le=WIDEST_M)] | None = None
     """[m] distance between the open fingers."""
     min_opening_m: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     """[m] distance between fingers that closed on nothing, as `/joint_states` has it."""
@@ -114,7 +132,7 @@ class Capabilities(Schema):
 class Safety(Schema):
     """Limits that no command may exceed."""
 
-    max_ee_speed_m_s: Positive
+    max_ee_speed_m_s: Annotated[float, Field(gt=0, le=FASTEST_M_S)]
     """[m/s] of the end effector."""
 
 
@@ -178,10 +196,12 @@ class RobotDescription(Schema):
 
 
 def load_robot(name_or_path: str | Path) -> RobotDescription:
-    """Load a robot by name (`sawyer`) or path.
+    """Load a robot by name (`sawyer`) or path; an absolute one may be that of the folder of its robot.yaml.
 
     Raises:
         NotFoundError: no such robot.
         ManifestError: one line a fault.
     """
-    return validate(RobotDescription, read_document(find_file(name_or_path, "robot", ROBOT_PATTERNS)))
+    folder = Path(name_or_path)
+    ref = folder / "robot.yaml" if folder.is_absolute() and folder.is_dir() else name_or_path
+    return validate(RobotDescription, read_document(find_file(ref, "robot", ROBOT_PATTERNS)))

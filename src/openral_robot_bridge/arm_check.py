@@ -6,7 +6,9 @@ import time
 
 import numpy as np
 
-from openral_control.safety.arm_limits import ArmLimits
+from openral_control.safety.arm_limits import ArmLimits, Vector
+from openral_control.safety.workspace import TOLERANCE_M
+from openral_core.manifest.contracts import Box
 from openral_core.scene import DeployScene
 from openral_robot_bridge.driver import ArmMode, ArmState
 from openral_robot_bridge.findings import ArmFinding
@@ -40,6 +42,7 @@ def check_arm(scene: DeployScene) -> list[ArmFinding]:
             ArmFinding(
                 "start pose", not refusal, refusal or "the arm is near it", f"{refusal}, or change the scene"
             ),
+            *_box_rows(scene, arm, last),
             ArmFinding(
                 "states",
                 rate >= scene.control_hz,
@@ -73,6 +76,39 @@ def _mode_row(state: ArmState) -> ArmFinding:
     found = ", ".join([state.mode.value, *state.faults])
     fix = "release the user stop, or run `openral robot recover`"
     return ArmFinding("mode", state.mode in (ArmMode.IDLE, ArmMode.MOVING), found, fix)
+
+
+def _box_rows(scene: DeployScene, arm: RobotArm, state: ArmState) -> list[ArmFinding]:
+    """Say whether hand and elbow are in their boxes, where the arm is and where the scene begins."""
+    assert scene.arm is not None
+    poses = {"where the arm is": state.positions, "at the start pose": arm.start}
+    points = {where: arm.geometry.points(joints) for where, joints in poses.items()}
+    boxes = (
+        ("workspace", "the hand", scene.workspace),
+        ("arm.safety.elbow", "the elbow", scene.arm.safety.elbow),
+    )
+    return [
+        _box_row(key, part, box, {where: found[index] for where, found in points.items()})
+        for index, (key, part, box) in enumerate(boxes)
+        if box is not None
+    ]
+
+
+def _box_row(key: str, part: str, box: Box, points: dict[str, Vector]) -> ArmFinding:
+    """Say of a part of the arm, which is at points (3,) [m] in some poses, whether it is in its box there."""
+    low, high = np.array(box.low) - TOLERANCE_M, np.array(box.high) + TOLERANCE_M
+    outside = {where: point for where, point in points.items() if ((point < low) | (high < point)).any()}
+    found = f"{part} is inside, where the arm is and at the start pose"
+    if outside:
+        places = "; ".join(f"{_place(point)} {where}" for where, point in outside.items())
+        found = f"{part} is outside: {places}; the box: {_place(low)} to {_place(high)}"
+    return ArmFinding(
+        key, not outside, found, f"widen {key} in the scene, or move the arm or the start pose into it"
+    )
+
+
+def _place(point: Vector) -> str:
+    return "(" + ", ".join(f"{number:.2f}" for number in point) + ") m"
 
 
 def _margin_row(limits: ArmLimits, state: ArmState, scene: DeployScene) -> ArmFinding:

@@ -26,6 +26,19 @@ def load_arm_scene(ref: str, address: str = "") -> DeployScene:
     return scene.model_copy(update={"arm": arm})
 
 
+def given_address(address: str | None) -> str:
+    """Return the value of an option --address, empty where it was not given.
+
+    Raises:
+        ManifestError: it was given and is empty, as an unset variable of a shell is.
+    """
+    if address is not None and not address.strip():
+        raise ManifestError(
+            "--address is empty; write the arm's address, or leave the option out for the scene's"
+        )
+    return address or ""
+
+
 def _address_fault(arm: SceneArm) -> str:
     if arm.driver == "ros2_control":
         return f"is no ROS domain; write the number of the arm's ROS_DOMAIN_ID, 0 to {MAX_DOMAIN}"

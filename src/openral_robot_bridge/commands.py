@@ -16,11 +16,11 @@ app = typer.Typer(help="Real arms and their twins: check, home, recover, try a s
 SceneRef = Annotated[str, typer.Argument(metavar="SCENE", help="Name or path of a scene with a real arm.")]
 CAMERAS_WATCHED_S = 10.0
 """[s] for which the pictures of cameras are looked at."""
-Address = Annotated[str, typer.Option(help="Address of the arm; default: the scene's.")]
+Address = Annotated[str | None, typer.Option(help="Address of the arm; default: the scene's.")]
 
 
 @app.command()
-def check(scene: SceneRef = "fr3_tabletop", address: Address = "") -> None:
+def check(scene: SceneRef = "fr3_tabletop", address: Address = None) -> None:
     """Connect to an arm, compare its limits with robot.yaml, watch its cameras, and say whether it may begin; nothing
     moves."""
     from openral_core.cli.tables import print_gates
@@ -43,7 +43,7 @@ def check(scene: SceneRef = "fr3_tabletop", address: Address = "") -> None:
 @app.command()
 def home(
     scene: SceneRef = "fr3_tabletop",
-    address: Address = "",
+    address: Address = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask; the arm moves at once.")] = False,
 ) -> None:
     """Lead an arm slowly to where its scene begins; Ctrl-C brings it to rest."""
@@ -55,11 +55,15 @@ def home(
         typer.confirm(
             "The arm will move by itself. Is everybody out of its reach, and a stop at hand?", abort=True
         )
-    go_home(loaded, lambda line: console().print(line, markup=False, soft_wrap=True))
+    try:
+        go_home(loaded, lambda line: console().print(line, markup=False, soft_wrap=True))
+    except KeyboardInterrupt:
+        console().print("interrupted; the arm was brought to rest")
+        raise typer.Exit(130) from None
 
 
 @app.command()
-def recover(scene: SceneRef = "fr3_tabletop", address: Address = "") -> None:
+def recover(scene: SceneRef = "fr3_tabletop", address: Address = None) -> None:
     """Let an arm leave a reflex; nothing moves, but its brakes may open."""
     from openral_core.cli.tables import console
     from openral_robot_bridge.robot_arm import RobotArm
@@ -97,7 +101,7 @@ def twin(
     def say(line: str) -> None:
         console().print(line, markup=False, soft_wrap=True)
 
-    run_twin(_scene(scene, ""), address, patience_ms * 1e-3, say, cameras_port)
+    run_twin(_scene(scene), address, patience_ms * 1e-3, say, cameras_port)
 
 
 @app.command()
@@ -114,7 +118,7 @@ def world(
     from openral_core.files.output_folder import check_folder
     from openral_robot_bridge.twins.robosuite_world import write_world
 
-    loaded = _scene(scene, "")
+    loaded = _scene(scene)
     check_folder(out, "--out")
     console().print(f"scene: {write_world(loaded, out, first, count)}", soft_wrap=True)
 
@@ -144,7 +148,7 @@ def try_skill(
     from openral_robot_bridge.trials.trial import TrialRow
     from openral_rskill.registry import resolve
 
-    loaded, package = _scene(scene, ""), resolve(rskill)
+    loaded, package = _scene(scene), resolve(rskill)
     check_folder(out, "--out")
     first = init_id if init_id >= 0 else loaded.init_id
     words = instruction or words_of(package, loaded)
@@ -165,7 +169,7 @@ def try_skill(
         raise typer.Exit(1)
 
 
-def _scene(ref: str, address: str) -> DeployScene:
-    from openral_robot_bridge.arm_scene import load_arm_scene
+def _scene(ref: str, address: str | None = None) -> DeployScene:
+    from openral_robot_bridge.arm_scene import given_address, load_arm_scene
 
-    return load_arm_scene(ref, address)
+    return load_arm_scene(ref, given_address(address))

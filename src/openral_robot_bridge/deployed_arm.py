@@ -9,6 +9,7 @@ from openral_control.chunk_executor import ChunkExecutor
 from openral_control.control_loop import ControlLoop, LoopSettings, Sink
 from openral_control.control_run import OK, WARN, ControlRun
 from openral_control.envelope import Envelope
+from openral_control.safety.slow_start import SlowStart
 from openral_core.robot import load_robot
 from openral_core.types import RobotState
 from openral_robot_bridge.arm_scene import load_arm_scene
@@ -65,8 +66,11 @@ class DeployedArm(ControlRun):
 
     @property
     def stopped_by(self) -> str:
-        """What keeps the arm from moving, by its check's name; empty: nothing."""
-        return self._arm.stopped_by
+        """What keeps the arm from moving: its check's name, and the pose where that is in the way; empty: nothing."""
+        refusal = self._arm.refusal
+        return (
+            f"{SlowStart.name}: {refusal}" if refusal and not self._arm.blocked_by else self._arm.stopped_by
+        )
 
     def beat(self) -> None:
         """Note a sign of life of the operator."""
@@ -101,7 +105,7 @@ class DeployedArm(ControlRun):
     def health(self) -> tuple[bytes, str, dict[str, str]]:
         """Return level, summary and numbers for `/diagnostics`; `slowed or stopped by` counts control steps."""
         level, message, values = super().health()
-        state, stopped_by = self._arm.state, self._arm.stopped_by
+        state, stopped_by = self._arm.state, self.stopped_by
         values["arm"] = state.mode.value
         values["faults"] = ", ".join(state.faults)
         values["commands_in_time"] = f"{state.success_rate:.2f}"
@@ -115,7 +119,7 @@ class DeployedArm(ControlRun):
         if level == OK and state.mode not in (ArmMode.IDLE, ArmMode.MOVING):
             return WARN, f"the arm is in {stopped_by or state.mode.value}; see the service recover", values
         if level == OK and stopped_by:
-            return WARN, f"the arm does not move: {self._arm.refusal or stopped_by}", values
+            return WARN, f"the arm does not move: {stopped_by}", values
         return level, message, values
 
     def _recover(self) -> RobotState:

@@ -32,6 +32,7 @@ class ArmProcess:
         Raises:
             OpenralError: what the driver said, or the process did not come up.
         """
+        self._address = settings.arm.address
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
         self._process = context.Process(target=serve, args=(theirs, settings), name="arm", daemon=True)
@@ -40,7 +41,9 @@ class ArmProcess:
         self._sending = threading.Lock()
         self._number = 0
         try:
-            answer = self._await(0, CONNECT_S)
+            answer = self._await(
+                0, CONNECT_S, "is another program connected to it, a deployment or `openral robot`?"
+            )
             if isinstance(answer, OpenralError):
                 raise answer
             self.info: ArmInfo = answer
@@ -127,8 +130,16 @@ class ArmProcess:
         assert isinstance(answer, ArmState)
         return answer
 
-    def _await(self, number: int, patience_s: float) -> Any:
-        """Return the answer of a number; those of requests that were given up before it are dropped."""
+    def _await(
+        self, number: int, patience_s: float, ask: str = "was it switched off, or its cable pulled?"
+    ) -> Any:
+        """Return the answer of a number; those of requests that were given up before it are dropped.
+
+        Args:
+            number: of the request.
+            patience_s: [s]
+            ask: what else keeps an arm from answering, for the error.
+        """
         due = time.monotonic() + patience_s
         try:
             while self._connection.poll(max(0.0, due - time.monotonic())):
@@ -137,7 +148,9 @@ class ArmProcess:
                     return answer
         except (EOFError, OSError) as error:
             raise ArmError(self._gone()) from error
-        raise ArmError(f"the driver's process did not answer within {patience_s:g} s")
+        raise ArmError(
+            f"the arm at {self._address} does not answer: its driver's process said nothing for {patience_s:g} s; {ask}"
+        )
 
     def _gone(self) -> str:
         self._process.join(1.0)

@@ -161,7 +161,8 @@ class RobotArm:
             safety.slow_start_s,
             safety.slow_start_share,
         )
-        geometry = MujocoGeometry(self._compiled, ELBOW)
+        self.geometry = geometry = MujocoGeometry(self._compiled, ELBOW)
+        """Where hand and elbow are for joints; used from the thread that steps the arm."""
         self._filter = make_filter(
             safety,
             self.process.limits,
@@ -186,6 +187,11 @@ class RobotArm:
         self._steps = 0
         self.state = self.process.read()
         """The arm at the last step."""
+        if len(self.state.positions) != len(self.start):
+            raise ManifestError(
+                f"{scene.robot_id}: robot.yaml has {len(self.start)} joints of role arm, the arm "
+                f"{len(self.state.positions)}; list all of them, from the base to the hand"
+            )
         self._begin()
 
     @property

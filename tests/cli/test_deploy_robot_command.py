@@ -19,6 +19,8 @@ values = dict(word.split(":=", 1) for word in sys.argv[3:])
 folder = pathlib.Path(values["run_dir"])
 (folder / "mission.json").write_text({mission!r})
 (folder / "mission.jsonl").write_text("")
+print("[bridge] [INFO] [1.0] [openral.bridge]: franka arm at 10.0.0.7, 20 Hz, its commands are sent", flush=True)
+print("[bridge] [INFO] [1.0] [openral.bridge]: not for everybody", flush=True)
 (folder / "arguments.txt").write_text("\\n".join([pathlib.Path(sys.argv[2]).name, *sys.argv[3:]]))
 """
 TASK = {
@@ -47,9 +49,10 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[
             "active_task": -1,
             "message": "so it ended",
         }
+        tasks = [] if state == "idle" else [task]
         path, folder = tmp_path / "ros2", tmp_path / "run"
         path.write_text(
-            STAND_IN.format(python=sys.executable, mission=json.dumps({**mission, "tasks": [task]}))
+            STAND_IN.format(python=sys.executable, mission=json.dumps({**mission, "tasks": tasks}))
         )
         path.chmod(0o755)
         monkeypatch.setattr(launched_deployment, "ros2_command", lambda: str(path))
@@ -83,4 +86,29 @@ def test_a_scene_without_an_arm_is_refused(run: Callable[..., tuple[int, str, Pa
     code, output, folder = run("done", scene="metaworld_drawer")
     assert code == 1
     assert "arm is missing" in output
+    assert not folder.exists()
+
+
+def test_it_says_how_the_arm_moves_before_it_can(run: Callable[..., tuple[int, str, Path]]) -> None:
+    _, output, _ = run("done", "--address", "172.16.0.2", "--namespace", "/arm2")
+    topic = "/arm2/hold_to_run"
+    assert (
+        f"the arm at 172.16.0.2 moves only while somebody publishes {topic}, at least every 0.3 s" in output
+    )
+    assert f"ros2 topic pub --rate 20 {topic} std_msgs/msg/Empty; Ctrl-C ends the deployment" in output
+    assert "franka arm at 10.0.0.7, 20 Hz, its commands are sent" in output
+    assert "not for everybody" not in output
+
+
+def test_a_mission_that_never_was_has_no_table(run: Callable[..., tuple[int, str, Path]]) -> None:
+    code, output, _ = run("idle")
+    assert code == 1
+    assert "no mission was run" in output
+    assert "openral's own opinion" not in output
+
+
+def test_an_empty_address_is_not_that_of_the_scene(run: Callable[..., tuple[int, str, Path]]) -> None:
+    code, output, folder = run("done", "--address", "")
+    assert code == 1
+    assert "--address is empty" in output
     assert not folder.exists()

@@ -49,6 +49,14 @@ def test_a_scene_without_skills_is_refused_unless_somebody_stays() -> None:
     assert prepare(Console(), scene, {"exit_when_done": "false"}) == ()
 
 
+def test_a_motion_that_does_not_exist_is_refused_with_its_line() -> None:
+    scene = load_scene("fr3_tabletop")
+    wrong = scene.model_copy(update={"motions": (scene.motions[0], "rskill://rskills/motion-nudgee")})
+    with pytest.raises(ManifestError, match=r"fr3_tabletop\.yaml:\d+: motions\[1\]: .*motion-nudgee"):
+        prepare(Console(), wrong, {})
+    assert prepare(Console(), scene, {}) == ()
+
+
 def test_a_licence_is_asked_before_anything_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     scene = load_scene("metaworld_drawer").model_copy(update={"skills": RLDX})
     with pytest.raises(LicenseError, match="OPENRAL_ACCEPT_NONCOMMERCIAL=1"):

@@ -8,6 +8,8 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -22,6 +24,8 @@ from openral_core.scene import DeployScene, load_scene
 from openral_core.types import RobotState
 from openral_robot_bridge.deployed_arm import ArmBridgeOptions, DeployedArm
 from openral_robot_bridge.driver import ArmError, ArmMode
+from openral_robot_bridge.process import ArmProcess
+from openral_robot_bridge.process_main import HostSettings
 from openral_robot_bridge.robot_arm import RobotArm, StepReport
 
 Scenes = Callable[..., DeployScene]
@@ -223,12 +227,42 @@ def test_scenes_without_an_arm_or_with_a_timeout_that_is_too_short_are_refused(s
         RobotArm(scene_with("fake", command_timeout_s=0.06))
 
 
+def test_an_arm_with_another_number_of_joints_than_its_robot_is_refused(scene_with: Scenes) -> None:
+    def eight_joints(settings: HostSettings) -> ArmProcess:
+        return ArmProcess(replace(settings, start=np.append(settings.start, 0.0)))
+
+    with pytest.raises(ManifestError, match="has 7 joints of role arm, the arm 8; list all"):
+        RobotArm(scene_with("fake"), connect=eight_joints)
+    assert multiprocessing.active_children() == []
+
+
+def test_a_deployment_says_at_once_that_its_arm_is_away_from_the_start_pose(
+    scene_with: Scenes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def elsewhere(settings: HostSettings) -> ArmProcess:
+        return ArmProcess(replace(settings, start=settings.start + 0.5 * np.eye(7)[1]))
+
+    monkeypatch.setattr("openral_robot_bridge.deployed_arm.RobotArm", partial(RobotArm, connect=elsewhere))
+    monkeypatch.setattr(
+        "openral_robot_bridge.deployed_arm.load_arm_scene", lambda scene, address: scene_with("fake")
+    )
+    deployed = DeployedArm(ArmBridgeOptions(scene="fake"), NoSink())
+    try:
+        why = "slow start: joint 2 is 0.50 rad from the scene's start pose, allowed 0.20 rad; lead the arm there by"
+        assert deployed.stopped_by.startswith(why)
+        assert "`openral robot home SCENE`" in deployed.stopped_by
+    finally:
+        deployed.finish()
+
+
 def test_an_arm_that_does_not_come_up_in_time_leaves_no_process(
     scene_with: Scenes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("openral_robot_bridge.process.CONNECT_S", 0.01)
-    with pytest.raises(ArmError):
-        RobotArm(scene_with("fake"))
+    with pytest.raises(
+        ArmError, match=r"the arm at 10\.0\.0\.7 does not answer: .* is another program connected to it"
+    ):
+        RobotArm(scene_with("fake", "10.0.0.7"))
     assert multiprocessing.active_children() == []
 
 

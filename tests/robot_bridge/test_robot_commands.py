@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import re
+import time
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 from arm_scenes import read_arm_scene, write_arm_scene
 from twin_process import TwinProcess
@@ -12,6 +20,9 @@ from typer.testing import CliRunner
 from openral_core.errors import ControlError, ManifestError
 from openral_core.files.share import share_directory
 from openral_robot_bridge.commands import app
+from openral_robot_bridge.process import ArmProcess
+from openral_robot_bridge.process_main import HostSettings
+from openral_robot_bridge.robot_arm import RobotArm
 from openral_robot_bridge.urdf_limits import read_limits
 
 SHARE = share_directory()
@@ -32,6 +43,30 @@ def test_check_compares_the_arm_with_its_robot(fake_scene: str) -> None:
         assert word in result.output
 
 
+@pytest.mark.parametrize(
+    ("change", "row"),
+    [
+        (
+            {"workspace": {"low": [0.25, 0.2, 0.02], "high": [0.75, 0.45, 0.7]}, "home": [0.52, 0.3, 0.15]},
+            "workspace",
+        ),
+        ({"elbow": {"low": [0.7, 0.5, 0.9], "high": [0.8, 0.6, 1.0]}}, "arm.safety.elbow"),
+    ],
+)
+def test_check_finds_a_start_pose_out_of_a_box(tmp_path: Path, change: dict[str, Any], row: str) -> None:
+    content = read_arm_scene("fr3_tabletop")
+    content["arm"]["driver"] = "fake"
+    (content["arm"]["safety"] if "elbow" in change else content).update(change)
+    result = CliRunner().invoke(app, ["check", str(write_arm_scene(tmp_path, content))])
+    assert result.exit_code == 1, result.output
+    said = " ".join(result.output.split())
+    part = "the elbow" if "elbow" in change else "the hand"
+    assert re.search(
+        rf"{re.escape(row)} .*{part} is outside: \(.*where the arm is; .* at the start pose", said
+    )
+    assert f"widen {row} in the scene" in said
+
+
 def test_home_asks_first(fake_scene: str) -> None:
     refused = CliRunner().invoke(app, ["home", fake_scene], input="n\n")
     assert refused.exit_code == 1
@@ -39,6 +74,40 @@ def test_home_asks_first(fake_scene: str) -> None:
     done = CliRunner().invoke(app, ["home", fake_scene], input="y\n")
     assert done.exit_code == 0, done.output
     assert "the arm is at its start pose" in done.output
+
+
+def test_an_interrupted_home_says_that_the_arm_rests(
+    fake_scene: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def elsewhere(settings: HostSettings) -> ArmProcess:
+        return ArmProcess(replace(settings, start=settings.start + 0.5 * np.eye(7)[0]))
+
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("openral_robot_bridge.homing.RobotArm", partial(RobotArm, connect=elsewhere))
+    monkeypatch.setattr(
+        "openral_robot_bridge.homing.time", SimpleNamespace(monotonic=time.monotonic, sleep=interrupt)
+    )
+    ended = CliRunner().invoke(app, ["home", fake_scene, "--yes"])
+    assert ended.exit_code == 130
+    assert ended.output.strip() == "interrupted; the arm was brought to rest"
+    assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize("command", [["check"], ["home", "--yes"], ["recover"]])
+def test_a_start_pose_out_of_range_is_refused_before_the_arm_is_connected(
+    tmp_path: Path, command: list[str]
+) -> None:
+    content = read_arm_scene("fr3_tabletop")
+    content["scene"]["backend_options"]["home"] |= {"fr3_joint4": -133, "fr3_joint6": 4.45}
+    path = write_arm_scene(tmp_path, content)
+    error = CliRunner().invoke(app, [*command, str(path)]).exception
+    assert isinstance(error, ManifestError)
+    degrees, margin = str(error).splitlines()
+    assert re.search(r"scene\.yaml:\d+: home\.fr3_joint4: -133 rad is outside of the range of fr3", degrees)
+    assert degrees.endswith("write -2.942 to -0.252 rad; angles are in radians, and -133 degrees are -2.321")
+    assert "4.45 rad is outside of the range of fr3 less arm.safety.position_margin_rad (0.1)" in margin
 
 
 def test_a_scene_without_an_arm_is_refused() -> None:
@@ -52,6 +121,13 @@ def test_an_address_that_is_none_is_one_line() -> None:
     assert isinstance(error, ManifestError)
     assert str(error).startswith("--address 'not an address': is no host name and no IP address; write ")
     assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize("command", [["check"], ["home", "--yes"], ["recover"]])
+def test_an_empty_address_is_not_the_scenes(fake_scene: str, command: list[str]) -> None:
+    error = CliRunner().invoke(app, [*command, fake_scene, "--address", ""]).exception
+    assert isinstance(error, ManifestError)
+    assert str(error).startswith("--address is empty; write the arm's address, or leave the option out")
 
 
 def test_check_and_recover_work_through_the_real_client(twin: TwinProcess) -> None:

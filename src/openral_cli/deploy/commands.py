@@ -95,7 +95,7 @@ def deploy_sim(
 @deploy.command("robot")
 def deploy_robot(
     config: Annotated[str, typer.Option("--config", help="Name or path; `openral scene list` has names.")],
-    address: Annotated[str, typer.Option(help="Of the arm; default: the scene's.")] = "",
+    address: Annotated[str | None, typer.Option(help="Of the arm; default: the scene's.")] = None,
     shadow: Annotated[
         bool, typer.Option("--shadow", help="Do everything, but send nothing to the arm.")
     ] = False,
@@ -114,6 +114,7 @@ def deploy_robot(
     """Run a mission on a real arm, which moves while somebody publishes `hold_to_run` in its namespace; exit 0 when the
     reasoner calls all of it done."""
     from openral_cli.deploy.robot_run import run_on_arm
+    from openral_robot_bridge.arm_scene import given_address
 
     shared = launch_arguments(
         mission=mission or "",
@@ -128,7 +129,7 @@ def deploy_robot(
     arguments = {
         **shared,
         "scene": config,
-        "address": address,
+        "address": given_address(address),
         "shadow": str(shadow).lower(),
         "namespace": namespace,
     }

@@ -16,6 +16,8 @@ WALL_S = 1e8
 """[s] a clock that shows more is the wall's, as in front of a real arm; a simulated world's begins at 0."""
 CONSOLE_AT = "openral console: http"
 """Beginning of the line with the address of the operator's page."""
+ARM_AT = (" arm at ", " Hz, ")
+"""Words of the line by which a robot bridge says that its arm is connected."""
 
 
 def follow(
@@ -37,7 +39,7 @@ def follow(
     def on_line(line: str) -> None:
         # A process that Ctrl-C meets while Python still starts says so by a traceback.
         trouble = is_trouble(line) and not (interrupted and "Traceback" in line)
-        if verbose or trouble or CONSOLE_AT in line:
+        if verbose or trouble or CONSOLE_AT in line or all(words in line for words in ARM_AT):
             style = "yellow" if trouble and not verbose else ""
             console.print(line, style=style, markup=False, soft_wrap=True)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from openral_control.motions import motion_name
 from openral_core.cli.downloads import download_bars
 from openral_core.errors import ManifestError, OpenralError
 from openral_core.files.output_folder import check_folder
@@ -14,6 +15,7 @@ from openral_core.process.launched_deployment import LAUNCH_LOG
 from openral_core.scene import DeployScene
 from openral_rskill.checks.package import is_known
 from openral_rskill.hub.install import ready
+from openral_rskill.registry import resolve
 from openral_rskill.vram import budget, require_budget
 
 
@@ -49,6 +51,7 @@ def prepare(console: Console, scene: DeployScene, arguments: Mapping[str, str]) 
     """
     if not scene.skills and arguments.get("exit_when_done") == "true":
         raise ManifestError(_no_skills(scene))
+    _require_motions(scene)
     refs = list(scene.skills)
     if scene.reward_skill and arguments.get("enable_reward_monitor", "true") == "true":
         refs.append(scene.reward_skill)
@@ -58,6 +61,20 @@ def prepare(console: Console, scene: DeployScene, arguments: Mapping[str, str]) 
     if arguments.get("allow_unevaluated") != "true":
         return ()
     return tuple(p.manifest.name for p in packages if not is_known(p.manifest, scene))
+
+
+def _require_motions(scene: DeployScene) -> None:
+    """Refuse a motion that does not exist, before an arm is connected for it."""
+    for index, ref in enumerate(scene.motions):
+        try:
+            motion_name(resolve(ref).manifest)
+        except OpenralError as error:
+            what, _, fix = str(error).partition("; ")
+            if scene.source is None:
+                raise
+            raise ManifestError(
+                scene.source.fault(("motions", index), what, fix or "name another")
+            ) from error
 
 
 def _no_skills(scene: DeployScene) -> str:

@@ -11,10 +11,12 @@ from openral_cli.deploy.follow import follow
 from openral_cli.deploy.prepare import check_run_folder, prepare
 from openral_cli.deploy.recorded import RunRecording
 from openral_cli.deploy.run_page import REPORT_FILE
+from openral_core.cli.robot_option import DEFAULT_NAMESPACE
 from openral_core.errors import NotFoundError
 from openral_core.files.output_folder import make_private
 from openral_core.mission_record import RecordedMission, load_mission
 from openral_core.process.launched_deployment import LAUNCH_LOG
+from openral_core.scene import DeployScene
 from openral_reasoner.mission.mission_view import table_of
 from openral_robot_bridge.arm_scene import load_arm_scene
 
@@ -42,6 +44,7 @@ def run_on_arm(arguments: dict[str, str], folder: Path, *, verbose: bool) -> int
     recording = RunRecording.of(arguments, folder)
     prepare(console, scene, arguments)
     make_private(folder)
+    console.print(_how_it_moves(scene, arguments.get("namespace", "")), markup=False, soft_wrap=True)
     given = {name: value for name, value in arguments.items() if value != ""}
     interrupted, code = follow(
         console, LAUNCH_FILE, {**given, "run_dir": str(folder.resolve())}, folder, verbose
@@ -52,7 +55,10 @@ def run_on_arm(arguments: dict[str, str], folder: Path, *, verbose: bool) -> int
         console.print(f"[red]no mission was run[/red]: {error}", soft_wrap=True)
         console.print(f"every line of every node: {folder / LAUNCH_LOG}", soft_wrap=True)
         return 130 if interrupted else 1
-    _print_mission(console, mission)
+    if mission.state == "idle":
+        console.print("no mission was run")
+    else:
+        _print_mission(console, mission)
     if code and not interrupted:
         console.print(
             f"[red]the launch ended with code {code}[/red]; see {folder / LAUNCH_LOG}", soft_wrap=True
@@ -61,7 +67,22 @@ def run_on_arm(arguments: dict[str, str], folder: Path, *, verbose: bool) -> int
     if (folder / REPORT_FILE).is_file():
         console.print(f"what happened, in a browser: {folder / REPORT_FILE}", soft_wrap=True)
     console.print(f"everything about this run: {folder}", soft_wrap=True)
+    if mission.state == "idle" and interrupted and recorded:
+        return 130
     return 0 if mission.state == "done" and recorded and (code == 0 or interrupted) else 1
+
+
+def _how_it_moves(scene: DeployScene, namespace: str) -> str:
+    """Return what an operator has to know before the arm can move, and how all of it is ended."""
+    assert scene.arm is not None  # `load_arm_scene`
+    safety, end = scene.arm.safety, "Ctrl-C ends the deployment"
+    if not safety.hold_to_run:
+        return f"the arm at {scene.arm.address} moves with nobody beside it (hold_to_run: false); {end}"
+    topic = f"{namespace or DEFAULT_NAMESPACE}/hold_to_run"
+    return (
+        f"the arm at {scene.arm.address} moves only while somebody publishes {topic}, at least every "
+        f"{safety.hold_to_run_s:g} s; to try: ros2 topic pub --rate 20 {topic} std_msgs/msg/Empty; {end}"
+    )
 
 
 def _print_mission(console: Console, mission: RecordedMission) -> None:

@@ -153,7 +153,9 @@ class Fingers:
         """Take the number of the gripper's command."""
         self._arm, self._gripper = arm, gripper
         self._guide = HandGuide(arm, None, 0.0)
+        self._opens = gripper == arm.low[-1]
         self._begun_s = self._since_s = 0.0
+        self._farthest_m = 0.0
         self._set_point: Vector | None = None
         self.opening_m = 0.0
         """[m] how far they were apart when they last moved; at the end, where they came to rest."""
@@ -162,20 +164,31 @@ class Fingers:
         """Count from here."""
         self._set_point = set_point
         self._begun_s = self._since_s = state.stamp_s
-        self.opening_m = state.gripper_opening
+        self.opening_m = self._farthest_m = state.gripper_opening
 
     def look(self, state: RobotState) -> MotionEnd | None:
-        """It ends where the fingers are at rest, and at once where they are open already and are to be."""
+        """It ends where the fingers are at rest after they have moved, and at once where they are open already and are
+        to be; it fails where they did not move."""
         apart = MotionEnd(True, f"the fingers are {1e2 * state.gripper_opening:.1f} cm apart")
-        if self._gripper == self._arm.low[-1] and self._arm.is_open(state.gripper_opening):
+        if self._opens and self._arm.is_open(state.gripper_opening):
             return apart
+        self._farthest_m = (min if self._opens else max)(self._farthest_m, state.gripper_opening)
         if abs(state.gripper_opening - self.opening_m) > FINGERS_REST_M:
             self.opening_m, self._since_s = state.gripper_opening, state.stamp_s
         passed_s = state.stamp_s - self._begun_s
         rests = state.stamp_s - self._since_s >= FINGERS_REST_S and passed_s >= FINGERS_BEGIN_S
-        if not rests and passed_s < FINGERS_MOST_S:
+        obeyed = self._have_moved(state.gripper_opening)
+        if passed_s < FINGERS_MOST_S and not (rests and obeyed):
             return None
-        return apart
+        asked = "open" if self._opens else "close"
+        return apart if obeyed else MotionEnd(False, f"{apart.message} and did not {asked}")
+
+    def _have_moved(self, opening_m: float) -> bool:
+        """Whether the fingers have moved the way that they were told, or need not: what is closed, or closed on
+        something, cannot close."""
+        if not self._opens and not self._arm.is_open(opening_m):
+            return True
+        return abs(opening_m - self._farthest_m) > FINGERS_REST_M
 
     def set_point(self, state: RobotState) -> Vector | None:
         """Return where it was: the hand stayed."""

@@ -219,6 +219,8 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
                 run.finish()
             ready.set()
             self.get_logger().info(run.describe())
+            if run.stopped_by:
+                self.get_logger().warning(f"the arm does not move: {run.stopped_by}")
             run.live()
         except OpenralError as error:
             self._fail(str(error))

@@ -73,7 +73,7 @@ def limits_of(robot: RobotDescription) -> ArmLimits:
         for name in ("position_limits", "velocity_limit", "acceleration_limit", "jerk_limit"):
             if getattr(joint, name) is None:
                 raise ManifestError(
-                    f"robots/{robot.name}/robot.yaml: joint {joint.name} has no {name}, which a real arm needs; add it"
+                    f"robot.yaml of {robot.name}: joint {joint.name} has no {name}, which a real arm needs; add it"
                 )
     low, high = np.array([joint.position_limits for joint in joints], dtype=np.float64).T
     count = len(joints)

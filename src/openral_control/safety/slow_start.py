@@ -32,7 +32,8 @@ class SlowStart:
         joint = int(np.argmax(off))
         return (
             f"joint {joint + 1} is {off[joint]:.2f} rad from the scene's start pose, "
-            f"allowed {self._tolerance:.2f} rad; guide the arm there by hand"
+            f"allowed {self._tolerance:.2f} rad; lead the arm there by `openral robot home SCENE`, with no deployment "
+            "beside it, or by hand"
         )
 
     def share(self, step: JointStep) -> float:

@@ -11,7 +11,10 @@ import typer
 
 from openral_core.cli import numbers
 from openral_core.cli.robot_option import DEFAULT_NAMESPACE, NamespaceOption
-from openral_core.errors import InstallationError
+from openral_core.errors import InstallationError, OpenralError
+
+LOOPBACK, PORT = "127.0.0.1", 8765
+"""Where HTTP is served unless another place is given."""
 
 
 class Approve(str, Enum):
@@ -26,8 +29,12 @@ def mcp(
     approve: Annotated[
         Approve, typer.Option(help="each: the operator says yes to each motion, by `openral prompt yes`.")
     ] = Approve.EACH,
-    address: Annotated[str, typer.Option(help="With --http: an address of loopback.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="With --http; 0: a free one.")] = 8765,
+    address: Annotated[
+        str | None, typer.Option(help="With --http: an address of loopback; default: 127.0.0.1.")
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="With --http; 0: a free one; default: 8765.")
+    ] = None,
     token_file: Annotated[
         Path | None, typer.Option(help="With --http: where the token is written, for this user alone.")
     ] = None,
@@ -36,7 +43,12 @@ def mcp(
 ) -> None:
     """Offer the tools of the running reasoner to a client of the Model Context Protocol, under the reasoner's gates."""
     import asyncio
+    import signal
 
+    given = {"--address": address, "--port": port, "--token-file": token_file}
+    without = [name for name, value in given.items() if value is not None]
+    if without and not http:
+        raise OpenralError(f"{without[0]} needs --http; without it standard input and output are served")
     try:
         from openral_reasoner.mcp.http import HttpServer
         from openral_reasoner.mcp.server import ToolsServer
@@ -44,7 +56,12 @@ def mcp(
         raise InstallationError(f"{error.name} is not installed: pip install 'openral[mcp]'") from error
     from openral_reasoner.ros.tool_client import ToolClient
 
-    listening = HttpServer(address, port, token_file) if http else None
+    listening = None
+    if http:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # the token's file goes then, too
+        listening = HttpServer(
+            LOOPBACK if address is None else address, PORT if port is None else port, token_file
+        )
 
     async def serve() -> None:
         client = ToolClient(approve_each=approve is Approve.EACH, patience_s=patience, namespace=namespace)

@@ -61,7 +61,7 @@ class HttpServer:
             token_file: where the token is written (0600); None: a file of its own in the user's run folder.
 
         Raises:
-            InstallationError: the address is another one, or the port is taken.
+            InstallationError: the address is another one, the port is taken, or the token's file is a folder.
             OutputError: the token's file cannot be written.
         """
         if not is_loopback(address):
@@ -69,6 +69,8 @@ class HttpServer:
                 f"--address {address}: only loopback is served, as 127.0.0.1; for other machines put a proxy with TLS"
                 " before it, or use ssh -L"
             )
+        if token_file is not None and token_file.is_dir():
+            raise InstallationError(f"--token-file {token_file}: is a folder; name a file in it")
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         self._socket = socket.socket(family, socket.SOCK_STREAM)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -85,6 +85,8 @@ class Stop:
     """Every motion ends, whoever began it, and with it the mission."""
 
     why: str = ""
+    wrong: str = ""
+    """What is wrong with the arguments that came with it; it is done all the same."""
 
 
 @dataclass(frozen=True)

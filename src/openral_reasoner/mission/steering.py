@@ -106,12 +106,18 @@ class Steering:
         if isinstance(request, AskOperator):
             self._ask(request, answer, now)
         elif isinstance(request, Say):
-            mission.say(now.stamp_s, "says", plain_line(request.text))
-            answer(Reply(True, "said"))
+            text = plain_line(request.text)
+            if text:
+                mission.say(now.stamp_s, "says", text)
+            answer(
+                Reply(True, "said") if text else Reply(False, "refused: the text is empty; send one sentence")
+            )
         elif isinstance(request, Decompose):
             steps = "; ".join(plain_line(step)[:80] for step in request.steps[: self._limits.max_tasks])
-            mission.say(now.stamp_s, "steps", steps)
-            answer(Reply(True, "noted; now run the steps one by one"))
+            if request.steps:
+                mission.say(now.stamp_s, "steps", steps)
+            noted = Reply(True, "noted; now run the steps one by one")
+            answer(noted if request.steps else Reply(False, "refused: there are no steps; send at least one"))
         elif isinstance(request, Finish) and self._running is not None:
             answer(Reply(False, "a skill is running; wait for its end"))
         elif isinstance(request, Finish):
@@ -270,7 +276,7 @@ def _fault_of_goal(skill: Skill, request: Execute) -> str:
     try:
         check_goal_params(skill.name, skill.goal_params_schema, request.params)
     except ContractError as error:
-        return plain_line(str(error))
+        return plain_line(str(error).replace("params_json", "params", 1))
     if not 0 <= request.max_steps <= MAX_STEPS:
         return f"max_steps is {request.max_steps}; send 1 to {MAX_STEPS}, or 0 for no such bound"
     return ""

@@ -149,6 +149,7 @@ def control_of(status: ControlStatus) -> dict[str, object]:
         "executes": plain_line(status.instruction),
         "skill": plain_line(status.skill),
         "holding": bool(status.holding),
+        "stopped_by": plain_line(status.stopped_by),
         "estopped": bool(status.estopped),
         "steps_executed": int(status.executed),
         "chunks_rejected": int(status.rejected),

@@ -23,13 +23,13 @@ from openral_core.ros.qos import LATCHED
 from openral_reasoner.mission.request_queue import Reply
 from openral_reasoner.ros.skill_client import SkillClients, skill_actions
 from openral_reasoner.ros.tool_server import ACTION, TOPIC
+from openral_reasoner.tools.table import STOP
 from openral_reasoner.tools.tool_source import CallProgress, OfferedTool
 
 LOOK_S = 0.25
 """[s] wall time between two looks at a call that is under way."""
 TELL_S = 5.0
 """[s] wall time without news after which a client is told that the call goes on."""
-STOP = "stop"
 STOP_PATIENCE_S = 2.0
 """[s] wall time that a reasoner has to answer a stop, before the goals of all skills are cancelled from here."""
 NOBODY = "no reasoner answers on `tools`; start a deployment, with `openral deploy sim` or ros2 launch"
@@ -172,6 +172,7 @@ class ToolClient:
     ) -> Any:
         """Return the value of a future, and pass news on meanwhile; None: the reasoner is gone."""
         told_s = seen_s = self._loop.time()
+        newest = "the call goes on"
         while not future.done():
             await asyncio.wait({future}, timeout=LOOK_S)
             now_s = self._loop.time()
@@ -180,8 +181,8 @@ class ToolClient:
                 return None
             news = [words.get_nowait() for _ in range(words.qsize())]
             if news or now_s - told_s > TELL_S:
-                told_s = now_s
-                await progress(news[-1] if news else "the call goes on")
+                told_s, newest = now_s, news[-1] if news else newest
+                await progress(newest)
         return future.result()
 
     async def _stop_directly(self) -> Reply:

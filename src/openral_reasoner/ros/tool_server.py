@@ -20,11 +20,12 @@ from openral_core.ros.qos import LATCHED
 from openral_reasoner.mission.attempt import Command
 from openral_reasoner.mission.request_queue import Reply
 from openral_reasoner.tools.outside_calls import Call, OutsideCalls
+from openral_reasoner.tools.table import STOP
 from openral_reasoner.tools.tool import MAX_ARGUMENTS, Tool
 
 TOPIC, ACTION = "tools", "tools/call"
 MAX_OPEN = 16
-"""Calls that may wait for their answers at the same time."""
+"""Calls that may wait for their answers at the same time; a stop is one more."""
 MAX_TEXT = 256
 """Characters of the names in a call."""
 SEEN_WITHIN_S = 5.0
@@ -78,7 +79,7 @@ class ToolServer:
             ACTION,
             execute_callback=self._serve,
             goal_callback=lambda request: (
-                GoalResponse.ACCEPT if len(self._open) < MAX_OPEN else GoalResponse.REJECT
+                GoalResponse.ACCEPT if may_open(request.tool, len(self._open)) else GoalResponse.REJECT
             ),
             cancel_callback=self._on_cancel,
         )
@@ -170,13 +171,18 @@ def tool_message(tool: Tool) -> ToolMessage:
     )
 
 
+def may_open(tool: str, open_calls: int) -> bool:
+    """Whether a call is taken while so many others wait for their answers; a stop always is."""
+    return tool == STOP or open_calls < MAX_OPEN
+
+
 def call_of(goal: Any) -> Call:
     """Return a call from the goal of the action.
 
     Raises:
         ContractError: a field is too long or holds control characters; the text names it.
     """
-    if len(goal.arguments_json) > MAX_ARGUMENTS:
+    if len(goal.arguments_json) > MAX_ARGUMENTS and goal.tool != STOP:
         raise ContractError(
             f"arguments_json has {len(goal.arguments_json)} characters; send at most {MAX_ARGUMENTS}"
         )

@@ -150,6 +150,8 @@ class OutsideCalls:
         held = self._sessions.get(session)
         if held is None or held.mission is None or held.mission.state is not MissionState.ACTIVE:
             return None
+        if self._director.question:
+            return -1.0, plain_line(f"waiting for the operator's answer: {self._director.question}")
         task = held.mission.current
         return task.progress if task else -1.0, plain_line(held.mission.message)
 
@@ -162,9 +164,11 @@ class OutsideCalls:
             name = plain_line(call.tool, 80)
             return Reply(False, f"refused: there is no tool '{name}'; there is {', '.join(tools)}")
         arguments = parse_arguments(call.arguments)
+        refusal = arguments if isinstance(arguments, str) else tool.refusal(arguments)
+        if refusal and tool.stops:
+            return Stop(wrong=plain_line(refusal.removeprefix("refused: ")))
         if isinstance(arguments, str):
             return Reply(False, arguments)
-        refusal = tool.refusal(arguments)
         return Reply(False, plain_line(refusal)) if refusal else tool.ask(arguments)
 
     def _serve(
@@ -174,7 +178,8 @@ class OutsideCalls:
             self._forget(session)
             reason = f"stopped by {session.who}{f': {plain_line(asked.why)}' if asked.why else ''}"
             commands = self._director.halt(reason, reason, self._director.mission.id, now)
-            answer(Reply(True, "every motion was told to stop; `state` says what the bridge does"))
+            wrong = f"; it was stopped though the arguments are wrong: {asked.wrong}" if asked.wrong else ""
+            answer(Reply(True, f"every motion was told to stop; `state` says what the bridge does{wrong}"))
             return commands
         if isinstance(asked, ReadState):
             asked = Reply(True, json.dumps(self._state()))

@@ -31,6 +31,8 @@ from openral_reasoner.palette import Palette
 from openral_reasoner.tools.skill_tools import describe, skill_tool, skill_tool_name
 from openral_reasoner.tools.tool import Arguments, Tool
 
+STOP = "stop"
+"""Name of the tool that ends all motion."""
 MAX_LOG = 256
 """Steps of the mission log that one call reads."""
 
@@ -225,10 +227,11 @@ def _log() -> Tool:
 
 def _stop() -> Tool:
     return Tool(
-        "stop",
+        STOP,
         "Stop every motion now, whoever began it, and end the mission. It works at any time.",
         _object(why=_text("one sentence, for the mission log")),
         lambda given: Stop(given.get("why", "")),
+        stops=True,
     )
 
 

@@ -37,6 +37,8 @@ class Tool:
     """It may move the arm, or change what the arm will do."""
     reads: bool = False
     """It changes nothing."""
+    stops: bool = False
+    """It ends all motion, whatever is wrong with its arguments."""
     gate_judges: bool = False
     """The values are judged by the mission's gate, which also writes its refusals down; here only their types are."""
 

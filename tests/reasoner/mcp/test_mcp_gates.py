@@ -8,9 +8,13 @@ from typing import Any
 import pytest
 from mcp import Client
 from mcp_desk import MOVE, OPEN, SESSION, McpDesk, text
+from openral.action import CallTool
 
+from openral_core.errors import ContractError
 from openral_reasoner.mission.mission import MissionState
+from openral_reasoner.ros.tool_server import MAX_OPEN, call_of, may_open
 from openral_reasoner.tools.outside_calls import IDLE_S, Call
+from openral_reasoner.tools.tool import MAX_ARGUMENTS
 
 TASK = {"task": "drawer-open-v3", "why": "x"}
 POSITION = [0.1, 0.6, 0.3]
@@ -36,7 +40,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (OPEN, {**TASK, "stop_when": [{"name": "lifted", "height_m": 1e9}]}, "height_m"),
     (OPEN, {**TASK, "max_steps": -1}, "max_steps is -1"),
     (OPEN, {**TASK, "max_steps": 0.5}, "of type integer"),
-    (MOVE, {"why": "x"}, "position is missing"),
+    (MOVE, {"why": "x"}, "rskill-motion-move-to: params: position is missing"),
     (
         MOVE,
         {"why": "x", "params": {"position": [0.1, 0.6, 9.0]}},
@@ -47,6 +51,8 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (MOVE, {"why": "x", "params": {"position": POSITION, "gripper": "x"}}, "unknown 'gripper'"),
     (MOVE, {"why": "x", "params": {"position": [True, 0, 0]}}, "of type number"),
     ("say", {"text": "\u001b[2J mission done"}, "control character U+001B"),
+    ("say", {"text": " "}, "refused: the text is empty; send one sentence"),
+    ("decompose_mission", {"steps": []}, "refused: there are no steps; send at least one"),
     ("say", {"text": "x" * 501}, "send at most 500 characters"),
     ("ask_operator", {"question": 7}, "of type string"),
     ("decompose_mission", {"steps": ["unlock the door\u0007"]}, "control character U+0007"),
@@ -81,6 +87,43 @@ def test_arguments_that_are_no_json_object_are_refused() -> None:
         told: list[Any] = []
         desk.do(desk.calls.call(Call(SESSION, "x", False, "state", arguments), told.append, desk.now))
         assert told[0].text.startswith("refused: the arguments are no JSON")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        ('{"now": true}', "stop: unknown 'now'; its parameters: why"),
+        ('{"reason": "an obstacle", "why": "x"}', "stop: unknown 'reason'; its parameters: why"),
+        ('{"why": 7}', "stop: why is 7; send a value of type string"),
+        ('{"why": "' + "x" * 501 + '"}', "send at most 500 characters"),
+        (r'{"why": "\u001b[2J"}', "control character U+001B"),
+        ('{"why": "' + "x" * 20_000 + '"}', "the arguments have 20011 characters"),
+        ("[1]", "the arguments are no JSON object"),
+        ("{", "the arguments are no JSON"),
+    ],
+)
+def test_a_stop_stops_whatever_its_arguments_are(arguments: str, wrong: str) -> None:
+    desk = McpDesk(progress=(0.3,))
+    desk.desk.say("open the drawer")
+    assert len(desk.desk.sent) == 1
+    told: list[Any] = []
+    desk.do(desk.calls.call(Call(SESSION, "an agent", True, "stop", arguments), told.append, desk.now))
+    assert desk.desk.mission.state is MissionState.STOPPED
+    assert desk.desk.cancelled == [1]
+    assert told[0].ok
+    assert told[0].text.startswith("every motion was told to stop; ")
+    assert wrong in told[0].text
+    assert told[0].text.isprintable()
+
+
+def test_a_stop_is_taken_where_other_calls_are_too_many_or_too_long() -> None:
+    long = "x" * (MAX_ARGUMENTS + 1)
+    assert call_of(CallTool.Goal(tool="stop", arguments_json=long)).arguments == long
+    with pytest.raises(ContractError, match="arguments_json has 16385 characters"):
+        call_of(CallTool.Goal(tool="say", arguments_json=long))
+    assert may_open("stop", MAX_OPEN)
+    assert may_open("say", MAX_OPEN - 1)
+    assert not may_open("say", MAX_OPEN)
 
 
 def test_a_latched_estop_refuses_motion_and_nothing_else() -> None:
@@ -163,6 +206,20 @@ def test_each_motion_needs_a_yes_and_silence_is_none() -> None:
     assert len(asked) == 3
     assert 'wants to run openral/rskill-mini drawer-open-v3: "open the drawer"' in asked[0]
     assert all("[0.1, 0.6, 0.3]" in question for question in asked[1:2]), "the operator reads the numbers"
+
+
+def test_a_client_is_told_that_the_operator_is_waited_for() -> None:
+    desk = McpDesk(approve_each=True)
+    heard: list[str] = []
+
+    async def told(progress: float, total: float | None, message: str | None) -> None:
+        heard.append(message or "")
+
+    async def scene(client: Client) -> None:
+        await client.call_tool(OPEN, TASK, progress_callback=told)
+
+    desk.run(scene)
+    assert any(words.startswith("waiting for the operator's answer: mcp") for words in heard), heard
 
 
 def test_a_call_that_is_broken_off_stops_what_it_asked_for() -> None:

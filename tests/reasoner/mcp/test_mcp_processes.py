@@ -17,12 +17,15 @@ from typing import Any
 
 import httpx2
 import pytest
+import typer
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_desk import text
 from reasoner_graph import PATIENCE_S, Graph, end_of
+from typer.testing import CliRunner
 
 from openral_core.errors import InstallationError
+from openral_reasoner.mcp.commands import mcp
 from openral_reasoner.mcp.http import HttpServer
 
 RUN = "execute_skill__openral__rskill-fake"
@@ -204,11 +207,37 @@ def test_http_needs_the_token_and_no_web_page_gets_in(graph: Graph) -> None:
     assert not file.exists(), "the token goes with the server"
 
 
+@pytest.mark.parametrize("ends", [signal.SIGINT, signal.SIGTERM])
+def test_the_token_goes_with_the_server_however_it_is_ended(graph: Graph, ends: signal.Signals) -> None:
+    process, url, file = start_http(graph)
+    try:
+        until(lambda: httpx2.get(url).status_code == 401, "the server")
+        assert file.read_text()
+        process.send_signal(ends)
+        process.wait(PATIENCE_S)
+    finally:
+        process.kill()
+    assert not file.exists()
+
+
+@pytest.mark.parametrize("option", [["--address", "1.2.3.4"], ["--port", "1234"], ["--token-file", "token"]])
+def test_options_of_http_are_not_taken_in_silence_without_it(option: list[str]) -> None:
+    app = typer.Typer()
+    app.command()(mcp)
+    error = CliRunner().invoke(app, option).exception
+    assert str(error) == f"{option[0]} needs --http; without it standard input and output are served"
+
+
 @pytest.mark.parametrize("address", ["0.0.0.0", "192.0.2.1", "::", "localhost.example"])
 def test_no_other_address_than_loopback_is_served(address: str, tmp_path: Path) -> None:
     with pytest.raises(InstallationError, match=f"--address {address}: only loopback is served"):
         HttpServer(address, 0, tmp_path / "token")
     assert not (tmp_path / "token").exists()
+
+
+def test_a_folder_in_the_place_of_the_tokens_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InstallationError, match=f"--token-file {tmp_path}: is a folder; name a file in it"):
+        HttpServer("127.0.0.1", 0, tmp_path)
 
 
 def test_a_refusal_of_the_command_is_one_line() -> None:

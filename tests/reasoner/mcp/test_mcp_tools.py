@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from mcp import Client
 from mcp_desk import MOVE, OPEN, PALETTE, McpDesk, text
+from openral.msg import ControlStatus
 
 from openral_core.goal_params import check_params_schema
 from openral_core.stop_conditions import stop_when_text
@@ -17,6 +18,7 @@ from openral_reasoner.llm.tools import make_tools
 from openral_reasoner.mission.mission import MissionState
 from openral_reasoner.mission.request_queue import RequestQueue
 from openral_reasoner.mission.steering import SteeringLimits
+from openral_reasoner.ros.messages import control_of
 from openral_reasoner.tools.table import inside_table, outside_table
 
 ONLY_OUTSIDE = {"stop", "state", "list_skills", "mission_log", "finish_mission"}
@@ -174,3 +176,8 @@ def test_both_handshakes_are_spoken(mode: str) -> None:
             assert not (await client.call_tool("state")).is_error
 
     asyncio.run(play())
+
+
+def test_what_keeps_a_real_arm_from_moving_is_told() -> None:
+    assert control_of(ControlStatus(stopped_by="hold to run\n"))["stopped_by"] == "hold to run"
+    assert control_of(ControlStatus())["stopped_by"] == ""

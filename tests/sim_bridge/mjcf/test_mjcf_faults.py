@@ -23,10 +23,16 @@ SIX = {
 LOCKED = {**ROBOT, "end_effectors": [{**ROBOT["end_effectors"][0], "max_opening_m": None}]}
 BALL_JOINT = MODEL.replace('<joint name="pan" axis="0 0 1" range="-3 3"', '<joint name="pan" type="ball"')
 
+SWAPPED = {**ROBOT, "joints": [ROBOT["joints"][1], ROBOT["joints"][0], *ROBOT["joints"][2:]]}
+
 CASES: dict[str, tuple[dict[str, Any], str]] = {
     "no model": (
         {"model": MODEL, "options": {"model": "elsewhere.xml"}},
         r"scene\.yaml:\d+: model: there is no file .*elsewhere\.xml; write the path",
+    ),
+    "model of a world that has to be written": (
+        {"model": MODEL, "options": {"model": "elsewhere.xml", "keyframes": "init"}},
+        r"there is no file .*; make it by `openral robot world .*scene\.yaml --out FOLDER` and use the scene there",
     ),
     "bad xml": (
         {"model": MODEL.replace("</worldbody>", "</wordbody>")},
@@ -65,6 +71,10 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         {"model": MODEL.replace('"pan"', '"spin"'), "options": {"names": {"pan": "spinn"}}},
         r"the model has no joint 'spinn' \(names: pan\); did you mean 'spin'\?",
     ),
+    "joints in another order than the arm's": (
+        {"robot": SWAPPED},
+        r"model: small_arm's robot\.yaml has lift before pan, from which it hangs; list the arm's joints from the base",
+    ),
     "no hand": (
         {"model": MODEL.replace('"tool"', '"toool"')},
         "no body or site 'tool'; did you mean 'toool'?",
@@ -72,6 +82,40 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     "no keyframe": (
         {"options": {"home": "ready"}},
         "home: the model has no keyframe 'ready'; it has home, low",
+    ),
+    "degrees for radians": (
+        {"options": {"home": {"pan": -133, "lift": 0.2, "reach": 0.1}}},
+        r"scene\.yaml:\d+: home\.pan: -133 rad is outside of the range of small_arm; write -3\.000 to 3\.000 rad; "
+        r"angles are in radians, and -133 degrees are -2\.321",
+    ),
+    "slide beyond its range": (
+        {"options": {"home": {"reach": 0.4}}},
+        r"home\.reach: 0\.4 m is outside of the range of small_arm; write 0\.000 to 0\.300 m$",
+    ),
+    "keyframe out of range": (
+        {"model": MODEL.replace('"low" qpos="0.1 0.4', '"low" qpos="0.1 1.6'), "options": {"home": "low"}},
+        r"home: lift begins at 1\.6 rad, which is outside of the range of small_arm; begin it at -1\.500 to 1\.500",
+    ),
+    "start of a task out of range": (
+        {
+            "model": MODEL.replace('"low" qpos="0.1 0.4', '"low" qpos="0.1 1.6'),
+            "options": {"starts": {"touch": "low"}},
+        },
+        r"starts\.touch: lift begins at 1\.6 rad",
+    ),
+    "joint that is not given, out of range": (
+        {
+            "model": MODEL.replace('range="-3 3"', 'range="-3 3" ref="3.5"'),
+            "options": {"home": {"lift": 0.2}},
+        },
+        r"scene\.yaml:\d+: home: pan begins at 3\.5 rad, which is outside",
+    ),
+    "numbered keyframes out of range": (
+        {
+            "model": MODEL.replace('"home"', '"at0"').replace('"low" qpos="0.1 0.4', '"at1" qpos="0.1 1.6'),
+            "options": {"keyframes": "at"},
+        },
+        r"keyframes: lift begins at 1\.6 rad",
     ),
     "no such body": (
         {"options": {"place": {"bal": {"x": [0, 1]}}}},

@@ -76,6 +76,21 @@ class InitialStates:
             data.qpos[at + 3 : at + 7] = turned(data.qpos[at + 3 : at + 7], np.array([0.0, 0.0, yaw]))
         mujoco.mj_forward(self._model, data)
 
+    def poses(self) -> list[tuple[str, NDArray[np.float64]]]:
+        """Return the option that names a pose, and the pose (nq,), for all that an initial state begins in."""
+        model = self._model
+        if self._states:
+            return [("keyframes", model.key_qpos[key]) for key in self._states.values()]
+        found = [
+            (f"starts.{task}" if task else "home", model.key_qpos[key]) for task, key in self._keys.items()
+        ]
+        if "" not in self._keys:
+            home = np.array(model.qpos0)
+            for address, position in self._pose:
+                home[address] = position
+            found.append(("home", home))
+        return found
+
     def _draw(self, data: Any, init_id: int) -> dict[str, NDArray[np.float64]]:
         """Return x, y, z [m] and the turn [rad] of each placed body."""
         rng = np.random.default_rng(init_id)

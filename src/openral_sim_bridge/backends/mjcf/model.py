@@ -30,6 +30,8 @@ def load_model(options: MjcfOptions, document: Document) -> Any:
     path = document.path.parent / Path(options.model).expanduser()
     if not path.is_file():
         what, fix = f"there is no file {path}", "write the path from the scene's file to the model"
+        if options.keyframes is not None:
+            fix = f"make it by `openral robot world {document.path} --out FOLDER` and use the scene there"
         raise ManifestError(document.fault(("model",), what, fix))
     log_warnings()
     try:

@@ -80,6 +80,8 @@ def find_robot(model: Any, robot: RobotDescription, options: MjcfOptions, naming
         for joint, index in zip(arm, ids, strict=True)
         if is_whole and model.jnt_type[index] not in _MOVING
     ]
+    if is_whole:
+        naming.faults += _order_faults(model, [joint.name for joint in arm], ids, robot.name)
     gripper = _find_fingers(model, robot, options, naming)
     reported = tuple(_reported(robot, naming, options.gripper is not None))
     weld = _find_weld(model, options, naming) if options.mocap is not None else None
@@ -99,6 +101,31 @@ def find_robot(model: Any, robot: RobotDescription, options: MjcfOptions, naming
         speed=np.array([joint.velocity_limit or np.inf for joint in arm]),
         reported=reported,
     )
+
+
+def _order_faults(model: Any, names: list[str], ids: list[int], robot: str) -> list[Fault]:
+    """Return a fault for each joint that comes before one from which it hangs: a real arm counts its joints from base
+    to hand."""
+    return [
+        Fault(
+            "model",
+            f"{robot}'s robot.yaml has {name} before {later}, from which it hangs",
+            "list the arm's joints from the base to the hand",
+        )
+        for at, (name, index) in enumerate(zip(names, ids, strict=True))
+        for later, other in zip(names[at + 1 :], ids[at + 1 :], strict=True)
+        if _hangs_from(model, index, other)
+    ]
+
+
+def _hangs_from(model: Any, joint: int, other: int) -> bool:
+    """Whether another joint moves the body of a joint; of two of one body, the later moves what the earlier does."""
+    body, above = int(model.jnt_bodyid[joint]), int(model.jnt_bodyid[other])
+    if body == above:
+        return other < joint
+    while body > above:
+        body = int(model.body_parentid[body])
+    return body == above
 
 
 def _find_fingers(

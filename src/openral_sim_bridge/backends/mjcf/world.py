@@ -22,6 +22,7 @@ from openral_sim_bridge.backends.mjcf.model import load_model, substeps
 from openral_sim_bridge.backends.mjcf.naming import Naming
 from openral_sim_bridge.backends.mjcf.options import read_options
 from openral_sim_bridge.backends.mjcf.robot import find_robot, raise_all
+from openral_sim_bridge.backends.mjcf.start_range import start_faults
 
 _DIVERGED = (
     mujoco.mjtWarning.mjWARN_BADQPOS,
@@ -53,6 +54,9 @@ class CompiledScene:
         }
         gripper = found.gripper if found is not None else None
         self.states = InitialStates(self.model, self.options, gripper, self.naming)
+        if found is not None and not self.naming.faults:
+            margin_rad = scene.arm.safety.position_margin_rad if scene.arm is not None else 0.0
+            self.naming.faults += start_faults(robot, self.options, self.states, self.naming, margin_rad)
         if found is None or self.naming.faults:
             raise_all(document, self.naming.faults)
         self.robot = found

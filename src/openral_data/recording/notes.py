@@ -6,7 +6,7 @@ import datetime
 import time
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import uuid4
+from uuid import NAMESPACE_OID, uuid4, uuid5
 
 from openral_core.teleoperation import TELEOPERATION
 from openral_data.recording.outcome import FAILURE, SUCCESS, UNKNOWN
@@ -54,6 +54,10 @@ class EpisodeNotes:
     """[s] stamp of the first frame."""
     end_s: float = -1.0
     """[s] stamp of the newest step."""
+    begin_ns: int = 0
+    """[ns since 1970] when the newest message before the first frame was received."""
+    truncated: bool = False
+    """What is known of the episode ends before the episode does."""
     recording_id: str = field(default_factory=lambda: uuid4().hex)
     started: str = field(
         default_factory=lambda: datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
@@ -64,6 +68,15 @@ class EpisodeNotes:
         """Take a reading of the reward monitor; the last one that judges counts."""
         if not abstained:
             self.reward_model = SUCCESS if succeeded else FAILURE
+
+    def name_by_content(self) -> None:
+        """Make `recording_id` of what was recorded, so that the same bag always gives the same one.
+
+        A goal's id and its beginning tell an episode from others; without a goal, its words and its end do, too.
+        """
+        goal_id = self.skill.goal_id if self.skill else ""
+        rest = goal_id or f"{self.sentence} {self.end_s:.9f}"
+        self.recording_id = uuid5(NAMESPACE_OID, f"{self.begin_ns} {self.begin_s:.9f} {rest}").hex
 
     def about(self) -> dict[str, Any]:
         """Return what is kept."""
@@ -81,6 +94,7 @@ class EpisodeNotes:
             "started": self.started,
             "begin_s": self.begin_s,
             "end_s": self.end_s,
+            "truncated": self.truncated,
             "operator": self.operator,
             "reward_model": self.reward_model,
         }

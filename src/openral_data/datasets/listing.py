@@ -9,6 +9,7 @@ from typing import Any, Literal
 from rich.table import Table
 from rich.text import Text
 
+from openral_core.cli.printable import printable, printable_lines
 from openral_core.errors import NotFoundError, OpenralError
 from openral_data.lerobot_v3 import Dataset, open_dataset
 from openral_data.recording_folder import DATASET, RUN_RECORDING, RecordingFolder
@@ -57,23 +58,23 @@ def list_table(folder: Path) -> Table:
         try:
             dataset = open_dataset(root)
         except OpenralError as error:
-            table.add_row(str(root), "[red]no[/red]")
+            table.add_row(_cell(root), "[red]no[/red]")
             unreadable.append(str(error))
             continue
         outcomes = dataset.episodes.get("outcome")
         left = len(RecordingFolder(root.parent).unfinished()) if root.name == DATASET else 0
         table.add_row(
-            str(root.parent if root.name == DATASET else root),
+            _cell(root.parent if root.name == DATASET else root),
             str(len(dataset.episodes["episode_index"])),
             str(len(dataset)),
             f"{dataset.info['fps']:g}",
             str(len(dataset.cameras)),
-            str(dataset.info.get("robot_type") or "-"),
+            _cell(dataset.info.get("robot_type") or "-"),
             "-" if outcomes is None else f"{outcomes.count('success')} of {len(outcomes)}",
             str(left) if left else "-",
         )
     if unreadable:
-        table.caption, table.caption_justify = Text("\n".join(unreadable)), "left"
+        table.caption, table.caption_justify = Text(printable_lines("\n".join(unreadable))), "left"
     if not count:
         raise NotFoundError(
             f"{folder}: no LeRobot v3 dataset in it or below; record one with --record episodes"
@@ -93,20 +94,26 @@ def episode_table(dataset: Dataset) -> Table:
         table.add_row(
             str(number),
             f"{length / fps:.1f}",
-            ", ".join(row.get("tasks") or ["-"]),
-            str(row.get("skill") or "-").rpartition("/")[2].removeprefix("rskill-"),
-            str(row.get("seed", "-")),
-            str(row.get("outcome") or "-"),
-            str(row.get("outcome_source") or "-").replace("_", " "),
-            f"{row['interventions']} frames" if row.get("interventions") else "-",
-            _remarks(row),
+            _cell(", ".join(map(str, row.get("tasks") or ["-"]))),
+            _cell(str(row.get("skill") or "-").rpartition("/")[2].removeprefix("rskill-")),
+            _cell(row.get("seed", "-")),
+            _cell(row.get("outcome") or "-"),
+            _cell(str(row.get("outcome_source") or "-").replace("_", " ")),
+            _cell(f"{row['interventions']} frames" if row.get("interventions") else "-"),
+            _cell(_remarks(row)),
         )
     return table
+
+
+def _cell(value: object) -> Text:
+    """Return what a file says as a cell: brackets in it are no markup, and control characters are written out."""
+    return Text(printable(str(value)))
 
 
 def _remarks(row: dict[str, Any]) -> str:
     said = ["cut off"] if row.get("truncated") else []
     for name in ("repeated_images", "missing_steps"):
-        if (row.get(name) or 0) > 0:
-            said.append(f"{row[name]} {name.replace('_', ' ')}")
+        lost = row.get(name)
+        if isinstance(lost, int) and lost > 0:
+            said.append(f"{lost} {name.replace('_', ' ')}")
     return ", ".join(said)

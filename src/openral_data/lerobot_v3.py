@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from openral_core.errors import DatasetError, NotFoundError
 from openral_data.column_statistics import ColumnStatistics
 from openral_data.episode import Episode, decode_png
-from openral_data.lerobot_meta import read_episodes, read_info, read_sentences, tasks_table
+from openral_data.lerobot_meta import read_episodes, read_info, read_rows, read_sentences, tasks_table
 from openral_data.metadata import DatasetMetadata
 
 FILE_BYTES = 100_000_000
@@ -196,9 +196,11 @@ class Dataset:
             why = _OURS if missing[0].startswith("label.") else f"it has {', '.join(features)}"
             raise DatasetError(f"{self.root}: has no {missing[0]}; {why}")
         try:
-            table = pa.concat_tables([pq.read_table(path, columns=names) for path in self.files()])
-        except (OSError, pa.ArrowException) as error:
-            raise DatasetError(f"{self.root / 'data'}: cannot be read ({error}); fetch it again") from error
+            table = pa.concat_tables([read_rows(path, names) for path in self.files()])
+        except pa.ArrowException as error:
+            raise DatasetError(
+                f"{self.root / 'data'}: its files have other columns than each other ({error}); fetch it again"
+            ) from error
         found = {name: _dense(table[name].combine_chunks()) for name in names}
         return {
             name: array[:, None] if array.ndim == 1 and features[name].get("names") else array

@@ -89,7 +89,7 @@ FAULTS: list[tuple[Callable[[Path], None], str]] = [
         "frame 2: observation.state number 0 is not finite",
     ),
     (
-        lambda r: change(r / META, "dataset_from_index", put(0, 11)),
+        lambda r: [change(r / META, k, put(0, n)) for k, n in (("dataset_from_index", 11), ("length", 17))],
         "episode 1: begins at row 11, the one before",
     ),
     (
@@ -157,7 +157,7 @@ def test_a_dataset_with_images_is_checked_too(tmp_path: Path) -> None:
     )
     writer.close()
     assert list(dataset_faults(tmp_path)) == [
-        f"episode 0 frame 4: {key} is (24, 30, 3), meta/info.json says (24, 32, 3)"
+        f"episode 0 frame 4: {key} is 24x30 px, meta/info.json says 24x32"
     ]
 
 

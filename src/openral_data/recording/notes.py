@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import NAMESPACE_OID, uuid4, uuid5
@@ -47,6 +48,7 @@ class EpisodeNotes:
     skill: SkillNote | None = None
     sentence: str = ""
     sim_task: str = ""
+    """The skill's own id of the mission's task in work; empty: no mission is at it."""
     mission: str = ""
     operator: str = UNKNOWN
     reward_model: str = UNKNOWN
@@ -56,6 +58,8 @@ class EpisodeNotes:
     """[s] stamp of the newest step."""
     begin_ns: int = 0
     """[ns since 1970] when the newest message before the first frame was received."""
+    tasks: Mapping[str, str] = field(default_factory=dict)
+    """The scene's tasks by words in lower case (`task_words`)."""
     truncated: bool = False
     """What is known of the episode ends before the episode does."""
     recording_id: str = field(default_factory=lambda: uuid4().hex)
@@ -88,7 +92,7 @@ class EpisodeNotes:
             "skill_version": skill.version if skill else "",
             "goal_id": skill.goal_id if skill else "",
             "scene": self.scene,
-            "sim_task": self.sim_task,
+            "sim_task": self.tasks.get(self.sentence.casefold(), self.sim_task),
             "mission": self.mission,
             "strategy": self.strategy,
             "started": self.started,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -69,6 +69,7 @@ class EpisodeRecorder:
         say: Callable[[str, bool], None],
         profiles: dict[str, list[Any]] | None = None,
         from_bags: bool = False,
+        tasks: Mapping[str, str] | None = None,
     ) -> None:
         """Open the folder.
 
@@ -80,6 +81,7 @@ class EpisodeRecorder:
             min_free_gb: [GB] the floor of free space.
             say: is told a line, and whether it is about something that went wrong.
             profiles: offered QoS profiles by topic, for the bags.
+            tasks: the scene's tasks by the words for them in lower case.
             from_bags: what is heard comes from bags; the same episode is not appended twice.
 
         Raises:
@@ -93,7 +95,7 @@ class EpisodeRecorder:
         self.repeated_images = self.missing_steps = 0
         """Of the episodes that have ended, since the start."""
         self._say, self._profiles, self._floor = say, profiles or {}, min_free_gb * GIGABYTE
-        self._from_bags = from_bags
+        self._from_bags, self._tasks = from_bags, tasks or {}
         self._encoder = VideoEncoder(columns)
         self._finisher = EpisodeFinisher(DatasetRing(folder.root, columns, strategy), truth, say)
         self._open: _Open | None = None
@@ -294,6 +296,7 @@ class EpisodeRecorder:
             self._sentence,
             self._sim_task,
             self._mission,
+            tasks=self._tasks,
         )
         self.assembler.restart()
         self.assembler.losses = RecordingLosses()

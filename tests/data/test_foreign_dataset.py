@@ -176,6 +176,19 @@ def test_words_of_a_dataset_reach_the_terminal_without_what_it_would_obey(root: 
         assert "\x07" not in said
 
 
+def test_what_goes_into_a_pipe_is_neither_cut_nor_wrapped(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    words = "pick up the cube that lies to the left of the other and put it where nobody has put one before"
+    put("tasks", 0, [words])(root)
+    assert words in CliRunner().invoke(app, ["show", str(root)]).output
+    say(fps=0)(root)
+    with pytest.raises(DatasetError) as refused:
+        open_dataset(root)
+    assert str(refused.value) in CliRunner().invoke(app, ["list", str(root.parent)]).output.splitlines()
+
+
 def test_an_error_that_repeats_words_of_a_file_has_them_printable(root: Path) -> None:
     say(codebase_version="v9.\x1b[2J")(root)
     code = f"import sys; from openral_cli.app import main; sys.argv[1:] = ['data', 'show', {str(root)!r}]; main()"

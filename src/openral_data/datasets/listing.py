@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -46,8 +47,12 @@ def datasets_below(folder: Path) -> Iterator[Path]:
     yield from sorted(found)
 
 
-def list_table(folder: Path) -> Table:
-    """Return a table with one line for each dataset below a folder. Raises NotFoundError: there is none."""
+def list_table(folder: Path) -> Group:
+    """Return a table with one line for each dataset below a folder, and below it why some cannot be read.
+
+    Raises:
+        NotFoundError: there is none.
+    """
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for name in ("dataset", "episodes", "frames", "fps", "cameras", "robot", "succeeded", "left\nbehind"):
         side: Literal["left", "right"] = "left" if name in ("dataset", "robot") else "right"
@@ -73,20 +78,19 @@ def list_table(folder: Path) -> Table:
             "-" if outcomes is None else f"{outcomes.count('success')} of {len(outcomes)}",
             str(left) if left else "-",
         )
-    if unreadable:
-        table.caption, table.caption_justify = Text(printable_lines("\n".join(unreadable))), "left"
     if not count:
         raise NotFoundError(
             f"{folder}: no LeRobot v3 dataset in it or below; record one with --record episodes"
         )
-    return table
+    return Group(table, *(Text(printable_lines(line)) for line in unreadable))
 
 
 def episode_table(dataset: Dataset) -> Table:
     """Return a table with one line for each episode."""
     table = Table(box=None, pad_edge=False)
     for name in ("episode", "s", "words", "skill", "seed", "outcome", "by", "corrected", "remarks"):
-        table.add_column(name, justify="right" if name in ("episode", "s", "seed") else "left")
+        side: Literal["left", "right"] = "right" if name in ("episode", "s", "seed") else "left"
+        table.add_column(name, justify=side, overflow="fold")
     episodes, fps = dataset.episodes, float(dataset.info["fps"])
     for place, number in enumerate(episodes["episode_index"]):
         row: dict[str, Any] = {name: values[place] for name, values in episodes.items()}

@@ -158,7 +158,9 @@ class RecorderNode(GuardedCallbacks, Node):
 
     def _on_mark(self, request: Any, response: Any) -> Any:
         if request.outcome not in OUTCOMES:
-            response.ok, response.message = False, f"outcome is none of {', '.join(OUTCOMES)}"
+            *others, last = OUTCOMES
+            said = f"'{request.outcome:.20}' is no outcome; write {', '.join(others)} or {last}"
+            response.ok, response.message = False, said
             return response
         response.ok, response.message = self._ask(lambda: self._recorder.mark(request.outcome))
         return response

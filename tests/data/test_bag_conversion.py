@@ -111,6 +111,15 @@ def test_bags_are_not_written_over(recorded: Dataset, scene: Path, tmp_path: Pat
         export_bags(recorded, str(scene), tmp_path)
 
 
+def test_an_export_that_fails_leaves_no_bags(recorded: Dataset, scene: Path, tmp_path: Path) -> None:
+    root = shutil.copytree(recorded.root, tmp_path / "dataset")
+    [*_, last] = sorted(root.glob(f"videos/{recorded.cameras[0]}/*/*.mp4"))
+    last.unlink()
+    with pytest.raises(DatasetError, match="is not there; fetch the whole dataset"):
+        export_bags(open_dataset(root), str(scene), tmp_path / "out")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
 def test_a_recording_of_another_scene_is_refused(recorded: Dataset, tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match=r"observation\.images\.camera1.*--scene"):
         export_bags(recorded, "metaworld_drawer", tmp_path)

@@ -15,7 +15,9 @@ import pytest
 from recorded_deployment import COLUMNS, RecordedDeployment
 from typer.testing import CliRunner
 
+from openral_core.errors import DatasetError
 from openral_data.commands import app
+from openral_data.datasets.appender import DatasetAppender
 from openral_data.datasets.check import dataset_faults
 from openral_data.episode import Episode, encode_png
 from openral_data.lerobot_v3 import DatasetWriter
@@ -128,6 +130,15 @@ def test_the_command_prints_a_line_for_each_and_fails(recorded: Path, tmp_path: 
     assert done.exit_code == 1
     assert done.output.splitlines()[-1] == f"{rows} faults"
     assert len(done.output.splitlines()) == rows + 1
+
+
+def test_nothing_is_appended_to_a_dataset_whose_episodes_cannot_be_read(
+    recorded: Path, tmp_path: Path
+) -> None:
+    root = shutil.copytree(recorded / "dataset", tmp_path / "dataset")
+    (root / META).write_bytes((root / META).read_bytes()[:500])
+    with pytest.raises(DatasetError, match=r"file-001\.parquet: cannot be read"):
+        DatasetAppender(root, COLUMNS)
 
 
 def test_a_dataset_with_images_is_checked_too(tmp_path: Path) -> None:

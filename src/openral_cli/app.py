@@ -13,6 +13,7 @@ from rich.console import Console
 
 from openral_cli import doctor_command
 from openral_cli.plugins import PluginGroup
+from openral_core.cli.printable import printable_lines
 from openral_core.errors import OpenralError
 from openral_core.files.output_folder import disk_fault
 
@@ -63,6 +64,6 @@ def main() -> None:
 def _refuse(why: str) -> NoReturn:
     with contextlib.suppress(OSError):  # standard error itself may be on the disk that is full
         Console(stderr=True).print(
-            f"error: {why}", style="red", markup=False, highlight=False, soft_wrap=True
+            f"error: {printable_lines(why)}", style="red", markup=False, highlight=False, soft_wrap=True
         )
     sys.exit(EXIT_FAILURE)

@@ -95,10 +95,12 @@ def load_mission(run_dir: Path) -> RecordedMission:
     """Return the mission of a run folder.
 
     Raises:
-        NotFoundError: the reasoner wrote none.
+        NotFoundError: there is no such folder, or the reasoner wrote none.
         ManifestError: the file is no mission.
     """
     path = run_dir / MISSION_FILE
+    if not run_dir.is_dir():
+        raise NotFoundError(f"{run_dir}: there is no such folder; name the folder of a run")
     if not path.is_file():
         raise NotFoundError(f"{path} is missing: the reasoner did not come to a mission")
     try:

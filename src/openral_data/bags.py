@@ -9,6 +9,8 @@ from typing import Any
 
 from openral_core.errors import DatasetError, InstallationError
 
+MCAP_MAGIC = b"\x89MCAP0\r\n"
+
 
 def _rosbag2() -> Any:
     """Return the module; the embedded ROS 2 has it, and so has an installed one."""
@@ -55,6 +57,27 @@ class EpisodeBag:
     def close(self) -> None:
         """Complete the bag. Raises OSError."""
         self._writer.close()
+
+
+def files_without_end(bag: Path) -> list[Path]:
+    """Return the MCAP files of a bag, a folder or one file, that end in the middle: no reader says so by itself.
+
+    A complete file ends in the magic bytes that it begins with (mcap.dev/spec).
+    """
+    return [path for path in mcap_files(bag) if not _has_end(path)]
+
+
+def mcap_files(bag: Path) -> list[Path]:
+    """Return the MCAP files of a bag by their number: `_10` comes after `_9`."""
+    if bag.is_file():
+        return [bag]
+    return sorted(bag.glob("*.mcap"), key=lambda path: (len(path.name), path.name))
+
+
+def _has_end(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(max(path.stat().st_size - len(MCAP_MAGIC), 0))
+        return file.read() == MCAP_MAGIC
 
 
 def complete_bag(folder: Path) -> int:

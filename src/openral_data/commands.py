@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from openral_core.cli import numbers
+from openral_core.cli.printable import printable
 from openral_data.record_commands import record
 
 app = typer.Typer(help="Recorded episodes: record, look, check, repair, replay.", no_args_is_help=True)
@@ -29,12 +30,11 @@ Recording = Annotated[Path, typer.Argument(help="Folder of a recording, or of a 
 def repair(folder: Recording) -> None:
     """Make episodes of what a recorder left behind when it was killed or its disk was full."""
     from openral_data.recording.repair import repair_recording
-    from openral_data.recording_folder import RecordingFolder
+    from openral_data.recording_folder import recordings_in
 
-    rings = sorted(folder.glob("ring-*")) or [folder]
-    lines = [line for root in {folder, *rings} for line in repair_recording(RecordingFolder(root))]
+    lines = [line for root in recordings_in(folder) for line in repair_recording(root)]
     for line in lines or ["nothing was left behind"]:
-        typer.echo(line)
+        typer.echo(printable(line))
     raise typer.Exit(1 if any("not repaired" in line for line in lines) else 0)
 
 
@@ -73,7 +73,7 @@ def check(
     count = 0
     for fault in dataset_faults(dataset_folder(folder), videos=videos):
         count += 1
-        typer.echo(fault)
+        typer.echo(printable(fault))
     typer.echo("no faults" if not count else f"{count} fault{'s' if count > 1 else ''}")
     raise typer.Exit(1 if count else 0)
 
@@ -105,7 +105,7 @@ def merge(
     from openral_data.lerobot_v3 import open_dataset
 
     chosen = [EpisodeSelection.of(open_dataset(dataset_folder(folder))) for folder in folders]
-    typer.echo(f"{write_selection(out, chosen)} episodes in {out}")
+    typer.echo(f"{_episodes(write_selection(out, chosen))} in {out}")
 
 
 @app.command()
@@ -120,7 +120,7 @@ def split(
     from openral_data.lerobot_v3 import open_dataset
 
     chosen = EpisodeSelection.of(open_dataset(dataset_folder(folder)), parse_episodes(episodes))
-    typer.echo(f"{write_selection(out, [chosen])} episodes in {out}")
+    typer.echo(f"{_episodes(write_selection(out, [chosen]))} in {out}")
 
 
 @app.command()
@@ -147,12 +147,12 @@ def convert(
             from openral_data.rerun_export import export_rerun
 
             count = export_rerun(open_dataset(dataset_folder(sources[0])), out)
-            typer.echo(f"{count} episodes in {out}; look with: rerun {out}/*.rrd")
+            typer.echo(f"{_episodes(count)} in {out}; look with: rerun {out}/*.rrd")
             return
         from openral_data.ros.bag_export import export_bags
 
         exported = export_bags(open_dataset(dataset_folder(sources[0])), scene, out)
-        typer.echo(f"{exported} bags in {out / 'bags'}")
+        typer.echo(f"{exported} bag{'s' * (exported != 1)} in {out / 'bags'}")
         return
     for source in sources:
         if not source.exists():
@@ -166,7 +166,11 @@ def convert(
     from openral_data.ros.bag_conversion import convert_bags
 
     count = convert_bags(
-        sources, scene, out, whole=whole, say=lambda line, trouble: typer.echo(line, err=trouble)
+        sources, scene, out, whole=whole, say=lambda line, trouble: typer.echo(printable(line), err=trouble)
     )
-    typer.echo(f"{count} episodes in {out}")
+    typer.echo(f"{_episodes(count)} in {out}")
     raise typer.Exit(0 if count else 1)
+
+
+def _episodes(count: int) -> str:
+    return f"{count} episode{'s' * (count != 1)}"

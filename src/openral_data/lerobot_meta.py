@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from openral_core.errors import DatasetError, NotFoundError
 
 FORMAT = "v3."
 """How `codebase_version` begins."""
+MAX_FPS = 10_000
+"""[Hz] No camera and no control loop has more."""
 _CONVERT = "python -m lerobot.datasets.v30.convert_dataset_v21_to_v30 --repo-id=<owner/name>"
 _NEEDED: dict[str, type | tuple[type, ...]] = {
     "fps": (int, float),
@@ -21,6 +24,7 @@ _NEEDED: dict[str, type | tuple[type, ...]] = {
     "features": dict,
 }
 _SPANS = ("episode_index", "dataset_from_index", "dataset_to_index")
+_AGAIN = "fetch the dataset again"
 
 
 def read_info(root: Path, maker: str = "openral train collect") -> dict[str, Any]:
@@ -41,24 +45,116 @@ def read_info(root: Path, maker: str = "openral train collect") -> dict[str, Any
         info = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise DatasetError(f"{path}: cannot be read ({error}); fetch the dataset again") from error
-    version = info.get("codebase_version") if isinstance(info, dict) else None
-    if not str(version).startswith(FORMAT):
-        raise DatasetError(f"{path}: codebase_version {version}, needed v3.0; convert it: {_CONVERT}")
+    if not isinstance(info, dict):
+        raise DatasetError(f"{path}: holds no keys; is this a LeRobot dataset?")
+    _require_format(path, info.get("codebase_version"))
     for key, kind in _NEEDED.items():
-        if not isinstance(info.get(key), kind):
-            raise DatasetError(f"{path}: {key} is missing or of another type; fetch the dataset again")
+        if not isinstance(info.get(key), kind) or isinstance(info[key], bool):
+            raise DatasetError(f"{path}: {key} is missing or of another type; {_AGAIN}")
+    if not 0 < info["fps"] <= MAX_FPS:  # NaN is not
+        raise DatasetError(
+            f"{path}: fps is {info['fps']}; write the frames a second, above 0 and at most {MAX_FPS}"
+        )
     for name, feature in info["features"].items():
-        if not (isinstance(feature, dict) and "dtype" in feature and isinstance(feature.get("shape"), list)):
-            raise DatasetError(f"{path}: features.{name} has no dtype or no shape; fetch the dataset again")
+        if not _is_feature(feature):
+            raise DatasetError(f"{path}: features.{name} has no dtype or no shape; {_AGAIN}")
     found: dict[str, Any] = info
     return found
+
+
+def _require_format(path: Path, version: object) -> None:
+    """Raise DatasetError, with what can be done, unless a dataset is of format v3."""
+    if str(version).startswith(FORMAT):
+        return
+    if version is None:
+        raise DatasetError(f"{path}: has no codebase_version; is this a LeRobot dataset? Needed is v3.0")
+    numbers = re.match(r"v(\d{1,3})\.(\d{1,3})", str(version))
+    found = (int(numbers[1]), int(numbers[2])) if numbers else None
+    if found is None:
+        fix = "it is none of LeRobot's versions"
+    elif found > (3, 0):
+        fix = "it is newer than this openral; update openral, or fetch the dataset's revision v3.0"
+    elif found == (2, 1):
+        fix = f"convert it: {_CONVERT}"
+    else:
+        fix = "LeRobot converts v2.1 only; convert it to that first, with the LeRobot of that time"
+    raise DatasetError(f"{path}: codebase_version {version!s:.40}, needed v3.0; {fix}")
+
+
+def _is_feature(feature: object) -> bool:
+    """Whether it has a type and a shape of whole numbers."""
+    if not isinstance(feature, dict) or not isinstance(feature.get("dtype"), str):
+        return False
+    shape = feature.get("shape")
+    return isinstance(shape, list) and all(type(side) is int and side >= 0 for side in shape)
+
+
+def size_of(feature: dict[str, Any]) -> tuple[int, int] | None:
+    """Return height and width [px] of a camera's feature, or None where its shape does not say them."""
+    shape, names = feature.get("shape"), feature.get("names")
+    if not isinstance(shape, list) or len(shape) != 3:
+        return None
+    if isinstance(names, list) and len(names) == 3 and "height" in names and "width" in names:
+        return int(shape[names.index("height")]), int(shape[names.index("width")])
+    return (int(shape[1]), int(shape[2])) if shape[0] in (1, 3) else (int(shape[0]), int(shape[1]))
+
+
+def file_by_pattern(root: Path, key: str, pattern: str, own: str, **values: object) -> Path:
+    """Return a file by a pattern of `meta/info.json`.
+
+    Args:
+        root: folder of the dataset.
+        key: `data_path` or `video_path`.
+        pattern: what it says.
+        own: what v3 itself says there, for the message.
+        values: what is filled in.
+
+    Raises:
+        DatasetError: the pattern names something else than a file of the dataset.
+    """
+    where = f"{root / 'meta' / 'info.json'}: {key} '{pattern}'"
+    try:
+        path = root / pattern.format(**values)
+    except (LookupError, ValueError, AttributeError, TypeError) as error:
+        *others, last = values
+        raise DatasetError(
+            f"{where} cannot be filled in with {', '.join(others)} and {last} ({error}); write v3's own, {own}"
+        ) from error
+    if not path.resolve().is_relative_to(root.resolve()):
+        raise DatasetError(f"{where} leads out of the dataset, to {path}; {_AGAIN}")
+    return path
+
+
+def read_rows(path: Path, names: Sequence[str] | None = None) -> pa.Table:
+    """Return columns of a parquet file; None: all. Raises DatasetError: it cannot be read; names file and column."""
+    try:
+        return pq.read_table(path, columns=names)
+    except (OSError, pa.ArrowException) as error:
+        why = " ".join(str(error).split())
+        raise DatasetError(
+            f"{path}: {_broken_column(path, names)}cannot be read ({why}); fetch it again"
+        ) from error
+
+
+def _broken_column(path: Path, names: Sequence[str] | None) -> str:
+    """Return the column for which a file cannot be read; empty: it is the file."""
+    try:
+        there = pq.read_schema(path).names
+    except (OSError, pa.ArrowException):
+        return ""
+    for name in there if names is None else names:
+        try:
+            pq.read_table(path, columns=[name])
+        except (OSError, pa.ArrowException):
+            return f"column {name} "
+    return ""
 
 
 def read_episodes(root: Path) -> dict[str, list[Any]]:
     """Return the columns of `meta/episodes`, without the statistics that LeRobot keeps of each episode.
 
     Raises:
-        DatasetError: there are none, or they cannot be read.
+        DatasetError: there are none, they cannot be read, or do not say where each episode lies.
     """
     folder = root / "meta" / "episodes"
     paths = sorted(folder.glob("*/*.parquet"))
@@ -66,13 +162,34 @@ def read_episodes(root: Path) -> dict[str, list[Any]]:
         raise DatasetError(f"{folder}: has no parquet file; fetch the whole dataset")
     try:
         names = [name for name in pq.read_schema(paths[0]).names if not name.startswith("stats/")]
-        table = pa.concat_tables(pq.read_table(path, columns=names) for path in paths)
+        table = pa.concat_tables(read_rows(path, names) for path in paths)
     except (OSError, pa.ArrowException) as error:
-        raise DatasetError(f"{folder}: cannot be read ({error}); fetch the dataset again") from error
-    missing = [name for name in _SPANS if name not in table.column_names]
-    if missing:
-        raise DatasetError(f"{folder}: has no column {missing[0]}; fetch the dataset again")
-    return dict(table.to_pydict())
+        raise DatasetError(f"{folder}: cannot be read ({error}); {_AGAIN}") from error
+    for name in _SPANS:
+        if name not in table.column_names:
+            raise DatasetError(f"{folder}: has no column {name}; {_AGAIN}")
+        if not pa.types.is_integer(table[name].type):
+            raise DatasetError(f"{folder}: {name} holds {table[name].type}, needed whole numbers; {_AGAIN}")
+    episodes = dict(table.to_pydict())
+    for fault in _span_faults(episodes):
+        raise DatasetError(f"{folder} {fault}; {_AGAIN}")
+    return episodes
+
+
+def _span_faults(episodes: dict[str, list[Any]]) -> Iterator[str]:
+    """Yield what is wrong with the rows that an episode is said to have."""
+    lengths = episodes.get("length")
+    for row, (number, first, last) in enumerate(zip(*(episodes[name] for name in _SPANS), strict=True)):
+        for name, value in zip(_SPANS, (number, first, last), strict=True):
+            if value is None:
+                yield f"row {row}: {name} is empty"
+                return
+        if first < 0:
+            yield f"row {row}: episode {number} begins at row {first}"
+        elif last <= first:
+            yield f"row {row}: episode {number} ends at row {last}, before its first, {first}"
+        elif lengths is not None and lengths[row] != last - first:
+            yield f"row {row}: length of episode {number} is {lengths[row]}, but it has {last - first} rows"
 
 
 def tasks_table(sentences: Sequence[str]) -> pa.Table:

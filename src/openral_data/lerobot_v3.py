@@ -21,22 +21,42 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from openral_core.errors import DatasetError, NotFoundError
+from openral_core.errors import DatasetError, NotFoundError, OutputError
+from openral_core.files.output_folder import check_folder
 from openral_data.column_statistics import ColumnStatistics
 from openral_data.episode import Episode, decode_png
-from openral_data.lerobot_meta import read_episodes, read_info, read_sentences, tasks_table
+from openral_data.lerobot_meta import read_episodes, read_info, read_rows, read_sentences, tasks_table
 from openral_data.metadata import DatasetMetadata
 
 FILE_BYTES = 100_000_000
 """A data file is closed once it holds this many bytes of images."""
 CHUNK = 1000
+SHARDS = "shards"
+"""Folder of what a collection has gathered so far, beside the dataset that is made of it."""
 _DATA = "data/chunk-{:03d}/file-{:03d}.parquet"
 _OURS = "only datasets of `openral train collect` and `openral world-model collect` have it"
 
 
+def begin_collection(root: Path) -> Path:
+    """See that a folder can take a collection, or holds one that goes on; return the folder of its shards.
+
+    Raises:
+        OutputError: it holds something else, such as a dataset of another kind, or cannot be written.
+    """
+    shards = root / SHARDS
+    if root.is_dir() and any(root.iterdir()) and not shards.is_dir():
+        raise OutputError(f"{root} holds something already that was not collected; name another --out")
+    check_folder(root, "--out")
+    shards.mkdir(parents=True, exist_ok=True)
+    return shards
+
+
 @dataclass
 class DatasetWriter:
-    """Writes episodes one after another; `close` writes the meta files. Nothing is readable before that."""
+    """Writes episodes one after another; `close` writes the meta files. Nothing is readable before that.
+
+    What an earlier collection left is cleared; `begin_collection` sees before the work that nothing else is there.
+    """
 
     root: Path
     form: DatasetMetadata
@@ -196,9 +216,11 @@ class Dataset:
             why = _OURS if missing[0].startswith("label.") else f"it has {', '.join(features)}"
             raise DatasetError(f"{self.root}: has no {missing[0]}; {why}")
         try:
-            table = pa.concat_tables([pq.read_table(path, columns=names) for path in self.files()])
-        except (OSError, pa.ArrowException) as error:
-            raise DatasetError(f"{self.root / 'data'}: cannot be read ({error}); fetch it again") from error
+            table = pa.concat_tables([read_rows(path, names) for path in self.files()])
+        except pa.ArrowException as error:
+            raise DatasetError(
+                f"{self.root / 'data'}: its files have other columns than each other ({error}); fetch it again"
+            ) from error
         found = {name: _dense(table[name].combine_chunks()) for name in names}
         return {
             name: array[:, None] if array.ndim == 1 and features[name].get("names") else array

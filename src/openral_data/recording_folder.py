@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from openral_core.errors import OutputError
+from openral_core.errors import NotFoundError, OutputError
 from openral_core.files.output_folder import check_folder, make_private
 
 DATASET, BAGS, SEGMENTS = "dataset", "bags", "segments"
@@ -52,6 +52,20 @@ class RecordingFolder:
     def unfinished(self) -> list[Path]:
         """Return the segments that were left, oldest first."""
         return sorted(path for path in self.segments.glob("*") if path.is_dir())
+
+
+def recordings_in(folder: Path) -> list[RecordingFolder]:
+    """Return the recordings of a recorder's folder, with their rings, or of a run's.
+
+    Raises:
+        NotFoundError: no recorder wrote there.
+    """
+    for root in (folder, folder / RUN_RECORDING):
+        if (root / SEGMENTS).is_dir() or (root / DATASET).is_dir():
+            return [RecordingFolder(path) for path in (root, *sorted(root.glob("ring-*")))]
+    raise NotFoundError(
+        f"{folder}: no recording is here; name the folder in which a recorder wrote {SEGMENTS}/ and {DATASET}/"
+    )
 
 
 class RecordingLock:

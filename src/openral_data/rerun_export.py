@@ -6,6 +6,7 @@ columns of truth values, such as `intervention`, as 0 and 1, and what `meta/epis
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from openral_core.files.output_folder import check_folder
 from openral_data.lerobot_v3 import Dataset
 
 APPLICATION = "openral"
+_LOG = "warn,re_lerobot=error"
+"""Its reader warns of the columns that are added here."""
 TIMELINE = "frame_index"
 ABOUT = (
     "outcome",
@@ -34,7 +37,7 @@ ABOUT = (
 
 
 def export_rerun(dataset: Dataset, out: Path) -> int:
-    """Write `episode-000000.rrd` and on into a folder; return how many.
+    """Write `episode-000000.rrd` and on into a folder; return how many. One that fails leaves no file.
 
     Args:
         dataset: any LeRobot v3 dataset.
@@ -45,6 +48,7 @@ def export_rerun(dataset: Dataset, out: Path) -> int:
         DatasetError: Rerun cannot read the dataset.
         OutputError: the folder holds such files already, or cannot be written.
     """
+    os.environ.setdefault("RUST_LOG", _LOG)
     try:
         from rerun.chunk import LazyChunkStream
         from rerun.experimental import LeRobotReader
@@ -66,9 +70,14 @@ def export_rerun(dataset: Dataset, out: Path) -> int:
             LazyChunkStream.merge(reader.stream(number, timeline=TIMELINE), added).write_rrd(
                 out / f"{name}.rrd", application_id=APPLICATION, recording_id=name
             )
-    except (OSError, RuntimeError, ValueError) as error:
+    except BaseException as error:
+        for path in out.glob("episode-*.rrd"):
+            path.unlink()
+        if not isinstance(error, (OSError, RuntimeError, ValueError)):
+            raise
+        why = " ".join(str(error).split())
         raise DatasetError(
-            f"{dataset.root}: Rerun cannot read it ({error}); `openral data check` looks"
+            f"{dataset.root}: Rerun cannot read it ({why}); `openral data check` looks"
         ) from error
     return len(numbers)
 

@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import DatasetError
+from openral_data.lerobot_meta import file_by_pattern
 
 SLACK = 0.5
 """How far a frame may be from the moment it is wanted for, in frames."""
 _ROWS = ("dataset_from_index", "dataset_to_index")
+_OWN = "videos/{video_key}/chunk-{chunk_index:03d}/file-{file_index:03d}.mp4"
 _FETCH = "fetch the dataset again, or encode the video again"
 
 
@@ -53,32 +55,31 @@ def clips(
     if missing or not isinstance(pattern, str):
         what = f"meta/episodes has no column {missing[0]}" if missing else "meta/info.json has no video_path"
         raise DatasetError(f"{root}: {what}, so the video of {camera} is not known; fetch the dataset again")
+    for name in names:
+        if None in episodes[name]:
+            row = list(episodes[name]).index(None)
+            raise DatasetError(
+                f"{root / 'meta' / 'episodes'} row {row}: {name} is empty; fetch the dataset again"
+            )
     rows = zip(*(episodes[name] for name in (*names, *_ROWS)), strict=True)
     return [
-        Clip(_place(root, pattern, camera, chunk, file), float(start), int(last - first))
+        Clip(
+            file_by_pattern(
+                root, "video_path", pattern, _OWN, video_key=camera, chunk_index=chunk, file_index=file
+            ),
+            float(start),
+            int(last - first),
+        )
         for chunk, file, start, first, last in rows
     ]
-
-
-def _place(root: Path, pattern: str, camera: str, chunk: int, file: int) -> Path:
-    """Return the file of a video. Raises DatasetError: the pattern names something else than a file of the dataset."""
-    where = f"{root / 'meta' / 'info.json'}: video_path '{pattern}'"
-    try:
-        path = root / pattern.format(video_key=camera, chunk_index=chunk, file_index=file)
-    except (LookupError, ValueError, AttributeError, TypeError) as error:
-        raise DatasetError(
-            f"{where} cannot be filled in with video_key, chunk_index and file_index ({error}); write v3's own, "
-            "videos/{video_key}/chunk-{chunk_index:03d}/file-{file_index:03d}.mp4"
-        ) from error
-    if not path.resolve().is_relative_to(root.resolve()):
-        raise DatasetError(f"{where} leads out of the dataset, to {path}; fetch the dataset again")
-    return path
 
 
 def video_header(path: Path) -> VideoHeader:
     """Read the header of a video. Raises DatasetError: it is not there or cannot be read."""
     if not path.is_file():
         raise DatasetError(f"{path}: is not there; fetch the whole dataset, videos/ included")
+    if _is_cut_off(path):
+        raise DatasetError(f"{path}: is cut off; {_FETCH}")
     try:
         with av.open(str(path)) as container:
             stream = container.streams.video[0]
@@ -86,6 +87,27 @@ def video_header(path: Path) -> VideoHeader:
             return VideoHeader(stream.height, stream.width, float(stream.average_rate or 0), duration)
     except (av.FFmpegError, IndexError, TypeError) as error:
         raise DatasetError(f"{path}: is no video that can be read ({error}); {_FETCH}") from error
+
+
+def _is_cut_off(path: Path) -> bool:
+    """Whether the last box of an MP4 file (ISO/IEC 14496-12, 4.2) is longer than the file; a file without boxes is not.
+
+    The header stands at the beginning of most and says nothing of it.
+    """
+    end, at = path.stat().st_size, 0
+    with path.open("rb") as file:
+        while at + 8 <= end:
+            file.seek(at)
+            head = file.read(16)
+            if at == 0 and head[4:8] != b"ftyp":
+                return False
+            size = int.from_bytes(head[:4], "big")
+            if size == 1:  # the size stands behind the name of the box
+                size = int.from_bytes(head[8:], "big")
+            if size < 8:  # the last one may say 0: up to the end
+                return False
+            at += size
+    return at > end
 
 
 def decode_episodes(clips: Sequence[Clip], fps: float) -> Iterator[NDArray[np.uint8]]:

@@ -13,7 +13,6 @@ from openral_core.cli import numbers
 from openral_core.cli.progress import console, progress_bar
 from openral_core.files.output_folder import check_folder
 from openral_data.datasets.listing import refuse_dataset
-from openral_training.collection_folder import SHARDS, check_collection_folder
 from openral_training.dagger.command import dagger
 from openral_training.detector_commands import train_detector
 from openral_training.devices import Device, DeviceOption
@@ -58,18 +57,18 @@ def collect(
     workers: WorkersOption = 2,
 ) -> None:
     """Let scripted experts act, disturbed on purpose, and write a LeRobot v3 dataset. Goes on where it stopped."""
-    from openral_data.lerobot_v3 import DatasetWriter
+    from openral_data.lerobot_v3 import DatasetWriter, begin_collection
     from openral_rskill.hub.install import ready
     from openral_training import collect as collecting
     from openral_training.policy_attempts import require_fit
     from openral_training.recipe import load_recipe, metadata_of
 
-    check_collection_folder(out)
     plan_for = load_recipe(recipe)
     skill = ready(policy).folder if policy else None
     if skill is not None:
         require_fit(skill, plan_for)
     units = collecting.plan(plan_for, starts, failures, skill, attempts, only or ())
+    folder = begin_collection(out) / f"seed{seed}"
     frames = 0
     with progress_bar("collecting", len(units)) as (bar, task):
 
@@ -78,7 +77,6 @@ def collect(
             frames += count
             bar.update(task, advance=1, note=f"{frames} frames, last {unit.task_id}")
 
-        folder = out / SHARDS / f"seed{seed}"
         shards = list(
             collecting.collect(plan_for, folder, units, seed=seed, workers=workers, progress=advance)
         )

@@ -10,7 +10,6 @@ import typer
 from openral_core.cli import numbers
 from openral_core.cli.progress import console, progress_bar
 from openral_core.files.output_folder import check_folder
-from openral_training.collection_folder import SHARDS, check_collection_folder
 
 app = typer.Typer(help="Record rollouts for world models, judge and convert them.", no_args_is_help=True)
 
@@ -46,16 +45,15 @@ def collect(
     """Let a config's base policy act and record every frame, state and action. Goes on where it stopped."""
     import torch
 
-    from openral_data.lerobot_v3 import DatasetWriter
+    from openral_data.lerobot_v3 import DatasetWriter, begin_collection
     from openral_training.recipe import load_recipe
     from openral_training.rl import recorded_rollouts as rollouts
     from openral_training.rl.config import load_config, with_changes
     from openral_training.rl.initial_policy import BASE, state_policy
 
-    check_collection_folder(out)
     torch.set_num_threads(1)
     chosen, scenes = with_changes(load_config(config), out=None, seed=seed, epochs=None), load_recipe(recipe)
-    env = chosen.env
+    env, shards = chosen.env, begin_collection(out)
     requests = rollouts.plan(env.tasks, list(env.train.init_ids.ids()), episodes)
     with progress_bar("recording", len(requests)) as (bar, task):
         policy = state_policy(chosen, out / BASE, lambda step, note: bar.update(task, note=note))
@@ -66,7 +64,7 @@ def collect(
             scenes,
             requests,
             metadata,
-            out / SHARDS,
+            shards,
             horizon=env.max_episode_steps,
             correlation=chosen.rollout.sampling_params.correlation,
             seed=chosen.actor.seed,

@@ -186,6 +186,8 @@ def test_a_record_that_was_altered_is_named_with_its_line(run_dir):
     (run_dir / "mission.json").write_text("{}")
     with pytest.raises(ManifestError, match=r"mission\.json: id: "):
         load_mission(run_dir)
+    with pytest.raises(NotFoundError, match=r"nosuch: there is no such folder; name the folder of a run"):
+        load_mission(run_dir / "nosuch")
 
 
 def test_what_disturbed_the_world_is_told_from_the_simulator_s_record(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,14 @@ class RecordedDeployment:
     """Drives a recorder as the node does."""
 
     def __init__(
-        self, root: Path, strategy: str, min_free_gb: float = 0.0, columns: RecordedColumns = COLUMNS
+        self,
+        root: Path,
+        strategy: str,
+        min_free_gb: float = 0.0,
+        columns: RecordedColumns = COLUMNS,
+        *,
+        truth: Path | None = None,
+        tasks: Mapping[str, str] | None = None,
     ) -> None:
         self.said: list[str] = []
         self.step = 0
@@ -47,7 +55,8 @@ class RecordedDeployment:
             RecordingFolder(root),
             columns,
             strategy_of(strategy),
-            truth=None,
+            truth=truth,
+            tasks=tasks,
             min_free_gb=min_free_gb,
             say=lambda line, trouble: self.said.append(line),
         )

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+import rosbag2_py
 import yaml
+from openral.msg import TaskProgress
+from rclpy.serialization import serialize_message
 from recorded_deployment import EVERY, HEIGHT, HZ, WIDTH, RecordedDeployment
 
 from openral_core.errors import DatasetError, OutputError
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
+from openral_data.bags import EpisodeBag
 from openral_data.datasets.check import dataset_faults
 from openral_data.lerobot_v3 import Dataset, open_dataset
 from openral_data.recorded_columns import RecordedColumns
@@ -105,6 +111,113 @@ def test_bags_are_not_written_over(recorded: Dataset, scene: Path, tmp_path: Pat
         export_bags(recorded, str(scene), tmp_path)
 
 
+def test_an_export_that_fails_leaves_no_bags(recorded: Dataset, scene: Path, tmp_path: Path) -> None:
+    root = shutil.copytree(recorded.root, tmp_path / "dataset")
+    [*_, last] = sorted(root.glob(f"videos/{recorded.cameras[0]}/*/*.mp4"))
+    last.unlink()
+    with pytest.raises(DatasetError, match="is not there; fetch the whole dataset"):
+        export_bags(open_dataset(root), str(scene), tmp_path / "out")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
 def test_a_recording_of_another_scene_is_refused(recorded: Dataset, tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match=r"observation\.images\.camera1.*--scene"):
         export_bags(recorded, "metaworld_drawer", tmp_path)
+
+
+def messages(bag: Path) -> Iterator[tuple[str, str, bytes, int]]:
+    """Topic, type, bytes and time of each message."""
+    reader = rosbag2_py.SequentialReader()
+    reader.open(rosbag2_py.StorageOptions(str(bag), "mcap"), rosbag2_py.ConverterOptions("", ""))
+    kinds = {topic.name: topic.type for topic in reader.get_all_topics_and_types()}
+    while reader.has_next():
+        topic, data, time_ns = reader.read_next()
+        yield topic, kinds[topic], data, time_ns
+
+
+@pytest.fixture(scope="module")
+def judged(recorded: Dataset, scene: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bag of many chunks in whose first half a reward model sees no success yet, and at whose end it does."""
+    root = tmp_path_factory.mktemp("judged")
+    export_bags(recorded, str(scene), root)
+    source, target = root / "bags" / "episode-000000", root / "bag"
+    everything = list(messages(source))
+    bag = EpisodeBag(target)
+    for number, (topic, kind, data, time_ns) in enumerate(everything):
+        if number in (len(everything) // 5, len(everything) - 2):
+            reading = TaskProgress(goal_id="a" * 32, succeeded=number > len(everything) // 2)
+            bag.write("/openral/progress", "openral/msg/TaskProgress", serialize_message(reading), time_ns)
+        bag.write(topic, kind, data, time_ns)
+        if number % 40 == 0:
+            bag.flush()
+    bag.close()
+    return target
+
+
+def converted(bags: list[Path], scene: Path, out: Path) -> tuple[Dataset, list[str]]:
+    said: list[str] = []
+    convert_bags(bags, str(scene), out, whole=False, say=lambda line, trouble: said.append(line))
+    return open_dataset(out / "dataset"), said
+
+
+def mcap_of(bag: Path) -> Path:
+    [path] = bag.glob("*.mcap")
+    return path
+
+
+def test_an_episode_in_which_a_bag_is_cut_off_is_truncated_and_nobody_says_that_it_failed(
+    judged: Path, scene: Path, tmp_path: Path
+) -> None:
+    whole, _ = converted([judged], scene, tmp_path / "whole")
+    assert (whole.episodes["truncated"], whole.episodes["outcome"]) == ([False], ["success"])
+    cut = tmp_path / "cut.mcap"
+    content = mcap_of(judged).read_bytes()
+    cut.write_bytes(content[: len(content) // 2])
+    part, said = converted([cut], scene, tmp_path / "part")
+    assert 2 < part.episodes["length"][0] < whole.episodes["length"][0]
+    assert (part.episodes["truncated"], part.episodes["outcome"]) == ([True], ["unknown"])
+    assert any(line.startswith(f"{cut}: ends in the middle") for line in said), said
+
+
+def test_what_comes_before_the_damage_in_a_bag_is_kept_as_truncated(
+    judged: Path, scene: Path, tmp_path: Path
+) -> None:
+    bag = shutil.copytree(judged, tmp_path / "bag")
+    content = bytearray(mcap_of(bag).read_bytes())
+    middle = len(content) // 2
+    content[middle : middle + 6] = b"damage"
+    mcap_of(bag).write_bytes(content)
+    with pytest.raises(DatasetError, match=r"bag_0\.mcap' is damaged: .*fetch the bag again"):
+        converted([bag], scene, tmp_path / "out")
+    kept = open_dataset(tmp_path / "out" / "dataset")
+    assert (kept.episodes["truncated"], kept.episodes["outcome"]) == ([True], ["unknown"])
+
+
+def test_a_bag_whose_first_file_is_cut_off_is_refused_before_anything_is_written(
+    judged: Path, scene: Path, tmp_path: Path
+) -> None:
+    bag = tmp_path / "bag"
+    bag.mkdir()
+    content = mcap_of(judged).read_bytes()
+    (bag / "bag_0.mcap").write_bytes(content[: len(content) // 2])
+    (bag / "bag_1.mcap").write_bytes(content)
+    with pytest.raises(DatasetError, match=r"bag_0\.mcap: ends in the middle, and other files"):
+        converted([judged, bag], scene, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_bag_that_is_converted_again_gives_no_second_episode(
+    recorded: Dataset, scene: Path, tmp_path: Path, whole: bool
+) -> None:
+    export_bags(recorded, str(scene), tmp_path / "there")
+    first, second = sorted((tmp_path / "there" / "bags").iterdir())
+    said: list[str] = []
+    for bags, count in (([first, first], 1), ([first, second], 2), ([second], 2)):
+        done = convert_bags(
+            bags, str(scene), tmp_path / "out", whole=whole, say=lambda line, trouble: said.append(line)
+        )
+        assert done == count
+    assert said.count("episode 0 is there already; it was not added again") == 2
+    assert said.count("episode 1 is there already; it was not added again") == 1
+    assert list(dataset_faults(tmp_path / "out" / "dataset")) == []

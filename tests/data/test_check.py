@@ -15,7 +15,9 @@ import pytest
 from recorded_deployment import COLUMNS, RecordedDeployment
 from typer.testing import CliRunner
 
+from openral_core.errors import DatasetError
 from openral_data.commands import app
+from openral_data.datasets.appender import DatasetAppender
 from openral_data.datasets.check import dataset_faults
 from openral_data.episode import Episode, encode_png
 from openral_data.lerobot_v3 import DatasetWriter
@@ -89,7 +91,7 @@ FAULTS: list[tuple[Callable[[Path], None], str]] = [
         "frame 2: observation.state number 0 is not finite",
     ),
     (
-        lambda r: change(r / META, "dataset_from_index", put(0, 11)),
+        lambda r: [change(r / META, k, put(0, n)) for k, n in (("dataset_from_index", 11), ("length", 17))],
         "episode 1: begins at row 11, the one before",
     ),
     (
@@ -130,6 +132,15 @@ def test_the_command_prints_a_line_for_each_and_fails(recorded: Path, tmp_path: 
     assert len(done.output.splitlines()) == rows + 1
 
 
+def test_nothing_is_appended_to_a_dataset_whose_episodes_cannot_be_read(
+    recorded: Path, tmp_path: Path
+) -> None:
+    root = shutil.copytree(recorded / "dataset", tmp_path / "dataset")
+    (root / META).write_bytes((root / META).read_bytes()[:500])
+    with pytest.raises(DatasetError, match=r"file-001\.parquet: cannot be read"):
+        DatasetAppender(root, COLUMNS)
+
+
 def test_a_dataset_with_images_is_checked_too(tmp_path: Path) -> None:
     key, task = "observation.images.camera1", "metaworld/drawer-open-v3"
     form = DatasetMetadata(
@@ -157,7 +168,7 @@ def test_a_dataset_with_images_is_checked_too(tmp_path: Path) -> None:
     )
     writer.close()
     assert list(dataset_faults(tmp_path)) == [
-        f"episode 0 frame 4: {key} is (24, 30, 3), meta/info.json says (24, 32, 3)"
+        f"episode 0 frame 4: {key} is 24x30 px, meta/info.json says 24x32"
     ]
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import pytest
 from recorded_deployment import RecordedDeployment
 from typer.testing import CliRunner
 
-from openral_core.errors import InstallationError, OutputError
+from openral_core.errors import DatasetError, InstallationError, OutputError
 from openral_data.commands import app
 from openral_data.lerobot_v3 import Dataset, open_dataset
 from openral_data.rerun_export import export_rerun
@@ -74,6 +76,26 @@ def test_each_episode_is_a_file_with_its_numbers_pictures_truth_values_and_outco
         for camera in dataset.cameras:
             assert len([part for part in found[f"/{camera}"]["VideoStream:sample"] if part]) == length
         assert found["/__properties/episode"]["outcome"] == [[dataset.episodes["outcome"][number]]]
+
+
+def test_an_export_that_fails_leaves_no_file(recording: Path, tmp_path: Path) -> None:
+    pytest.importorskip("rerun")
+    root = shutil.copytree(recording / "dataset", tmp_path / "dataset")
+    dataset = open_dataset(root)
+    [*_, last] = sorted(root.glob(f"videos/{dataset.cameras[0]}/*/*.mp4"))
+    last.unlink()
+    with pytest.raises(DatasetError, match="Rerun cannot read it"):
+        export_rerun(dataset, tmp_path / "out")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_the_reader_warns_of_nothing_that_is_added(recording: Path, tmp_path: Path) -> None:
+    pytest.importorskip("rerun")
+    words = ["data", "convert", str(recording), "--to", "rerun", "--out", str(tmp_path / "out")]
+    code = f"import sys; from openral_cli.app import main; sys.argv[1:] = {words}; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=200)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("2 episodes in ")
 
 
 def test_files_that_are_there_are_not_written_over(recording: Path, tmp_path: Path) -> None:

@@ -10,10 +10,8 @@ from typer.testing import CliRunner
 from openral_benchmark.commands import app as benchmark
 from openral_core.errors import OutputError
 from openral_training.commands import app as train
-from openral_training.world_model_commands import app as world_model
 
 INFO = '{"codebase_version": "v3.0"}'
-COLLECT = ("collect", "--starts", "1", "--failures", "0", "--out")
 
 
 @pytest.fixture
@@ -27,10 +25,8 @@ def foreign(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("app", "words"),
     [
-        (train, COLLECT),
         (train, ("bc", "--dataset", "other", "--out")),
         (train, ("reward", "--dataset", "other", "--out")),
-        (world_model, ("collect", "--config", "drawer_imagined", "--out")),
         (benchmark, ("run", "--suite", "metaworld_mini", "--rskill", "mini-metaworld", "--out")),
     ],
     ids=lambda words: " ".join(words[:-1]) if isinstance(words, tuple) else None,

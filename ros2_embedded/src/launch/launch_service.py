@@ -222,7 +222,7 @@ class LaunchService:
     def __fail(self, error: BaseException) -> None:
         if self.__debug:
             self.__logger.debug("".join(traceback.format_exception(error)))
-        hint = "" if self.__debug else " (--debug shows where)"
+        hint = "" if self.__debug else " (ros2 launch --debug shows where)"
         self.__logger.error(f"caught exception in launch{hint}: {error or type(error).__name__}")
         self.__return_code = 1
         if not self.__context.is_shutdown:

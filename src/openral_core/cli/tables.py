@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+_UNBOUNDED = 10_000
+"""Columns of a file or a pipe."""
 OK, FAULT = "[green]ok[/green]", "[red]no[/red]"
 
 
 def console() -> Console:
-    """Return a console for results on standard output."""
-    return Console(highlight=False)
+    """Return a console for results on standard output; where that is no terminal, nothing is cut or wrapped."""
+    out = Console(highlight=False)
+    if out.is_terminal or os.environ.get("COLUMNS"):
+        return out
+    return Console(highlight=False, width=_UNBOUNDED)
 
 
 def print_gates(rows: Sequence[tuple[str, bool, str, str]]) -> None:

@@ -22,7 +22,7 @@ from openral_core.errors import DatasetError
 from openral_core.files.atomic import replaced_file, write_atomically
 from openral_data.column_statistics import ColumnStatistics
 from openral_data.datasets.videos import join_videos, key_frames
-from openral_data.lerobot_meta import read_info, read_sentences, tasks_table
+from openral_data.lerobot_meta import read_info, read_rows, read_sentences, tasks_table
 from openral_data.recorded_columns import RecordedColumns, whole
 
 CHUNK = 1000
@@ -80,7 +80,7 @@ class DatasetAppender:
             said = read_sentences(root)
             self._sentences = [said[number] for number in sorted(said)]
         for path in sorted(folder.glob("*/*.parquet")):
-            self._rows += pq.read_table(path).to_pylist()
+            self._rows += read_rows(path).to_pylist()
         if self._rows:
             self._write_summary()
 

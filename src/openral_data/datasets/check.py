@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from openral_core.errors import OpenralError
 from openral_data.datasets.check_pictures import picture_faults
-from openral_data.lerobot_meta import read_sentences
+from openral_data.lerobot_meta import file_by_pattern, read_rows, read_sentences
 from openral_data.lerobot_v3 import Dataset, open_dataset
 
 TOLERANCE_S = 1e-3
 """[s] by which a timestamp may differ from its frame's; float32 and foreign clocks."""
 _INDEX = ("timestamp", "frame_index", "episode_index", "index", "task_index")
+_DATA_PATH = "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
 _KINDS = {
     "float32": pa.types.is_floating,
     "float64": pa.types.is_floating,
@@ -30,34 +32,67 @@ _KINDS = {
 }
 
 
-def dataset_faults(root: Path, *, videos: bool = True) -> Iterator[str]:
+def dataset_faults(
+    root: Path, *, videos: bool = True, episodes: Collection[int] | None = None
+) -> Iterator[str]:
     """Yield the faults of a dataset, each with its place.
 
     Args:
         root: folder with `meta/`, `data/` and `videos/`.
         videos: look at every picture; without it only at the files' headers.
+        episodes: whose numbers and pictures are looked at, and not at what info.json counts; None: all.
     """
     try:
         dataset = open_dataset(root)
         sentences = read_sentences(root)
-        table = pa.concat_tables(pq.read_table(path, columns=_numbers(dataset)) for path in dataset.files())
-    except (OpenralError, OSError, pa.ArrowException) as error:
+        files = dataset.files()
+    except (OpenralError, OSError) as error:
         yield str(error)
         return
+    names = _numbers(dataset, files)
+    tables, unreadable = _tables(files, names)
+    if unreadable:
+        yield from unreadable
+        return
+    try:
+        table = pa.concat_tables(tables)
+    except pa.ArrowException as error:
+        yield f"data: its files have other columns than each other ({error})"
+        return
     spans = _spans(dataset)
+    chosen = [span for span in spans if episodes is None or span[0] in episodes]
     yield from _missing_columns(dataset, table)
-    yield from _total_faults(dataset, len(table), sentences)
+    if episodes is None:
+        yield from _total_faults(dataset, len(table), sentences)
+        yield from _path_faults(dataset)
     yield from _span_faults(spans, len(table))
     yield from _index_faults(dataset, table, spans, sentences)
-    for name in _numbers(dataset):
+    for name in names:
         if name in table.column_names and name not in _INDEX:
-            yield from _value_faults(name, dataset.info["features"][name], table[name], spans)
-    yield from picture_faults(dataset, spans, decode=videos)
+            yield from _value_faults(name, dataset.info["features"][name], table[name], chosen)
+    yield from picture_faults(dataset, spans, decode=videos, episodes=episodes)
 
 
-def _numbers(dataset: Dataset) -> list[str]:
-    """Return the columns of numbers that the data files are to have, as far as they do."""
-    there = set(pq.read_schema(dataset.files()[0]).names)
+def _tables(files: list[Path], names: list[str]) -> tuple[list[pa.Table], list[str]]:
+    """Return the columns of each file, and a line for each that cannot be read."""
+    tables, unreadable = list[pa.Table](), list[str]()
+    for path in files:
+        try:
+            tables.append(read_rows(path, names))
+        except OpenralError as error:
+            unreadable.append(str(error))
+    return tables, unreadable
+
+
+def _numbers(dataset: Dataset, files: list[Path]) -> list[str]:
+    """Return the columns of numbers that the data files are to have, as far as the first readable one does."""
+    there: set[str] = set()
+    for path in files:
+        try:
+            there = set(pq.read_schema(path).names)
+            break
+        except (OSError, pa.ArrowException):
+            continue
     features = dataset.info["features"]
     return [
         name
@@ -95,11 +130,30 @@ def _total_faults(dataset: Dataset, rows: int, sentences: dict[int, str]) -> Ite
         said = info.get(name)
         if said is not None and int(said) != found:
             yield f"meta/info.json: {name} is {said}, there are {found}"
-    if float(info["fps"]) <= 0:
-        yield f"meta/info.json: fps is {info['fps']}, write the frames a second"
     for number, sentence in sentences.items():
         if not str(sentence).strip():
             yield f"meta/tasks.parquet: task {number} has no words"
+
+
+def _path_faults(dataset: Dataset) -> Iterator[str]:
+    """Look for the data files where LeRobot's own reader does."""
+    pattern, names = dataset.info.get("data_path"), ("data/chunk_index", "data/file_index")
+    missing = [name for name in names if name not in dataset.episodes]
+    if missing:
+        yield f"meta/episodes: has no column {missing[0]}, by which LeRobot finds the data"
+    elif not isinstance(pattern, str):
+        yield f"meta/info.json: has no data_path; write v3's own, {_DATA_PATH}"
+    else:
+        for chunk, file in dict.fromkeys(zip(*(dataset.episodes[name] for name in names), strict=True)):
+            try:
+                path = file_by_pattern(
+                    dataset.root, "data_path", pattern, _DATA_PATH, chunk_index=chunk, file_index=file
+                )
+            except OpenralError as error:
+                yield str(error)
+                return
+            if not path.is_file():
+                yield f"meta/info.json: by data_path there is to be {path.relative_to(dataset.root)}; it is not there"
 
 
 def _span_faults(spans: list[tuple[int, int, int]], rows: int) -> Iterator[str]:
@@ -109,8 +163,6 @@ def _span_faults(spans: list[tuple[int, int, int]], rows: int) -> Iterator[str]:
             yield f"meta/episodes row {place}: episode_index is {number}, expected {place}"
         if first != expected:
             yield f"episode {number}: begins at row {first}, the one before ends at {expected}"
-        if last <= first:
-            yield f"episode {number}: ends at row {last}, before its first, {first}"
         expected = last
     if spans and expected != rows:
         yield f"meta/episodes: the last episode ends at row {expected}, the data has {rows} rows"
@@ -120,7 +172,7 @@ def _index_faults(
     dataset: Dataset, table: pa.Table, spans: list[tuple[int, int, int]], sentences: dict[int, str]
 ) -> Iterator[str]:
     """Compare what each row says of its place with where it is."""
-    fps = float(dataset.info["fps"]) or 1.0
+    fps = float(dataset.info["fps"])
     found = {name: _array(table[name]) for name in _INDEX if name in table.column_names}
     for number, first, last in spans:
         rows = np.arange(first, min(last, len(table)))
@@ -156,11 +208,28 @@ def _value_faults(
         yield f"{name}: is stored as {kind}, meta/info.json says {feature['dtype']}"
         return
     size = int(np.prod(feature["shape"])) if feature["shape"] else 1
+    if _all_well(column.combine_chunks(), size):
+        return
     for number, first, last in spans:
         for at, value in enumerate(column.slice(first, max(last - first, 0)).to_pylist()):
             fault = _value_fault(value, size)
             if fault:
                 yield f"episode {number} frame {at}: {name} {fault}"
+
+
+def _all_well(column: Any, size: int) -> bool:
+    """Whether all cells have `size` finite numbers; False, too, where it takes a look at each to know."""
+    if column.null_count:
+        return False
+    lengths = [1]
+    if pa.types.is_list(column.type) or pa.types.is_fixed_size_list(column.type):
+        lengths = pc.unique(pc.list_value_length(column)).to_pylist()
+        column = column.flatten()
+    if lengths != [size] or column.null_count:
+        return False
+    if pa.types.is_floating(column.type):
+        return bool(pc.all(pc.is_finite(column)).as_py())
+    return bool(pa.types.is_integer(column.type) or pa.types.is_boolean(column.type))
 
 
 def _value_fault(value: Any, size: int) -> str:

@@ -2,45 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import pyarrow.parquet as pq
 
 from openral_core.errors import OpenralError
 from openral_data.episode import decode_png
+from openral_data.lerobot_meta import size_of
 from openral_data.lerobot_v3 import Dataset
 from openral_data.video import Clip, clips, decode_episodes, video_header
 
 Spans = Sequence[tuple[int, int, int]]
 
 
-def picture_faults(dataset: Dataset, spans: Spans, *, decode: bool) -> Iterator[str]:
+def picture_faults(
+    dataset: Dataset, spans: Spans, *, decode: bool, episodes: Collection[int] | None = None
+) -> Iterator[str]:
     """Yield the faults of all cameras.
 
     Args:
         dataset: which is open.
         spans: number, first row and last row + 1 of each episode.
         decode: look at every picture, not at the headers only.
+        episodes: whose videos are looked at; None: all.
     """
     for camera in dataset.cameras:
         feature = dataset.info["features"][camera]
-        if len(feature["shape"]) != 3:
+        if size_of(feature) is None:
             yield f"{camera}: its shape is {feature['shape']}, expected height, width and channels"
         elif feature["dtype"] == "video":
-            yield from _video_faults(dataset, camera, spans, decode)
+            yield from _video_faults(dataset, camera, spans, decode, episodes)
         elif decode:
             yield from _image_faults(dataset, camera, spans)
 
 
-def _video_faults(dataset: Dataset, camera: str, spans: Spans, decode: bool) -> Iterator[str]:
+def _video_faults(
+    dataset: Dataset, camera: str, spans: Spans, decode: bool, episodes: Collection[int] | None
+) -> Iterator[str]:
     try:
         found = clips(dataset.root, dataset.info, dataset.episodes, camera)
     except OpenralError as error:
         yield str(error)
         return
-    fps, size = float(dataset.info["fps"]), tuple(dataset.info["features"][camera]["shape"][:2])
+    fps, size = float(dataset.info["fps"]), size_of(dataset.info["features"][camera]) or (0, 0)
     bad: set[str] = set()
-    for path in dict.fromkeys(clip.path for clip in found):
+    chosen = [
+        (span, clip)
+        for span, clip in zip(spans, found, strict=True)
+        if episodes is None or span[0] in episodes
+    ]
+    for path in dict.fromkeys(clip.path for _, clip in chosen):
         where = path.relative_to(dataset.root)
         try:
             header = video_header(path)
@@ -52,7 +63,7 @@ def _video_faults(dataset: Dataset, camera: str, spans: Spans, decode: bool) -> 
             yield f"{where}: {header.height}x{header.width} px, meta/info.json says {size[0]}x{size[1]}"
         if header.fps and abs(header.fps - fps) > 0.01 * fps:
             yield f"{where}: {header.fps:g} frames a second, meta/info.json says {fps:g}"
-    for (number, first, last), clip in zip(spans, found, strict=True):
+    for (number, first, last), clip in chosen:
         if str(clip.path) not in bad:
             yield from _clip_faults(number, last - first, clip, fps, camera, decode)
 
@@ -77,7 +88,7 @@ def _clip_faults(
 
 
 def _image_faults(dataset: Dataset, camera: str, spans: Spans) -> Iterator[str]:
-    shape = tuple(dataset.info["features"][camera]["shape"])
+    size = size_of(dataset.info["features"][camera]) or (0, 0)
     row = 0
     for path in dataset.files():
         if camera not in pq.read_schema(path).names:
@@ -85,19 +96,21 @@ def _image_faults(dataset: Dataset, camera: str, spans: Spans) -> Iterator[str]:
             return
         for batch in pq.ParquetFile(path).iter_batches(64, columns=[camera]):
             for cell in batch.column(0).to_pylist():
-                fault = _image_fault(cell, shape)
+                fault = _image_fault(cell, size)
                 if fault:
                     number, first = next(((n, a) for n, a, b in spans if a <= row < b), (-1, 0))
                     yield f"episode {number} frame {row - first}: {camera} {fault}"
                 row += 1
 
 
-def _image_fault(cell: object, shape: tuple[int, ...]) -> str:
+def _image_fault(cell: object, size: tuple[int, int]) -> str:
     data = cell.get("bytes") if isinstance(cell, dict) else None
     if not data:
         return "holds no picture; embed it"
     try:
-        found = decode_png(data).shape
+        height, width = decode_png(data).shape[:2]
     except OpenralError as error:
         return f"cannot be decoded ({error})"
-    return "" if found == shape else f"is {found}, meta/info.json says {shape}"
+    return (
+        "" if (height, width) == size else f"is {height}x{width} px, meta/info.json says {size[0]}x{size[1]}"
+    )

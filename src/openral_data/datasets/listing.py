@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from openral_core.cli.printable import printable, printable_lines
 from openral_core.errors import NotFoundError, OpenralError, OutputError
 from openral_data.lerobot_v3 import Dataset, open_dataset
 from openral_data.recording_folder import DATASET, RUN_RECORDING, RecordingFolder
@@ -57,8 +59,12 @@ def datasets_below(folder: Path) -> Iterator[Path]:
     yield from sorted(found)
 
 
-def list_table(folder: Path) -> Table:
-    """Return a table with one line for each dataset below a folder. Raises NotFoundError: there is none."""
+def list_table(folder: Path) -> Group:
+    """Return a table with one line for each dataset below a folder, and below it why some cannot be read.
+
+    Raises:
+        NotFoundError: there is none.
+    """
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for name in ("dataset", "episodes", "frames", "fps", "cameras", "robot", "succeeded", "left\nbehind"):
         side: Literal["left", "right"] = "left" if name in ("dataset", "robot") else "right"
@@ -69,35 +75,34 @@ def list_table(folder: Path) -> Table:
         try:
             dataset = open_dataset(root)
         except OpenralError as error:
-            table.add_row(str(root), "[red]no[/red]")
+            table.add_row(_cell(root), "[red]no[/red]")
             unreadable.append(str(error))
             continue
         outcomes = dataset.episodes.get("outcome")
         left = len(RecordingFolder(root.parent).unfinished()) if root.name == DATASET else 0
         table.add_row(
-            str(root.parent if root.name == DATASET else root),
+            _cell(root.parent if root.name == DATASET else root),
             str(len(dataset.episodes["episode_index"])),
             str(len(dataset)),
             f"{dataset.info['fps']:g}",
             str(len(dataset.cameras)),
-            str(dataset.info.get("robot_type") or "-"),
+            _cell(dataset.info.get("robot_type") or "-"),
             "-" if outcomes is None else f"{outcomes.count('success')} of {len(outcomes)}",
             str(left) if left else "-",
         )
-    if unreadable:
-        table.caption, table.caption_justify = Text("\n".join(unreadable)), "left"
     if not count:
         raise NotFoundError(
             f"{folder}: no LeRobot v3 dataset in it or below; record one with --record episodes"
         )
-    return table
+    return Group(table, *(Text(printable_lines(line)) for line in unreadable))
 
 
 def episode_table(dataset: Dataset) -> Table:
     """Return a table with one line for each episode."""
     table = Table(box=None, pad_edge=False)
     for name in ("episode", "s", "words", "skill", "seed", "outcome", "by", "corrected", "remarks"):
-        table.add_column(name, justify="right" if name in ("episode", "s", "seed") else "left")
+        side: Literal["left", "right"] = "right" if name in ("episode", "s", "seed") else "left"
+        table.add_column(name, justify=side, overflow="fold")
     episodes, fps = dataset.episodes, float(dataset.info["fps"])
     for place, number in enumerate(episodes["episode_index"]):
         row: dict[str, Any] = {name: values[place] for name, values in episodes.items()}
@@ -105,20 +110,26 @@ def episode_table(dataset: Dataset) -> Table:
         table.add_row(
             str(number),
             f"{length / fps:.1f}",
-            ", ".join(row.get("tasks") or ["-"]),
-            str(row.get("skill") or "-").rpartition("/")[2].removeprefix("rskill-"),
-            str(row.get("seed", "-")),
-            str(row.get("outcome") or "-"),
-            str(row.get("outcome_source") or "-").replace("_", " "),
-            f"{row['interventions']} frames" if row.get("interventions") else "-",
-            _remarks(row),
+            _cell(", ".join(map(str, row.get("tasks") or ["-"]))),
+            _cell(str(row.get("skill") or "-").rpartition("/")[2].removeprefix("rskill-")),
+            _cell(row.get("seed", "-")),
+            _cell(row.get("outcome") or "-"),
+            _cell(str(row.get("outcome_source") or "-").replace("_", " ")),
+            _cell(f"{row['interventions']} frames" if row.get("interventions") else "-"),
+            _cell(_remarks(row)),
         )
     return table
+
+
+def _cell(value: object) -> Text:
+    """Return what a file says as a cell: brackets in it are no markup, and control characters are written out."""
+    return Text(printable(str(value)))
 
 
 def _remarks(row: dict[str, Any]) -> str:
     said = ["cut off"] if row.get("truncated") else []
     for name in ("repeated_images", "missing_steps"):
-        if (row.get(name) or 0) > 0:
-            said.append(f"{row[name]} {name.replace('_', ' ')}")
+        lost = row.get(name)
+        if isinstance(lost, int) and lost > 0:
+            said.append(f"{lost} {name.replace('_', ' ')}")
     return ", ".join(said)

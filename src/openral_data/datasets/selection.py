@@ -21,7 +21,8 @@ import pyarrow.parquet as pq
 from openral_core.errors import DatasetError, NotFoundError, OutputError
 from openral_core.files.output_folder import check_folder
 from openral_data.column_statistics import ColumnStatistics
-from openral_data.lerobot_meta import tasks_table
+from openral_data.datasets.check import dataset_faults
+from openral_data.lerobot_meta import read_rows, tasks_table
 from openral_data.lerobot_v3 import Dataset
 from openral_data.video import clips
 
@@ -73,7 +74,7 @@ def write_selection(out: Path, selections: Sequence[EpisodeSelection]) -> int:
     """Write a dataset of chosen episodes, one selection after the other, and return their number.
 
     Raises:
-        DatasetError: the datasets have different columns or rates.
+        DatasetError: the datasets have different columns or rates, or chosen episodes have faults.
         OutputError: the folder holds something, or cannot be written.
     """
     if out.exists() and any(out.iterdir()):
@@ -81,10 +82,32 @@ def write_selection(out: Path, selections: Sequence[EpisodeSelection]) -> int:
     check_folder(out, "--out")
     for selection in selections[1:]:
         _check_alike(selections[0].dataset, selection.dataset)
-    writer = _SelectionWriter(out, selections[0].dataset)
     for selection in selections:
-        writer.add(selection)
-    return writer.finish()
+        _require_sound(selection)
+    target = out.resolve()
+    partial = target.with_name(f".{target.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)  # of a process that was killed
+    try:
+        writer = _SelectionWriter(partial, selections[0].dataset)
+        for selection in selections:
+            writer.add(selection)
+        count = writer.finish()
+        if target.exists():
+            target.rmdir()  # which is empty
+        partial.rename(target)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return count
+
+
+def _require_sound(selection: EpisodeSelection) -> None:
+    """Raise DatasetError if something is wrong with the chosen episodes, as far as headers of videos tell."""
+    root = selection.dataset.root
+    for fault in dataset_faults(root, videos=False, episodes=frozenset(selection.episodes)):
+        raise DatasetError(
+            f"{root}: {fault.removeprefix(f'{root}/')}; mend it, or take the other episodes with `openral data split`. "
+            f"All faults: `openral data check {root}`"
+        )
 
 
 def _check_alike(first: Dataset, other: Dataset) -> None:
@@ -124,10 +147,7 @@ class _SelectionWriter:
         """Add the episodes of one dataset."""
         dataset = selection.dataset
         meta = pa.concat_tables(
-            [
-                pq.read_table(path)
-                for path in sorted((dataset.root / "meta" / "episodes").glob("*/*.parquet"))
-            ],
+            [read_rows(path) for path in sorted((dataset.root / "meta" / "episodes").glob("*/*.parquet"))],
             promote_options="default",
         )
         chosen = meta.filter(pc.is_in(meta["episode_index"], pa.array(selection.episodes, pa.int64())))
@@ -176,7 +196,7 @@ class _SelectionWriter:
         tasks = {number: self._task(sentence) for number, sentence in said.items()}
         places: dict[int, tuple[int, int, int]] = {}
         for path in dataset.files():
-            table = pq.read_table(path)
+            table = read_rows(path)
             table = table.filter(pc.is_in(table["episode_index"], pa.array(list(renumbered), pa.int64())))
             if not len(table):
                 continue

@@ -10,7 +10,7 @@ from typing import Any
 
 from openral_data.recording.finishing import LEAST_FRAMES, delete_segments, finish_episode
 from openral_data.recording.journal import read_segment
-from openral_data.recording.outcome import UNKNOWN, Verdicts, simulator_verdict
+from openral_data.recording.outcome import FAILURE, UNKNOWN, Verdicts, simulator_verdict
 from openral_data.recording.ring import DatasetRing
 
 TRUTH_S = 4.0
@@ -18,16 +18,23 @@ TRUTH_S = 4.0
 
 
 def verdict_columns(about: dict[str, Any], truth: Path | None, patience_s: float) -> dict[str, Any]:
-    """Return what `meta/episodes` holds of the outcome, the simulated task and the initial state."""
+    """Return what `meta/episodes` holds of the outcome, the simulated task and the initial state.
+
+    Of an episode that is `truncated` nobody but the operator can say that it failed: it went on.
+    """
     task = str(about.get("sim_task", ""))
     times = float(about.get("begin_s", -1.0)), float(about.get("end_s", -1.0))
     simulated = simulator_verdict(truth, *times, task, patience_s)
     verdicts = Verdicts(
         operator=str(about.get("operator", UNKNOWN)),
-        simulator=simulated.outcome,
-        reward_model=str(about.get("reward_model", UNKNOWN)),
+        simulator=_known(simulated.outcome, about),
+        reward_model=_known(str(about.get("reward_model", UNKNOWN)), about),
     )
     return {**about, **verdicts.columns(), "sim_task": task or simulated.task, "seed": simulated.seed}
+
+
+def _known(outcome: str, about: dict[str, Any]) -> str:
+    return UNKNOWN if about.get("truncated") and outcome == FAILURE else outcome
 
 
 class EpisodeFinisher:
@@ -83,10 +90,14 @@ class EpisodeFinisher:
         if done.number is None:
             self._say(f"nothing was kept: {done.remark}", False)
             return
+        if not done.appended:
+            self._say(f"episode {done.number} is there already; it was not added again", False)
+            return
         self._last = str(about["recording_id"]), done.number
         outcome = f"{judged['outcome']} ({judged['outcome_source']})"
         words = about.get("sentence") or "no words"
-        self._say(f'episode {done.number}: {done.frames} frames, "{words}", {outcome}', False)
+        cut_off = f", {done.remark}" if done.remark else ""
+        self._say(f'episode {done.number}: {done.frames} frames, "{words}", {outcome}{cut_off}', False)
 
     def _mark(self, recording_id: str, outcome: str) -> None:
         if recording_id != self._last[0]:

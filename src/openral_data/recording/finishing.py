@@ -32,6 +32,8 @@ class FinishedEpisode:
     """Of the episode; None: there was nothing worth keeping."""
     frames: int
     remark: str = ""
+    appended: bool = True
+    """False: an episode of the same `recording_id` was there already."""
 
 
 def finish_episode(
@@ -51,9 +53,10 @@ def finish_episode(
     """
     parts = [read_segment(path) for path in segments]
     counts = [_whole_frames(part) for part in parts]
-    cut_off = not all(part.complete for part in parts)
+    cut_off = bool(about.get("truncated")) or not all(part.complete for part in parts)
     total = sum(counts)
     number = appender.number_of(str(about.get("recording_id")))
+    appended = number is None
     if number is None and total < LEAST_FRAMES:
         delete_segments(segments)
         return FinishedEpisode(None, total, f"{total} frames are no episode")
@@ -77,7 +80,7 @@ def finish_episode(
         )
     _keep_bags([path / BAG_NAME for path in segments], folder.bag_of(number))
     delete_segments(segments)
-    return FinishedEpisode(number, total, "cut off" if cut_off else "")
+    return FinishedEpisode(number, total, "cut off" if cut_off else "", appended)
 
 
 def _whole_frames(part: Segment) -> int:

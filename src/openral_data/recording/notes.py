@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import datetime
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import uuid4
+from uuid import NAMESPACE_OID, uuid4, uuid5
 
 from openral_core.teleoperation import TELEOPERATION
 from openral_data.recording.outcome import FAILURE, SUCCESS, UNKNOWN
@@ -47,6 +48,7 @@ class EpisodeNotes:
     skill: SkillNote | None = None
     sentence: str = ""
     sim_task: str = ""
+    """The skill's own id of the mission's task in work; empty: no mission is at it."""
     mission: str = ""
     operator: str = UNKNOWN
     reward_model: str = UNKNOWN
@@ -54,6 +56,12 @@ class EpisodeNotes:
     """[s] stamp of the first frame."""
     end_s: float = -1.0
     """[s] stamp of the newest step."""
+    begin_ns: int = 0
+    """[ns since 1970] when the newest message before the first frame was received."""
+    tasks: Mapping[str, str] = field(default_factory=dict)
+    """The scene's tasks by words in lower case (`task_words`)."""
+    truncated: bool = False
+    """What is known of the episode ends before the episode does."""
     recording_id: str = field(default_factory=lambda: uuid4().hex)
     started: str = field(
         default_factory=lambda: datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
@@ -65,6 +73,15 @@ class EpisodeNotes:
         if not abstained:
             self.reward_model = SUCCESS if succeeded else FAILURE
 
+    def name_by_content(self) -> None:
+        """Make `recording_id` of what was recorded, so that the same bag always gives the same one.
+
+        A goal's id and its beginning tell an episode from others; without a goal, its words and its end do, too.
+        """
+        goal_id = self.skill.goal_id if self.skill else ""
+        rest = goal_id or f"{self.sentence} {self.end_s:.9f}"
+        self.recording_id = uuid5(NAMESPACE_OID, f"{self.begin_ns} {self.begin_s:.9f} {rest}").hex
+
     def about(self) -> dict[str, Any]:
         """Return what is kept."""
         skill = self.skill
@@ -75,12 +92,13 @@ class EpisodeNotes:
             "skill_version": skill.version if skill else "",
             "goal_id": skill.goal_id if skill else "",
             "scene": self.scene,
-            "sim_task": self.sim_task,
+            "sim_task": self.tasks.get(self.sentence.casefold(), self.sim_task),
             "mission": self.mission,
             "strategy": self.strategy,
             "started": self.started,
             "begin_s": self.begin_s,
             "end_s": self.end_s,
+            "truncated": self.truncated,
             "operator": self.operator,
             "reward_model": self.reward_model,
         }

@@ -55,7 +55,8 @@ def simulator_verdict(
         truth: the file; None: there is no simulator.
         begin_s: [s] stamp of the episode's first frame, on the bridge's clock.
         end_s: [s] stamp of its last step.
-        task: the skill's own id of the task; empty: that of the last reset.
+        task: the skill's own id of the task; empty: the scene's only one. Of several it is not known which was meant,
+            whichever the world was last reset for.
         patience_s: [s] to wait for the record to reach the end.
     """
     if truth is None:
@@ -86,10 +87,10 @@ def _look(truth: Path, begin_s: float, end_s: float, task: str) -> tuple[Simulat
     except (OSError, ValueError, KeyError):
         return None
     world, seed = resets[-1] if resets else ("", -1)
-    asked = (task or world).rsplit("/", 1)[-1]
+    asked = task.rsplit("/", 1)[-1] or (names[0] if len(names) == 1 else "")
     row = int(np.searchsorted(stamps, end_s + 1e-6, side="right")) - 1
     reached = bool(len(stamps)) and float(stamps[-1]) >= end_s - 1e-6
     if row < 0 or asked not in names:
-        return SimulatorVerdict(UNKNOWN, asked, seed), reached
+        return SimulatorVerdict(UNKNOWN, asked or world.rsplit("/", 1)[-1], seed), reached
     done = bool(success[row, names.index(asked)])
     return SimulatorVerdict(SUCCESS if done else FAILURE, asked, seed), reached

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -68,6 +68,8 @@ class EpisodeRecorder:
         min_free_gb: float,
         say: Callable[[str, bool], None],
         profiles: dict[str, list[Any]] | None = None,
+        from_bags: bool = False,
+        tasks: Mapping[str, str] | None = None,
     ) -> None:
         """Open the folder.
 
@@ -79,6 +81,8 @@ class EpisodeRecorder:
             min_free_gb: [GB] the floor of free space.
             say: is told a line, and whether it is about something that went wrong.
             profiles: offered QoS profiles by topic, for the bags.
+            tasks: the scene's tasks by the words for them in lower case.
+            from_bags: what is heard comes from bags; the same episode is not appended twice.
 
         Raises:
             OpenralError: the folder cannot be written, is in use, or holds a dataset with other columns.
@@ -91,6 +95,7 @@ class EpisodeRecorder:
         self.repeated_images = self.missing_steps = 0
         """Of the episodes that have ended, since the start."""
         self._say, self._profiles, self._floor = say, profiles or {}, min_free_gb * GIGABYTE
+        self._from_bags, self._tasks = from_bags, tasks or {}
         self._encoder = VideoEncoder(columns)
         self._finisher = EpisodeFinisher(DatasetRing(folder.root, columns, strategy), truth, say)
         self._open: _Open | None = None
@@ -212,6 +217,12 @@ class EpisodeRecorder:
         self._end()
         return True, "the episode is kept"
 
+    def cut_off(self) -> None:
+        """End the episode, if there is one, and keep it as one whose end is not known."""
+        if self._open is not None:
+            self._open.notes.truncated = True
+            self._end()
+
     def discard(self) -> tuple[bool, str]:
         """Throw away what is being recorded."""
         if self._open is None:
@@ -285,6 +296,7 @@ class EpisodeRecorder:
             self._sentence,
             self._sim_task,
             self._mission,
+            tasks=self._tasks,
         )
         self.assembler.restart()
         self.assembler.losses = RecordingLosses()
@@ -303,7 +315,7 @@ class EpisodeRecorder:
         if opened is None or not frames:
             return
         if opened.notes.begin_s < 0:
-            opened.notes.begin_s = frames[0].stamp_s
+            opened.notes.begin_s, opened.notes.begin_ns = frames[0].stamp_s, self._received_ns
         opened.interventions += sum(frame.intervention for frame in frames)
         for frame in frames:
             if self._open is opened:
@@ -326,6 +338,8 @@ class EpisodeRecorder:
         self.repeated_images += self.assembler.losses.repeated_images
         self.missing_steps += self.assembler.losses.missing_steps
         notes, path = opened.notes, opened.writer.folder
+        if self._from_bags:
+            notes.name_by_content()
         if not self._close(opened):
             return
         if not keep or (self.strategy.corrected_only and not opened.interventions):

@@ -46,7 +46,8 @@ def _repair(folder: RecordingFolder, left: list[Path], columns: RecordedColumns 
                     f"{path}: has other columns than the dataset; move it to another recording"
                 )
             truth = folder.root.parent / "truth.npz"
-            about = verdict_columns(segment.about, truth if truth.is_file() else None, 0.0)
+            said = {**segment.about, "truncated": not segment.complete or segment.about.get("truncated")}
+            about = verdict_columns(said, truth if truth.is_file() else None, 0.0)
             done = finish_episode(folder, appender, [path], about)
         except OpenralError as error:
             lines.append(f"{path.name}: not repaired, {error}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import rosbag2_py
 
@@ -11,6 +12,7 @@ from openral_core.errors import ContractError, DatasetError
 from openral_core.graph.names import COMPRESSED_SUFFIX
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
+from openral_data.bags import files_without_end, mcap_files
 from openral_data.recorded_columns import RecordedColumns
 from openral_data.recording.recorder import EpisodeRecorder
 from openral_data.recording.strategy import strategy_of
@@ -25,7 +27,9 @@ FLUSH_EVERY = 2000
 def convert_bags(
     bags: Sequence[Path], scene: str, out: Path, *, whole: bool, say: Callable[[str, bool], None]
 ) -> int:
-    """Append the episodes of bags to a recording; return how many it has then.
+    """Append the episodes of bags to a recording, those left out that it has already; return how many it has then.
+
+    An episode in which a bag ends that is cut off or damaged is kept as `truncated`.
 
     Args:
         bags: rosbag2 folders or MCAP files.
@@ -35,13 +39,18 @@ def convert_bags(
         say: is told a line, and whether it is about something that went wrong.
 
     Raises:
-        DatasetError: a bag cannot be read, or lacks what a frame needs.
+        DatasetError: a bag cannot be read, is damaged, or lacks what a frame needs.
         OpenralError: there is no such scene, or the folder cannot be written.
     """
     described = load_scene(scene)
     columns = RecordedColumns.of(described, load_robot(described.robot_id), Path(scene).stem)
     strategy = strategy_of("episodes")
-    recorder = EpisodeRecorder(RecordingFolder(out), columns, strategy, truth=None, min_free_gb=0.0, say=say)
+    for bag in bags:  # before anything is written
+        _open(bag)
+        _without_end(bag)
+    recorder = EpisodeRecorder(
+        RecordingFolder(out), columns, strategy, truth=None, min_free_gb=0.0, say=say, from_bags=True
+    )
     try:
         for bag in bags:
             if whole:
@@ -55,9 +64,38 @@ def convert_bags(
 
 def _read(bag: Path, recorder: EpisodeRecorder, say: Callable[[str, bool], None]) -> None:
     """Hand the messages of one bag to the recorder."""
+    reader = _open(bag)
+    without_end = _without_end(bag)
+    if without_end:
+        say(
+            f"{without_end}: ends in the middle, as a file does that was copied in part or whose recorder was killed; "
+            "the episode that it ends in is kept as cut off",
+            True,
+        )
     topics = {topic.name: topic for topic in recorded_topics(recorder.columns)}
     compressed = {f"{topic.name}{COMPRESSED_SUFFIX}": topic for topic in topics.values() if topic.camera}
     intake = MessageIntake(recorder)
+    recorder.assembler.restart()
+    try:
+        for count, (name, data, received_ns) in enumerate(_messages(bag, reader), 1):
+            try:
+                if name in compressed:
+                    intake.take_compressed(compressed[name], data, received_ns)
+                elif name in topics:
+                    intake.take(topics[name], data, received_ns)
+            except ContractError as error:
+                say(f"left out: {error}", True)
+            if count % FLUSH_EVERY == 0:
+                recorder.tick()
+    except DatasetError:
+        recorder.cut_off()
+        raise
+    if without_end:
+        recorder.cut_off()
+
+
+def _open(bag: Path) -> Any:
+    """Open a bag. Raises DatasetError: it cannot be read, or lacks what a frame needs."""
     reader = rosbag2_py.SequentialReader()
     try:
         options = rosbag2_py.StorageOptions(uri=str(bag), storage_id="mcap")
@@ -73,17 +111,31 @@ def _read(bag: Path, recorder: EpisodeRecorder, say: Callable[[str, bool], None]
         raise DatasetError(
             f"{bag}: has no {missing[0]}, so nothing says what was done; record it with all of {needed}"
         )
-    recorder.assembler.restart()
-    count = 0
+    return reader
+
+
+def _without_end(bag: Path) -> Path | None:
+    """Return the file of a bag that is cut off, if it is the last; None: all have their end.
+
+    Raises:
+        DatasetError: others follow it.
+    """
+    cut = files_without_end(bag)
+    if cut and cut != [mcap_files(bag)[-1]]:
+        raise DatasetError(
+            f"{cut[0]}: ends in the middle, and other files of its bag go on after it; fetch it again, or convert the "
+            "files one by one, each by its name"
+        )
+    return cut[0] if cut else None
+
+
+def _messages(bag: Path, reader: Any) -> Iterator[tuple[str, bytes, int]]:
+    """Yield topic, bytes and time of each message. Raises DatasetError: the bag is damaged."""
     while reader.has_next():
-        name, data, received_ns = reader.read_next()
-        count += 1
         try:
-            if name in compressed:
-                intake.take_compressed(compressed[name], data, received_ns)
-            elif name in topics:
-                intake.take(topics[name], data, received_ns)
-        except ContractError as error:
-            say(f"left out: {error}", True)
-        if count % FLUSH_EVERY == 0:
-            recorder.tick()
+            message = reader.read_next()
+        except (OSError, ValueError, RuntimeError) as error:
+            raise DatasetError(
+                f"{bag}: {error}; the episode is kept up to there, as cut off; fetch the bag again"
+            ) from error
+        yield message

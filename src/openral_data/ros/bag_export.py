@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ _Rows = Mapping[str, NDArray[Any]]
 
 
 def export_bags(dataset: Dataset, scene: str, out: Path) -> int:
-    """Write a bag for each episode of a recording, `bags/episode-000000` and on; return how many.
+    """Write a bag for each episode of a recording, `bags/episode-000000` and on; return how many. Else there is none.
 
     Pictures become JPEG; states are known at each frame only, control steps all of them.
 
@@ -64,6 +65,17 @@ def export_bags(dataset: Dataset, scene: str, out: Path) -> int:
     if folder.bags.exists() and any(folder.bags.iterdir()):
         raise OutputError(f"{folder.bags} holds bags already; name another --out")
     folder.bags.mkdir(parents=True, exist_ok=True)
+    try:
+        return _write_bags(dataset, folder, columns, described.action.representation)
+    except BaseException:
+        shutil.rmtree(folder.bags, ignore_errors=True)
+        raise
+
+
+def _write_bags(
+    dataset: Dataset, folder: RecordingFolder, columns: RecordedColumns, representation: str
+) -> int:
+    """Write the bags of all episodes and return how many."""
     table = dataset.columns(columns.vectors())
     pictures = {camera.key: dataset.images(camera.key) for camera in columns.cameras}
     episodes = dataset.episodes
@@ -72,7 +84,7 @@ def export_bags(dataset: Dataset, scene: str, out: Path) -> int:
     ):
         rows = {key: values[first:end] for key, values in table.items()}
         about = {key: values[number] for key, values in episodes.items()}
-        _write_bag(folder.bag_of(number), columns, rows, about, pictures, described.action.representation)
+        _write_bag(folder.bag_of(number), columns, rows, about, pictures, representation)
     return len(episodes["dataset_from_index"])
 
 

@@ -15,6 +15,7 @@ from rclpy.node import Node
 from rich.console import Console
 from std_srvs.srv import Trigger
 
+from openral_core.cli.printable import printable, printable_lines
 from openral_core.graph.names import DEFAULT_NAMESPACE, ros_arguments
 from openral_core.ros.qos import LATCHED
 from openral_core.ros.service_call import ServiceNotFound, ServiceTimeout, call_service
@@ -53,7 +54,9 @@ def order(name: str, patience_s: float, namespace: str, outcome: str = "") -> in
             console.print("the recorder did not answer; see its lines in launch.log", soft_wrap=True)
             return 1
         done = bool(answer.ok if marks else answer.success)
-        console.print(answer.message, style="" if done else "red", markup=False, soft_wrap=True)
+        console.print(
+            printable_lines(answer.message), style="" if done else "red", markup=False, soft_wrap=True
+        )
         return 0 if done else 1
 
 
@@ -82,5 +85,5 @@ def show_status(patience_s: float, namespace: str) -> int:
     if said.stopped_by:
         rows.append(said.stopped_by)
     for row in rows:
-        console.print(row, markup=False, soft_wrap=True)
+        console.print(printable(row), markup=False, soft_wrap=True)
     return 1 if said.stopped_by else 0

@@ -40,6 +40,7 @@ from openral_data.recording.outcome import OUTCOMES
 from openral_data.recording.recorder import GIGABYTE, EpisodeRecorder
 from openral_data.recording.repair import repair_recording
 from openral_data.recording.strategy import strategy_of
+from openral_data.recording.task_words import task_words
 from openral_data.recording_folder import RUN_RECORDING, RecordingFolder
 from openral_data.ros.intake import MessageIntake
 from openral_data.ros.topics import RecordedTopic, recorded_topics
@@ -73,7 +74,8 @@ class RecorderNode(GuardedCallbacks, Node):
         self._work: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._waiting = 0
         self._closing = threading.Event()
-        columns = self._columns()
+        scene = load_scene(self._value("scene"))
+        columns = RecordedColumns.of(scene, load_robot(scene.robot_id), Path(self._value("scene")).stem)
         folder = self._folder()
         repaired = repair_recording(folder, columns) if folder.root.is_dir() else []
         for line in repaired:
@@ -86,6 +88,7 @@ class RecorderNode(GuardedCallbacks, Node):
             truth=Path(run_dir) / "truth.npz" if run_dir else None,
             min_free_gb=float(self._value("min_free_gb")),
             say=self._say,
+            tasks=task_words(scene),
         )
         self._intake = MessageIntake(self._recorder)
         self._status = self.create_publisher(RecorderStatus, "recorder/status", LATCHED)
@@ -100,10 +103,6 @@ class RecorderNode(GuardedCallbacks, Node):
         self._thread.join()
 
     # -- beginning ---------------------------------------------------------------------------------
-
-    def _columns(self) -> RecordedColumns:
-        scene = load_scene(self._value("scene"))
-        return RecordedColumns.of(scene, load_robot(scene.robot_id), Path(self._value("scene")).stem)
 
     def _folder(self) -> RecordingFolder:
         folder, run_dir = self._value("folder"), self._value("run_dir")
@@ -158,7 +157,9 @@ class RecorderNode(GuardedCallbacks, Node):
 
     def _on_mark(self, request: Any, response: Any) -> Any:
         if request.outcome not in OUTCOMES:
-            response.ok, response.message = False, f"outcome is none of {', '.join(OUTCOMES)}"
+            *others, last = OUTCOMES
+            said = f"'{request.outcome:.20}' is no outcome; write {', '.join(others)} or {last}"
+            response.ok, response.message = False, said
             return response
         response.ok, response.message = self._ask(lambda: self._recorder.mark(request.outcome))
         return response

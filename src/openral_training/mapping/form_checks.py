@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from openral_data.lerobot_meta import size_of
 from openral_data.lerobot_v3 import Dataset
 from openral_training.mapping.recipe import FeatureColumns, SkillRecipe
 from openral_training.mapping.vectors import width
@@ -26,25 +27,12 @@ def form_faults(dataset: Dataset, recipe: SkillRecipe) -> Iterator[str]:
     for key in ("only_where", "never_where"):
         yield from _mask_faults(dataset, recipe, key)
     fps = float(dataset.info["fps"])
-    if fps <= 0:
-        yield f"{dataset.root / 'meta' / 'info.json'}: fps is {fps:g}; write the rate of the recording [Hz]"
-        return
     rate = fps * recipe.action_steps
     if action.control_hz is not None and abs(action.control_hz - rate) > 0.01 * rate:
         steps = f" with {recipe.action_steps} actions each" if recipe.action_steps > 1 else ""
         what = f"{action.control_hz:g}, but the dataset was recorded at {fps:g} frames a second{steps}"
         fix = f"write control_hz: {rate:g} (a chunk's actions are its frames'), or resample the dataset"
         yield recipe.fault(("manifest", "action_contract", "control_hz"), what, fix)
-
-
-def size_of(feature: dict[str, Any]) -> tuple[int, int] | None:
-    """Return height and width [px] of a camera's feature, or None where its shape does not say them."""
-    shape, names = feature.get("shape"), feature.get("names")
-    if not isinstance(shape, list) or len(shape) != 3:
-        return None
-    if isinstance(names, list) and "height" in names and "width" in names:
-        return int(shape[names.index("height")]), int(shape[names.index("width")])
-    return (int(shape[1]), int(shape[2])) if shape[0] in (1, 3) else (int(shape[0]), int(shape[1]))
 
 
 def _camera_faults(dataset: Dataset, recipe: SkillRecipe, key: str, name: str) -> Iterator[str]:

@@ -139,7 +139,21 @@ def test_what_fits_is_not_refused(whole: Path) -> None:
         (lambda root: shutil.rmtree(root / "data"), "data", "no parquet file", "whole dataset"),
         (info(lambda c: c.update(total_frames=95)), "data", "94 rows, but meta/info.json says 95", "fetch"),
         (column("index", lambda rows: rows[::-1]), "data", "not in the order", "fetch"),
-        (column("dataset_to_index", lambda r: [29, *r[1:]], EPISODES), "episodes", "do not cover", "fetch"),
+        (
+            column("dataset_to_index", lambda r: [29, *r[1:]], EPISODES),
+            "episodes",
+            "but it has 29 rows",
+            "fetch",
+        ),
+        (
+            lambda root: [
+                column(name, lambda r: [29, *r[1:]], EPISODES)(root)
+                for name in ("dataset_to_index", "length")
+            ],
+            "episodes",
+            "do not cover",
+            "fetch",
+        ),
         (column("action", nan_at(31)), "data", "episode 1, frame 1", "leave_out: [1]"),
         (column("observation.state", nan_at(0)), "data", "observation.state is not finite", "leave_out: [0]"),
     ],

@@ -1,0 +1,213 @@
+"""Datasets of others: what is wrong with them is one line for every verb, and what is right is not called wrong."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from plain_dataset import DATA, EPISODES, FPS, FRONT, TASKS, change_column, change_json, write_dataset
+from typer.testing import CliRunner
+
+from openral_core.errors import DatasetError, NotFoundError
+from openral_data.commands import app
+from openral_data.datasets.check import dataset_faults
+from openral_data.lerobot_v3 import open_dataset
+from openral_sim_bridge.rendering.mp4 import write_mp4
+
+VIDEO = f"videos/{FRONT}/chunk-000/file-000.mp4"
+TASKS_FILE = "meta/tasks.parquet"
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_dataset(tmp_path_factory.mktemp("foreign") / "dataset")
+
+
+@pytest.fixture
+def root(plain: Path, tmp_path: Path) -> Path:
+    """One that may be broken."""
+    return Path(shutil.copytree(plain, tmp_path / "dataset"))
+
+
+def say(**changes: Any) -> Callable[[Path], None]:
+    """Change info.json; None: take the key out."""
+
+    def edit(content: dict[str, Any]) -> None:
+        content.update(changes)
+        for name in [name for name, value in changes.items() if value is None]:
+            content.pop(name)
+
+    return lambda root: change_json(root / "meta/info.json", edit)
+
+
+def put(name: str, row: int, value: Any, file: str = EPISODES) -> Callable[[Path], None]:
+    def edit(cells: list[Any]) -> list[Any]:
+        return [value if at == row else cell for at, cell in enumerate(cells)]
+
+    return lambda root: change_column(root / file, name, edit)
+
+
+def as_text(root: Path) -> None:
+    table = pq.read_table(root / EPISODES)
+    words = pa.array([str(cell) for cell in table["dataset_to_index"].to_pylist()])
+    at = table.column_names.index("dataset_to_index")
+    pq.write_table(table.set_column(at, "dataset_to_index", words), root / EPISODES)
+
+
+def cut(name: str) -> Callable[[Path], None]:
+    return lambda root: (root / name).write_bytes(
+        (root / name).read_bytes()[: (root / name).stat().st_size // 2]
+    )
+
+
+OF_META: list[tuple[Callable[[Path], None], str]] = [
+    (put("dataset_from_index", 1, None), "meta/episodes row 1: dataset_from_index is empty; fetch"),
+    (put("length", 2, -5), "meta/episodes row 2: length of episode 2 is -5, but it has 40 rows; fetch"),
+    (put("dataset_from_index", 0, -1), "meta/episodes row 0: episode 0 begins at row -1; fetch"),
+    (put("dataset_to_index", 1, 30), "row 1: episode 1 ends at row 30, before its first, 30; fetch"),
+    (as_text, "meta/episodes: dataset_to_index holds string, needed whole numbers; fetch"),
+    *((say(fps=fps), "meta/info.json: fps is ") for fps in (0, -1, 1e308, float("nan"), float("inf"))),
+    (say(fps=True), "meta/info.json: fps is missing or of another type"),
+    (say(codebase_version="v2.1"), "codebase_version v2.1, needed v3.0; convert it: python -m lerobot"),
+    (say(codebase_version="v2.0"), "codebase_version v2.0, needed v3.0; LeRobot converts v2.1 only"),
+    (say(codebase_version="v4.0"), "codebase_version v4.0, needed v3.0; it is newer than this openral"),
+    (say(codebase_version=None), "has no codebase_version; is this a LeRobot dataset?"),
+    (lambda root: (root / "meta/info.json").write_text("[]"), "holds no keys; is this a LeRobot dataset?"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(OF_META)))
+def test_broken_meta_files_are_refused_by_every_verb_in_one_line(number: int, root: Path) -> None:
+    breaks, words = OF_META[number]
+    breaks(root)
+    with pytest.raises(DatasetError) as refused:
+        open_dataset(root)
+    assert words in str(refused.value)
+    assert list(dataset_faults(root)) == [str(refused.value)]
+
+
+OF_DATA: list[tuple[Callable[[Path], None], str]] = [
+    (cut(DATA), f"{DATA}: cannot be read ("),
+    (put("action", 4, None, DATA), f"{DATA}: column action cannot be read (Expected all lists"),
+    (
+        put("action", 4, [0.0, float("inf"), 0.0, 0.0], DATA),
+        "episode 0 frame 4: action number 1 is not finite",
+    ),
+    (cut(VIDEO), f"{VIDEO}: is cut off; fetch the dataset again"),
+    (put(f"videos/{FRONT}/from_timestamp", 1, None), f"row 1: videos/{FRONT}/from_timestamp is empty; fetch"),
+    (put("dataset_from_index", 1, 31), "length of episode 1 is 24, but it has 23 rows"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(OF_DATA)))
+@pytest.mark.filterwarnings("error")
+def test_a_broken_source_is_not_merged_and_leaves_nothing_behind(
+    number: int, root: Path, plain: Path, tmp_path: Path
+) -> None:
+    breaks, words = OF_DATA[number]
+    breaks(root)
+    assert any(words in line for line in dataset_faults(root, videos=False))
+    out = tmp_path / "out"
+    before = sorted(tmp_path.iterdir())
+    done = CliRunner().invoke(app, ["merge", str(plain), str(root), "--out", str(out)])
+    assert isinstance(done.exception, DatasetError)
+    assert words in str(done.exception)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_the_sound_episodes_of_a_broken_dataset_can_be_split_off(root: Path, tmp_path: Path) -> None:
+    put("action", 4, [float("nan")] * 4, DATA)(root)
+    say(total_episodes=9)(root)
+    done = CliRunner().invoke(app, ["split", str(root), "--episodes", "1,2", "--out", str(tmp_path / "out")])
+    assert done.output == f"2 episodes in {tmp_path / 'out'}\n"
+    assert list(dataset_faults(tmp_path / "out")) == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        (
+            "data/{foo}.parquet",
+            "data_path 'data/{foo}.parquet' cannot be filled in with chunk_index and file",
+        ),
+        ("../../../../etc/passwd", "data_path '../../../../etc/passwd' leads out of the dataset"),
+        (
+            "data/{chunk_index}-{file_index}.parquet",
+            "by data_path there is to be data/0-0.parquet; it is not",
+        ),
+        (None, "meta/info.json: has no data_path; write v3's own, data/chunk-"),
+    ],
+)
+def test_a_data_path_by_which_lerobot_finds_nothing_is_a_fault(
+    root: Path, pattern: str | None, words: str
+) -> None:
+    say(data_path=pattern)(root)
+    [fault] = dataset_faults(root)
+    assert words in fault
+
+
+def test_the_size_of_a_picture_is_read_by_the_names_of_its_sides(root: Path) -> None:
+    layout = {"shape": [3, 96, 128], "names": ["channels", "height", "width"]}
+    change_json(root / "meta/info.json", lambda info: info["features"][FRONT].update(layout))
+    assert list(dataset_faults(root)) == []
+    write_mp4(root / VIDEO, [np.zeros((64, 64, 3), np.uint8)] * 94, fps=FPS)
+    assert list(dataset_faults(root)) == [f"{VIDEO}: 64x64 px, meta/info.json says 96x128"]
+
+
+def test_words_of_a_dataset_reach_the_terminal_without_what_it_would_obey(root: Path) -> None:
+    put("tasks", 0, ["a\nb\t\x1b[31mred [/bold] \u202e"])(root)
+    shown = CliRunner().invoke(app, ["show", str(root)], env={"COLUMNS": "200"})
+    assert "a\\nb\\t\\x1b[31mred [/bold] \\u202e" in shown.output
+    put("__index_level_0__", 0, "\x1b[2J", TASKS_FILE)(root)
+    robot = "\x1b]0;title\x07"
+    say(robot_type=robot, codebase_version="v3.\x1b[2J")(root)
+    for command in (["list", str(root.parent)], ["check", str(root)], ["show", str(root)]):
+        said = CliRunner().invoke(app, command, env={"COLUMNS": "200"}).output
+        assert "\x1b" not in said
+        assert "\x07" not in said
+
+
+def test_what_goes_into_a_pipe_is_neither_cut_nor_wrapped(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    words = "pick up the cube that lies to the left of the other and put it where nobody has put one before"
+    put("tasks", 0, [words])(root)
+    assert words in CliRunner().invoke(app, ["show", str(root)]).output
+    say(fps=0)(root)
+    with pytest.raises(DatasetError) as refused:
+        open_dataset(root)
+    assert str(refused.value) in CliRunner().invoke(app, ["list", str(root.parent)]).output.splitlines()
+
+
+def test_an_error_that_repeats_words_of_a_file_has_them_printable(root: Path) -> None:
+    say(codebase_version="v9.\x1b[2J")(root)
+    code = f"import sys; from openral_cli.app import main; sys.argv[1:] = ['data', 'show', {str(root)!r}]; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=dict(os.environ), capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 1
+    assert "codebase_version v9.\\x1b[2J, needed v3.0" in done.stderr
+    assert "\x1b" not in done.stderr
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_repair_of_what_no_recorder_wrote_says_so(root: Path, there: bool) -> None:
+    folder = root if there else root / "nowhere"
+    done = CliRunner().invoke(app, ["repair", str(folder)])
+    assert isinstance(done.exception, NotFoundError)
+    assert f"{folder}: no recording is here; name the folder" in str(done.exception)
+
+
+def test_what_is_right_has_no_fault(plain: Path) -> None:
+    assert list(dataset_faults(plain)) == []
+    assert sorted(open_dataset(plain).sentences().values()) == sorted(TASKS)

@@ -1,0 +1,37 @@
+"""A collection clears what an earlier one left, and nothing else that lies in its folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from openral_core.errors import OutputError
+from openral_data.lerobot_v3 import begin_collection
+from openral_training import commands, world_model_commands
+
+COMMANDS = [
+    (commands.app, ["collect"]),
+    (world_model_commands.app, ["collect", "--config", "metaworld_ppo"]),
+]
+
+
+@pytest.mark.parametrize("number", range(len(COMMANDS)))
+def test_a_folder_that_holds_another_dataset_is_refused_and_left_alone(number: int, tmp_path: Path) -> None:
+    for name in ("data/chunk-000/file-000.parquet", "meta/info.json", ".cache/frames"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("mine")
+    before = sorted(tmp_path.rglob("*"))
+    app, words = COMMANDS[number]
+    done = CliRunner().invoke(app, [*words, "--out", str(tmp_path)])
+    assert isinstance(done.exception, OutputError)
+    assert str(done.exception).endswith("was not collected; name another --out")
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_collection_that_was_stopped_goes_on(tmp_path: Path) -> None:
+    shards = begin_collection(tmp_path / "new")
+    (shards / "episode.npz").write_bytes(b"")
+    assert begin_collection(tmp_path / "new") == shards
+    assert [path.name for path in shards.iterdir()] == ["episode.npz"]

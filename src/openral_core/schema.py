@@ -117,8 +117,16 @@ def inside(folder: Path, relative: str) -> Path | None:
     return path if path.is_relative_to(root) and path != root else None
 
 
+_TEXT = "constrained-str"
+_NO_KEYS = ("function-", "tuple[", "dict[", _TEXT)
+"""What pydantic puts among the keys of a fault: the branch of a union that did not fit."""
+
+
 def _explain(model: type[BaseModel], details: ErrorDetails) -> list[tuple[Key, str, str]]:
-    key: Key = tuple(part for part in details["loc"] if not str(part).startswith(("function-", "tuple[")))
+    branch = str(details["loc"][-1]) if details["loc"] else ""
+    if branch.startswith(_TEXT) and isinstance(details["input"], dict):
+        return []  # of a key that takes text or keys with values, the latter were written, and have their own fault
+    key: Key = tuple(part for part in details["loc"] if not str(part).startswith(_NO_KEYS))
     context = details.get("ctx", {})
     kind = details["type"]
     if kind == "openral":

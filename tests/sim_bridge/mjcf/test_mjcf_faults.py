@@ -88,6 +88,10 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         r"scene\.yaml:\d+: home\.pan: -133 rad is outside of the range of small_arm; write -3\.000 to 3\.000 rad; "
         r"angles are in radians, and -133 degrees are -2\.321",
     ),
+    "start pose in words": (
+        {"options": {"home": {"pan": "far"}}},
+        r"scene\.yaml:\d+: home\.pan: 'far': input should be a valid number; write a number$",
+    ),
     "slide beyond its range": (
         {"options": {"home": {"reach": 0.4}}},
         r"home\.reach: 0\.4 m is outside of the range of small_arm; write 0\.000 to 0\.300 m$",

@@ -15,7 +15,7 @@ from openral_benchmark.plan import Settings, identity, plan
 from openral_benchmark.policy_source import PolicySource
 from openral_benchmark.result import result
 from openral_benchmark.videos import draw_videos, rows_with_video, trace_path
-from openral_core.cli.progress import progress_bar
+from openral_core.cli.progress import WITH_RESUME, progress_bar
 from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
@@ -117,7 +117,7 @@ def _videos(
 def _run(engine: Engine, episode_log: EpisodeLog, total: int) -> None:
     """Run an engine, with a progress bar that includes the episodes which the log had before."""
     done, solved = len(episode_log.entries), sum(entry.row.success for entry in episode_log.entries)
-    with progress_bar("episodes", total) as (bar, task):
+    with progress_bar("episodes", total, goes_on=WITH_RESUME) as (bar, task):
         bar.update(task, completed=done, note=f"{solved} solved")
         for blocks in engine.run():
             for entries in blocks:

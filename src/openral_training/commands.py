@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from openral_core.cli import numbers
-from openral_core.cli.progress import console, progress_bar
+from openral_core.cli.progress import BY_ITSELF, console, progress_bar
 from openral_core.files.output_folder import check_folder
 from openral_data.datasets.listing import refuse_dataset
 from openral_training.dagger.command import dagger
@@ -70,7 +70,7 @@ def collect(
     units = collecting.plan(plan_for, starts, failures, skill, attempts, only or ())
     folder = begin_collection(out) / f"seed{seed}"
     frames = 0
-    with progress_bar("collecting", len(units)) as (bar, task):
+    with progress_bar("collecting", len(units), goes_on=BY_ITSELF) as (bar, task):
 
         def advance(unit: collecting.CollectionUnit, count: int) -> None:
             nonlocal frames
@@ -90,7 +90,7 @@ def collect(
 @contextmanager
 def _shown(name: str, steps: int, measure: str) -> Iterator[Callable[[int, float], None]]:
     """Show a bar; yield what moves it on, by the step and its error."""
-    with progress_bar(name, steps) as (bar, task):
+    with progress_bar(name, steps, goes_on=BY_ITSELF) as (bar, task):
         yield lambda step, error: bar.update(task, completed=step, note=f"{measure} {error:.3f}")
 
 
@@ -125,7 +125,7 @@ def bc(
     config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
     data, plan = open_dataset(dataset_folder(dataset)), load_cloning_recipe(recipe)
     decoded: dict[str, int] = {}
-    with progress_bar("cloning", steps) as (bar, task):
+    with progress_bar("cloning", steps, goes_on=BY_ITSELF) as (bar, task):
 
         def preparing(camera: str, frames: int) -> None:
             decoded[camera] = decoded.get(camera, 0) + frames

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from openral_core.cli import numbers
-from openral_core.cli.progress import console, progress_bar
+from openral_core.cli.progress import BY_ITSELF, console, progress_bar
 from openral_core.files.output_folder import check_folder
 
 app = typer.Typer(help="Record rollouts for world models, judge and convert them.", no_args_is_help=True)
@@ -55,7 +55,7 @@ def collect(
     chosen, scenes = with_changes(load_config(config), out=None, seed=seed, epochs=None), load_recipe(recipe)
     env, shards = chosen.env, begin_collection(out)
     requests = rollouts.plan(env.tasks, list(env.train.init_ids.ids()), episodes)
-    with progress_bar("recording", len(requests)) as (bar, task):
+    with progress_bar("recording", len(requests), goes_on=BY_ITSELF) as (bar, task):
         policy = state_policy(chosen, out / BASE, lambda step, note: bar.update(task, note=note))
         metadata = rollouts.metadata_of(scenes, env.tasks, size)
         writer, solved = DatasetWriter(out, metadata), 0
@@ -148,7 +148,7 @@ def world_model(
     config = LearnConfig(
         picture_steps=picture_steps, steps=steps, drawing_steps=drawing_steps, seed=seed, threads=threads
     )
-    with progress_bar("training", config.all_steps) as (bar, task):
+    with progress_bar("training", config.all_steps, goes_on=BY_ITSELF) as (bar, task):
         learn.train(
             open_dataset(dataset, MAKER),
             out,

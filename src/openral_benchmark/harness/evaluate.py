@@ -19,7 +19,7 @@ from openral_benchmark.harness.suite_run import (
 from openral_benchmark.harness.tables import mission_page, print_missions
 from openral_benchmark.run_options import RunOptions
 from openral_core.cli.downloads import download_bars
-from openral_core.cli.progress import console, progress_bar
+from openral_core.cli.progress import WITH_RESUME, console, progress_bar
 from openral_core.files.output_folder import check_folder
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
@@ -86,7 +86,7 @@ def evaluate_missions(
     finished: list[dict[str, Any]] = []
     total = sum(len(job.rows) for job in jobs)
     workers = min(options.workers or os.cpu_count() or 1, len(jobs))
-    with progress_bar("missions", total) as (bar, task):
+    with progress_bar("missions", total, goes_on=WITH_RESUME) as (bar, task):
         for some in run_missions(jobs, setting, folder, workers=workers, resume=options.resume):
             finished += some
             bar.update(

@@ -11,9 +11,19 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 console = Console()
 
 
+BY_ITSELF = "the same command goes on from what is kept"
+WITH_RESUME = "the same command with --resume goes on from what is kept"
+
+
 @contextmanager
-def progress_bar(title: str, total: int) -> Iterator[tuple[Progress, TaskID]]:
-    """Show one progress bar with a note, the time left, and counts."""
+def progress_bar(title: str, total: int, *, goes_on: str = "") -> Iterator[tuple[Progress, TaskID]]:
+    """Show one progress bar with a note, the time left, and counts.
+
+    Args:
+        title: what is done.
+        total: how much of it there is.
+        goes_on: said when Ctrl-C ends the work: how it is taken up again; empty: it is not.
+    """
     columns = (
         TextColumn("[bold]{task.description}"),
         BarColumn(),
@@ -21,5 +31,9 @@ def progress_bar(title: str, total: int) -> Iterator[tuple[Progress, TaskID]]:
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
     )
-    with Progress(*columns, console=console) as bar:
-        yield bar, bar.add_task(title, total=total, note="")
+    try:
+        with Progress(*columns, console=console) as bar:
+            yield bar, bar.add_task(title, total=total, note="")
+    except KeyboardInterrupt:
+        Console(stderr=True).print(f"stopped{goes_on and '; '}{goes_on}", highlight=False, soft_wrap=True)
+        raise

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from openral_core.cli import numbers
-from openral_core.cli.progress import console, progress_bar
+from openral_core.cli.progress import WITH_RESUME, console, progress_bar
 from openral_core.files.output_folder import check_folder
 from openral_training.devices import Device, DeviceOption
 
@@ -44,7 +44,7 @@ def rl(
     if package:
         check_packable(chosen)
     console.print(effective_settings(chosen), markup=False, highlight=False)
-    with progress_bar("learning", chosen.runner.max_epochs) as (bar, task):
+    with progress_bar("learning", chosen.runner.max_epochs, goes_on=WITH_RESUME) as (bar, task):
         result = train(
             chosen,
             resume=resume,

@@ -67,6 +67,14 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         {"model": MODEL.replace('"pan"', '"spin"')},
         "the model has no joint 'pan'; it has spin, lift, reach",
     ),
+    "another robot": (
+        {
+            "model": MODEL.replace('"pan"', '"spin"')
+            .replace('"lift"', '"heave"')
+            .replace('"reach"', '"extend"')
+        },
+        r"model: has none of the joints of small_arm \(pan to reach\); it has spin, heave, extend.*; write the",
+    ),
     "joint of another kind": (
         {"model": MODEL.replace('"pan"', '"spin"'), "options": {"names": {"pan": "spinn"}}},
         r"the model has no joint 'spinn' \(names: pan\); did you mean 'spin'\?",

@@ -17,7 +17,7 @@ from openral_core.types import RobotState
 from openral_sim_bridge.backends.mjcf.chain import Chain
 from openral_sim_bridge.backends.mjcf.drives import Drives, find_drives
 from openral_sim_bridge.backends.mjcf.gripper import Gripper, find_gripper
-from openral_sim_bridge.backends.mjcf.naming import Naming
+from openral_sim_bridge.backends.mjcf.naming import SHOWN, Naming
 from openral_sim_bridge.backends.mjcf.options import MjcfOptions
 
 _MOVING = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
@@ -64,6 +64,20 @@ class Robot:
             ee_quaternion=np.array([x, y, z, w]),
             gripper_opening=opening,
         )
+
+
+def other_robot(robot: RobotDescription, naming: Naming) -> list[Fault]:
+    """Return one fault where the model has none of an arm's joints, in place of one for each of its parts."""
+    arm = [joint.name for joint in robot.joints if joint.role == "arm"]
+    if len(arm) < 2 or any(naming.has(mujoco.mjtObj.mjOBJ_JOINT, name) for name in arm):
+        return []
+    known = naming.known(mujoco.mjtObj.mjOBJ_JOINT)
+    what = (
+        f"has none of the joints of {robot.name} ({arm[0]} to {arm[-1]}); it has {', '.join(known[:SHOWN])}"
+    )
+    return [
+        Fault("model", what, "write the robot_id of its arm, or what they are called in it under `names`")
+    ]
 
 
 def find_robot(model: Any, robot: RobotDescription, options: MjcfOptions, naming: Naming) -> Robot | None:

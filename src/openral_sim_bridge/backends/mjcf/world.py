@@ -21,7 +21,7 @@ from openral_sim_bridge.backends.mjcf.initial import InitialStates
 from openral_sim_bridge.backends.mjcf.model import load_model, substeps
 from openral_sim_bridge.backends.mjcf.naming import Naming
 from openral_sim_bridge.backends.mjcf.options import read_options
-from openral_sim_bridge.backends.mjcf.robot import find_robot, raise_all
+from openral_sim_bridge.backends.mjcf.robot import find_robot, other_robot, raise_all
 from openral_sim_bridge.backends.mjcf.start_range import start_faults
 
 _DIVERGED = (
@@ -46,6 +46,8 @@ class CompiledScene:
         self.model = load_model(self.options, document)
         self.substeps = substeps(self.model, scene.control_hz, document)
         self.naming = Naming(self.model, self.options.names)
+        if faults := other_robot(robot, self.naming):
+            raise_all(document, faults)
         found = find_robot(self.model, robot, self.options, self.naming)
         conditions = Conditions(self.model, self.naming)
         self.judges = {

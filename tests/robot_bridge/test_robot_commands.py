@@ -17,7 +17,7 @@ from arm_scenes import read_arm_scene, write_arm_scene
 from twin_process import TwinProcess
 from typer.testing import CliRunner
 
-from openral_core.errors import ControlError, ManifestError
+from openral_core.errors import ContractError, ControlError, ManifestError
 from openral_core.files.share import share_directory
 from openral_robot_bridge.commands import app
 from openral_robot_bridge.process import ArmProcess
@@ -164,3 +164,18 @@ def test_limits_are_read_from_a_urdf_by_the_ends_of_names() -> None:
 def test_a_urdf_that_cannot_be_used_is_named(urdf: str, fault: str) -> None:
     with pytest.raises(ControlError, match=fault):
         read_limits(urdf, ("fr3_joint1",))
+
+
+@pytest.mark.parametrize(
+    ("skill", "why"),
+    [
+        ("mini-metaworld", r"embodiment: robot fr3 .*needed sawyer"),
+        ("mini-progress", "is a reward, needed vla"),
+    ],
+)
+def test_a_skill_that_does_not_fit_is_not_tried(skill: str, why: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = ["try", "fr3_tabletop", "--rskill", skill, "--lockstep", "--out", str(out)]
+    with pytest.raises(ContractError, match=why):
+        CliRunner().invoke(app, words, catch_exceptions=False)
+    assert not out.exists()

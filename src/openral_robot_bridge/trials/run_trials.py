@@ -19,11 +19,13 @@ import yaml
 
 from openral_core.errors import ManifestError, NotFoundError
 from openral_core.process.launched_deployment import LAUNCH_LOG, running
+from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
 from openral_robot_bridge.driver import ended_by_arm
 from openral_robot_bridge.ros.trial_operator import TrialOperator
 from openral_robot_bridge.trials.commanded_twin import CommandedTwin
 from openral_robot_bridge.trials.trial import TrialRow, summary
+from openral_rskill.contract import match, require
 from openral_rskill.provenance import provenance, write_result
 from openral_rskill.registry import RSkillPackage
 from openral_sim_bridge.backends.fingerprint import fingerprint
@@ -70,6 +72,22 @@ def words_of(package: RSkillPackage, scene: DeployScene) -> str:
     )
 
 
+def require_fit(package: RSkillPackage, scene: DeployScene, *, lockstep: bool) -> None:
+    """Raise ContractError, one line a gate, unless a skill can act in a scene, evaluated there or not."""
+    require(
+        match(
+            package.manifest,
+            load_robot(scene.robot_id),
+            scene,
+            folder=package.folder,
+            lockstep=lockstep,
+            task=str(scene.task_ids[0]).rpartition("/")[2],
+            accept_noncommercial=package.accept_noncommercial,
+            allow_unevaluated=True,
+        )
+    )
+
+
 def run_trials(
     scene: DeployScene,
     package: RSkillPackage,
@@ -81,7 +99,7 @@ def run_trials(
 
     Args:
         scene: with an arm whose driver is franka, and a model of family mjcf.
-        package: the skill.
+        package: the skill, which fits the scene.
         plan: what is tried.
         folder: of the run, new or empty.
         progress: told each row.

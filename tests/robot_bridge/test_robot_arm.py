@@ -253,6 +253,7 @@ def test_a_deployment_says_at_once_that_its_arm_is_away_from_the_start_pose(
         assert "`openral robot home SCENE`" in deployed.stopped_by
     finally:
         deployed.finish()
+        deployed.live()  # which disconnects at its end
 
 
 def test_an_arm_that_does_not_come_up_in_time_leaves_no_process(

@@ -12,7 +12,6 @@ import typer
 from openral_core.cli import numbers
 from openral_core.cli.progress import BY_ITSELF, console, progress_bar
 from openral_core.files.output_folder import check_folder
-from openral_data.datasets.listing import refuse_dataset
 from openral_training.dagger.command import dagger
 from openral_training.detector_commands import train_detector
 from openral_training.devices import Device, DeviceOption
@@ -111,7 +110,7 @@ def bc(
     With a recipe that has a `manifest`, any LeRobot v3 dataset will do, and a whole skill is written. Under `torchrun
     --no-python` each process goes through its share of every batch.
     """
-    from openral_data.datasets.listing import dataset_folder
+    from openral_data.datasets.listing import dataset_folder, refuse_dataset
     from openral_data.lerobot_v3 import open_dataset
     from openral_rskill.evidence import keep_weights
     from openral_training import bc as cloning
@@ -164,7 +163,7 @@ def reward(
 
     Under `torchrun --no-python` each process goes through its share of every batch.
     """
-    from openral_data.datasets.listing import dataset_folder
+    from openral_data.datasets.listing import dataset_folder, refuse_dataset
     from openral_data.lerobot_v3 import open_dataset
     from openral_rskill.evidence import keep_weights
     from openral_training import bc as cloning

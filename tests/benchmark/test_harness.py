@@ -332,7 +332,7 @@ def test_a_long_attempt_is_not_forgotten_by_the_bridge(scene, shared) -> None:
     steps = 440
     long = scene.model_copy(update={"task": scene.task.model_copy(update={"max_steps": steps})})
     made = MissionHarness(long, resolve("mini-metaworld-mt10"), attempt_steps=ATTEMPT, shared=shared)
-    told, _ = made.run("bare", "outside", DESIGN)
+    told, _ = made.run("bare", "outside", DESIGN + 1)
     assert not told["success"]  # else it would say nothing
     assert (told["refused"], told["held_steps"]) == (0, 0)
 

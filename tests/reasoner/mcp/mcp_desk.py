@@ -24,7 +24,7 @@ from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import Palette, Skill
 from openral_reasoner.tools.outside_calls import Call, OutsideCalls
 from openral_reasoner.tools.table import outside_table
-from openral_reasoner.tools.tool_source import OfferedTool, Told
+from openral_reasoner.tools.tool_source import CallProgress, OfferedTool
 
 OPEN = "execute_skill__openral__rskill-mini"
 MOVE = "execute_skill__openral__rskill-motion-move-to"
@@ -97,7 +97,7 @@ class McpDesk:
             for tool in self._table()
         ]
 
-    async def call(self, who: str, tool: str, arguments: Mapping[str, Any], told: Told) -> Reply:
+    async def call(self, who: str, tool: str, arguments: Mapping[str, Any], told: CallProgress) -> Reply:
         answers: list[Reply] = []
         call = Call(SESSION, who, self.approve_each, tool, json.dumps(arguments))
         try:

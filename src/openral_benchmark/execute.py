@@ -16,10 +16,9 @@ from openral_benchmark.policy_source import PolicySource
 from openral_benchmark.result import result
 from openral_benchmark.videos import draw_videos, rows_with_video, trace_path
 from openral_core.cli.progress import WITH_RESUME, progress_bar
-from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
-from openral_rskill.contract import match, require
+from openral_rskill.contract import require_fit
 from openral_rskill.registry import RSkillPackage
 from openral_rskill.vram import budget, require_budget
 from openral_sim_bridge.trace import Trace
@@ -58,18 +57,7 @@ def execute(
     """
     require_budget(budget([package], settings.device, robots=settings.num_envs))
     for scene in scenes:
-        require(
-            match(
-                package.manifest,
-                load_robot(scene.robot_id),
-                scene,
-                folder=package.folder,
-                lockstep=True,
-                task=scene.task.id,
-                accept_noncommercial=package.accept_noncommercial,
-                allow_unevaluated=settings.allow_unevaluated,
-            )
-        )
+        require_fit(package, scene, task=scene.task.id, allow_unevaluated=settings.allow_unevaluated)
     blocks = plan(scenes, settings, traced=videos > 0)
     episode_log = EpisodeLog(folder, identity(package, scenes, settings), resume=resume)
     try:

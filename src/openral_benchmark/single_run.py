@@ -19,12 +19,11 @@ from openral_core.adapters.action_adapter import ActionAdapter
 from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.errors import NotFoundError
 from openral_core.files.output_folder import make_private
-from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, SimScene
 from openral_core.types import Observation
 from openral_policy_nodes.families.factory import load_policy
 from openral_rskill.checks.package import is_known
-from openral_rskill.contract import match, require
+from openral_rskill.contract import require_fit
 from openral_rskill.registry import RSkillPackage
 from openral_rskill.vram import budget, require_budget
 from openral_sim_bridge.backends.factory import make_backend
@@ -106,18 +105,7 @@ def simulate(
     """
     manifest = package.manifest
     require_budget(budget([package], run.device, robots=min(run.num_envs, run.episodes)))
-    require(
-        match(
-            manifest,
-            load_robot(scene.robot_id),
-            scene,
-            folder=package.folder,
-            lockstep=True,
-            task=run.task_id,
-            accept_noncommercial=package.accept_noncommercial,
-            allow_unevaluated=run.allow_unevaluated,
-        )
-    )
+    require_fit(package, scene, task=run.task_id, allow_unevaluated=run.allow_unevaluated)
     observe, act = ObservationAdapter(manifest, scene), ActionAdapter(manifest, scene)
     policy = load_policy(package, run.device)
     backend = make_backend(scene, num_envs=min(run.num_envs, run.episodes))

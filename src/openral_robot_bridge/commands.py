@@ -144,14 +144,15 @@ def try_skill(
     """Try a skill on the twin of a scene's arm, through a whole deployment; a row a trial. Exit 1 if none succeeded."""
     from openral_core.cli.tables import console
     from openral_core.files.output_folder import check_folder
-    from openral_robot_bridge.trials.run_trials import TrialPlan, require_fit, run_trials, words_of
+    from openral_robot_bridge.trials.run_trials import TrialPlan, run_trials, words_of
     from openral_robot_bridge.trials.trial import TrialRow
-    from openral_rskill.contract import require_policy
+    from openral_rskill.contract import require_fit, require_policy
     from openral_rskill.registry import resolve
 
     loaded, package = _scene(scene), resolve(rskill)
     require_policy(package.manifest)
-    require_fit(package, loaded, lockstep=lockstep)
+    task = loaded.task_ids[0].rpartition("/")[2]
+    require_fit(package, loaded, task=task, lockstep=lockstep, allow_unevaluated=True)
     check_folder(out, "--out")
     first = init_id if init_id >= 0 else loaded.init_id
     words = instruction or words_of(package, loaded)

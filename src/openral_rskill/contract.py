@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from openral_core.manifest import RSkillManifest
-from openral_core.robot import RobotDescription
+from openral_core.robot import RobotDescription, load_robot
 from openral_core.scene import DeployScene
 from openral_rskill.checks import Finding, action, embodiment, observation, package, require
 from openral_rskill.registry import RSkillPackage
@@ -63,6 +63,29 @@ def require_policy(manifest: RSkillManifest) -> None:
     """Raise ContractError unless a skill has a policy that can act in an episode."""
     fix = JUDGED_BY.get(manifest.kind, "name a skill of kind vla")
     require([Finding.of("kind", manifest.kind == "vla", f"{manifest.name} is a {manifest.kind}", "vla", fix)])
+
+
+def require_fit(
+    package: RSkillPackage,
+    scene: DeployScene,
+    *,
+    task: str,
+    lockstep: bool = True,
+    allow_unevaluated: bool = False,
+) -> None:
+    """Raise ContractError, one line a failing gate, unless a skill fits a scene and its robot; see `match`."""
+    require(
+        match(
+            package.manifest,
+            load_robot(scene.robot_id),
+            scene,
+            folder=package.folder,
+            accept_noncommercial=package.accept_noncommercial,
+            lockstep=lockstep,
+            task=task,
+            allow_unevaluated=allow_unevaluated,
+        )
+    )
 
 
 def package_findings(

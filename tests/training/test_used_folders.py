@@ -44,8 +44,7 @@ def test_a_dataset_that_is_there_is_left_alone(app: object, words: tuple[str, ..
 
 def test_a_recorded_run_is_a_dataset_too(foreign: Path) -> None:
     run = foreign / "run"
-    (run / "recording").mkdir(parents=True)
-    (foreign / "meta").rename(run / "recording" / "meta")
-    (run / "recording").rename(run / "dataset")
+    (run / "recording" / "dataset").mkdir(parents=True)
+    (foreign / "meta").rename(run / "recording" / "dataset" / "meta")
     refused = CliRunner().invoke(train, ["bc", "--dataset", "other", "--out", str(run)]).exception
     assert "holds a dataset" in str(refused)

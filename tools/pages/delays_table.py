@@ -56,19 +56,28 @@ def take(path: Path) -> None:
 
 
 def table() -> list[str]:
-    """Return a row a delay, a column a version of a skill."""
-    cells: dict[Delay, dict[str, str]] = defaultdict(dict)
-    for path in sorted(RESULTS.glob("*.json")):
-        run: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    """Return a row a delay of each version of a skill, with the tasks that lose most."""
+    runs: list[dict[str, Any]] = [
+        json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("*.json"))
+    ]
+    rows = ["| skill | delay | solved | fewest |", "|---|---|---|---|"]
+    for run in sorted(runs, key=lambda run: (run["skill"], run["version"], run["answer"], run["picture"])):
         won, count = sum(row["success"] for row in run["episodes"]), len(run["episodes"])
         low, high = wilson_interval(won, count)
-        name = f"`{run['skill']}` {run['version']}"
-        cells[Delay(run["picture"], run["answer"])][name] = f"{won}/{count} ({low:.2f}–{high:.2f})"
-    columns = sorted({name for row in cells.values() for name in row})
-    rows = [f"| delay | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
-    for delay, found in sorted(cells.items(), key=lambda item: (item[0].answer, item[0].picture)):
-        rows.append(f"| {delay} | {' | '.join(found.get(name, '–') for name in columns)} |")
+        delay = Delay(run["picture"], run["answer"])
+        solved = f"{won}/{count} ({low:.2f}–{high:.2f})"
+        rows.append(f"| `{run['skill']}` {run['version']} | {delay} | {solved} | {fewest(run['episodes'])} |")
     return rows
+
+
+def fewest(episodes: list[dict[str, Any]]) -> str:
+    """Return the two tasks of which fewest episodes were solved, and how many; a dash: all were."""
+    tasks: dict[str, list[bool]] = defaultdict(list)
+    for row in episodes:
+        tasks[row["task"].rpartition("/")[2]].append(row["success"])
+    short = [task for task, solved in tasks.items() if not all(solved)]
+    least = sorted(short, key=lambda task: (sum(tasks[task]) / len(tasks[task]), task))[:2]
+    return ", ".join(f"{task} {sum(tasks[task])}/{len(tasks[task])}" for task in least) or "–"
 
 
 def main() -> int:

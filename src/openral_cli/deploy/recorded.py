@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 
 from openral_core.errors import OpenralError
 from openral_data.datasets.listing import datasets_below
@@ -47,15 +48,15 @@ class RunRecording:
         try:
             held = _held(self.folder)
         except OpenralError as error:
-            console.print(f"[red]the recording cannot be read[/red]: {error}", soft_wrap=True)
+            console.print(f"[red]the recording cannot be read[/red]: {escape(str(error))}", soft_wrap=True)
             return False
         self._report_unfinished(console)
         if held[1] < self.frames:  # the strategy `always` deletes the oldest, so what is new cannot be told
-            console.print(f"recorded; {_counted(*held)} are kept: {self.folder}", soft_wrap=True)
+            console.print(f"recorded; {_counted(*held)} are kept: {escape(str(self.folder))}", soft_wrap=True)
             return True
         if held[1] > self.frames:
             added = _counted(held[0] - self.episodes, held[1] - self.frames)
-            console.print(f"recorded {added}: {self.folder}", soft_wrap=True)
+            console.print(f"recorded {added}: {escape(str(self.folder))}", soft_wrap=True)
             return True
         if self.strategy.on_highlight or self.strategy.corrected_only:
             why = "nobody asked for a highlight" if self.strategy.on_highlight else "nobody took the arm"
@@ -72,10 +73,8 @@ class RunRecording:
     def _report_unfinished(self, console: Console) -> None:
         left = len(RecordingFolder(self.folder).unfinished())
         if left:
-            console.print(
-                f"[yellow]{left} unfinished[/yellow]: `openral data repair {self.folder}` keeps what was written",
-                soft_wrap=True,
-            )
+            fix = escape(f"`openral data repair {self.folder}` keeps what was written")
+            console.print(f"[yellow]{left} unfinished[/yellow]: {fix}", soft_wrap=True)
 
 
 def _held(folder: Path) -> tuple[int, int]:

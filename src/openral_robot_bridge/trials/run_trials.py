@@ -19,13 +19,11 @@ import yaml
 
 from openral_core.errors import ManifestError, NotFoundError
 from openral_core.process.launched_deployment import LAUNCH_LOG, running
-from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
 from openral_robot_bridge.driver import ended_by_arm
 from openral_robot_bridge.ros.trial_operator import TrialOperator
 from openral_robot_bridge.trials.commanded_twin import CommandedTwin
 from openral_robot_bridge.trials.trial import TrialRow, summary
-from openral_rskill.contract import match, require
 from openral_rskill.provenance import provenance, write_result
 from openral_rskill.registry import RSkillPackage
 from openral_sim_bridge.backends.fingerprint import fingerprint
@@ -69,22 +67,6 @@ def words_of(package: RSkillPackage, scene: DeployScene) -> str:
             return str(example.phrases[0])
     raise NotFoundError(
         f"{package.manifest.name} has no example for {task}; say what to do with --instruction"
-    )
-
-
-def require_fit(package: RSkillPackage, scene: DeployScene, *, lockstep: bool) -> None:
-    """Raise ContractError, one line a gate, unless a skill can act in a scene, evaluated there or not."""
-    require(
-        match(
-            package.manifest,
-            load_robot(scene.robot_id),
-            scene,
-            folder=package.folder,
-            lockstep=lockstep,
-            task=str(scene.task_ids[0]).rpartition("/")[2],
-            accept_noncommercial=package.accept_noncommercial,
-            allow_unevaluated=True,
-        )
     )
 
 

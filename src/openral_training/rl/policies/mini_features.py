@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 from openral_core.adapters.action_adapter import ActionAdapter
 from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.errors import ContractError
-from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene
 from openral_core.sentence import SentenceEncoder
 from openral_core.types import Observation, RobotState
 from openral_policy_nodes.families.mini.policy import load_mini
-from openral_rskill.contract import match, require
+from openral_rskill.contract import require_fit
 from openral_rskill.registry import RSkillPackage, load_package
 from openral_sim_bridge.backend import Backend
 
@@ -38,18 +37,7 @@ def check_skill(package: RSkillPackage, scenes: Mapping[str, BenchmarkScene]) ->
         ContractError: it does not fit, or an action of 1 is another distance than in the skill's own contract.
     """
     for task, scene in scenes.items():
-        robot = load_robot(scene.robot_id)
-        require(
-            match(
-                package.manifest,
-                robot,
-                scene,
-                folder=package.folder,
-                lockstep=True,
-                task=task,
-                allow_unevaluated=True,
-            )
-        )
+        require_fit(package, scene, task=task, allow_unevaluated=True)
         ones = np.ones((1, scene.action.dim), np.float32)
         if not np.array_equal(ActionAdapter(package.manifest, scene)(ones), ones):
             raise ContractError(

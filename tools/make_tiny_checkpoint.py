@@ -28,6 +28,8 @@ SIDECARS = {
     "robometer": "robometer",
     "robometer_500mb": "robometer",
     "robometer_4b": "robometer",
+    "rldx": "rldx",
+    "rldx_7b": "rldx",
     "llava": HERE,
 }
 """Family -> sidecar that has its code; here: `pip install 'openral[vla]'` has it. Those named by a size are as large as
@@ -37,6 +39,7 @@ BUILDERS = {
     "lerobot": ("lerobot", "lerobot_policies"),
     "openvla_oft": ("timm", "openvla"),
     "robometer": ("bitsandbytes", "robometer"),
+    "rldx": ("rldx", "rldx"),
 }
 """Sidecar -> a module that only it has, and the builder."""
 

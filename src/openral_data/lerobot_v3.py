@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -228,9 +229,17 @@ class Dataset:
         }
 
     def images(
-        self, camera: str, progress: Callable[[int], None] = lambda frames: None
+        self,
+        camera: str,
+        progress: Callable[[int], None] = lambda frames: None,
+        then: Callable[[NDArray[np.uint8]], NDArray[np.uint8]] = lambda image: image,
     ) -> Iterator[NDArray[np.uint8]]:
-        """Yield every frame (H, W, 3) uint8 RGB of one camera in order.
+        """Yield every frame (H, W, 3) uint8 RGB of one camera in order; all cores decode.
+
+        Args:
+            camera: its feature.
+            progress: called with the number of frames since the last call.
+            then: what becomes of each frame, such as a resize; called in any thread.
 
         Raises:
             NotFoundError: there is no such camera.
@@ -245,16 +254,17 @@ class Dataset:
             for image in decode_episodes(
                 clips(self.root, self.info, self.episodes, camera), self.info["fps"]
             ):
-                yield image
+                yield then(image)
                 progress(1)
             return
-        for path in self.files():
-            for batch in pq.ParquetFile(path).iter_batches(256, columns=[camera]):
-                for cell in batch.column(0):
-                    if not cell["bytes"].is_valid:
+        with ThreadPoolExecutor() as threads:
+            for path in self.files():
+                for batch in pq.ParquetFile(path).iter_batches(256, columns=[camera]):
+                    files = batch.column(0).field("bytes")
+                    if files.null_count:
                         raise DatasetError(f"{path}: names images of {camera} and holds none; embed them")
-                    yield decode_png(cell["bytes"].as_py())
-                progress(len(batch))
+                    yield from threads.map(lambda png: then(decode_png(png)), files.to_pylist())
+                    progress(len(batch))
 
     def changed_s(self, camera: str) -> float:
         """Return when a file with the images of a camera was last written [s since 1970]."""

@@ -19,12 +19,13 @@ from openral_core.sentence import SentenceEncoder
 from openral_data.lerobot_v3 import Dataset
 from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork, MiniOutput
 from openral_rskill.mini.checkpoint import load_network, save_network
+from openral_training.batches import made_ahead
 from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
 from openral_training.cloning_data import FINE, CloningData, Demonstrations
 from openral_training.data_parallel import join
 from openral_training.demonstrations import CORRECTION
 from openral_training.devices import mixed_precision
-from openral_training.frames import augment, frame_cache
+from openral_training.frames import disturbance, frame_cache
 from openral_training.mapping.data import mapped_data, write_manifest
 from openral_training.mapping.recipe import SkillRecipe
 from openral_training.proposals import mixture_error, with_proposals
@@ -274,16 +275,23 @@ def train(
         network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
     )
     state_file, run = out / "run.safetensors", identity(config, model, recipe, dataset.info, warm_start)
-    for step in range(restore_run(state_file, network, optimiser, run), config.steps):
-        # The batch depends on seed and step alone, so a resumed run sees what an unbroken one would have seen.
+
+    def batch(step: int) -> tuple[NDArray[np.int64], Tensor, Tensor]:
+        """Return rows (B,), and images and words of this process's share of them."""
+        # It depends on seed and step alone, so a resumed run sees what an unbroken one would have seen.
         rng = np.random.default_rng([config.seed, step])
         rows = np.sort(rng.choice(demos.frames, config.batch_size, p=chances))
-        pictured = data.pictured(rows, rng)
-        images = torch.from_numpy(np.stack([augment(view[pictured], rng) for view in frames], axis=1))
-        words = sentences.draw(demos.task[rows], config.sentence_noise, rng)
+        pictured = data.pictured(rows, rng)[share]
+        looks = [disturbance(len(rows), rng).of(share) for _ in frames]
+        images = [look.on(view[pictured], process.device) for look, view in zip(looks, frames, strict=True)]
+        words = sentences.draw(demos.task[rows], config.sentence_noise, rng)[share]
+        return rows, torch.stack(images, dim=1), words
+
+    steps = range(restore_run(state_file, network, optimiser, run), config.steps)
+    for step, (rows, images, words) in made_ahead(batch, steps):
         for group in optimiser.param_groups:
             group["lr"] = config.learning_rate * schedule(step, config)
-        action, landmark = losses(network, demos, rows[share], images[share], words[share], parallel)
+        action, landmark = losses(network, demos, rows[share], images, words, parallel)
         # The means of all shares, so weighted, add up to those of the batch.
         counted = np.minimum(demos.ahead[rows], model.chunk_size)
         action = action * float(counted[share].sum() / counted.sum())

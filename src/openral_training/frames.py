@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from openral_core.files.atomic import replaced_file
 from openral_data.lerobot_v3 import Dataset
@@ -23,35 +26,62 @@ def frame_cache(
     Frames are resized as the deployment's observation adapter does it (cv2.INTER_AREA). They are made anew when the
     dataset has been written to since.
     """
+
+    def resized(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        small = cv2.resize(image, (size, size), interpolation=cv2.INTER_AREA)
+        return small.astype(np.uint8, copy=False)
+
     path = dataset.root / ".cache" / f"{camera}_{size}.npy"
     if not path.is_file() or path.stat().st_mtime < dataset.changed_s(camera):
         path.parent.mkdir(exist_ok=True)
         with replaced_file(path) as partial:
             frames = np.lib.format.open_memmap(partial, "w+", np.uint8, (len(dataset), size, size, 3))
-            for i, image in enumerate(dataset.images(camera, progress)):
-                frames[i] = cv2.resize(image, (size, size), interpolation=cv2.INTER_AREA)
+            for i, image in enumerate(dataset.images(camera, progress, resized)):
+                frames[i] = image
             frames.flush()
     cached: NDArray[np.uint8] = np.load(path, mmap_mode="r")
     return cached
 
 
-def augment(images: NDArray[np.uint8], rng: np.random.Generator) -> NDArray[np.float32]:
-    """Shift each image by up to SHIFT px and jitter brightness and contrast.
+@dataclass(frozen=True)
+class Disturbance:
+    """How the pictures of a batch of B are moved and their colours changed."""
 
-    Args:
-        images: (B, H, W, 3 * P) uint8; P pictures of one camera, which are all disturbed in the same way.
-        rng: source of the disturbance.
+    shift: NDArray[np.int64]
+    """(B, 2) [px] down and across."""
+    gain: NDArray[np.float32]
+    """(B, 1, 1, 1)"""
+    offset: NDArray[np.float32]
+    """(B, 1, 1, 3) in 0..255."""
 
-    Returns:
-        (B, 3 * P, H, W) float32 in 0..255.
-    """
-    count, height, width, channels = images.shape
-    padded = np.pad(images, ((0, 0), (SHIFT, SHIFT), (SHIFT, SHIFT), (0, 0)), mode="edge")
-    corners = rng.integers(0, 2 * SHIFT + 1, (count, 2))
-    shifted = np.stack(
-        [frame[y : y + height, x : x + width] for frame, (y, x) in zip(padded, corners, strict=True)]
-    )
+    def of(self, share: slice) -> Disturbance:
+        """Return that of some of the batch."""
+        return Disturbance(self.shift[share], self.gain[share], self.offset[share])
+
+    def on(self, pictures: NDArray[np.uint8], device: torch.device | str) -> Tensor:
+        """Return what pictures become, (B, 3 * P, H, W) float32 in 0..255, computed on a device.
+
+        They travel as bytes, a quarter of their size afterwards. Pixels beyond an edge are those at it.
+
+        Args:
+            pictures: (B, H, W, 3 * P); P pictures of one camera, which are all disturbed in the same way.
+            device: in torch's words.
+        """
+        shown, shift, gain, offset = (
+            torch.from_numpy(part).to(device) for part in (pictures, self.shift, self.gain, self.offset)
+        )
+        down, across = (
+            (torch.arange(size, device=device) + shift[:, axis, None]).clamp_(0, size - 1)
+            for axis, size in enumerate(shown.shape[1:3])
+        )
+        number = torch.arange(len(shown), device=device)[:, None, None]
+        moved = shown[number, down[:, :, None], across[:, None, :]]
+        offset = offset.repeat(1, 1, 1, shown.shape[3] // 3)
+        return (moved * gain + offset).clamp_(0, 255).permute(0, 3, 1, 2).contiguous()
+
+
+def disturbance(count: int, rng: np.random.Generator) -> Disturbance:
+    """Draw for each of `count` pictures a shift of up to SHIFT px, a contrast and three brightnesses."""
+    shift = rng.integers(0, 2 * SHIFT + 1, (count, 2)) - SHIFT
     gain = rng.uniform(0.85, 1.15, (count, 1, 1, 1)).astype(np.float32)
-    offset = np.tile(rng.uniform(-12, 12, (count, 1, 1, 3)).astype(np.float32), channels // 3)
-    jittered = np.clip(shifted * gain + offset, 0, 255)
-    return np.ascontiguousarray(jittered.transpose(0, 3, 1, 2))
+    return Disturbance(shift, gain, rng.uniform(-12, 12, (count, 1, 1, 3)).astype(np.float32))

@@ -30,7 +30,7 @@ from openral_training.bc import EXPERTS, BcConfig, SentencePool, schedule
 from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
 from openral_training.data_parallel import join
 from openral_training.devices import mixed_precision
-from openral_training.frames import augment, frame_cache
+from openral_training.frames import disturbance, frame_cache
 from openral_training.recipe import Recipe
 
 LEAST_REFERENCE_S, REFERENCE_QUANTILE = 0.5, 0.95
@@ -217,7 +217,7 @@ def train(
         pictures = frames[rows]
         if model.before:
             pictures = np.concatenate([pictures, frames[attempt_began(labels, rows, rng)]], axis=-1)
-        images = torch.from_numpy(augment(pictures, rng))
+        images = disturbance(len(rows), rng).on(pictures, process.device)
         words = sentences.draw(tasks, config.sentence_noise, rng)
         for group in optimiser.param_groups:
             group["lr"] = config.learning_rate * schedule(step, config)

@@ -5,9 +5,9 @@
     python tests/perf/gpu.py smolvla --device cpu --tiny     # the plumbing, anywhere
 
 Prints two tables. The first has times: what is compared is the ratio, one run on one card. The second has memory: each
-model is loaded alone, as its manifest has it, and asked for its largest input; what torch reserved is compared with
+model is loaded alone, packed where it can be, and asked for its largest input; what torch reserved is compared with
 `min_vram_gb`, and what the card holds besides is CUDA's own, if nothing else runs there. Checkpoints are written into a
-folder that is removed (15 GB for OpenVLA-OFT), and each model runs in its own sidecar's interpreter.
+folder that is removed (15 GB for OpenVLA-OFT and for RLDX-1), and each model runs in its own sidecar's interpreter.
 """
 
 from __future__ import annotations
@@ -64,17 +64,20 @@ MODELS = {
     "openvla": Model(
         "openvla_oft", "openvla_7b", "openvla", 1.0, 60.0, _stated("openvla-oft-libero", "int4")
     ),
+    "rldx": Model("rldx", "rldx_7b", "rldx", 0.8, 230.0, _stated("rldx1-ft-libero-nf4", "int4")),
 }
 
 
-def measured(name: str, device: str, calls: int, *, tiny: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+def measured(
+    name: str, device: str, calls: int, *, tiny: bool, python: str = ""
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Write a checkpoint, measure both sides and ours alone, and return what `gpu_sides.py` prints."""
     model = MODELS[name]
-    python = str(ensure_environment(sidecar_spec(model.sidecar)))
+    python = python or str(ensure_environment(sidecar_spec(model.sidecar)))
     environment = {
         **os.environ,
         **sidecar_spec(model.sidecar).environment,
-        "PYTHONPATH": f"{ROOT / 'src'}",
+        "PYTHONPATH": os.pathsep.join(filter(None, (f"{ROOT / 'src'}", os.environ.get("PYTHONPATH")))),
         "HF_HUB_OFFLINE": "1",
     }
     with tempfile.TemporaryDirectory() as folder:
@@ -125,13 +128,18 @@ def main() -> None:
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--calls", type=int, default=30)
     parser.add_argument("--tiny", action="store_true", help="not the real dimensions")
+    parser.add_argument(
+        "--python", default="", help="an interpreter that has what the sidecars need, in place of their own"
+    )
     arguments = parser.parse_args()
     chosen = arguments.models or list(MODELS)
     if strange := [name for name in chosen if name not in MODELS]:
         parser.error(f"{', '.join(strange)}: not among {', '.join(MODELS)}")
     tables = [TIMES, MEMORY]
     for name in chosen:
-        sides, alone = measured(name, arguments.device, arguments.calls, tiny=arguments.tiny)
+        sides, alone = measured(
+            name, arguments.device, arguments.calls, tiny=arguments.tiny, python=arguments.python
+        )
         tables = [[*tables[0], times(name, sides)], [*tables[1], memory(name, alone)]]
     sys.stdout.write("\n\n".join("\n".join(table) for table in tables) + "\n")
 

@@ -1,12 +1,12 @@
 """Times one model as it is served here and as its own library runs it, in one process; runs in the model's sidecar.
 
-    gpu_sides.py smolvla|robometer|openvla FOLDER DEVICE CALLS
+    gpu_sides.py smolvla|robometer|openvla|rldx FOLDER DEVICE CALLS
 
 Prints JSON: side -> {p50_ms, p99_ms, gb}, with `gb` the peak that torch allocated; and how far the answers of the first
 two are apart. The side `whole` is ours with the preparation of pictures, where that is left out of the comparison.
 The sides take turns, call by call, so that whatever else the machine does meets both.
 
-    gpu_sides.py smolvla|robometer|openvla FOLDER DEVICE alone
+    gpu_sides.py smolvla|robometer|openvla|rldx FOLDER DEVICE alone
 
 Loads the model alone, as its manifest has it, asks it for its largest input, and prints what that took.
 """
@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ import torch  # noqa: E402
 
 Call = Callable[[int], Any]
 """Number of the call, from which its input is made -> the answer, on the host."""
+ROOT = Path(__file__).resolve().parents[2]
 WARM_UPS = 3
 WORDS = "open the drawer"
 
@@ -62,28 +63,11 @@ def smolvla(folder: Path, device: str, *, alone: bool = False) -> dict[str, Call
 
 def robometer(folder: Path, device: str) -> dict[str, Call]:
     """The forward pass of 8 frames of 480 x 640 px: packed here, and with bitsandbytes' own layers in their place."""
-    import bitsandbytes as bnb
-    from torch import nn
-
     from openral_reward_monitor.models.robometer.server import RobometerScorer
-    from openral_rskill.nf4.modules import replace
 
     scorer = RobometerScorer(folder, device=device, quantize=True)
     plain = RobometerScorer(folder, device="cpu", quantize=False)
-    for name in scorer.packed:
-        layer = plain._model.get_submodule(name)
-        assert isinstance(layer, nn.Linear)
-        theirs = bnb.nn.Linear4bit(
-            layer.in_features,
-            layer.out_features,
-            bias=layer.bias is not None,
-            compute_dtype=torch.bfloat16,
-            quant_type="nf4",
-        )
-        theirs.weight = bnb.nn.Params4bit(layer.weight.data, requires_grad=False, quant_type="nf4")
-        theirs.bias = layer.bias
-        replace(plain._model, name, theirs.to(device))
-    peer = plain._model.to(device)
+    peer = _with_bitsandbytes(plain._model, scorer.packed, device)
 
     def asked(number: int) -> dict[str, torch.Tensor]:
         frames = np.random.default_rng(number).integers(0, 256, (8, 480, 640, 3), np.uint8)
@@ -99,6 +83,71 @@ def robometer(folder: Path, device: str) -> dict[str, Call]:
         "transformers + bitsandbytes": lambda number: call(peer, number),
         "whole": lambda number: scorer._model(asked(number)).progress.float().cpu().numpy(),
     }
+
+
+def _with_bitsandbytes(model: Any, packed: Sequence[str], device: str) -> Any:
+    """Put bitsandbytes' own layers in the place of those that are packed here, and bring the model to the device."""
+    import bitsandbytes as bnb
+    from torch import nn
+
+    from openral_rskill.nf4.modules import replace
+
+    for name in packed:
+        layer = model.get_submodule(name)
+        assert isinstance(layer, nn.Linear)
+        theirs = bnb.nn.Linear4bit(
+            layer.in_features,
+            layer.out_features,
+            bias=layer.bias is not None,
+            compute_dtype=torch.bfloat16,
+            quant_type="nf4",
+        )
+        theirs.weight = bnb.nn.Params4bit(layer.weight.data, requires_grad=False, quant_type="nf4")
+        theirs.bias = layer.bias
+        replace(model, name, theirs.to(device))
+    return model.to(device)
+
+
+def rldx(folder: Path, device: str, *, alone: bool = False) -> dict[str, Call]:
+    """A chunk for one robot with LIBERO's pictures: packed and recorded here, plain with bitsandbytes beside it."""
+    from openral_policy_nodes.families.recorded_call import CudaGraphs
+    from openral_policy_nodes.families.rldx.backbone import fill
+    from openral_policy_nodes.families.rldx.padding import let_sentences_differ
+    from openral_policy_nodes.families.rldx.recordings import record_parts
+
+    ours = _rldx_skeleton(folder)
+    packed = fill(ours, folder, device)
+    if device.startswith("cuda"):
+        record_parts(ours, CudaGraphs())
+    let_sentences_differ(ours)
+
+    def call(model: Any, number: int) -> Any:
+        torch.manual_seed(number)
+        return model.infer([list(range(60, 80))], model.pixels(1)).cpu().numpy()
+
+    if alone:
+        return {"ours": lambda number: call(ours, number)}
+    plain = _rldx_skeleton(folder)
+    fill(plain, folder, "cpu", min_numel=1 << 40)
+    peer = _with_bitsandbytes(plain, packed, device)
+    return {
+        "ours": lambda number: call(ours, number),
+        "transformers + bitsandbytes": lambda number: call(peer, number),
+    }
+
+
+def _rldx_skeleton(folder: Path) -> Any:
+    """Return upstream's parts without memory, in bf16 as its checkpoints are."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    from accelerate import init_empty_weights
+    from tiny_checkpoints.rldx import RldxParts, size_in
+
+    from openral_rskill.nf4.modules import cast_parameters
+
+    with init_empty_weights(include_buffers=False):
+        parts = RldxParts(size_in(folder), folder)
+    cast_parameters(parts, torch.bfloat16)
+    return parts
 
 
 def openvla(folder: Path, device: str) -> dict[str, Call]:
@@ -153,7 +202,7 @@ def alone(name: str, folder: Path, device: str) -> dict[str, float]:
             _openvla_call(packed, 0)
 
     else:
-        served = smolvla(folder, device, alone=True)["ours"]
+        served = {"smolvla": smolvla, "rldx": rldx}[name](folder, device, alone=True)["ours"]
 
         def call() -> None:
             served(0)
@@ -218,6 +267,7 @@ def main(model: str, folder: str, device: str, count: str) -> None:
             "smolvla": smolvla,
             "robometer": robometer,
             "openvla": openvla,
+            "rldx": rldx,
         }
         found = measured(makers[model](Path(folder), device), device, int(count))
     sys.stdout.write(json.dumps(found) + "\n")

@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import save_file
 
 from openral_policy_nodes.families.openvla_oft.network import OpenVLAOFT, ProprioProjector
-from tiny_checkpoints import LABEL
+from tiny_checkpoints import LABEL, on_a_gpu
 from tiny_checkpoints.words import make_tokenizer
 
 DATA_SET = "libero_spatial_no_noops"
@@ -68,7 +68,8 @@ def make(family: str, folder: Path, *, seed: int, image: int = 0, state: int = 8
     torch.set_default_dtype(
         torch.bfloat16 if size.layers > 2 else torch.float32
     )  # half the memory to build in
-    network = OpenVLAOFT(config).to(torch.bfloat16)
+    with on_a_gpu():
+        network = OpenVLAOFT(config).to(torch.bfloat16)
     torch.set_default_dtype(torch.float32)
     tensors = {name.replace(".gamma", ".scale_factor"): value for name, value in network.state_dict().items()}
     _save_shards(folder, tensors)

@@ -11,7 +11,7 @@ import torch
 import yaml
 
 from openral_reward_monitor.models.robometer.config import SPECIAL_TOKENS
-from tiny_checkpoints import LABEL
+from tiny_checkpoints import LABEL, on_a_gpu
 
 _WORDS = (
     "endoftext im_start im_end object_ref_start object_ref_end box_start box_end quad_start quad_end vision_start "
@@ -74,17 +74,18 @@ def make(family: str, folder: Path, *, seed: int) -> None:
     from transformers import Qwen3VLConfig
 
     from openral_reward_monitor.models.robometer.rbm import RBM
-    from openral_rskill.nf4.writer import SafetensorsWriter
+    from openral_rskill.nf4.writer import safetensors_writer
 
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer = _save_tokenizer(folder)
     config = Qwen3VLConfig.from_dict(_backbone(size, tokenizer))
     torch.manual_seed(seed)
     torch.set_default_dtype(torch.bfloat16)
-    model = RBM(config, 10, tokenizer.convert_tokens_to_ids(SPECIAL_TOKENS[-1]))
+    with on_a_gpu():
+        model = RBM(config, 10, tokenizer.convert_tokens_to_ids(SPECIAL_TOKENS[-1]))
     torch.set_default_dtype(torch.float32)
     weights = model.state_dict()
-    with SafetensorsWriter(folder / "model.safetensors", list(weights), {"note": LABEL}) as writer:
+    with safetensors_writer(folder / "model.safetensors", list(weights), {"note": LABEL}) as writer:
         for name, value in weights.items():
             writer.add(name, value)
     fields = {**config.to_dict(), "architectures": ["RFM"]}

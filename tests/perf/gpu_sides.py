@@ -110,10 +110,10 @@ def _with_bitsandbytes(model: Any, packed: Sequence[str], device: str) -> Any:
 
 def rldx(folder: Path, device: str, *, alone: bool = False) -> dict[str, Call]:
     """A chunk for one robot with LIBERO's pictures: packed and recorded here, plain with bitsandbytes beside it."""
-    from openral_policy_nodes.families.recorded_call import CudaGraphs
     from openral_policy_nodes.families.rldx.backbone import fill
     from openral_policy_nodes.families.rldx.padding import let_sentences_differ
     from openral_policy_nodes.families.rldx.recordings import record_parts
+    from openral_sidecar.recorded_call import CudaGraphs
 
     ours = _rldx_skeleton(folder)
     packed = fill(ours, folder, device)

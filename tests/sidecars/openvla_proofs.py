@@ -21,7 +21,7 @@ from traced import traced
 from openral_policy_nodes.families.openvla_oft.checkpoint import read_checkpoint
 from openral_policy_nodes.families.openvla_oft.model import load_network
 from openral_policy_nodes.families.openvla_oft.network import OpenVLAOFT
-from openral_policy_nodes.families.recorded_call import RecordedCall
+from openral_sidecar.recorded_call import RecordedCall
 
 LEAST, ACTIONS = 1024, 14
 

@@ -1,6 +1,7 @@
 """What can only be shown where torch, transformers and bitsandbytes are: run in robometer's sidecar, answers as JSON.
 
-    robometer_proofs.py real | threads | packing FOLDER | graph FOLDER | memory FOLDER | pictures FOLDER
+    robometer_proofs.py real | threads
+    robometer_proofs.py packing | graph | memory | pictures | recorded FOLDER
 
 FOLDER is a tiny checkpoint (random weights, proves plumbing only).
 """
@@ -8,6 +9,7 @@ FOLDER is a tiny checkpoint (random weights, proves plumbing only).
 # ruff: noqa: E402  the shim comes before anything that imports torchvision
 from __future__ import annotations
 
+import copy
 import json
 import sys
 from pathlib import Path
@@ -23,13 +25,15 @@ from bitsandbytes.nn import Params4bit
 from PIL import Image
 from safetensors import safe_open
 from storage_meter import CopyMeter, StorageMeter
+from traced import traced
 from transformers import Qwen3VLConfig
 
 from openral_reward_monitor.models.robometer.checkpoint import build_skeleton, load_rbm
+from openral_reward_monitor.models.robometer.config import PROGRESS_TOKEN
 from openral_reward_monitor.models.robometer.inputs import RbmInputs
 from openral_reward_monitor.models.robometer.pack import pack_folder
 from openral_reward_monitor.models.robometer.rbm import RBM
-from openral_reward_monitor.models.robometer.server import pin_kernels
+from openral_reward_monitor.models.robometer.server import pin_kernels, record_parts
 from openral_rskill.nf4 import weights
 from openral_rskill.nf4.files import weight_files
 from openral_rskill.nf4.host_embedding import HostEmbedding
@@ -238,8 +242,47 @@ def pictures(folder: Path) -> dict[str, Any]:
     }
 
 
+def recorded(folder: Path) -> dict[str, Any]:
+    """Scores of the graph with two decoder layers more, plain and replayed; a trace stands for a CUDA graph."""
+    config = json.loads((folder / "config.json").read_text())
+    config["text_config"] |= {"num_hidden_layers": 4, "layer_types": None}
+    inputs = RbmInputs(folder)
+    torch.manual_seed(0)
+    plain = RBM(Qwen3VLConfig.from_dict(config), 10, inputs.token(PROGRESS_TOKEN)).to(torch.bfloat16).eval()
+    other = copy.deepcopy(plain)
+    runs = record_parts(other.model, traced)
+    asked = [
+        inputs.progress(np.random.default_rng(seed).integers(0, 255, shape, dtype=np.uint8), words)
+        for seed, (shape, words) in enumerate(
+            [
+                ((8, 96, 160, 3), "open the drawer"),
+                ((8, 96, 160, 3), "shut the window"),
+                ((8, 64, 160, 3), "open the drawer"),
+                ((5, 96, 160, 3), "open the drawer"),
+            ]
+        )
+    ]
+    wanted = [plain(each) for each in asked]
+    apart = [
+        [largest_difference(other(each), score) for _ in range(2)]
+        for each, score in zip(asked[:3], wanted[:3], strict=True)
+    ]
+    for run in runs:
+        run.call.records = False
+    return {
+        "apart": apart,
+        "words_matter": largest_difference(*wanted[:2]) > 0,
+        "recordings": [run.call.recorded for run in runs],
+        "refused": [run.call.refused for run in runs],
+        "apart_when_nothing_is_recorded": largest_difference(other(asked[3]), wanted[3]),
+        "recordings_then": [run.call.recorded for run in runs],
+        "weights_are_kept": len(list(other.parameters())) == len(list(plain.parameters())),
+    }
+
+
 PROOFS = {
     "real": real,
+    "recorded": recorded,
     "packing": packing,
     "threads": threads,
     "graph": graph,

@@ -124,3 +124,14 @@ def test_the_forward_pass_reads_one_token_a_frame(prove: Any, tiny_robometer: Pa
     assert found["starts"]
     assert found["ends"]
     assert found["stored_is_what_the_graph_has"]
+
+
+def test_replayed_or_not_the_scores_are_the_same_bits(prove: Any, tiny_robometer: Path) -> None:
+    found = prove("recorded", tiny_robometer)
+    assert found["apart"] == [[0.0, 0.0]] * 3
+    assert found["words_matter"]
+    # Two runs of the vision tower with pictures of two sizes, and the decoder with three lengths of its input.
+    assert found["recordings"] == [2, 2, 3], found["refused"]
+    assert found["apart_when_nothing_is_recorded"] == 0.0
+    assert found["recordings_then"] == found["recordings"]
+    assert found["weights_are_kept"]

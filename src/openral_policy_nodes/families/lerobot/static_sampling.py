@@ -15,7 +15,7 @@ from lerobot.policies.smolvla.modeling_smolvla import make_att_2d_masks
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from openral_policy_nodes.families.recorded_call import RecordedCall, Recorder
+from openral_sidecar.recorded_call import RecordedCall, Recorder
 
 
 class StaticSampling:

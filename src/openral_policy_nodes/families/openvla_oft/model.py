@@ -18,12 +18,12 @@ from openral_policy_nodes.families.openvla_oft.checkpoint import PROPRIO, OpenVl
 from openral_policy_nodes.families.openvla_oft.images import centre_crop, tower_pixels
 from openral_policy_nodes.families.openvla_oft.network import OpenVLAOFT, ProprioProjector
 from openral_policy_nodes.families.openvla_oft.settings import OpenVlaSettings
-from openral_policy_nodes.families.recorded_call import CudaGraphs, Function, RecordedCall
 from openral_rskill.nf4.load import load_checkpoint
 from openral_rskill.nf4.modules import cast_parameters
 from openral_rskill.nf4.rule import linears_to_pack
 from openral_rskill.nf4.sizes import MIN_NUMEL
 from openral_sidecar.pictures import on_device
+from openral_sidecar.recorded_call import CudaGraphs, Function, RecordedCall
 
 PACKED = "int4"
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16, PACKED: torch.bfloat16}

@@ -1,80 +1,25 @@
-"""The parts of RLDX-1 that a GPU may replay as CUDA graphs: denoising, and most of the backbone's decoder layers.
+"""The parts of RLDX-1 that a GPU may replay as CUDA graphs: denoising, and most of the backbone's layers.
 
 Upstream's `get_action` reads pictures and words with 18 layers of Qwen3-VL and denoises an action chunk with its MSAT
 transformer. Two parts of it run the same kernels whatever the values of their tensors are. Before the fifth decoder
 layer upstream replaces all pictures but the newest by their mean; what follows is one function, of one shape for each
 length of sentence. And denoising is one function of a fixed number of the backbone's last tokens. Both are computed by
-upstream's own layers. The vision tower and the first decoder layers ask for values, and stay as they are.
+upstream's own layers, and so is the vision tower. The first decoder layers ask for values, and stay as they are.
 Upstream has graphs of its own (`rldx/inference`): for one observation, one sentence and a backbone that is not packed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from transformers.feature_extraction_utils import BatchFeature
 
-from openral_policy_nodes.families.recorded_call import CudaGraphs, RecordedCall, Recorder
-
-
-class DecoderRun(nn.Module):
-    """Decoder layers that follow each other with nothing between them; takes the place of the first of them."""
-
-    def __init__(self, layers: Sequence[nn.Module], record: Recorder) -> None:
-        """Take over layers.
-
-        Args:
-            layers: of one Qwen3-VL, in order.
-            record: see `RecordedCall`.
-        """
-        super().__init__()
-        self._layers = nn.ModuleList(layers)
-        self.call = RecordedCall(self._run, record)
-
-    def forward(
-        self,
-        hidden_states: Tensor,
-        *,
-        position_embeddings: tuple[Tensor, Tensor],
-        attention_mask: Tensor | None = None,
-        past_key_values: Any = None,
-        **others: Any,
-    ) -> Tensor:
-        """Return hidden states (B, L, F) behind the last layer.
-
-        Args:
-            hidden_states: (B, L, F).
-            position_embeddings: cosine and sine of the rotary embedding, (B, L, D) each.
-            attention_mask: as PyTorch's own attention takes it; None: causal.
-            past_key_values: keys and values that the layers are to keep; with them nothing is recorded.
-            others: what upstream passes besides; the layers read none of it without such keys and values.
-        """
-        if past_key_values is not None:
-            for layer in self._layers:
-                hidden_states = layer(
-                    hidden_states,
-                    position_embeddings=position_embeddings,
-                    attention_mask=attention_mask,
-                    past_key_values=past_key_values,
-                    **others,
-                )
-            return hidden_states
-        mask = () if attention_mask is None else (attention_mask,)
-        return self.call(hidden_states, *position_embeddings, *mask)
-
-    def _run(self, hidden: Tensor, cosine: Tensor, sine: Tensor, *mask: Tensor) -> Tensor:
-        with _casting_anew(hidden.device.type):
-            for layer in self._layers:
-                hidden = layer(
-                    hidden,
-                    position_embeddings=(cosine, sine),
-                    attention_mask=mask[0] if mask else None,
-                )
-        return hidden
+from openral_sidecar.layer_runs import DecoderRun, casting_anew, record_vision
+from openral_sidecar.recorded_call import CudaGraphs, RecordedCall, Recorder
 
 
 class StaticDenoising:
@@ -137,7 +82,7 @@ class StaticDenoising:
         """
         head, actions = self._head, noise
         times = [*_timesteps(head), 1.0]
-        with _casting_anew(noise.device.type):
+        with casting_anew(noise.device.type):
             places = torch.arange(noise.shape[1], device=noise.device)
             for time, following in pairwise(times):
                 now = torch.full((len(noise),), time, dtype=noise.dtype, device=noise.device)
@@ -166,6 +111,7 @@ def record_parts(model: Any, record: Recorder) -> tuple[DecoderRun | None, Stati
         The run of decoder layers, None where the checkpoint has none behind the place where pictures are dropped, and
         the denoising.
     """
+    record_vision(model.backbone.qwen_model.model.visual, record)
     text = model.backbone.qwen_model.model.language_model
     # Nothing follows what the backbone reads, so keys and values would only take memory.
     text.config.use_cache = False
@@ -199,10 +145,3 @@ def _timesteps(head: Any) -> list[float]:
     if chosen is not None:
         return [float(time) for time in chosen]
     return [step / head.num_inference_timesteps for step in range(head.num_inference_timesteps)]
-
-
-def _casting_anew(device: str) -> torch.autocast:
-    """Return autocast as it is, but without cached copies of weights, which a recording would read after their end."""
-    return torch.autocast(
-        device, torch.get_autocast_dtype(device), torch.is_autocast_enabled(device), cache_enabled=False
-    )

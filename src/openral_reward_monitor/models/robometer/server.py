@@ -23,6 +23,8 @@ from openral_reward_monitor.models.robometer.sampling import MAX_FRAMES, MAX_SID
 from openral_rskill.nf4.sizes import MIN_NUMEL
 from openral_sidecar.environment.torchvision_shim import ensure_torchvision
 from openral_sidecar.errors import SidecarRefused
+from openral_sidecar.layer_runs import DecoderRun, VisionRun, record_decoder, record_vision
+from openral_sidecar.recorded_call import CudaGraphs, Recorder
 from openral_sidecar.server import serve, server_arguments, server_options
 
 
@@ -66,6 +68,7 @@ class RobometerScorer:
         self._model, self.packed = load_rbm(
             folder, self._inputs, device=device, quantize=quantize, min_numel=min_numel
         )
+        self._runs = record_parts(self._model.model, CudaGraphs()) if device.startswith("cuda") else []
 
     def describe(self) -> dict[str, Any]:
         """Return what a client may want to know of the model."""
@@ -96,11 +99,24 @@ class RobometerScorer:
             )
         if not isinstance(task, str) or not task.strip():
             raise SidecarRefused("input", "task must say in words what the attempt is for")
+        for run in self._runs:
+            run.call.records = len(frames) == MAX_FRAMES  # an attempt soon has as many, and keeps them
         logits = self._model(self._inputs.progress(frames, task))
         return {
             "progress": decode_progress(logits.progress.cpu().numpy()),
             "success": decode_success(logits.success.cpu().numpy()),
         }
+
+
+def record_parts(model: Any, record: Recorder) -> list[DecoderRun | VisionRun]:
+    """Let Qwen3-VL be replayed but for its first decoder layers, to which what was seen is added; return what does it.
+
+    Args:
+        model: `Qwen3VLModel`, on its device.
+        record: see `RecordedCall`.
+    """
+    first = len(model.visual.deepstack_visual_indexes)
+    return [*record_vision(model.visual, record), *record_decoder(model.language_model, first, record)]
 
 
 def main() -> None:

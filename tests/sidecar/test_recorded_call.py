@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from openral_policy_nodes.families import recorded_call
-from openral_policy_nodes.families.recorded_call import (
+from openral_sidecar import recorded_call
+from openral_sidecar.recorded_call import (
     CudaGraphs,
     Function,
     KeptConstants,

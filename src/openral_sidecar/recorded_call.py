@@ -41,6 +41,8 @@ class RecordedCall:
         """
         self._function, self._record = function, record
         self._recordings: dict[Any, tuple[tuple[Tensor, ...], Replay]] = {}
+        self.records = True
+        """Whether inputs of further shapes are recorded."""
         self.refused = ""
         """Why there are no recordings; empty: nothing speaks against them so far."""
 
@@ -59,7 +61,7 @@ class RecordedCall:
                 mine.copy_(given)
             return replay().clone()
         value = self._function(*inputs)
-        if not self.refused and len(self._recordings) < MOST:
+        if self.records and not self.refused and len(self._recordings) < MOST:
             self._add(shapes, inputs, value)
         return value
 
@@ -99,10 +101,12 @@ class CudaGraphs:
         current = torch.cuda.current_stream()
         aside = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         aside.wait_stream(current)
+        torch.cuda.empty_cache()  # what the plain call has left, which another stream cannot use
         with torch.cuda.stream(aside), constants:
             for _ in range(WARM_UPS):
                 function(*inputs)
         current.wait_stream(aside)
+        torch.cuda.empty_cache()
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self._pool), constants:
             value = function(*inputs)

@@ -89,6 +89,8 @@ class CudaGraphs:
 
     def __init__(self) -> None:
         self._pool: Any = None
+        self._aside: Any = None
+        """The stream of all warm-ups; for each stream cuBLAS keeps some 30 MB."""
 
     def __call__(self, function: Function, inputs: tuple[Tensor, ...]) -> Replay:
         """Record a function; see `Recorder`.
@@ -99,7 +101,7 @@ class CudaGraphs:
         self._pool = self._pool or torch.cuda.graph_pool_handle()
         constants = KeptConstants()
         current = torch.cuda.current_stream()
-        aside = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        aside = self._aside = self._aside or torch.cuda.Stream()  # type: ignore[no-untyped-call]
         aside.wait_stream(current)
         torch.cuda.empty_cache()  # what the plain call has left, which another stream cannot use
         with torch.cuda.stream(aside), constants:

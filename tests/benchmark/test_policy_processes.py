@@ -84,5 +84,5 @@ def test_a_policy_that_somebody_else_serves_is_asked_by_one(package, monkeypatch
 def test_more_than_a_gpu_holds_are_refused_before_anything_starts(package, monkeypatch):
     monkeypatch.setattr("openral_rskill.vram.free_gb", lambda index: MARGIN_GB + 2 * CONTEXT_GB)
     execution = ExecutionConfig(workers=4, policies=4)
-    with pytest.raises(ContractError, match=r"accelerator memory: .* 4 x 0\.65 of CUDA"):
+    with pytest.raises(ContractError, match=r"accelerator memory: .* 4 x 0\.8 of CUDA"):
         execution.pool(PolicySource.of(package, "cuda"), num_envs=1, most=4)

@@ -34,15 +34,15 @@ def test_needs_and_margin_are_added_up(skill: Make) -> None:
         skill(**INT4),
         skill(name="a/rskill-judge", quantization={"dtype": "int4"}, min_vram_gb={"int4": 3.6}),
     ]
-    found = budget(skills, "cuda", probe(12.41))
+    found = budget(skills, "cuda", probe(12.71))
     assert found.needed_gb == pytest.approx(7.0 + 3.6 + 2 * vram.CONTEXT_GB + vram.MARGIN_GB)
     assert found.fits
     require_budget(found)
-    tight = budget(skills, "cuda:0", probe(12.3))
+    tight = budget(skills, "cuda:0", probe(12.6))
     with pytest.raises(
         ContractError,
-        match=r"12\.3 GB free on cuda:0, needed 12\.4 GB "
-        r"\(example 7 \+ judge 3\.6 \+ 2 x 0\.65 of CUDA \+ margin 0\.5\)",
+        match=r"12\.6 GB free on cuda:0, needed 12\.7 GB "
+        r"\(example 7 \+ judge 3\.6 \+ 2 x 0\.8 of CUDA \+ margin 0\.5\)",
     ):
         require_budget(tight)
 
@@ -69,7 +69,7 @@ def test_the_number_format_decides(skill: Make) -> None:
         "write quantization.dtype: int4 into example's rskill.yaml (7 in place of 18 GB)"
     )
     assert "quantization" not in budget([skill(**INT4)], "cuda", probe(1.0)).fix
-    unknown = budget([skill(**{**INT4, "quantization": {"dtype": "fp16"}})], "cuda", probe(1.2))
+    unknown = budget([skill(**{**INT4, "quantization": {"dtype": "fp16"}})], "cuda", probe(1.3))
     assert unknown.fits
     assert "example not stated for fp16" in unknown.needed
 

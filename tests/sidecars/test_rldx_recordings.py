@@ -16,8 +16,8 @@ from pathlib import Path
 
 from openral_policy_nodes.families.lerobot.spec import SPEC as LEROBOT
 from openral_sidecar.environment.build import ensure_environment
-from openral_sidecar.environment.bundle import bundle_for
 
+ROOT = Path(__file__).parents[2]
 PROOF = Path(__file__).with_name("rldx_recordings_proof.py")
 WHEEL = "rlinf-rldx==1.0.1.post10"
 SHA256 = "74b7d642fc084fa67377fbf109acc80dd38d53cc03589c533b90fda357378e8d"
@@ -35,7 +35,8 @@ def upstream(folder: Path) -> Path:
 
 
 def test_recorded_or_not_the_actions_are_upstreams(tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(bundle_for(LEROBOT.module)), "OMP_NUM_THREADS": "1"}
+    path = os.pathsep.join(str(ROOT / folder) for folder in ("src", "tools"))
+    environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
         [str(ensure_environment(LEROBOT)), str(PROOF), str(upstream(tmp_path)), str(tmp_path / "qwen")],
         env=environment,

@@ -19,8 +19,8 @@ from openral_rskill.registry import RSkillPackage
 MARGIN_GB = 0.5
 """[GB] left free for what nobody counted: the display, the simulator's renderer, fragmentation."""
 CONTEXT_GB = 0.8
-"""[GB] that CUDA takes for each process by itself: 0.67 to 0.80 with torch 2.11 on an H200, most where calls are recorded
-as graphs; 0.5 to 0.65 on an H100 without."""
+"""[GB] that CUDA takes for each process by itself: 0.67 to 0.80 with torch 2.11 on an H200, most where calls are
+recorded as graphs; 0.5 to 0.65 on an H100 without."""
 _TIMEOUT_S = 60.0
 _MIB_GB = 1024**2 / 1e9
 

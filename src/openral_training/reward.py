@@ -26,6 +26,7 @@ from openral_data.lerobot_v3 import Dataset
 from openral_reward_monitor.models.mini.network import MiniRewardConfig, MiniRewardNetwork
 from openral_rskill.mini.checkpoint import WEIGHTS, load_network, save_network
 from openral_rskill.store.lock import sha256_of
+from openral_training.batches import made_ahead
 from openral_training.bc import EXPERTS, BcConfig, SentencePool, schedule
 from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
 from openral_training.data_parallel import join
@@ -211,14 +212,21 @@ def train(
         learner.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
     )
     state_file, run = out / "run.safetensors", identity(config, model, recipe, dataset.info, warm_start)
-    for step in range(restore_run(state_file, learner, optimiser, run), config.steps):
+
+    def batch(step: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Tensor, Tensor]:
+        """Return rows and tasks (B,), and images and words of this process's share of them."""
         rng = np.random.default_rng([config.seed, step])
         rows, tasks = draw(labels, config.batch_size, rng)
-        pictures = frames[rows]
+        shown = rows[share]
+        pictures = frames[shown]
         if model.before:
-            pictures = np.concatenate([pictures, frames[attempt_began(labels, rows, rng)]], axis=-1)
-        images = disturbance(len(rows), rng).on(pictures, process.device)
-        words = sentences.draw(tasks, config.sentence_noise, rng)
+            began = attempt_began(labels, rows, rng)[share]
+            pictures = np.concatenate([pictures, frames[began]], axis=-1)
+        images = disturbance(len(rows), rng).of(share).on(pictures, process.device)
+        return rows, tasks, images, sentences.draw(tasks, config.sentence_noise, rng)[share]
+
+    steps = range(restore_run(state_file, learner, optimiser, run), config.steps)
+    for step, (rows, tasks, images, words) in made_ahead(batch, steps):
         for group in optimiser.param_groups:
             group["lr"] = config.learning_rate * schedule(step, config)
         loss = _loss(parallel, process.device, images, words, labels, rows, tasks, share)
@@ -257,8 +265,8 @@ def _loss(
     Args:
         forward: a RewardLearner, or what it is called through.
         device: where it is.
-        images: (B, 3 or 6, S, S) of the batch.
-        words: (B, 384)
+        images: (S, 3 or 6, H, W) of the share, there.
+        words: (S, 384) of the share.
         labels: of the dataset.
         rows: (B,) of the dataset.
         tasks: (B,) whose words the frames are shown under.
@@ -268,7 +276,7 @@ def _loss(
     counts = [max(1, int(np.isfinite(known).sum())) for known in wanted]
     success, target, distances = (torch.from_numpy(known[share]).to(device) for known in wanted)
     with mixed_precision(torch.device(device).type):
-        progress_logit, success_logit, predicted = forward(images[share].to(device), words[share].to(device))
+        progress_logit, success_logit, predicted = forward(images, words.to(device))
     known, measured = ~target.isnan(), ~distances.isnan()
     errors = (
         binary_cross_entropy_with_logits(success_logit, success, reduction="sum"),

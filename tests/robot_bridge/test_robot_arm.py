@@ -250,7 +250,7 @@ def test_a_deployment_says_at_once_that_its_arm_is_away_from_the_start_pose(
     try:
         why = "slow start: joint 2 is 0.50 rad from the scene's start pose, allowed 0.20 rad; lead the arm there by"
         assert deployed.stopped_by.startswith(why)
-        assert "`openral robot home SCENE`" in deployed.stopped_by
+        assert "by `openral robot home fr3_tabletop --address arm`, with no deployment" in deployed.stopped_by
     finally:
         deployed.finish()
         deployed.live()  # which disconnects at its end

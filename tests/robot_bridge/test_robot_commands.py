@@ -19,7 +19,9 @@ from typer.testing import CliRunner
 
 from openral_core.errors import ContractError, ControlError, ManifestError
 from openral_core.files.share import share_directory
+from openral_robot_bridge.arm_scene import load_arm_scene, robot_command
 from openral_robot_bridge.commands import app
+from openral_robot_bridge.driver import ArmError
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
 from openral_robot_bridge.robot_arm import RobotArm
@@ -108,6 +110,26 @@ def test_a_start_pose_out_of_range_is_refused_before_the_arm_is_connected(
     assert re.search(r"scene\.yaml:\d+: home\.fr3_joint4: -133 rad is outside of the range of fr3", degrees)
     assert degrees.endswith("write -2.942 to -0.252 rad; angles are in radians, and -133 degrees are -2.321")
     assert "4.45 rad is outside of the range of fr3 less arm.safety.position_margin_rad (0.1)" in margin
+
+
+def test_a_command_that_is_advised_names_the_scene_and_the_address_that_is_not_its_own(
+    tmp_path: Path,
+) -> None:
+    path = write_arm_scene(tmp_path, read_arm_scene("fr3_tabletop"))
+    file = SHARE / "scenes/robot/fr3_tabletop.yaml"
+    for ref, address, command in (
+        ("fr3_tabletop", "", "openral robot home fr3_tabletop"),
+        (str(file), "", "openral robot home fr3_tabletop"),
+        ("fr3_tabletop", "10.0.0.7", "openral robot home fr3_tabletop --address 10.0.0.7"),
+        (str(path), "127.0.0.1", f"openral robot home {path}"),
+    ):
+        assert robot_command("home", load_arm_scene(ref, address)) == command
+
+
+def test_an_arm_that_is_not_there_on_this_machine_has_a_twin_that_is_started_by_its_scene() -> None:
+    error = CliRunner().invoke(app, ["check", "sawyer_tabletop", "--address", "127.250.250.250"]).exception
+    assert isinstance(error, ArmError)
+    assert str(error).endswith("terminal: openral robot twin sawyer_tabletop --address 127.250.250.250")
 
 
 def test_a_scene_without_an_arm_is_refused() -> None:

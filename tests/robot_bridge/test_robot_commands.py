@@ -176,6 +176,10 @@ def test_limits_are_read_from_a_urdf_by_the_ends_of_names() -> None:
         ("no XML", "cannot be read"),
         ("<!DOCTYPE robot><robot/>", "declares entities"),
         ("<robot/>", "0 revolute joints for fr3_joint1; it has none"),
+        (
+            '<robot><joint name="fr3_jiont1" type="revolute"/></robot>',
+            "for fr3_joint1; did you mean 'fr3_jiont1' in",
+        ),
         ('<robot><joint name="joint1" type="revolute"/></robot>', "gives joint fr3_joint1 no limit"),
         (
             '<robot><joint name="joint1" type="revolute"><limit lower="0" upper="x" velocity="1"/></joint></robot>',

@@ -261,7 +261,8 @@ def test_what_is_no_number_brakes() -> None:
 
 
 def test_a_robot_without_dynamic_limits_is_refused() -> None:
-    with pytest.raises(ManifestError, match="panda_joint1 has no acceleration_limit"):
+    where = r"franka_panda/robot\.yaml:\d+: joints\[0\]\.acceleration_limit: "
+    with pytest.raises(ManifestError, match=where + "panda_joint1 has no acceleration_limit"):
         limits_of(load_robot("franka_panda"))
 
 

@@ -64,7 +64,9 @@ def mcp(
         )
 
     async def serve() -> None:
-        client = ToolClient(approve_each=approve is Approve.EACH, patience_s=patience, namespace=namespace)
+        client = ToolClient(
+            approve_each=approve is Approve.EACH, patience_s=patience, say=_say, namespace=namespace
+        )
         server = ToolsServer(client)
         if listening is None:
             await server.serve_stdio(client)

@@ -220,6 +220,39 @@ def test_the_token_goes_with_the_server_however_it_is_ended(graph: Graph, ends: 
     assert not file.exists()
 
 
+def test_without_a_reasoner_the_user_is_told_and_again_when_it_comes(graph: Graph) -> None:
+    server, other = (
+        subprocess.Popen(
+            [OPENRAL, "mcp", *options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for options in ([], ["--namespace", "arm2"])
+    )
+    try:
+        assert server.stderr is not None
+        assert other.stderr is not None
+        for stderr, space, option in (
+            (server.stderr, "/openral", ""),
+            (other.stderr, "/arm2", " --namespace /arm2"),
+        ):
+            said = stderr.readline()
+            assert said.startswith(
+                f"openral mcp: no reasoner answers in the namespace {space}; start a deployment"
+            )
+            assert f"`openral deploy sim{option}`" in said
+        graph.reasoner()
+        assert server.stderr.readline() == "openral mcp: the reasoner in /openral is there now\n"
+        output, _ = server.communicate("", timeout=PATIENCE_S)
+        assert (server.returncode, output) == (0, ""), "standard output belongs to the protocol"
+    finally:
+        for process in (server, other):
+            process.kill()
+            process.communicate()
+
+
 @pytest.mark.parametrize("option", [["--address", "1.2.3.4"], ["--port", "1234"], ["--token-file", "token"]])
 def test_options_of_http_are_not_taken_in_silence_without_it(option: list[str]) -> None:
     app = typer.Typer()

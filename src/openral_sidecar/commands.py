@@ -13,7 +13,7 @@ from rich.table import Table
 
 from openral_core.cli import numbers
 from openral_core.cli.tables import FAULT, OK, console
-from openral_core.errors import SidecarError
+from openral_core.errors import SidecarError, UsageError
 
 app = typer.Typer(
     help="Build, start and stop the servers of models that cannot live with ours.", no_args_is_help=True
@@ -133,7 +133,7 @@ def stop_(
     from openral_sidecar.cleanup import running, stop
 
     if target is None and not everything:
-        raise SidecarError("which server? give a port or a sidecar's name, or --all")
+        raise UsageError("which server? give a port or a sidecar's name, or --all")
     for server in running(None if everything else target):
         stop(server)
         typer.echo(f"stopped {server.spec or server.identity.model} at port {server.port}, pid {server.pid}")

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from openral_cli.deploy.commands import deploy as app
-from openral_core.errors import NotFoundError
+from openral_core.errors import UsageError
 from openral_core.process import launched_deployment as deploy
 from openral_sim_bridge.backends.fake import FakeBackend
 from openral_sim_bridge.recorder import TruthRecorder
@@ -115,7 +115,7 @@ def test_an_unknown_disturbance_is_refused_before_anything_starts(tmp_path):
         str(tmp_path / "run"),
     ]
     result = CliRunner().invoke(app, words)
-    assert isinstance(result.exception, NotFoundError)
+    assert isinstance(result.exception, UsageError)
     assert "there is no disturbance 'quake'; there are open_in_lift" in str(result.exception)
     assert not (tmp_path / "run").exists()
 

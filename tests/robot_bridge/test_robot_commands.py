@@ -17,7 +17,7 @@ from arm_scenes import read_arm_scene, write_arm_scene
 from twin_process import TwinProcess
 from typer.testing import CliRunner
 
-from openral_core.errors import ContractError, ControlError, ManifestError
+from openral_core.errors import ContractError, ControlError, ManifestError, UsageError
 from openral_core.files.share import share_directory
 from openral_robot_bridge.arm_scene import load_arm_scene, robot_command
 from openral_robot_bridge.commands import app
@@ -140,7 +140,7 @@ def test_a_scene_without_an_arm_is_refused() -> None:
 
 def test_an_address_that_is_none_is_one_line() -> None:
     error = CliRunner().invoke(app, ["check", "fr3_tabletop", "--address", "not an address"]).exception
-    assert isinstance(error, ManifestError)
+    assert isinstance(error, UsageError)
     assert str(error).startswith("--address 'not an address': is no host name and no IP address; write ")
     assert "\n" not in str(error)
 
@@ -148,7 +148,7 @@ def test_an_address_that_is_none_is_one_line() -> None:
 @pytest.mark.parametrize("command", [["check"], ["home", "--yes"], ["recover"]])
 def test_an_empty_address_is_not_the_scenes(fake_scene: str, command: list[str]) -> None:
     error = CliRunner().invoke(app, [*command, fake_scene, "--address", ""]).exception
-    assert isinstance(error, ManifestError)
+    assert isinstance(error, UsageError)
     assert str(error).startswith("--address is empty; write the arm's address, or leave the option out")
 
 

@@ -24,7 +24,7 @@ from mcp_desk import text
 from reasoner_graph import PATIENCE_S, Graph, end_of
 from typer.testing import CliRunner
 
-from openral_core.errors import InstallationError
+from openral_core.errors import InstallationError, UsageError
 from openral_reasoner.mcp.commands import mcp
 from openral_reasoner.mcp.http import HttpServer
 
@@ -263,7 +263,7 @@ def test_options_of_http_are_not_taken_in_silence_without_it(option: list[str]) 
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "192.0.2.1", "::", "localhost.example"])
 def test_no_other_address_than_loopback_is_served(address: str, tmp_path: Path) -> None:
-    with pytest.raises(InstallationError, match=f"--address {address}: only loopback is served"):
+    with pytest.raises(UsageError, match=f"--address {address}: only loopback is served"):
         HttpServer(address, 0, tmp_path / "token")
     assert not (tmp_path / "token").exists()
 
@@ -276,6 +276,6 @@ def test_a_folder_in_the_place_of_the_tokens_file_is_named(tmp_path: Path) -> No
 def test_a_refusal_of_the_command_is_one_line() -> None:
     command = [OPENRAL, "mcp", "--http", "--address", "0.0.0.0"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
-    assert (ended.returncode, ended.stdout) == (1, "")
+    assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr.startswith("error: --address 0.0.0.0: ")
     assert ended.stderr.count("\n") == 1

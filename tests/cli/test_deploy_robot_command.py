@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from openral_cli.deploy.commands import deploy as app
 from openral_core.process import launched_deployment
+from openral_core.process.announcements import arm_line
 
 STAND_IN = """#!{python}
 import pathlib, sys
@@ -21,7 +22,7 @@ if not {mission!r}:
     sys.exit(4)
 (folder / "mission.json").write_text({mission!r})
 (folder / "mission.jsonl").write_text("")
-print("[bridge] [INFO] [1.0] [openral.bridge]: franka arm at 10.0.0.7, 20 Hz, its commands are sent", flush=True)
+print("[bridge] [INFO] [1.0] [openral.bridge]:", {arm!r}, flush=True)
 print("[bridge] [INFO] [1.0] [openral.bridge]: not for everybody", flush=True)
 (folder / "arguments.txt").write_text("\\n".join([pathlib.Path(sys.argv[2]).name, *sys.argv[3:]]))
 """
@@ -54,7 +55,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[
         tasks = [] if state == "idle" else [task]
         path, folder = tmp_path / "ros2", tmp_path / "run"
         left = json.dumps({**mission, "tasks": tasks}) if state else ""
-        path.write_text(STAND_IN.format(python=sys.executable, mission=left))
+        arm = arm_line("franka", "10.0.0.7", 20.0, "its commands are sent")
+        path.write_text(STAND_IN.format(python=sys.executable, mission=left, arm=arm))
         path.chmod(0o755)
         monkeypatch.setattr(launched_deployment, "ros2_command", lambda: str(path))
         arguments = ["robot", "--config", scene, "--keep-alive", "--run-dir", str(folder), *words]

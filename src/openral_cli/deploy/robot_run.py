@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from openral_cli.deploy.follow import follow
+from openral_cli.deploy.no_mission import tell_no_mission
 from openral_cli.deploy.prepare import check_run_folder, prepare
 from openral_cli.deploy.recorded import RunRecording
 from openral_cli.deploy.run_page import REPORT_FILE
@@ -51,10 +52,8 @@ def run_on_arm(arguments: dict[str, str], folder: Path, *, verbose: bool) -> int
     )
     try:
         mission = load_mission(folder)
-    except NotFoundError as error:
-        console.print(f"[red]no mission was run[/red]: {error}", soft_wrap=True)
-        console.print(f"every line of every node: {folder / LAUNCH_LOG}", soft_wrap=True)
-        return 130 if interrupted else 1
+    except NotFoundError:
+        return tell_no_mission(console, folder, code, interrupted=interrupted)
     if mission.state == "idle":
         console.print("no mission was run")
     else:

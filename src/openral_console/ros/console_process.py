@@ -16,6 +16,7 @@ from openral_console.ros.teleop_controller import TeleopController
 from openral_console.teleop.pyspacemouse_device import PySpaceMouseDevice, check_pyspacemouse
 from openral_core.errors import InstallationError, OpenralError
 from openral_core.guarded import EXIT_UNFIT
+from openral_core.process.announcements import console_line
 
 
 def serve(
@@ -60,7 +61,7 @@ def serve(
             PySpaceMouseDevice if space_mouse else None,
         )
         # Not by the logger: whoever reads /rosout would have the token.
-        sys.stdout.write(f"openral console: {server.url}\n")
+        sys.stdout.write(f"{console_line(server.url)}\n")
         sys.stdout.flush()
         server.run()
     return 0

@@ -69,8 +69,8 @@ def evaluate_command(
 
 
 def _check_options(section: dict[str, str]) -> None:
-    """Raise ManifestError where an option is none that a model can be asked by; the text names the option."""
-    from openral_core.errors import ManifestError
+    """Raise UsageError where an option is none that a model can be asked by; the text names the option."""
+    from openral_core.errors import UsageError
     from openral_core.schema import faults_of
     from openral_reasoner.llm.settings import ModelSettings
 
@@ -81,7 +81,7 @@ def _check_options(section: dict[str, str]) -> None:
     for fault in faults_of(ModelSettings, dict(section)):
         if given := section.get(fault.key):
             option = f"--{fault.key.replace('_', '-')}"
-            raise ManifestError(f"{option} '{given}': is not in its form; write {forms[fault.key]}")
+            raise UsageError(f"{option} '{given}': is not in its form; write {forms[fault.key]}")
 
 
 def _print_table(who: str, lines: list[dict[str, Any]]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from openral_core.errors import ManifestError
+from openral_core.errors import ManifestError, UsageError
 from openral_reasoner.evaluation.commands import reasoner
 from openral_reasoner.evaluation.score import evaluate, is_done_wrongly, summary
 from openral_reasoner.evaluation.suite import DEFAULT, WORLDS, MissionSuite, load_suite
@@ -189,5 +189,5 @@ def test_a_file_that_is_no_suite_is_told_in_plain_words(tmp_path: Path, content:
 )
 def test_what_is_no_model_is_told_by_its_option(words: tuple[str, ...], begin: str) -> None:
     error = CliRunner().invoke(reasoner, ["eval", *words]).exception
-    assert isinstance(error, ManifestError)
+    assert isinstance(error, UsageError)
     assert str(error).startswith(begin)

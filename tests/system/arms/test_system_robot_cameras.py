@@ -22,7 +22,7 @@ from std_msgs.msg import Empty
 from system_operator import Operator
 from system_stack import BIN, Stack, domain_id
 
-sys.path.append(str(Path(__file__).parents[1] / "robot_bridge"))
+sys.path.append(str(Path(__file__).parents[2] / "robot_bridge"))
 from arm_scenes import read_arm_scene, write_arm_scene
 
 DEADLINE = 3

@@ -17,7 +17,7 @@ from pathlib import Path
 from openral_policy_nodes.families.lerobot.spec import SPEC as LEROBOT
 from openral_sidecar.environment.build import ensure_environment
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PROOF = Path(__file__).with_name("rldx_recordings_proof.py")
 WHEEL = "rlinf-rldx==1.0.1.post10"
 SHA256 = "74b7d642fc084fa67377fbf109acc80dd38d53cc03589c533b90fda357378e8d"

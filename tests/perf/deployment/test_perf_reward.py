@@ -16,7 +16,7 @@ from std_srvs.srv import Trigger
 
 from openral_rskill.registry import resolve
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "reward_monitor"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "reward_monitor"))
 from reward_beside_trigger import BARE
 from reward_camera import FakeCamera, wait_for
 from reward_manifest import EMPTY_SAFETENSORS, MANIFEST, REWARD

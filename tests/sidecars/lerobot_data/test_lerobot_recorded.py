@@ -16,7 +16,7 @@ from openral_data.lerobot_v3 import Dataset, open_dataset
 from openral_policy_nodes.families.lerobot.spec import SPEC
 from openral_sidecar.environment.build import ensure_environment
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT / "tests" / "data"))  # one deployment for the tests of both libraries
 
 from recorded_deployment import COLUMNS, RecordedDeployment, grey  # noqa: E402

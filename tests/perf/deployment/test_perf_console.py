@@ -21,7 +21,7 @@ import pytest
 from camera_world import CAMERAS, CONTROL_HZ, control_rate, write_world
 from system_stack import Stack, wait_for
 
-sys.path.append(str(Path(__file__).parents[1] / "console"))
+sys.path.append(str(Path(__file__).parents[2] / "console"))
 from console_browser import CHROMIUM, WEBGL, WIDE, console_of, open_page, url_of
 
 if TYPE_CHECKING:

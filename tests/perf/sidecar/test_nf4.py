@@ -16,7 +16,7 @@ from openral_reward_monitor.models.robometer.spec import SPEC
 from openral_sidecar.environment.build import ensure_environment
 from openral_sidecar.environment.bundle import bundle_for
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 LEAST = "1000000"
 RUNS = 2
 pytestmark = pytest.mark.timeout(3600)
@@ -40,7 +40,7 @@ def measured(folder: Path) -> dict[str, Any]:
     """Load once in a fresh process."""
     command = [
         str(ensure_environment(SPEC)),
-        str(ROOT / "tests" / "perf" / "nf4_loading.py"),
+        str(Path(__file__).with_name("nf4_loading.py")),
         str(folder),
         LEAST,
     ]

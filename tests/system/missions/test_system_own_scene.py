@@ -12,7 +12,7 @@ from system_stack import Stack
 
 from openral_core.files.share import share_directory
 
-EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from openral_sidecar.environment.build import ensure_environment
 from openral_sidecar.identity import announcements
 from openral_sidecar.table import sidecar_spec
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 COPY = ROOT.parent / "shared" / "data" / "libero_assets_repaired.tar.xz"
 OPENRAL = str(Path(sys.executable).parent / "openral")
 SENTENCE = "pick up the black bowl"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from system_stack import Stack
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")

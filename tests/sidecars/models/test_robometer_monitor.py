@@ -22,7 +22,7 @@ from system_stack import Stack
 
 from openral_sidecar.identity import announcements
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SIZE = 224
 """[px] The least that the manifest asks for."""
 PATIENCE_S = 600.0

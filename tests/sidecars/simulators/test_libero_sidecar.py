@@ -34,7 +34,7 @@ from openral_sim_bridge.backends.remote_sim.backend import ArmBackend
 from openral_sim_bridge.frames import LinkFrames
 
 HERE = Path(__file__).parent
-COPY = HERE.parents[2] / "shared" / "data" / "libero_assets_repaired.tar.xz"
+COPY = HERE.parents[3] / "shared" / "data" / "libero_assets_repaired.tar.xz"
 SPATIAL = [scene.task.id for scene in load_suite("libero_spatial").scenes]
 GOAL = [scene.task.id for scene in load_suite("libero_goal").scenes]
 EYES = ["agentview", "robot0_eye_in_hand"]

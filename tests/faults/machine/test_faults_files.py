@@ -110,7 +110,7 @@ def test_no_door_lets_a_licence_pass(tmp_path: Path, figure: Any) -> None:
     skill = "rldx1-ft-libero-nf4"
     alias = tmp_path / "alias"
     alias.mkdir()
-    source = Path(__file__).parents[2] / "rskills" / skill / "rskill.yaml"
+    source = Path(__file__).parents[3] / "rskills" / skill / "rskill.yaml"
     content = yaml.safe_load(source.read_text()) | {"name": "me/rskill-mine", "license": "apache-2.0"}
     (alias / "rskill.yaml").write_text(yaml.safe_dump(content))
     (tmp_path / "link").symlink_to(source.parent)

@@ -258,7 +258,7 @@ def test_the_arm_holds_when_the_sender_of_chunks_is_killed(shared: Deployed, fig
     times = 5
     for _ in range(times):
         shared.operator.reset("", -1)
-        paths = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "system")]
+        paths = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "system")]
         program = f"import sys; sys.path[:0] = {paths}\n" + SENDER
         with subprocess.Popen(
             [sys.executable, "-c", program, str(shared.stack.domain)], stdout=subprocess.PIPE

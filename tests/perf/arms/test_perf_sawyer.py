@@ -15,7 +15,7 @@ from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.ros1.messages import MessageTypes
 from openral_robot_bridge.ros1.node import Ros1Node
 
-sys.path += [str(Path(__file__).parents[1] / folder) for folder in ("robot_bridge", "robot_bridge/sawyer")]
+sys.path += [str(Path(__file__).parents[2] / folder) for folder in ("robot_bridge", "robot_bridge/sawyer")]
 from sawyer_arm import LIMITS, connect
 from twin_process import TwinProcess
 

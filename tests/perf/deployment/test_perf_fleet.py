@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "ros2_embedded" / "tests" / "security"))
+sys.path.insert(0, str(Path(__file__).parents[3] / "ros2_embedded" / "tests" / "security"))
 from network_machines import OPERATOR, PEERS, ROBOT, Heard, Machines, opened
 
 STOPS, CUTS = 20, 5

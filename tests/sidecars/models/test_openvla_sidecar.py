@@ -19,7 +19,7 @@ from openral_policy_nodes.families.openvla_oft.spec import SPEC
 from openral_rskill.registry import load_package
 from openral_sidecar.environment.build import ensure_environment
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 CAMERAS = ["observation.images.camera1", "observation.images.camera2"]
 SIZE = 64
 

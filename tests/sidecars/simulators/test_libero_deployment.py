@@ -20,7 +20,7 @@ import pytest
 from openral_sidecar.environment.build import ensure_environment
 from openral_sim_bridge.backends.libero.spec import SPEC
 
-COPY = Path(__file__).parents[3] / "shared" / "data" / "libero_assets_repaired.tar.xz"
+COPY = Path(__file__).parents[4] / "shared" / "data" / "libero_assets_repaired.tar.xz"
 
 
 @pytest.fixture

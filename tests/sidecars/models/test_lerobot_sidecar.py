@@ -21,7 +21,7 @@ from openral_policy_nodes.families.lerobot.spec import SPEC
 from openral_rskill.registry import load_package
 from openral_sidecar.environment.build import ensure_environment
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 CAMERA = "observation.images.camera1"
 FAMILIES = ("smolvla", "act", "diffusion")
 LAYOUT = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from openral_core.errors import ContractError, NotFoundError
+from openral_core.errors import ContractError, NotFoundError, OutputError
+from openral_data.datasets.check import dataset_faults
 from openral_data.lerobot_v3 import open_dataset
 from openral_training.commands import app as train_app
 from openral_training.rl.config import RlConfig, load_config
@@ -66,6 +68,29 @@ def world_model(rollouts: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     folder = tmp_path_factory.mktemp("model")
     train_world_model(open_dataset(rollouts), folder, TINY, size=32, latent=8)
     return folder
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--size", "64"], r"other settings: cameras\..* \(\[32, 32\] there, \[64, 64\] here\)"),
+        (["--size", "32", "--seed", "9"], r"other settings: actor\.seed \(1 there, 9 here\)"),
+        (["--size", "32", "--episodes", "2"], "holds 3 episodes a task already; give at least as many"),
+    ],
+)
+def test_rollouts_of_another_kind_are_not_mixed_and_none_is_lost(
+    rollouts: Path, words: list[str], why: str
+) -> None:
+    before = {path: path.stat().st_mtime_ns for path in rollouts.rglob("*.parquet")}
+    told = ["collect", "--config", str(rollouts.parent / "config.yaml"), "--out", str(rollouts)]
+    refused = CliRunner().invoke(app, [*told, "--episodes", str(STATES), *words]).exception
+    assert isinstance(refused, OutputError)
+    assert re.search(why, str(refused)), refused
+    assert {path: path.stat().st_mtime_ns for path in rollouts.rglob("*.parquet")} == before
+
+
+def test_rollouts_have_no_faults(rollouts: Path) -> None:
+    assert list(dataset_faults(rollouts)) == []
 
 
 def test_rollouts_hold_what_was_executed_and_judge_every_task_of_the_scene(rollouts: Path) -> None:

@@ -103,7 +103,9 @@ def evaluate(
             progress=lambda done, of: bar.update(task, completed=done, total=of),
         )
     names = [name for name in HORIZON_COLUMNS if name in result["horizons"][0]]
-    table = Table(*(HORIZON_COLUMNS[name] for name in names))
+    table = Table(box=None, pad_edge=False)  # ten columns, which are to fit 80 characters
+    for name in names:
+        table.add_column(HORIZON_COLUMNS[name], justify="right", no_wrap=True)
     for row in result["horizons"]:
         table.add_row(*(_figure(row[name]) for name in names))
     console.print(table)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +27,7 @@ from openral_training.world_model.learn import train as train_world_model
 from openral_training.world_model.learning import LearnConfig
 from openral_training.world_model_commands import app
 
+PATIENCE_S = 180.0
 TASK, HORIZON, STATES = "drawer-open-v3", 90, 3
 TINY = LearnConfig(picture_steps=4, picture_batch=4, steps=4, drawing_steps=2, batch_size=4, held_out=0.0)
 
@@ -133,3 +138,23 @@ def test_who_names_no_rollouts_is_told_the_command_that_makes_them(tmp_path: Pat
     error = CliRunner().invoke(group_app, [*words, "--dataset", bad]).exception
     assert isinstance(error, NotFoundError)
     assert f"make one with `openral world-model collect --config <RL config> --out {bad}`" in str(error)
+
+
+def test_the_errors_by_horizon_are_whole_in_a_terminal_of_80_characters(
+    rollouts: Path, tmp_path: Path
+) -> None:
+    train_world_model(open_dataset(rollouts), tmp_path, replace(TINY, held_out=0.5), size=32, latent=8)
+    words = ["world-model", "eval", str(tmp_path), "--dataset", str(rollouts)]
+    done = subprocess.run(
+        [sys.executable, "-c", "from openral_cli.app import main; main()", *words],
+        env={**os.environ, "COLUMNS": "80"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "…" not in done.stdout
+    [heads] = [line.split() for line in done.stdout.splitlines() if "PSNR" in line]
+    assert heads[:6] == ["step", "of", "PSNR", "still", "nearest", "SSIM"]
+    assert "Warning" not in done.stdout + done.stderr

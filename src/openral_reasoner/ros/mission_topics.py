@@ -14,11 +14,13 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rich.console import Console, Group
 from rich.live import Live
+from rich.markup import escape
 from rich.text import Text
 
 from openral_core.graph.names import DEFAULT_NAMESPACE, namespace_option, ros_arguments
 from openral_core.guarded import GuardedCallbacks
 from openral_core.ros.qos import LATCHED, MISSION_LOG
+from openral_core.ros.session_trust import refused_or
 from openral_reasoner.mission.mission_view import COLOURS, ENDED, line_of, table_of, values_of
 from openral_reasoner.plain_line import MAX_SHOWN, plain_line
 from openral_reasoner.ros.prompt import INTERRUPTED, NOBODY, converse
@@ -60,8 +62,8 @@ def _listen(
     try:
         if node.until(lambda: node.mission is not None, patience_s):
             return act(node, console)
-        start = f"openral deploy sim{namespace_option(namespace)}"
-        console.print(f"[red]No reasoner shows a mission.[/red] Start one with `{start}`.", soft_wrap=True)
+        advice = refused_or(f"Start one with `openral deploy sim{namespace_option(namespace)}`.")
+        console.print(f"[red]No reasoner shows a mission.[/red] {escape(advice)}", soft_wrap=True)
         return NOBODY
     except KeyboardInterrupt:
         return INTERRUPTED

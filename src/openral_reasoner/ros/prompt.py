@@ -12,10 +12,12 @@ from openral.msg import Prompt as PromptMessage
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rich.console import Console
+from rich.markup import escape
 
 from openral_core.graph.names import DEFAULT_NAMESPACE, namespace_option, ros_arguments
 from openral_core.guarded import GuardedCallbacks
 from openral_core.ros.qos import LATCHED, MISSION_LOG
+from openral_core.ros.session_trust import refused_or
 from openral_reasoner.mission.mission_view import ENDED, table_of
 from openral_reasoner.plain_line import MAX_SHOWN, plain_line
 
@@ -128,10 +130,8 @@ def _interrupted(node: PromptNode, where: str) -> str:
 
 def _follow(node: PromptNode, console: Console, patience_s: float, where: str) -> int:
     if not node.send(patience_s):
-        console.print(
-            f"[red]No reasoner listens on {node.topic}.[/red] Start one with `openral deploy sim{where}`.",
-            soft_wrap=True,
-        )
+        advice = refused_or(f"Start one with `openral deploy sim{where}`.")
+        console.print(f"[red]No reasoner listens on {node.topic}.[/red] {escape(advice)}", soft_wrap=True)
         return NOBODY
     end = time.monotonic() + patience_s
     shown = ""

@@ -1,8 +1,8 @@
 """When the certificates of a session begin and end, read from their files, and what is said of it and when.
 
 A session takes its certificate when it opens; a link over TLS ends with the certificate of either side. So a
-session whose certificate is not valid is not opened, one that ends soon is named at the opening, and its end is
-logged as it comes near and when it is there.
+session whose certificate is not valid is not opened, one that ends soon is named when it opens, and its end
+is logged as it comes near and when it is there.
 """
 
 from __future__ import annotations
@@ -66,10 +66,17 @@ class Certificate:
         """When it ends, for people."""
         return _date(self.ends_s)
 
+    def end(self, now_s: float) -> str:
+        """Return `ended on …`, or `ends on …` within `SOON_S` of a time [s since 1970]; else nothing."""
+        left_s = self.ends_s - now_s
+        if left_s <= 0:
+            return f"ended on {self.until}"
+        return f"ends on {self.until}, in {_duration(left_s)}" if left_s <= SOON_S else ""
+
     def fault(self, now_s: float) -> str:
         """Return why it is not valid at a time [s since 1970]; empty: it is."""
         if now_s >= self.ends_s:
-            ended = f"the certificate {self.path} ended on {self.until}"
+            ended = f"the certificate {self.path} {self.end(now_s)}"
             return f"{ended}, and nobody talks to its holder any more; {self._renewal}"
         if now_s < self.begins_s:
             return (
@@ -80,10 +87,11 @@ class Certificate:
 
     def warning(self, now_s: float) -> str:
         """Return what is to be said of an end within `SOON_S` of a time [s since 1970]; empty: nothing."""
-        if now_s < self.ends_s - SOON_S:
+        if not (end := self.end(now_s)):
             return ""
-        ends = f"the certificate {self.path} ends on {self.until}, in {_duration(self.ends_s - now_s)}"
-        return self.fault(now_s) or f"{ends}, and all links with it; {self._renewal}"
+        return (
+            self.fault(now_s) or f"the certificate {self.path} {end}, and all links with it; {self._renewal}"
+        )
 
     @property
     def _renewal(self) -> str:

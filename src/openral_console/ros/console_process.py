@@ -17,6 +17,9 @@ from openral_console.teleop.pyspacemouse_device import PySpaceMouseDevice, check
 from openral_core.errors import InstallationError, OpenralError
 from openral_core.guarded import EXIT_UNFIT
 
+NO_PORT = -1
+"""Of the parameter `port`: none was asked for."""
+
 
 def serve(
     options: ListenOptions | None = None,
@@ -28,7 +31,7 @@ def serve(
 
     Args:
         options: where to listen; None: as the node's parameters `address`, `port`, `stop_port`, `certificate`, `key`,
-            `passwords`, `scene`, `space_mouse` and `run_dir` say.
+            `passwords`, `scene`, `space_mouse` and `run_dir` say. Without a `port`, beside another console, on any.
         scene: name or path of the scene, for moving the arm by hand; empty: the node's parameter.
         space_mouse: the SpaceMouse of this machine may move the arm, too; else as the node's parameter says.
         args: of the command line, for rclpy.
@@ -76,10 +79,11 @@ def _parameters(node: ConsoleNode) -> tuple[ListenOptions, Path | None]:
         value = str(read(name, ""))
         return Path(value) if value else None
 
-    run_dir = path("run_dir")
+    run_dir, port = path("run_dir"), int(str(read("port", NO_PORT)))
     options = ListenOptions(
         address=str(read("address", "127.0.0.1")),
-        port=int(str(read("port", DEFAULT_PORT))),
+        port=DEFAULT_PORT if port == NO_PORT else port,
+        or_free=port == NO_PORT,
         stop_port=int(str(read("stop_port", 0))),
         certificate=path("certificate"),
         key=path("key"),

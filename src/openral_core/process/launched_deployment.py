@@ -25,7 +25,7 @@ GRACE_S = (15.0, 5.0)
 POLL_S = 0.1
 """[s] between two looks at the output."""
 _TROUBLE = re.compile(
-    r"\[(WARN|ERROR|FATAL)\]|Traceback|^error:|required: shutting down(?!.*mission has ended)"
+    r"\[(WARN|ERROR|FATAL)\]|Traceback|^(\[[^\]]+\] )?error:|required: shutting down(?!.*mission has ended)"
     r"|it is started again|the deployment goes on without it"
 )
 

@@ -9,6 +9,7 @@ begin with the namespace's prefix, and diagnostics with the namespace.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from openral_core.errors import ContractError
 
@@ -59,6 +60,19 @@ def deployment_of(node_namespace: str) -> str:
 def graph_name(node_namespace: str, name: str) -> str:
     """Return the full name of `name` in the deployment that a node in `node_namespace` belongs to."""
     return f"{deployment_of(node_namespace)}/{name}"
+
+
+def is_of_another(named: str, own: str, others: Iterable[str]) -> bool:
+    """Tell whether what names its node, such as a logger or a diagnosis, is of another deployment than the own one.
+
+    Args:
+        named: a text that begins with the full name of a node, its parts divided by dots or slashes.
+        own: namespace of the own deployment.
+        others: namespaces of the others that are known.
+    """
+    path = f"/{named.replace('.', '/').strip('/')}/"
+    owners = [space for space in (own, *others) if path.startswith(f"{space}/")]
+    return bool(owners) and max(owners, key=len) != own
 
 
 def frame_prefix(node_namespace: str) -> str:

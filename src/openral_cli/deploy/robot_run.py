@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
 
-from openral_cli.deploy.follow import follow
+from openral_cli.deploy.follow import SIGNALLED, follow
 from openral_cli.deploy.prepare import check_run_folder, prepare
 from openral_cli.deploy.recorded import RunRecording
 from openral_cli.deploy.run_page import REPORT_FILE
@@ -33,7 +34,7 @@ def run_on_arm(arguments: dict[str, str], folder: Path, *, verbose: bool) -> int
 
     Returns:
         0 when the reasoner calls every task done, and what was to be recorded was, else 1; 130 after Ctrl-C without a
-        mission.
+        mission; 143 after SIGTERM, whatever became of it.
 
     Raises:
         OpenralError: the scene has no arm or is wrong, or the folder holds a run or cannot be written.
@@ -46,7 +47,7 @@ def run_on_arm(arguments: dict[str, str], folder: Path, *, verbose: bool) -> int
     make_private(folder)
     console.print(_how_it_moves(scene, arguments.get("namespace", "")), markup=False, soft_wrap=True)
     given = {name: value for name, value in arguments.items() if value != ""}
-    interrupted, code = follow(
+    ended_by, code = follow(
         console, LAUNCH_FILE, {**given, "run_dir": str(folder.resolve())}, folder, verbose
     )
     try:
@@ -54,12 +55,12 @@ def run_on_arm(arguments: dict[str, str], folder: Path, *, verbose: bool) -> int
     except NotFoundError as error:
         console.print(f"[red]no mission was run[/red]: {error}", soft_wrap=True)
         console.print(f"every line of every node: {folder / LAUNCH_LOG}", soft_wrap=True)
-        return 130 if interrupted else 1
+        return SIGNALLED + ended_by if ended_by else 1
     if mission.state == "idle":
         console.print("no mission was run")
     else:
         _print_mission(console, mission)
-    if code and not interrupted:
+    if code and not ended_by:
         console.print(
             f"[red]the launch ended with code {code}[/red]; see {folder / LAUNCH_LOG}", soft_wrap=True
         )
@@ -67,9 +68,9 @@ def run_on_arm(arguments: dict[str, str], folder: Path, *, verbose: bool) -> int
     if (folder / REPORT_FILE).is_file():
         console.print(f"what happened, in a browser: {folder / REPORT_FILE}", soft_wrap=True)
     console.print(f"everything about this run: {folder}", soft_wrap=True)
-    if mission.state == "idle" and interrupted and recorded:
-        return 130
-    return 0 if mission.state == "done" and recorded and (code == 0 or interrupted) else 1
+    if ended_by == signal.SIGTERM or (mission.state == "idle" and ended_by and recorded):
+        return SIGNALLED + ended_by
+    return 0 if mission.state == "done" and recorded and (code == 0 or ended_by) else 1
 
 
 def _how_it_moves(scene: DeployScene, namespace: str) -> str:

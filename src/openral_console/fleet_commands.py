@@ -41,6 +41,7 @@ def stop(namespaces: Names = None, search: Search = 2.0) -> None:
 
     from openral_console.live.fleet import stop_table
     from openral_console.ros.fleet_node import fleet  # `openral --help` must not load rclpy
+    from openral_core.graph.names import estop_reset_command
     from openral_core.ros.session_trust import refused_or
 
     wanted = _read(namespaces or [])
@@ -57,6 +58,10 @@ def stop(namespaces: Names = None, search: Search = 2.0) -> None:
         )
         raise typer.Exit(NOBODY)
     console.print(stop_table(answers))
+    for answer in answers:
+        if not answer.fault:
+            command = estop_reset_command(answer.namespace)
+            console.print(f"once all is safe there: {command}", markup=False, soft_wrap=True)
     raise typer.Exit(1 if any(answer.fault for answer in answers) else 0)
 
 

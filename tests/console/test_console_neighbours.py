@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import rclpy
@@ -12,6 +13,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_srvs.srv import Trigger
+from system_stack import Stack
 
 from openral_console.live.deployment import LiveDeployment
 from openral_console.ros.console_node import ConsoleNode
@@ -81,3 +83,11 @@ def test_the_log_and_the_diagnostics_are_of_the_own_robot(robots: list[Neighbour
 )
 def test_whose_a_name_is(named: str, another: bool) -> None:
     assert is_of_another(named, "/openral", ("/arm2", "/openral/left")) is another
+
+
+def test_a_console_says_at_once_that_its_deployment_is_not_there(tmp_path: Path) -> None:
+    with Stack(tmp_path, "openral", "console", "--namespace", "/nope", "--port", "0") as console:
+        console.until_says("no deployment is in /nope yet")
+        assert "openral console: http" in console.output
+        console.interrupt()
+        assert console.wait() == 0

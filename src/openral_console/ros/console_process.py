@@ -11,11 +11,13 @@ from rclpy.signals import SignalHandlerOptions
 from openral_console.live.deployment import LiveDeployment
 from openral_console.options import DEFAULT_PORT, ListenOptions
 from openral_console.ros.console_node import ConsoleNode
+from openral_console.ros.fleet_stop import deployments_in
 from openral_console.ros.spinning import spinning
 from openral_console.ros.teleop_controller import TeleopController
 from openral_console.teleop.pyspacemouse_device import PySpaceMouseDevice, check_pyspacemouse
 from openral_core.errors import InstallationError, OpenralError
 from openral_core.guarded import EXIT_UNFIT
+from openral_core.ros.session_trust import refused_or
 
 NO_PORT = -1
 """Of the parameter `port`: none was asked for."""
@@ -65,8 +67,21 @@ def serve(
         # Not by the logger: whoever reads /rosout would have the token.
         sys.stdout.write(f"openral console: {server.url}\n")
         sys.stdout.flush()
+        if options and (missing := _missing(node)):
+            node.get_logger().warning(missing)
         server.run()
     return 0
+
+
+def _missing(node: ConsoleNode) -> str:
+    """Return that the deployment which is to be shown is not there, and which are; empty: it is."""
+    found, own = deployments_in(node), node.get_namespace()
+    if own in found:
+        return ""
+    there = (
+        f"there is {', '.join(found)}" if found else refused_or("none is in the graph of this ROS_DOMAIN_ID")
+    )
+    return f"no deployment is in {own} yet, which the page shows once it is there; {there}"
 
 
 def _parameters(node: ConsoleNode) -> tuple[ListenOptions, Path | None]:

@@ -47,6 +47,11 @@ def namespace_option(namespace: str) -> str:
     return "" if namespace == DEFAULT_NAMESPACE else f" --namespace {namespace}"
 
 
+def estop_reset_command(namespace: str) -> str:
+    """Return what a person types to release the emergency stop of the deployment in `namespace`."""
+    return f"ros2 service call {namespace}/estop_reset std_srvs/srv/Trigger"
+
+
 def policy_namespace(namespace: str) -> str:
     """Return the namespace of the policy nodes of the deployment in `namespace`."""
     return f"{namespace}{_POLICY}"

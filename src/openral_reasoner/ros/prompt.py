@@ -14,13 +14,15 @@ from rclpy.signals import SignalHandlerOptions
 from rich.console import Console
 from rich.markup import escape
 
-from openral_core.graph.names import DEFAULT_NAMESPACE, namespace_option, ros_arguments
+from openral_core.graph.names import DEFAULT_NAMESPACE, estop_reset_command, namespace_option, ros_arguments
 from openral_core.guarded import GuardedCallbacks
 from openral_core.ros.qos import LATCHED, MISSION_LOG
 from openral_core.ros.session_trust import refused_or
 from openral_reasoner.mission.mission_view import ENDED, table_of
 from openral_reasoner.plain_line import MAX_SHOWN, plain_line
 
+RESET = "estop_reset"
+"""The service that a mission's message names where the emergency stop is in its way."""
 DONE, FAILED, NOBODY, INTERRUPTED = 0, 1, 2, 130
 """Exit codes: the mission was done; it failed, was stopped or replaced; no reasoner took the sentence; Ctrl-C."""
 
@@ -105,7 +107,11 @@ def converse(sentence: str, patience_s: float, namespace: str = DEFAULT_NAMESPAC
     rclpy.init(args=ros_arguments(namespace), signal_handler_options=SignalHandlerOptions.NO)
     node = PromptNode(sentence)
     try:
-        return _follow(node, console, patience_s, namespace_option(namespace))
+        code = _follow(node, console, patience_s, namespace_option(namespace))
+        if code == FAILED and RESET in node.mission.message:
+            command = estop_reset_command(namespace)
+            console.print(f"once all is safe: {command}", markup=False, highlight=False, soft_wrap=True)
+        return code
     except KeyboardInterrupt:
         words = _interrupted(node, namespace_option(namespace))
         console.print(words, style="yellow", markup=False, highlight=False, soft_wrap=True)

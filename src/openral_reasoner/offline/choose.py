@@ -166,7 +166,8 @@ class Chooser:
         orders = ways[-1][1]
         if not orders:
             act = self.act(_joined(pieces))
-            raise NoPlan(_why(act) if act.order < TALK else "there is no task in it")
+            whole = self._is_whole(_joined(pieces))
+            raise NoPlan(_why(act, whole=whole) if act.order < TALK else "there is no task in it")
         return orders
 
     def _hides(self, joined: str, clauses: Sequence[str]) -> bool:

@@ -15,7 +15,7 @@ from openral_cli.deploy.run_page import REPORT_FILE
 from openral_core.cli.robot_option import DEFAULT_NAMESPACE
 from openral_core.errors import NotFoundError
 from openral_core.files.output_folder import make_private
-from openral_core.mission_record import RecordedMission, load_mission
+from openral_core.mission_record import RecordedMission, load_mission, words_after
 from openral_core.process.launched_deployment import LAUNCH_LOG
 from openral_core.scene import DeployScene
 from openral_reasoner.mission.mission_view import table_of
@@ -89,6 +89,7 @@ def _how_it_moves(scene: DeployScene, namespace: str) -> str:
 def _print_mission(console: Console, mission: RecordedMission) -> None:
     console.print()
     console.print(table_of(mission))
-    said = mission.message if mission.state == "done" else f"mission {mission.state}: {mission.message}"
+    words = words_after(mission.state, mission.message)
+    said = mission.message if mission.state == "done" else f"mission {mission.state}: {words}"
     console.print(escape(said), soft_wrap=True)
     console.print("what is called done is openral's own opinion; no simulator judged it", soft_wrap=True)

@@ -19,6 +19,7 @@ from rich.text import Text
 
 from openral_core.graph.names import DEFAULT_NAMESPACE, namespace_option, ros_arguments
 from openral_core.guarded import GuardedCallbacks
+from openral_core.mission_record import words_after
 from openral_core.ros.qos import LATCHED, MISSION_LOG
 from openral_core.ros.session_trust import refused_or
 from openral_reasoner.mission.mission_view import COLOURS, ENDED, line_of, table_of, values_of
@@ -133,7 +134,8 @@ def _view(mission: Any) -> Group:
         if mission.tasks
         else [Text(plain_line(mission.text, MAX_SHOWN) or "no mission yet")]
     )
-    words = Text(plain_line(mission.message, MAX_SHOWN), style=COLOURS.get(mission.state, ""))
+    ended = words_after(mission.state, mission.message) if mission.state in ENDED else mission.message
+    words = Text(plain_line(ended, MAX_SHOWN), style=COLOURS.get(mission.state, ""))
     parts.append(Text(f"{mission.state}: ") + words if mission.state in ENDED else words)
     if mission.question:
         parts.append(

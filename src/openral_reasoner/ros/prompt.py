@@ -43,6 +43,8 @@ class PromptNode(GuardedCallbacks, Node):
         """What words that began no mission were taken for: stop or refused."""
         self.reason = ""
         self._asked: tuple[str, str] | None = None
+        self._ended: str | None = None
+        """The mission that had ended already when the words went out."""
         self._publisher = self.create_publisher(PromptMessage, "prompt", 10)
         self.create_subscription(Mission, "mission", self._on_mission, LATCHED)
         self.create_subscription(MissionStep, "mission_log", self._on_step, MISSION_LOG)
@@ -70,6 +72,11 @@ class PromptNode(GuardedCallbacks, Node):
         followed = (self.prompt_id, self._asked[0] if self._asked else self.prompt_id)
         return self.taken and not self.became and self.mission.id not in followed
 
+    @property
+    def changed_nothing(self) -> bool:
+        """The words became no mission, and what is shown is what became of an earlier one."""
+        return bool(self.became) and (self.became == "refused" or self.mission.id == self._ended)
+
     def send(self, patience_s: float) -> bool:
         """Publish the sentence once a reasoner is in the graph and has shown its mission; False if none
         came in time."""
@@ -78,6 +85,8 @@ class PromptNode(GuardedCallbacks, Node):
             if time.monotonic() > end:
                 return False
             rclpy.spin_once(self, timeout_sec=0.05)
+        if self.mission.state in (*ENDED, "idle"):
+            self._ended = self.mission.id
         if self.mission.question:
             self._asked = (self.mission.id, self.mission.question)
         message = PromptMessage(id=self.prompt_id, text=self.sentence, source="cli")
@@ -149,6 +158,8 @@ def _follow(node: PromptNode, console: Console, patience_s: float, where: str) -
                     console.print("[red]The reasoner did not take the sentence.[/red] Is its node active?")
                     return NOBODY
                 continue
+            if node.changed_nothing:
+                continue
             words = plain_line(node.mission.message, MAX_SHOWN)
             status.update(words)
             # "succeeded: why" is followed by "why" of the task that it ended.
@@ -162,7 +173,7 @@ def _follow(node: PromptNode, console: Console, patience_s: float, where: str) -
         console.print(
             f'The mission was replaced by "{plain_line(node.mission.text, MAX_SHOWN)}".', markup=False
         )
-    if node.became == "refused" or node.replaced:
+    if node.changed_nothing or node.replaced:
         return code
     if node.mission.tasks:
         console.print(table_of(node.mission))

@@ -60,6 +60,16 @@ def main() -> None:
         if fault is None:
             raise
         _refuse(fault, EXIT_FAILURE)
+    except ValueError as error:
+        if not _is_of_session(error):
+            raise
+        _refuse(str(error), EXIT_FAILURE)
+
+
+def _is_of_session(error: ValueError) -> bool:
+    """Whether the environment, or a file that it names, lets no session with the graph be opened."""
+    module = sys.modules.get("ros2_embedded.session_config")  # imported where a session was tried
+    return module is not None and isinstance(error, module.SessionConfigError)
 
 
 def _refuse(why: str, code: int) -> NoReturn:

@@ -13,25 +13,29 @@ from collections.abc import Callable
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
-from weakref import WeakValueDictionary
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from openral_console.guesses import Guesses
 from openral_console.options import ListenOptions, is_password
 from openral_console.request_body import read_body
 from openral_console.sessions import LIFETIME_S, Sessions
 from openral_core.loopback import is_loopback
 
 REFUSED_DELAY_S = 1.0
-"""[s] that a wrong password costs the machine that it comes from, one after the other."""
+"""[s] that a wrong password costs the place that it comes from, one after the other."""
+TOO_MANY = "Others try this name from your address; wait some seconds."
 MAX_FORM = 4096
 """[bytes] of the form with name and password."""
 OPERATOR = "openral.operator"
 """Key of the scope under which the application finds the operator's name."""
-WRONG_TOKEN = "This address lacks the token. Open the one that `openral console` printed.\n"
+NO_TOKEN = "This address lacks the token. Open the one that `openral console` printed.\n"
+WRONG_TOKEN = (
+    "The token of this address is another console's. Open the address that `openral console` printed now.\n"
+)
 _POLICY = (
     "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; connect-src 'self' {stop}; "
     "frame-ancestors 'none'; base-uri 'self'; form-action 'self'"
@@ -67,8 +71,7 @@ class Access:
         self.app = app  # NiceGUI follows attributes of this name from the server to its own application
         self._sessions, self._options, self._passwords = sessions, options, passwords
         self._local_name, self._log = local_name, log
-        self._trying = WeakValueDictionary[str, asyncio.Lock]()
-        """Held by each machine while it tries a password."""
+        self._guesses = Guesses()
         stop = f"{options.scheme}://*:{options.stop_port}"
         self._headers = [
             (b"content-security-policy", _POLICY.format(stop=stop).encode()),
@@ -125,23 +128,24 @@ class Access:
         token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
         if self._sessions.admits(token):
             return self._welcome(self._local_name, scope)
-        return PlainTextResponse(WRONG_TOKEN, status_code=401)
+        return PlainTextResponse(WRONG_TOKEN if token else NO_TOKEN, status_code=401)
 
     async def _login(self, request: Request) -> Response:
         if request.method != "POST":
-            return _login_page("")
+            return _login_page("", 401)
         body = await read_body(request, MAX_FORM)
         if body is None:
             return PlainTextResponse("refused: too long\n", status_code=413)
         form = parse_qs(body.decode("utf-8", "replace"))
         name, password = (form.get(field, [""])[0] for field in ("name", "password"))
-        trying = self._trying.setdefault(_host(request.scope), asyncio.Lock())
-        async with trying:  # one at a time from a machine, whose guesses keep nobody else from logging in
+        async with self._guesses.turn(_host(request.scope), name if name in self._passwords else "") as mine:
+            if not mine:
+                return _login_page(TOO_MANY, 429)
             if is_password(self._passwords, name, password):
                 return self._welcome(name, request.scope)
             await asyncio.sleep(REFUSED_DELAY_S)
         self._log(name[:40] or "nobody", f"was refused at the door, from {_client(request.scope)}")
-        return _login_page("Name or password is wrong.")
+        return _login_page("Name or password is wrong.", 401)
 
     def _welcome(self, name: str, scope: Scope) -> Response:
         """Set the cookie, and lead to the address without the token, which stays out of the history."""
@@ -158,9 +162,9 @@ class Access:
         return response
 
 
-def _login_page(words: str) -> Response:
+def _login_page(words: str, code: int) -> Response:
     text = LOGIN_PAGE.read_text(encoding="utf-8").replace("<!-- words -->", html.escape(words))
-    return HTMLResponse(text, status_code=401)
+    return HTMLResponse(text, status_code=code)
 
 
 def _host(scope: Scope) -> str:

@@ -41,15 +41,27 @@ def stop(namespaces: Names = None, search: Search = 2.0) -> None:
 
     from openral_console.live.fleet import stop_table
     from openral_console.ros.fleet_node import fleet  # `openral --help` must not load rclpy
+    from openral_core.graph.names import estop_reset_command
+    from openral_core.ros.session_trust import refused_or
 
     wanted = _read(namespaces or [])
     console = Console(highlight=False)
     with fleet() as node:
         answers = node.stop(wanted, search)
     if not answers:
-        console.print("no deployment was found on this ROS_DOMAIN_ID, so none was stopped", style="red")
+        why = refused_or("")
+        console.print(
+            f"no deployment was found on this ROS_DOMAIN_ID, so none was stopped{why and f'; {why}'}",
+            style="red",
+            markup=False,
+            soft_wrap=True,
+        )
         raise typer.Exit(NOBODY)
     console.print(stop_table(answers))
+    for answer in answers:
+        if not answer.fault:
+            command = estop_reset_command(answer.namespace)
+            console.print(f"once all is safe there: {command}", markup=False, soft_wrap=True)
     raise typer.Exit(1 if any(answer.fault for answer in answers) else 0)
 
 
@@ -60,6 +72,7 @@ def _show(namespaces: list[str], search_s: float, *, as_json: bool, briefly: boo
 
     from openral_console.live.fleet import list_table, status_table, values_of
     from openral_console.ros.fleet_node import fleet  # `openral --help` must not load rclpy
+    from openral_core.ros.session_trust import refused_or
 
     wanted = _read(namespaces)
     console = Console(highlight=False)
@@ -75,10 +88,14 @@ def _show(namespaces: list[str], search_s: float, *, as_json: bool, briefly: boo
         for row in rows:
             console.print(status_table(row))
     if missing or not rows:
-        there = f"there is {', '.join(sorted(found))}" if found else "start one with `openral deploy sim`"
+        there = (
+            f"there is {', '.join(sorted(found))}"
+            if found
+            else refused_or("start one with `openral deploy sim`")
+        )
         what = f"no deployment in {', '.join(missing)}" if missing else "no deployment"
         Console(stderr=True, highlight=False).print(
-            f"{what} was found on this ROS_DOMAIN_ID; {there}", style="red", soft_wrap=True
+            f"{what} was found on this ROS_DOMAIN_ID; {there}", style="red", markup=False, soft_wrap=True
         )
         return NOBODY
     return 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
+import logging
 import signal
 import socket
 from collections.abc import Iterator
@@ -14,6 +16,8 @@ from starlette.types import ASGIApp
 from openral_console.options import ListenOptions
 from openral_console.sessions import Sessions
 from openral_core.errors import InstallationError
+
+_log = logging.getLogger(__name__)
 
 
 class _Server(uvicorn.Server):
@@ -33,13 +37,17 @@ class _Server(uvicorn.Server):
 
 def url_of(options: ListenOptions, sessions: Sessions) -> str:
     """Return what an operator opens, with the token where it is asked for."""
-    host = f"[{options.address}]" if ":" in options.address else options.address
+    # All addresses of this machine are none that could be opened elsewhere; its name may be one.
+    host = socket.gethostname() if options.address in ("0.0.0.0", "::") else options.address
+    host = f"[{host}]" if ":" in host else host
     query = "" if options.passwords else f"?token={sessions.token}"
     return f"{options.scheme}://{host}:{options.port}/{query}"
 
 
 def serve_on(app: ASGIApp, listening: socket.socket, options: ListenOptions) -> None:
     """Serve an application until the process is told to end."""
+    if warning := options.warning():
+        _log.warning("%s", warning)
     config = uvicorn.Config(
         app,
         log_level="warning",
@@ -63,16 +71,24 @@ def listen(options: ListenOptions, port: int, option: str) -> socket.socket:
     Raises:
         InstallationError: the port is taken.
     """
-    family = socket.AF_INET6 if ":" in options.address else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listening.bind((options.address, port))
-        listening.listen()
+        return _bind(options.address, port)
     except OSError as error:
-        listening.close()
+        if options.or_free and port and error.errno == errno.EADDRINUSE:
+            return listen(options, 0, option)
         why = error.strerror or error
         raise InstallationError(
             f"{option} {port} on {options.address}: {why}; use another, or 0 for a free one"
         ) from error
+
+
+def _bind(address: str, port: int) -> socket.socket:
+    listening = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((address, port))
+        listening.listen()
+    except OSError:
+        listening.close()
+        raise
     return listening

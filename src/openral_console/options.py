@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hmac
+import ssl
 import stat
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +32,8 @@ class ListenOptions:
     """PEM of its private key."""
     passwords: Path | None = None
     """File with a line `name:password` for each operator, readable by its owner alone."""
+    or_free: bool = False
+    """Listen on a free port where `port` is taken, as by the console of another deployment."""
 
     @property
     def loopback(self) -> bool:
@@ -58,6 +62,47 @@ class ListenOptions:
         for option, path in (("--certificate", self.certificate), ("--key", self.key)):
             if path is not None and not path.is_file():
                 raise InstallationError(f"{option} {path}: no such file")
+        if self.certificate and self.key:
+            _check_pair(self.certificate, self.key)
+
+    def warning(self) -> str:
+        """Return what is to be said of a certificate that ended, or will within thirty days; empty: nothing."""
+        if self.certificate is None:
+            return ""
+        try:
+            from ros2_embedded.certificate_dates import Certificate
+        except ModuleNotFoundError:  # another ROS 2; browsers say it
+            return ""
+        end = Certificate.read(self.certificate).end(time.time())
+        return (
+            end
+            and f"--certificate {self.certificate} {end}; browsers warn of one that has ended, or refuse it"
+        )
+
+
+def _check_pair(certificate: Path, key: Path) -> None:
+    """See that a server could prove by these files who it is, and that nobody else could."""
+    if key.stat().st_mode & stat.S_IRWXO:
+        raise InstallationError(f"--key {key}: every user of this machine can read it; chmod 600 {key}")
+
+    def password() -> str:
+        raise InstallationError(
+            f"--key {key}: it is encrypted; write it in plain, `openssl pkey -in {key} -out …`"
+        )
+
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password)
+    except ssl.SSLError as error:
+        if error.reason == "KEY_VALUES_MISMATCH":
+            raise InstallationError(
+                f"--key {key}: it is not the key of --certificate {certificate}"
+            ) from error
+        raise InstallationError(
+            f"--certificate {certificate} and --key {key}: write a certificate, with its chain, and its private key "
+            f"in PEM ({error.reason or error})"
+        ) from error
+    except OSError as error:
+        raise InstallationError(f"--certificate {certificate}, --key {key}: {error.strerror}") from error
 
 
 def read_passwords(path: Path) -> dict[str, str]:
@@ -80,6 +125,10 @@ def read_passwords(path: Path) -> dict[str, str]:
         if not colon or not name.isprintable() or not name.strip() or len(password) < MIN_PASSWORD:
             raise InstallationError(
                 f"--passwords {path}:{number}: write name:password, the password of {MIN_PASSWORD} characters at least"
+            )
+        if name.strip() in found:
+            raise InstallationError(
+                f"--passwords {path}:{number}: {name.strip()} has a password above; leave one"
             )
         found[name.strip()] = password
     if not found:

@@ -91,6 +91,11 @@ class RecordedStep(_Recorded):
     """[s] since the epoch."""
 
 
+def words_after(state: str, message: str) -> str:
+    """Return what a mission says at its end without the state that it may begin with, to stand behind the state."""
+    return message.removeprefix(f"{state}: ")
+
+
 def load_mission(run_dir: Path) -> RecordedMission:
     """Return the mission of a run folder.
 

@@ -9,7 +9,7 @@ import typer
 from openral_core.cli import numbers
 from openral_core.cli.robot_option import DEFAULT_NAMESPACE, NamespaceOption
 
-Patience = Annotated[float, numbers.seconds("Seconds to wait for a reasoner.")]
+Patience = Annotated[float, numbers.real("[s] to wait for a reasoner.", least=0.1, most=600)]
 
 mission = typer.Typer(help="See the reasoner's mission, its log, and stop it.", no_args_is_help=True)
 

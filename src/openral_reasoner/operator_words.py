@@ -24,6 +24,8 @@ def why_refused(prompt_id: str, text: str) -> str:
         return (
             f"it has {len(text)} characters, at most {MAX_CHARACTERS} are read; give me a few tasks at a time"
         )
+    if not any(character.isalnum() for character in text):
+        return "there are no words in it"
     odd = next((c for c in text if _is_odd(c)), None)
     if odd is not None:
         return f"it holds the control character U+{ord(odd):04X}; say it again without"

@@ -134,7 +134,9 @@ def test_without_ros2_the_fix_is_named(monkeypatch, tmp_path):
         ("[policy_node-2] [WARN] [1.2] [x]: slow", True),
         ("[INFO] [launch]: process[sim_bridge-1] was required: shutting down launched system", True),
         ("[INFO] [launch]: process[reasoner-4] was required: shutting down (the mission has ended)", False),
+        ("[console-7] error: --port 8430 on 127.0.0.1: Address already in use; use another", True),
         ("[reasoner-4] [INFO] [1.2] [openral.reasoner]: an ERROR in a word", False),
+        ("[reasoner-4] [INFO] [1.2] [openral.reasoner]: [a] error: in a word", False),
         ("[INFO] [sim_bridge-1]: process started with pid [13412]", False),
     ],
 )

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import socket
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,6 +27,8 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from openral_console.access import OPERATOR, Access
+from openral_console.guesses import MAX_OF_PLACE
+from openral_console.listening import listen, url_of
 from openral_console.ros.stop_server import application
 
 HOME = "http://127.0.0.1:8420"
@@ -70,9 +75,13 @@ def test_the_token_becomes_a_cookie_and_leaves_the_address(enter: Enter, session
     assert "frame-ancestors 'none'" in browser.get("/").headers["content-security-policy"]
 
 
-@pytest.mark.parametrize("query", ["", "?token=", "?token=wrong"])
-def test_without_the_token_there_is_no_page(enter: Enter, query: str) -> None:
-    assert enter().get(f"/{query}").status_code == 401
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [("", "lacks the token"), ("?token=", "lacks the token"), ("?token=wrong", "another console's")],
+)
+def test_without_the_token_there_is_no_page(enter: Enter, query: str, words: str) -> None:
+    answer = enter().get(f"/{query}")
+    assert (answer.status_code, words in answer.text) == (401, True)
 
 
 def test_a_cookie_of_another_console_or_an_altered_one_is_none(enter: Enter, sessions: Sessions) -> None:
@@ -150,28 +159,54 @@ def test_who_guesses_passwords_keeps_nobody_else_out(sessions: Sessions) -> None
     options = ListenOptions(address="0.0.0.0", certificate=Path("cert.pem"), key=Path("key.pem"))
     app = Access(Starlette(), sessions, options, {"anna": PASSWORD}, "me", lambda who, what: None)
 
-    async def log_in(host: str, password: str) -> None:
-        form = f"name=anna&password={password}".encode()
-        headers = [(b"host", b"robot.example:8420"), (b"origin", b"https://robot.example:8420")]
-        scope = {"type": "http", "method": "POST", "path": "/login", "query_string": b"", "headers": headers}
-
-        async def receive() -> dict[str, Any]:
-            return {"type": "http.request", "body": form, "more_body": False}
-
-        async def send(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                ended.append(f"{host} {message['status']}")
-
-        await app({**scope, "client": (host, 1)}, receive, send)
-
     async def all_of_them() -> None:
-        guesses = [asyncio.create_task(log_in("10.0.0.66", "guess")) for _ in range(2)]
+        guesses = [asyncio.create_task(log_in(app, ended, "10.0.0.66", "anna", "guess")) for _ in range(2)]
         await asyncio.sleep(0.05)
-        await log_in("10.0.0.1", PASSWORD.replace(" ", "+"))
+        await log_in(app, ended, "10.0.0.1", "anna", PASSWORD)
         await asyncio.gather(*guesses)
 
     asyncio.run(all_of_them())
-    assert ended == ["10.0.0.1 303", "10.0.0.66 401", "10.0.0.66 401"]
+    assert ended == ["anna 303", "anna 401", "anna 401"]
+
+
+def test_who_guesses_at_length_waits_alone(sessions: Sessions) -> None:
+    """Beside the guesser sits an operator behind the same address, and one in another line's network."""
+    ended: list[str] = []
+    options = ListenOptions(address="0.0.0.0", certificate=Path("cert.pem"), key=Path("key.pem"))
+    known = {"anna": PASSWORD, "bob": PASSWORD}
+    app = Access(Starlette(), sessions, options, known, "me", lambda who, what: None)
+
+    async def all_of_them() -> None:
+        guesses = [
+            asyncio.create_task(log_in(app, ended, f"2001:db8::{number:x}", "bob", "guess"))
+            for number in range(40)
+        ]
+        await asyncio.sleep(0.05)
+        assert ended == ["bob 429"] * (40 - MAX_OF_PLACE)  # unread, at once
+        ended.clear()
+        await log_in(app, ended, "2001:db8::9", "anna", PASSWORD)
+        await log_in(app, ended, "2001:db8:0:1::9", "bob", PASSWORD)
+        assert ended == ["anna 303", "bob 303"]
+        for guess in guesses:
+            guess.cancel()
+
+    asyncio.run(all_of_them())
+
+
+async def log_in(app: Access, ended: list[str], host: str, name: str, password: str) -> None:
+    """Post the form from an address, and note how it ended."""
+    form = f"name={name}&password={password.replace(' ', '+')}".encode()
+    headers = [(b"host", b"robot.example:8420"), (b"origin", b"https://robot.example:8420")]
+    scope = {"type": "http", "method": "POST", "path": "/login", "query_string": b"", "headers": headers}
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": form, "more_body": False}
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            ended.append(f"{name} {message['status']}")
+
+    await app({**scope, "client": (host, 1)}, receive, send)
 
 
 @pytest.mark.parametrize(
@@ -191,6 +226,73 @@ def test_what_an_address_lacks_is_said(given: dict[str, Any], words: str) -> Non
         ListenOptions(**given).check()
 
 
+@pytest.fixture
+def pair(tmp_path: Path) -> Callable[..., dict[str, Path]]:
+    """Return a function that makes a certificate and its key, valid for some days."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("openssl makes the certificates")
+
+    def made(name: str, days: int = 365) -> dict[str, Path]:
+        files = {"certificate": tmp_path / f"{name}.pem", "key": tmp_path / f"{name}.key"}
+        words = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", str(days), "-subj", "/CN=robot"]
+        places = ["-out", str(files["certificate"]), "-keyout", str(files["key"])]
+        subprocess.run([openssl, *words, *places], check=True, capture_output=True)
+        return files
+
+    return made
+
+
+def test_what_is_wrong_with_certificate_and_key_is_said_before_anything_is_served(
+    pair: Callable[..., dict[str, Path]],
+) -> None:
+    one, other = pair("one"), pair("other")
+    ListenOptions(**one).check()
+    encrypted = one["key"].with_suffix(".encrypted")
+    words = ["openssl", "pkey", "-aes128", "-passout", "pass:secret", "-in", str(one["key"])]
+    subprocess.run([*words, "-out", str(encrypted)], check=True, capture_output=True)
+    for certificate, key, fault in (
+        (one["certificate"], other["key"], "other.key: it is not the key of --certificate"),
+        (one["key"], one["certificate"], "write a certificate, with its chain, and its private key in PEM"),
+        (one["certificate"], encrypted, "it is encrypted"),
+    ):
+        key.chmod(0o600)
+        done = CliRunner().invoke(
+            console_app(), ["console", "--certificate", str(certificate), "--key", str(key)]
+        )
+        assert isinstance(done.exception, InstallationError)
+        assert fault in str(done.exception)
+    one["key"].chmod(0o604)
+    with pytest.raises(InstallationError, match="every user of this machine can read it"):
+        ListenOptions(**one).check()
+
+
+def test_a_certificate_that_ends_soon_is_named(pair: Callable[..., dict[str, Path]]) -> None:
+    pytest.importorskip("ros2_embedded")
+    assert ListenOptions(**pair("year")).warning() == ""
+    assert "week.pem ends on 20" in ListenOptions(**pair("week", days=7)).warning()
+
+
+def test_a_console_beside_another_one_takes_a_free_port() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(InstallationError, match=f"--port {port} on 127.0.0.1: Address already in use"):
+            listen(ListenOptions(port=port), port, "--port")
+        with listen(ListenOptions(port=port, or_free=True), port, "--port") as other:
+            assert other.getsockname()[1] != port
+
+
+def test_the_address_of_all_addresses_is_the_name_of_the_machine(sessions: Sessions) -> None:
+    options = ListenOptions(address="0.0.0.0", certificate=Path("c"), key=Path("k"), passwords=Path("p"))
+    assert url_of(options, sessions) == f"https://{socket.gethostname()}:8420/"
+
+
+def console_app() -> Any:
+    from openral_cli.app import app
+
+    return app
+
+
 def test_the_file_of_passwords_is_private_and_its_faults_are_named(tmp_path: Path) -> None:
     file = tmp_path / "passwords"
     file.write_text(f"anna:{PASSWORD}\n\nbob:{PASSWORD}:2\n")
@@ -202,7 +304,11 @@ def test_the_file_of_passwords_is_private_and_its_faults_are_named(tmp_path: Pat
     file.chmod(0o640)
     with pytest.raises(InstallationError, match="others can read it"):
         read_passwords(file)
-    for text, words in (("anna:short\n", ":1: write name:password"), ("", "nobody is in it")):
+    for text, words in (
+        ("anna:short\n", ":1: write name:password"),
+        ("", "nobody is in it"),
+        (f"anna:{PASSWORD}\nbob:{PASSWORD}\nanna:{PASSWORD}2\n", ":3: anna has a password above"),
+    ):
         file.write_text(text)
         file.chmod(0o600)
         with pytest.raises(InstallationError, match=words):

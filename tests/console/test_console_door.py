@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,7 +34,9 @@ def door(browser: Browser, tmp_path: Path) -> Stack:
 def test_an_operator_signs_in_and_is_told_that_nothing_was_stopped(browser: Browser, door: Stack) -> None:
     with door:
         wait_for(lambda: "openral console: https" in door.output, lambda: door.output)
-        port = re.search(r"openral console: https://0.0.0.0:(\d+)/", door.output)[1]
+        port = re.search(rf"openral console: https://{re.escape(socket.gethostname())}:(\d+)/", door.output)[
+            1
+        ]
         context = browser.new_context(ignore_https_errors=True)
         page = context.new_page()
         page.goto(f"https://127.0.0.1:{port}/")

@@ -120,7 +120,10 @@ def test_readings_of_two_attempts_are_two_curves_under_the_threshold(run_dir: Pa
 
 
 def test_a_folder_without_a_mission_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError, match=r"mission\.json"):
+    with pytest.raises(NotFoundError, match=r"is no folder of a run: none of mission\.json"):
+        FinishedRun(tmp_path)
+    (tmp_path / "launch.log").write_text("")
+    with pytest.raises(NotFoundError, match="the reasoner did not come to a mission"):
         FinishedRun(tmp_path)
 
 

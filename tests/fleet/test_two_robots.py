@@ -155,7 +155,11 @@ def test_a_robot_that_is_not_there_is_named_with_those_that_are(robots):
 
 def test_a_stop_of_one_leaves_the_other_moving(robots):
     first, second = robots
-    assert fleet("stop", "arm2").exit_code == 0
+    stopped = fleet("stop", "arm2")
+    assert stopped.exit_code == 0
+    assert (
+        "once all is safe there: ros2 service call /arm2/estop_reset std_srvs/srv/Trigger" in stopped.output
+    )
     second.until(lambda: second.status.estopped and second.heard["estop_state"][-1].data)
     executed = first.status.executed
     first.begin_until(lambda: first.status.executed > executed)

@@ -176,6 +176,10 @@ class Stack:
         """What a terminal does at Ctrl-C: SIGINT to the whole foreground group."""
         os.killpg(self._process.pid, signal.SIGINT)
 
+    def terminate(self) -> None:
+        """What systemd and docker do: SIGTERM to the command alone."""
+        os.kill(self._process.pid, signal.SIGTERM)
+
     def wait(self) -> int:
         """Wait for the command's own end and return its exit code; nothing that it started may be left."""
         wait_for(lambda: not self.running, lambda: f"the end; output:\n{self.output}", 2 * PATIENCE_S)

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import zenoh
 
+from ros2_embedded.certificate_dates import CertificateWatch, certificates_of
 from ros2_embedded.graph import GraphCache
 from ros2_embedded.local_links import remove_left
 from ros2_embedded.process import hand_over_sooner, keep_big_buffers
@@ -40,6 +41,7 @@ class RosSession:
         self.domain = domain
         self.graph = GraphCache()
         config, self.zenoh = open_session(domain)
+        self._certificates = CertificateWatch(certificates_of(config))
         self.shared_memory = SharedMemory(config)
         self.id = str(self.zenoh.zid())
         self._ids = itertools.count(1)
@@ -103,6 +105,7 @@ class RosSession:
 
     def close(self) -> None:
         """Close the session and with it everything declared on it; a second call does nothing."""
+        self._certificates.close()
         if not self.zenoh.is_closed():
             self.zenoh.close()
             remove_left(self.domain)  # what killed nodes of this user left

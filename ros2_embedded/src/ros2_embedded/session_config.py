@@ -21,10 +21,12 @@ import json
 import logging
 import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import zenoh
 
+from ros2_embedded.certificate_dates import CertificateError, certificates_of, require_valid
 from ros2_embedded.local_links import PROTOCOL, LocalEndpoints, joining
 from ros2_embedded.loopback import INTERFACE, has_interface, is_loopback, only_loopback, own_listener
 
@@ -133,9 +135,13 @@ def make_config(
                 key, _, text = entry.partition("=")
                 config.insert_json5(key.strip(), text.strip())
     except zenoh.ZError as error:
-        raise SessionConfigError(
-            f"{error}; check ZENOH_SESSION_CONFIG_URI={uri!r} and ZENOH_CONFIG_OVERRIDE={override!r}"
-        ) from error
+        if uri and not Path(uri).is_file():
+            raise SessionConfigError(f"ZENOH_SESSION_CONFIG_URI={uri}: no such file") from error
+        # Zenoh ends its words with the place in its own source.
+        why = str(error).partition(" at /")[0]
+        named = {"ZENOH_SESSION_CONFIG_URI": uri, "ZENOH_CONFIG_OVERRIDE": override}
+        places = " and ".join(f"{name}={value!r}" for name, value in named.items() if value)
+        raise SessionConfigError(f"the session cannot be set up as {places} says: {why}") from error
     if not uri:
         _confine(config)
     return config
@@ -145,15 +151,30 @@ def open_session(domain: int) -> tuple[zenoh.Config, zenoh.Session]:
     """Open a session as the environment says; returns its configuration, too.
 
     Raises:
-        SessionConfigError: see `make_config`.
+        SessionConfigError: see `make_config`; a certificate is not valid, or Zenoh refuses the file.
         LocalLinkError: the folder of the user's sockets cannot be used.
     """
     if not is_local(os.environ):
         config = make_config()
-        return config, zenoh.open(config)
+        _require_certificates(config)
+        return config, _open(config)
     with joining(domain) as local:
         config = make_config(local=local)
-        return config, zenoh.open(config)
+        return config, _open(config)
+
+
+def _require_certificates(config: zenoh.Config) -> None:
+    try:
+        require_valid(certificates_of(config))
+    except CertificateError as error:
+        raise SessionConfigError(f"no session is opened: {error}") from error
+
+
+def _open(config: zenoh.Config) -> zenoh.Session:
+    try:
+        return zenoh.open(config)
+    except zenoh.ZError as error:
+        raise SessionConfigError(f"no session can be opened: {str(error).partition(' at /')[0]}") from error
 
 
 def _confine(config: zenoh.Config) -> None:

@@ -47,11 +47,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _wrong_values() -> tuple[type[Exception], ...]:
-    """The errors of rclpy that tell of a wrong name or value; imported when there is one."""
+    """The errors that tell of a wrong name, value or session file; imported when there is one."""
     from rclpy.exceptions import NameValidationException
     from ros2_embedded.rosidl.cdr_support import SerializationError
+    from ros2_embedded.session_config import SessionConfigError
 
-    return NameValidationException, SerializationError
+    return NameValidationException, SerializationError, SessionConfigError
 
 
 def _dispatch(arguments: list[str]) -> int:

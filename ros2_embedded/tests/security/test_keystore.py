@@ -20,6 +20,7 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from ros2_embedded.certificate_dates import Certificate
 from ros2_embedded.security import Keystore, KeystoreError, PolicyError, read_policy
 from ros2_embedded.security.__main__ import main
 
@@ -187,6 +188,45 @@ def test_mistakes_are_named(keystore: Keystore, tmp_path: Path, capsys: pytest.C
             read_policy(file)
     assert main(["create", str(keystore.directory)]) == 1
     assert "already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("address", ["999.1.1.1", "127.0.0.1:99999", "robot arm", "10.0.0.5:x", "", "-a:1"])
+@pytest.mark.parametrize("option", ["--listen", "--connect"])
+def test_what_is_no_address_is_refused_and_leaves_nothing(
+    keystore: Keystore, capsys: pytest.CaptureFixture[str], option: str, address: str
+) -> None:
+    assert main(["add", str(keystore.directory), "late", f"{option}={address}"]) == 1
+    assert f"{address!r} is no address" in capsys.readouterr().err
+    assert not keystore.enclave("late").exists()
+
+
+def test_an_enclave_that_could_not_be_made_is_not_in_the_way(keystore: Keystore) -> None:
+    assert main(["add", str(keystore.directory), "late", "--days", "0"]) == 1
+    assert main(["add", str(keystore.directory), "late", "--days", "1"]) == 0
+
+
+def test_who_is_removed_and_not_shut_out_is_named(
+    keystore: Keystore, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    until = Certificate.read(keystore.enclave("viewer") / "cert.pem").until
+    assert main(["remove", str(keystore.directory), "viewer"]) == 0
+    assert f"not shut out: whoever has a copy of its key and certificate joins until {until}" in (
+        capsys.readouterr().out
+    )
+    other = Keystore(tmp_path / "passwords")
+    other.create(passwords=True)
+    other.add("viewer")
+    assert main(["remove", str(other.directory), "viewer"]) == 0
+    assert "refuse its password" in capsys.readouterr().out
+
+
+def test_a_place_for_no_keystore_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (file := tmp_path / "file").write_text("")
+    for place in (file, Path("/proc/keystore")):
+        assert main(["create", str(place)]) == 1
+        said = capsys.readouterr().err
+        assert said.startswith(f"{place}: ")
+        assert said.count("\n") == 1
 
 
 def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

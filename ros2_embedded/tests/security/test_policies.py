@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,9 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from ros2_embedded.security import Keystore, KeystoreError, PolicyError, access_control, read_policy
 from ros2_embedded.security.__main__ import main
+
+sys.path.insert(0, str(Path(__file__).parent))
+from dated_certificate import date_certificate
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")
 PATIENCE_S = 90.0
@@ -222,28 +224,11 @@ def test_passwords_let_members_in_and_nobody_else(tmp_path: Path, join: Callable
     assert "operator" not in (keystore.directory / "users.txt").read_text()
 
 
-def _sign_until(keystore: Keystore, name: str, end: datetime) -> None:
-    """Make a certificate that ends at a moment, which `openssl x509` cannot."""
-    place = keystore.enclave(name)
-    (keystore.directory / "index.txt").write_text("")
-    config = keystore.directory / "ca.cnf"
-    config.write_text(
-        f"[ca]\ndefault_ca=d\n[d]\nnew_certs_dir={keystore.directory}\ndatabase={keystore.directory}/index.txt\n"
-        "default_md=sha256\npolicy=p\nrand_serial=yes\nunique_subject=no\n[p]\ncommonName=supplied\n"
-    )
-    form = "%Y%m%d%H%M%SZ"
-    dates = ["-startdate", (end - timedelta(days=1)).strftime(form), "-enddate", end.strftime(form)]
-    files = ["-in", str(place / "request.csr"), "-out", str(place / "cert.pem")]
-    authority = ["-cert", str(keystore.directory / "ca.pem"), "-keyfile", str(keystore.directory / "ca.key")]
-    words = ["openssl", "ca", "-batch", "-notext", "-config", str(config), *dates, *files, *authority]
-    subprocess.run([*words, "-extfile", str(place / "extensions.txt")], check=True, capture_output=True)
-
-
 def test_a_link_ends_with_its_certificate_and_a_renewed_one_joins(
     tmp_path: Path, join: Callable[[Path], Any]
 ) -> None:
     keystore, robot_file, operator_file = members(tmp_path / "k")
-    _sign_until(keystore, "operator", datetime.now(timezone.utc) + timedelta(seconds=6))
+    date_certificate(keystore, "operator", -86400.0, 6.0)
     robot, first = join(robot_file)
     _, second = join(operator_file)
     seen = lambda: "operator" in robot.get_node_names()  # noqa: E731

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from openral_cli.deploy.follow import follow
+from openral_cli.deploy.follow import SIGNALLED, follow
 from openral_cli.deploy.options import (
     AllowUnevaluatedOption,
     ConsoleOption,
@@ -166,7 +167,7 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
 
     Returns:
         0 when every task was done, the simulator agrees, and what was to be recorded was, else 1; 130 after Ctrl-C
-        without a mission.
+        without a mission; 143 after SIGTERM, whatever became of it.
 
     Raises:
         OpenralError: the scene is wrong, or the folder holds a run or cannot be written.
@@ -188,26 +189,28 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
     unevaluated = prepare(console, scene, arguments)
     make_private(folder)
     given = {name: value for name, value in arguments.items() if value != ""}
-    interrupted, code = follow(
+    ended_by, code = follow(
         console, "deploy_sim.launch.py", {**given, "run_dir": str(folder.resolve())}, folder, verbose
     )
     try:
         outcome = replace(judge(folder), unevaluated_skills=unevaluated)
     except NotFoundError:
-        return tell_no_mission(console, folder, code, interrupted=interrupted)
+        return tell_no_mission(console, folder, code, ended_by)
     print_outcome(console, outcome)
     outcome.write(folder)
-    if code and not interrupted:
+    if code and not ended_by:
         console.print(
             f"[red]the launch ended with code {code}[/red]; see {folder / LAUNCH_LOG}", soft_wrap=True
         )
-    if video:
+    if video and ended_by != signal.SIGTERM:  # who sends that waits for some seconds
         _film(console, folder, scene)
     recorded = recording is None or recording.report(console)
     if (folder / REPORT_FILE).is_file():
         console.print(f"what happened, in a browser: {folder / REPORT_FILE}", soft_wrap=True)
     console.print(f"everything about this run: {folder}", soft_wrap=True)
-    return 0 if outcome.passed and recorded and (code == 0 or interrupted) else 1
+    if ended_by == signal.SIGTERM:
+        return SIGNALLED + ended_by
+    return 0 if outcome.passed and recorded and (code == 0 or ended_by) else 1
 
 
 def _film(console: Console, folder: Path, scene: Any) -> None:

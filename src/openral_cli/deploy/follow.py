@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import signal
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import FrameType
 
 from rich.console import Console
 from rich.markup import escape
@@ -13,13 +16,15 @@ from openral_core.process.announcements import is_announcement
 from openral_core.process.launched_deployment import LAUNCH_LOG, is_trouble, running
 
 POLL_S = 0.1
+SIGNALLED = 128
+"""Exit code of a process that a signal ended, less the signal's number, as shells have it."""
 WALL_S = 1e8
 """[s] a clock that shows more is the wall's, as in front of a real arm; a simulated world's begins at 0."""
 
 
 def follow(
     console: Console, file: str, arguments: Mapping[str, str], folder: Path, verbose: bool
-) -> tuple[bool, int]:
+) -> tuple[int, int]:
     """Run a deployment to its end, and show what happens.
 
     Args:
@@ -30,19 +35,21 @@ def follow(
         verbose: show every line of every node.
 
     Returns:
-        Whether Ctrl-C ended it, and the launch's exit code.
+        The signal that ended it, SIGINT (Ctrl-C) or SIGTERM (as of systemd or docker), 0 where none did; and the
+        launch's exit code.
     """
 
     def on_line(line: str) -> None:
         # A process that Ctrl-C meets while Python still starts says so by a traceback.
-        trouble = is_trouble(line) and not (interrupted and "Traceback" in line)
+        trouble = is_trouble(line) and not (ended_by and "Traceback" in line)
         if verbose or trouble or is_announcement(line):
             style = "yellow" if trouble and not verbose else ""
             console.print(line, style=style, markup=False, soft_wrap=True)
 
-    interrupted = False
+    ended_by = 0
     waiting = "starting bridge, policy, reward monitor and reasoner (loading torch takes some seconds)"
     with (
+        _interrupted_by_sigterm() as came,
         console.status(waiting) as status,
         running(file, arguments, folder / LAUNCH_LOG, on_line) as deployment,
     ):
@@ -51,11 +58,28 @@ def follow(
             while deployment.wait(POLL_S) is None:
                 shown = _show_steps(console, status, folder, shown)
         except KeyboardInterrupt:
-            interrupted = True
+            ended_by = came[0] if came else signal.SIGINT
             status.update("stopping")
         code = deployment.close()
         _show_steps(console, status, folder, shown)
-    return interrupted, code
+    return ended_by, code
+
+
+@contextlib.contextmanager
+def _interrupted_by_sigterm() -> Iterator[list[int]]:
+    """Make SIGTERM do what Ctrl-C does, once; the list is then what came. Further ones wait for the end of it."""
+    came: list[int] = []
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        if len(came) == 1:
+            raise KeyboardInterrupt
+
+    former = signal.signal(signal.SIGTERM, handle)
+    try:
+        yield came
+    finally:
+        signal.signal(signal.SIGTERM, former)
 
 
 def _show_steps(console: Console, status: Status, folder: Path, shown: int) -> int:

@@ -78,7 +78,11 @@ SHARED_ARGUMENTS = [
         "publish what is planned and said as markers, for RViz and Foxglove; rviz does it, too",
     ),
     _switch("console", "false", "the operator's page in a browser; its address is printed"),
-    DeclareLaunchArgument("console_port", default_value="8420", description="of the page; 0: a free one"),
+    DeclareLaunchArgument(
+        "console_port",
+        default_value="",
+        description="of the page; 0: a free one; none given: 8420, or a free one where that is taken",
+    ),
     _switch("space_mouse", "false", "the console lets a SpaceMouse of its machine move the arm by hand, too"),
     DeclareLaunchArgument(
         "record",
@@ -181,11 +185,9 @@ def locator(values: Values, common: Common, left: int = RESTARTS) -> Any:
 
 def console(values: Values, common: Common, left: int = RESTARTS) -> Any:
     """The operator's page; nothing waits for it."""
-    parameters = {
-        **common,
-        "port": int(values["console_port"]),
-        "space_mouse": values["space_mouse"] == "true",
-    }
+    parameters = {**common, "space_mouse": values["space_mouse"] == "true"}
+    if values["console_port"]:
+        parameters["port"] = int(values["console_port"])
     who = "the console"
     return node(
         "console", values, parameters, again(who, partial(console, values, common), left, without(who))

@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from openral_cli.deploy.outcome import RunOutcome, TaskOutcome
+from openral_core.mission_record import words_after
 
 COLUMNS: tuple[tuple[str, Literal["left", "right"]], ...] = (
     ("task", "left"),
@@ -52,7 +53,8 @@ def print_outcome(console: Console, outcome: RunOutcome) -> None:
         )
     else:
         console.print(
-            f"[red]mission {escape(outcome.state)}[/red]: {escape(outcome.message)}", soft_wrap=True
+            f"[red]mission {escape(outcome.state)}[/red]: {escape(words_after(outcome.state, outcome.message))}",
+            soft_wrap=True,
         )
 
 

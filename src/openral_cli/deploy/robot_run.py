@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
 
-from openral_cli.deploy.follow import follow
+from openral_cli.deploy.follow import SIGNALLED, follow
 from openral_cli.deploy.no_mission import tell_no_mission
 from openral_cli.deploy.prepare import check_run_folder, prepare
 from openral_cli.deploy.recorded import RunRecording
@@ -15,7 +16,7 @@ from openral_cli.deploy.run_page import REPORT_FILE
 from openral_core.cli.robot_option import DEFAULT_NAMESPACE
 from openral_core.errors import NotFoundError
 from openral_core.files.output_folder import make_private
-from openral_core.mission_record import RecordedMission, load_mission
+from openral_core.mission_record import RecordedMission, load_mission, words_after
 from openral_core.process.launched_deployment import LAUNCH_LOG
 from openral_core.scene import DeployScene
 from openral_reasoner.mission.mission_view import table_of
@@ -34,7 +35,7 @@ def run_on_arm(arguments: dict[str, str], folder: Path, *, verbose: bool) -> int
 
     Returns:
         0 when the reasoner calls every task done, and what was to be recorded was, else 1; 130 after Ctrl-C without a
-        mission.
+        mission; 143 after SIGTERM, whatever became of it.
 
     Raises:
         OpenralError: the scene has no arm or is wrong, or the folder holds a run or cannot be written.
@@ -47,18 +48,18 @@ def run_on_arm(arguments: dict[str, str], folder: Path, *, verbose: bool) -> int
     make_private(folder)
     console.print(_how_it_moves(scene, arguments.get("namespace", "")), markup=False, soft_wrap=True)
     given = {name: value for name, value in arguments.items() if value != ""}
-    interrupted, code = follow(
+    ended_by, code = follow(
         console, LAUNCH_FILE, {**given, "run_dir": str(folder.resolve())}, folder, verbose
     )
     try:
         mission = load_mission(folder)
     except NotFoundError:
-        return tell_no_mission(console, folder, code, interrupted=interrupted)
+        return tell_no_mission(console, folder, code, ended_by)
     if mission.state == "idle":
         console.print("no mission was run")
     else:
         _print_mission(console, mission)
-    if code and not interrupted:
+    if code and not ended_by:
         console.print(
             f"[red]the launch ended with code {code}[/red]; see {folder / LAUNCH_LOG}", soft_wrap=True
         )
@@ -66,9 +67,9 @@ def run_on_arm(arguments: dict[str, str], folder: Path, *, verbose: bool) -> int
     if (folder / REPORT_FILE).is_file():
         console.print(f"what happened, in a browser: {folder / REPORT_FILE}", soft_wrap=True)
     console.print(f"everything about this run: {folder}", soft_wrap=True)
-    if mission.state == "idle" and interrupted and recorded:
-        return 130
-    return 0 if mission.state == "done" and recorded and (code == 0 or interrupted) else 1
+    if ended_by == signal.SIGTERM or (mission.state == "idle" and ended_by and recorded):
+        return SIGNALLED + ended_by
+    return 0 if mission.state == "done" and recorded and (code == 0 or ended_by) else 1
 
 
 def _how_it_moves(scene: DeployScene, namespace: str) -> str:
@@ -87,6 +88,7 @@ def _how_it_moves(scene: DeployScene, namespace: str) -> str:
 def _print_mission(console: Console, mission: RecordedMission) -> None:
     console.print()
     console.print(table_of(mission))
-    said = mission.message if mission.state == "done" else f"mission {mission.state}: {mission.message}"
+    words = words_after(mission.state, mission.message)
+    said = mission.message if mission.state == "done" else f"mission {mission.state}: {words}"
     console.print(escape(said), soft_wrap=True)
     console.print("what is called done is openral's own opinion; no simulator judged it", soft_wrap=True)

@@ -15,7 +15,7 @@ from openral_core.files.run_folder import AttemptRecord, attempts_of, decisions_
 from openral_core.html.page_parts import begin, fact_rows
 from openral_core.html.plots import PLOT_STYLE, plot
 from openral_core.html.timeline import TIMELINE_STYLE, Bar, timeline
-from openral_core.mission_record import RecordedMission, RecordedStep, load_mission, load_steps
+from openral_core.mission_record import RecordedMission, RecordedStep, load_mission, load_steps, words_after
 
 REPORT_FILE = "report.html"
 STYLE = """
@@ -85,7 +85,8 @@ def _verdict(mission: RecordedMission, outcome: RunOutcome | None) -> Iterator[s
             yield f"<p class='note bad'><b>{escape(disagreement(task))}</b></p>"
         for words in outcome.disturbances:
             yield f"<p class=note>disturbed: {escape(words)}</p>"
-    said = mission.message.removeprefix(f"mission {mission.state}").lstrip(": ").rstrip(".")
+    words = words_after(mission.state, mission.message)
+    said = words.removeprefix(f"mission {mission.state}").lstrip(": ").rstrip(".")
     state = f"<b class={_tone(mission.state)}>{escape(mission.state)}</b>"
     yield f"<p>Mission {state}{': ' if said else ''}{escape(said)}.</p>"
     if outcome is None:

@@ -49,7 +49,7 @@ from openral_console.ros.fleet_stop import StopAll, deployments_in
 from openral_console.ros.recorder_calls import RecorderCalls
 from openral_console.ros.service_call import ServiceCall
 from openral_core.errors import ContractError
-from openral_core.graph.names import COMPRESSED_SUFFIX, DEFAULT_NAMESPACE, frame_prefix
+from openral_core.graph.names import COMPRESSED_SUFFIX, DEFAULT_NAMESPACE, frame_prefix, is_of_another
 from openral_core.guarded import GuardedCallbacks
 from openral_core.image_message import ENCODING, decode_compressed
 from openral_core.ros.qos import LATCHED, MAX_SKILLS, MISSION_LOG, NEWEST, SKILLS, STATIC_FRAMES
@@ -79,6 +79,7 @@ class ConsoleNode(GuardedCallbacks, Node):
         self._pattern = re.compile(
             re.escape(f"{self.get_namespace()}/cameras/") + rf"(\w+)/image_raw({COMPRESSED_SUFFIX})?"
         )
+        self._find_others()
         subscribe = self.create_subscription
         subscribe(Mission, "mission", self._on_mission, LATCHED)
         subscribe(MissionStep, "mission_log", self._on_step, MISSION_LOG)
@@ -159,11 +160,17 @@ class ConsoleNode(GuardedCallbacks, Node):
         self._deployment.estopped = bool(message.data)
 
     def _on_diagnostics(self, message: Any) -> None:
-        news = {status.name: diagnostic_of(status) for status in message.status}
+        news = {
+            status.name: diagnostic_of(status)
+            for status in message.status
+            if not self._of_another(status.name)
+        }
         merged = {**self._deployment.diagnostics, **news}
         self._deployment.diagnostics = dict(list(merged.items())[:MAX_DIAGNOSTICS])
 
     def _on_log(self, message: Any) -> None:
+        if self._of_another(message.name):
+            return
         clock = time.strftime("%H:%M:%S")
         text = plain_line(message.msg, 1000)
         self._deployment.log.add(int(message.level), clock, plain_line(message.name, 80), text)
@@ -179,10 +186,17 @@ class ConsoleNode(GuardedCallbacks, Node):
 
     # -- what the graph shows ------------------------------------------------------------------------
 
-    def _look(self) -> None:
-        """Find the other deployments; take pictures in while a page is open, of the cameras that there are."""
+    def _find_others(self) -> None:
         own = self.get_namespace()
         self._deployment.others = tuple(name for name in deployments_in(self) if name != own)
+
+    def _of_another(self, named: str) -> bool:
+        """Whether another deployment says it, on a topic that belongs to the whole domain."""
+        return is_of_another(named, self.get_namespace(), self._deployment.others)
+
+    def _look(self) -> None:
+        """Find the other deployments; take pictures in while a page is open, of the cameras that there are."""
+        self._find_others()
         if not self._deployment.watchers:
             for subscription in self._images.values():
                 self.destroy_subscription(subscription)

@@ -11,12 +11,17 @@ from rclpy.signals import SignalHandlerOptions
 from openral_console.live.deployment import LiveDeployment
 from openral_console.options import DEFAULT_PORT, ListenOptions
 from openral_console.ros.console_node import ConsoleNode
+from openral_console.ros.fleet_stop import deployments_in
 from openral_console.ros.spinning import spinning
 from openral_console.ros.teleop_controller import TeleopController
 from openral_console.teleop.pyspacemouse_device import PySpaceMouseDevice, check_pyspacemouse
 from openral_core.errors import InstallationError, OpenralError
 from openral_core.guarded import EXIT_UNFIT
 from openral_core.process.announcements import console_line
+from openral_core.ros.session_trust import refused_or
+
+NO_PORT = -1
+"""Of the parameter `port`: none was asked for."""
 
 
 def serve(
@@ -29,7 +34,7 @@ def serve(
 
     Args:
         options: where to listen; None: as the node's parameters `address`, `port`, `stop_port`, `certificate`, `key`,
-            `passwords`, `scene`, `space_mouse` and `run_dir` say.
+            `passwords`, `scene`, `space_mouse` and `run_dir` say. Without a `port`, beside another console, on any.
         scene: name or path of the scene, for moving the arm by hand; empty: the node's parameter.
         space_mouse: the SpaceMouse of this machine may move the arm, too; else as the node's parameter says.
         args: of the command line, for rclpy.
@@ -63,8 +68,21 @@ def serve(
         # Not by the logger: whoever reads /rosout would have the token.
         sys.stdout.write(f"{console_line(server.url)}\n")
         sys.stdout.flush()
+        if options and (missing := _missing(node)):
+            node.get_logger().warning(missing)
         server.run()
     return 0
+
+
+def _missing(node: ConsoleNode) -> str:
+    """Return that the deployment which is to be shown is not there, and which are; empty: it is."""
+    found, own = deployments_in(node), node.get_namespace()
+    if own in found:
+        return ""
+    there = (
+        f"there is {', '.join(found)}" if found else refused_or("none is in the graph of this ROS_DOMAIN_ID")
+    )
+    return f"no deployment is in {own} yet, which the page shows once it is there; {there}"
 
 
 def _parameters(node: ConsoleNode) -> tuple[ListenOptions, Path | None]:
@@ -77,10 +95,11 @@ def _parameters(node: ConsoleNode) -> tuple[ListenOptions, Path | None]:
         value = str(read(name, ""))
         return Path(value) if value else None
 
-    run_dir = path("run_dir")
+    run_dir, port = path("run_dir"), int(str(read("port", NO_PORT)))
     options = ListenOptions(
         address=str(read("address", "127.0.0.1")),
-        port=int(str(read("port", DEFAULT_PORT))),
+        port=DEFAULT_PORT if port == NO_PORT else port,
+        or_free=port == NO_PORT,
         stop_port=int(str(read("stop_port", 0))),
         certificate=path("certificate"),
         key=path("key"),

@@ -7,7 +7,9 @@ from typing import Any
 
 from openral_console.live.deployment import MAX_STEPS
 from openral_console.live.views import ReadingView, SkillView
+from openral_core.errors import NotFoundError
 from openral_core.files.run_folder import (
+    FACTS_FILE,
     FILM_BEGIN,
     FILM_FILE,
     AttemptRecord,
@@ -16,12 +18,14 @@ from openral_core.files.run_folder import (
     picture_path,
 )
 from openral_core.mission_record import (
+    MISSION_FILE,
     RecordedMission,
     RecordedStep,
     RecordedTask,
     load_mission,
     load_steps,
 )
+from openral_core.process.launched_deployment import LAUNCH_LOG
 from openral_reasoner.plain_line import MAX_SHOWN, plain_line
 
 ENDED = ("done", "failed", "stopped")
@@ -35,9 +39,12 @@ class FinishedRun:
         """Read it.
 
         Raises:
-            NotFoundError: no mission came about in it.
+            NotFoundError: it is no folder of a run, or no mission came about in it.
             ManifestError: the record was altered.
         """
+        signs = (MISSION_FILE, FACTS_FILE, LAUNCH_LOG)
+        if run_dir.is_dir() and not any((run_dir / name).exists() for name in signs):
+            raise NotFoundError(f"{run_dir} is no folder of a run: none of {', '.join(signs)} is in it")
         self.run_dir = run_dir
         self._mission, self._steps = load_mission(run_dir), load_steps(run_dir)
         self.facts = load_facts(run_dir)

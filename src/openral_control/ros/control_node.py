@@ -23,7 +23,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
 from openral_control.chunk_queue import Chunk
-from openral_control.control_run import ControlRun
+from openral_control.control_run import WARN, ControlRun
 from openral_control.estop_latch import EStopLatch, latch_path
 from openral_control.ros.admission_topics import AdmissionTopics
 from openral_control.ros.estop_services import EStop
@@ -35,6 +35,7 @@ from openral_core.graph.names import DEFAULT_NAMESPACE
 from openral_core.guarded import GuardedCallbacks
 from openral_core.process.stop_signals import StopSignals
 from openral_core.ros.bridges import ANOTHER, has_more_bridges
+from openral_core.ros.session_trust import SessionTrust
 from openral_core.types import RobotState
 
 EXECUTED_DEPTH = 200
@@ -72,6 +73,7 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
         """Held while a status is read and sent, so that statuses go out in the order of what they tell."""
         self._thread: threading.Thread | None = None
         self._closing = threading.Event()
+        self._trust, self._warned = SessionTrust.of_process(), -1
         self.outbox = Outbox()
         """What the control thread publishes at every control step goes through it."""
         self._lasting = self._made_entities()
@@ -272,16 +274,34 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
         if self._admission is not None:
             values["refused_at_the_door"] = str(self._admission.refused)
             values["malformed"] = str(self._admission.malformed)
-        status = DiagnosticStatus(
+        array = DiagnosticArray(status=[self._diagnosis("control", level, message, values)])
+        if certificate := self._look_at_certificate():
+            array.status.append(self._diagnosis("certificate", WARN, certificate, {}))
+        array.header.stamp = to_time(run.loop.now_s)
+        self._diagnostics.publish(array)
+
+    def _diagnosis(self, what: str, level: bytes, message: str, values: Mapping[str, str]) -> Any:
+        return DiagnosticStatus(
             level=level,
-            name=f"{self.get_fully_qualified_name().strip('/')}: control",
-            hardware_id=run.scene.robot_id,
+            name=f"{self.get_fully_qualified_name().strip('/')}: {what}",
+            hardware_id=self._run.scene.robot_id if self._run is not None else "",
             message=message,
             values=[KeyValue(key=key, value=value) for key, value in values.items()],
         )
-        array = DiagnosticArray(status=[status])
-        array.header.stamp = to_time(run.loop.now_s)
-        self._diagnostics.publish(array)
+
+    def _look_at_certificate(self) -> str:
+        """Return what is to be said of the session's certificate, and log it as its end comes near.
+
+        A bridge that nobody can reach any more cannot be stopped by anybody either, so that it ends.
+        """
+        warning, urgency = self._trust.warning(), self._trust.urgency()
+        if self._trust.over:
+            if not self.failed.done():
+                self._fail(f"{warning}; nobody could reach this bridge, not even to stop it")
+        elif warning and urgency > self._warned:
+            self._warned = urgency
+            self.get_logger().warning(warning)
+        return warning
 
 
 def _status_message(run: ControlRun) -> ControlStatus:

@@ -7,8 +7,9 @@ import os
 import rclpy
 from openral.srv import Intervene
 
-from openral_core.graph.names import DEFAULT_NAMESPACE, ros_arguments
+from openral_core.graph.names import DEFAULT_NAMESPACE, namespace_option, ros_arguments
 from openral_core.ros.service_call import ServiceNotFound, ServiceTimeout, call_service
+from openral_core.ros.session_trust import refused_or
 
 
 def intervene(
@@ -33,7 +34,8 @@ def intervene(
         answer = call_service(client, request, find_s=patience_s, answer_s=patience_s, node=node)
         return bool(answer.success), str(answer.message)
     except ServiceNotFound:
-        return False, "no bridge is in the graph; is a deployment running on this ROS_DOMAIN_ID?"
+        advice = refused_or(f"start one with `openral deploy sim{namespace_option(namespace)}`")
+        return False, f"no bridge of {namespace} is in the graph of this ROS_DOMAIN_ID; {advice}"
     except ServiceTimeout:
         return False, f"the bridge did not answer within {patience_s:.0f} s"
     finally:

@@ -9,6 +9,7 @@ begin with the namespace's prefix, and diagnostics with the namespace.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from openral_core.errors import UsageError
 
@@ -46,6 +47,11 @@ def namespace_option(namespace: str) -> str:
     return "" if namespace == DEFAULT_NAMESPACE else f" --namespace {namespace}"
 
 
+def estop_reset_command(namespace: str) -> str:
+    """Return what a person types to release the emergency stop of the deployment in `namespace`."""
+    return f"ros2 service call {namespace}/estop_reset std_srvs/srv/Trigger"
+
+
 def policy_namespace(namespace: str) -> str:
     """Return the namespace of the policy nodes of the deployment in `namespace`."""
     return f"{namespace}{_POLICY}"
@@ -59,6 +65,19 @@ def deployment_of(node_namespace: str) -> str:
 def graph_name(node_namespace: str, name: str) -> str:
     """Return the full name of `name` in the deployment that a node in `node_namespace` belongs to."""
     return f"{deployment_of(node_namespace)}/{name}"
+
+
+def is_of_another(named: str, own: str, others: Iterable[str]) -> bool:
+    """Tell whether what names its node, such as a logger or a diagnosis, is of another deployment than the own one.
+
+    Args:
+        named: a text that begins with the full name of a node, its parts divided by dots or slashes.
+        own: namespace of the own deployment.
+        others: namespaces of the others that are known.
+    """
+    path = f"/{named.replace('.', '/').strip('/')}/"
+    owners = [space for space in (own, *others) if path.startswith(f"{space}/")]
+    return bool(owners) and max(owners, key=len) != own
 
 
 def frame_prefix(node_namespace: str) -> str:

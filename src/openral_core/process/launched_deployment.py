@@ -26,7 +26,7 @@ GRACE_S = (15.0, 5.0)
 POLL_S = 0.1
 """[s] between two looks at the output."""
 _TROUBLE = re.compile(
-    rf"\[(WARN|ERROR|FATAL)\]|Traceback|^error:|required: shutting down(?!.*{MISSION_ENDED})"
+    rf"\[(WARN|ERROR|FATAL)\]|Traceback|^(\[[^\]]+\] )?error:|required: shutting down(?!.*{MISSION_ENDED})"
     rf"|{STARTED_AGAIN}|{GOES_ON_WITHOUT}"
 )
 

@@ -105,8 +105,14 @@ class Chooser:
 
     def _any_order(self, clause: str) -> float:
         """DO for a clause that says to do something with a thing, which only a skill without examples takes."""
-        named, act = grammar.phrases(clause), self.act(clause)
-        return DO if named and not clause.startswith(named[0]) and act.order + act.fragment > DO else 0.0
+        act = self.act(clause)
+        return DO if self._is_whole(clause) and act.order + act.fragment > DO else 0.0
+
+    @staticmethod
+    def _is_whole(clause: str) -> bool:
+        """Whether a clause says what to do, and with what."""
+        named = grammar.phrases(clause)
+        return bool(named) and not clause.startswith(named[0])
 
     def check(self, text: str) -> None:
         """Refuse what is no order as a whole; NoPlan says why not."""
@@ -114,7 +120,7 @@ class Chooser:
             raise NoPlan(reason)
         act = self.act(text)
         if act.no_order > NO_ORDER:
-            raise NoPlan(_why(act))
+            raise NoPlan(_why(act, whole=self._is_whole(text)))
 
     def _resolved(self, segments: list[str]) -> list[str]:
         """Segments with their gaps filled and their pronouns named, where the matcher then knows a task."""
@@ -160,7 +166,8 @@ class Chooser:
         orders = ways[-1][1]
         if not orders:
             act = self.act(_joined(pieces))
-            raise NoPlan(_why(act) if act.order < TALK else "there is no task in it")
+            whole = self._is_whole(_joined(pieces))
+            raise NoPlan(_why(act, whole=whole) if act.order < TALK else "there is no task in it")
         return orders
 
     def _hides(self, joined: str, clauses: Sequence[str]) -> bool:
@@ -217,13 +224,18 @@ def _joined(pieces: list[tuple[str, str]]) -> str:
     return " ".join(text.split())
 
 
-def _why(act: SpeechAct) -> str:
-    """Why a text is no order, after its likeliest act."""
+def _why(act: SpeechAct, *, whole: bool) -> str:
+    """Why a text is no order, after its likeliest act; `whole`: it says what to do with what."""
+    part = (
+        "nothing that is deployed here does it"
+        if whole
+        else "it is a part of an order; say what to do with what"
+    )
     reasons = {
         act.forbidden: "it forbids something, and I only know what to do",
         act.question: "it is a question, not an order",
         act.unreal: "it speaks of what is not to be done now, or not by me",
         act.statement: "it describes something and orders nothing",
-        act.fragment: "it is a part of an order; say what to do with what",
+        act.fragment: part,
     }
     return reasons[max(reasons)]

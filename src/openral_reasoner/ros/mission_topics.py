@@ -14,11 +14,14 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rich.console import Console, Group
 from rich.live import Live
+from rich.markup import escape
 from rich.text import Text
 
 from openral_core.graph.names import DEFAULT_NAMESPACE, namespace_option, ros_arguments
 from openral_core.guarded import GuardedCallbacks
+from openral_core.mission_record import words_after
 from openral_core.ros.qos import LATCHED, MISSION_LOG
+from openral_core.ros.session_trust import refused_or
 from openral_reasoner.mission.mission_view import COLOURS, ENDED, line_of, table_of, values_of
 from openral_reasoner.plain_line import MAX_SHOWN, plain_line
 from openral_reasoner.ros.prompt import INTERRUPTED, NOBODY, converse
@@ -60,8 +63,8 @@ def _listen(
     try:
         if node.until(lambda: node.mission is not None, patience_s):
             return act(node, console)
-        start = f"openral deploy sim{namespace_option(namespace)}"
-        console.print(f"[red]No reasoner shows a mission.[/red] Start one with `{start}`.", soft_wrap=True)
+        advice = refused_or(f"Start one with `openral deploy sim{namespace_option(namespace)}`.")
+        console.print(f"[red]No reasoner shows a mission.[/red] {escape(advice)}", soft_wrap=True)
         return NOBODY
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -131,7 +134,8 @@ def _view(mission: Any) -> Group:
         if mission.tasks
         else [Text(plain_line(mission.text, MAX_SHOWN) or "no mission yet")]
     )
-    words = Text(plain_line(mission.message, MAX_SHOWN), style=COLOURS.get(mission.state, ""))
+    ended = words_after(mission.state, mission.message) if mission.state in ENDED else mission.message
+    words = Text(plain_line(ended, MAX_SHOWN), style=COLOURS.get(mission.state, ""))
     parts.append(Text(f"{mission.state}: ") + words if mission.state in ENDED else words)
     if mission.question:
         parts.append(

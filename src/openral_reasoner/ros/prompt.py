@@ -12,13 +12,17 @@ from openral.msg import Prompt as PromptMessage
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rich.console import Console
+from rich.markup import escape
 
-from openral_core.graph.names import DEFAULT_NAMESPACE, namespace_option, ros_arguments
+from openral_core.graph.names import DEFAULT_NAMESPACE, estop_reset_command, namespace_option, ros_arguments
 from openral_core.guarded import GuardedCallbacks
 from openral_core.ros.qos import LATCHED, MISSION_LOG
+from openral_core.ros.session_trust import refused_or
 from openral_reasoner.mission.mission_view import ENDED, table_of
 from openral_reasoner.plain_line import MAX_SHOWN, plain_line
 
+RESET = "estop_reset"
+"""The service that a mission's message names where the emergency stop is in its way."""
 DONE, FAILED, NOBODY, INTERRUPTED = 0, 1, 2, 130
 """Exit codes: the mission was done; it failed, was stopped or replaced; no reasoner took the sentence; Ctrl-C."""
 
@@ -39,6 +43,8 @@ class PromptNode(GuardedCallbacks, Node):
         """What words that began no mission were taken for: stop or refused."""
         self.reason = ""
         self._asked: tuple[str, str] | None = None
+        self._ended: str | None = None
+        """The mission that had ended already when the words went out."""
         self._publisher = self.create_publisher(PromptMessage, "prompt", 10)
         self.create_subscription(Mission, "mission", self._on_mission, LATCHED)
         self.create_subscription(MissionStep, "mission_log", self._on_step, MISSION_LOG)
@@ -66,6 +72,11 @@ class PromptNode(GuardedCallbacks, Node):
         followed = (self.prompt_id, self._asked[0] if self._asked else self.prompt_id)
         return self.taken and not self.became and self.mission.id not in followed
 
+    @property
+    def changed_nothing(self) -> bool:
+        """The words became no mission, and what is shown is what became of an earlier one."""
+        return bool(self.became) and (self.became == "refused" or self.mission.id == self._ended)
+
     def send(self, patience_s: float) -> bool:
         """Publish the sentence once a reasoner is in the graph and has shown its mission; False if none
         came in time."""
@@ -74,6 +85,8 @@ class PromptNode(GuardedCallbacks, Node):
             if time.monotonic() > end:
                 return False
             rclpy.spin_once(self, timeout_sec=0.05)
+        if self.mission.state in (*ENDED, "idle"):
+            self._ended = self.mission.id
         if self.mission.question:
             self._asked = (self.mission.id, self.mission.question)
         message = PromptMessage(id=self.prompt_id, text=self.sentence, source="cli")
@@ -103,7 +116,11 @@ def converse(sentence: str, patience_s: float, namespace: str = DEFAULT_NAMESPAC
     rclpy.init(args=ros_arguments(namespace), signal_handler_options=SignalHandlerOptions.NO)
     node = PromptNode(sentence)
     try:
-        return _follow(node, console, patience_s, namespace_option(namespace))
+        code = _follow(node, console, patience_s, namespace_option(namespace))
+        if code == FAILED and RESET in node.mission.message:
+            command = estop_reset_command(namespace)
+            console.print(f"once all is safe: {command}", markup=False, highlight=False, soft_wrap=True)
+        return code
     except KeyboardInterrupt:
         words = _interrupted(node, namespace_option(namespace))
         console.print(words, style="yellow", markup=False, highlight=False, soft_wrap=True)
@@ -128,10 +145,8 @@ def _interrupted(node: PromptNode, where: str) -> str:
 
 def _follow(node: PromptNode, console: Console, patience_s: float, where: str) -> int:
     if not node.send(patience_s):
-        console.print(
-            f"[red]No reasoner listens on {node.topic}.[/red] Start one with `openral deploy sim{where}`.",
-            soft_wrap=True,
-        )
+        advice = refused_or(f"Start one with `openral deploy sim{where}`.")
+        console.print(f"[red]No reasoner listens on {node.topic}.[/red] {escape(advice)}", soft_wrap=True)
         return NOBODY
     end = time.monotonic() + patience_s
     shown = ""
@@ -142,6 +157,8 @@ def _follow(node: PromptNode, console: Console, patience_s: float, where: str) -
                 if time.monotonic() > end:
                     console.print("[red]The reasoner did not take the sentence.[/red] Is its node active?")
                     return NOBODY
+                continue
+            if node.changed_nothing:
                 continue
             words = plain_line(node.mission.message, MAX_SHOWN)
             status.update(words)
@@ -156,7 +173,7 @@ def _follow(node: PromptNode, console: Console, patience_s: float, where: str) -
         console.print(
             f'The mission was replaced by "{plain_line(node.mission.text, MAX_SHOWN)}".', markup=False
         )
-    if node.became == "refused" or node.replaced:
+    if node.changed_nothing or node.replaced:
         return code
     if node.mission.tasks:
         console.print(table_of(node.mission))

@@ -170,6 +170,8 @@ def test_a_stop_with_a_known_id_stops_and_an_order_is_not_done_twice() -> None:
     ("text", "prompt_id", "why"),
     [
         ("open\0the drawer", "p", "control character U+0000"),
+        ("", "p", "there are no words in it"),
+        (" …!\n", "p", "there are no words in it"),
         ("open the \u202edrawer", "p", "control character U+202E"),
         ("open the drawer \ud800", "p", "control character U+D800"),
         ("open the drawer " * 100, "p", f"at most {MAX_CHARACTERS}"),

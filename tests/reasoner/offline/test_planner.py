@@ -100,6 +100,17 @@ def test_one_unknown_task_refuses_the_whole_sentence() -> None:
     assert "open the drawer" in refused.sentence
 
 
+def test_a_whole_order_that_nothing_does_is_called_no_part_of_one() -> None:
+    button = skill(tasks=(SkillTask("button-press-v3", ("press the button",)),))
+    for sentence in ("close the drawer", "open the drawer"):
+        refused = plan(sentence, button)
+        assert isinstance(refused, CannotDo)
+        assert "nothing that is deployed here does it" in refused.sentence, sentence
+    part = plan("the drawer", button)
+    assert isinstance(part, CannotDo)
+    assert "nothing that is deployed" not in part.sentence
+
+
 def test_same_task_of_two_skills_is_no_ambiguity() -> None:
     result = plan("close the drawer", skill("o/rskill-b", tasks=DRAWER), skill("o/rskill-a", tasks=DRAWER))
     assert isinstance(result, Plan)

@@ -49,7 +49,11 @@ def test_a_mission_is_shown_told_watched_and_stopped(graph: Graph) -> None:
 
     code, output = end_of(graph.start("commands", "mission", "show", *PATIENCE))
     assert code == 0
-    assert "stopped" in output
+    assert 'stopped: the operator said "stop"' in output
+    assert "stopped: stopped" not in output
+
+    code, output = end_of(graph.start("commands", "mission", "cancel", *PATIENCE))
+    assert (code, output.strip()) == (0, '"stop": no mission is running')
     assert graph.mission()["state"] == "stopped"
 
 

@@ -8,7 +8,7 @@ import time
 import pytest
 from system_stack import Stack, wait_for
 
-INTERRUPTED = 130
+INTERRUPTED, TERMINATED = 130, 143
 
 
 @pytest.mark.parametrize("seconds", [0.2, 2.0])
@@ -32,6 +32,17 @@ def test_during_the_mission(tmp_path):
     [summary] = tmp_path.glob("runs/*/summary.json")
     content = json.loads(summary.read_text())
     assert (content["state"], content["passed"]) == ("stopped", False)
+
+
+def test_a_deployment_that_is_terminated_says_what_became_of_it(tmp_path):
+    with Stack(tmp_path, "openral", "demo") as stack:
+        stack.until_says("attempt 1")
+        stack.terminate()
+        assert stack.wait() == TERMINATED, stack.output
+    assert "Traceback" not in stack.output
+    [summary] = tmp_path.glob("runs/*/summary.json")
+    assert json.loads(summary.read_text())["state"] == "stopped"
+    assert "everything about this run" in stack.output
 
 
 @pytest.mark.long

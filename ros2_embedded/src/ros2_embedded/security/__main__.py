@@ -52,13 +52,16 @@ def main(argv: list[str] | None = None) -> int:
         elif arguments.verb == "renew":
             keystore.renew(arguments.name, arguments.days)
         elif arguments.verb == "remove":
-            keystore.remove(arguments.name)
+            sys.stdout.write(f"{keystore.remove(arguments.name)}\n")
         else:
             listen = arguments.listen or ["127.0.0.1:0"]
             session = keystore.add(arguments.name, listen, arguments.connect, days=arguments.days)
             sys.stdout.write(f"ZENOH_SESSION_CONFIG_URI={session.resolve()}\n")
     except (KeystoreError, PolicyError) as error:
         sys.stderr.write(f"{error}\n")
+        return 1
+    except OSError as error:
+        sys.stderr.write(f"{error.filename or arguments.keystore}: {error.strerror}\n")
         return 1
     return 0
 

@@ -7,11 +7,13 @@ import re
 import secrets
 import shutil
 from collections.abc import Sequence
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import zenoh
 
+from ros2_embedded.certificate_dates import Certificate, CertificateError
 from ros2_embedded.security.access import Policy, access_control
 from ros2_embedded.security.certificates import Authority
 from ros2_embedded.security.errors import KeystoreError
@@ -19,6 +21,8 @@ from ros2_embedded.security.errors import KeystoreError
 DEFAULT_PORT = 7448
 VALID_DAYS = 365
 _NAME = re.compile(r"^[A-Za-z][A-Za-z0-9_-]{0,62}$")
+_HOST = re.compile(r"^(?!-)[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*\.?$")
+_LIKE_IPV4 = re.compile(r"^[0-9.]+$")
 
 
 class Keystore:
@@ -89,14 +93,20 @@ class Keystore:
         place = self.enclave(name)
         if place.exists():
             raise KeystoreError(f"the enclave {name} exists: remove {place} to make it anew")
+        for address in (*listen, *connect):
+            _check_address(address)
         endpoints = [self._listen_endpoint(address) for address in listen]
         targets = [endpoint for address in connect for endpoint in self._connect_endpoints(address)]
         place.mkdir(parents=True, mode=0o700)
-        self._authority.sign(place, name, [_host(address) for address in listen], days)
-        if self._users.exists():
-            self._write_users({**self._read_users(), name: secrets.token_urlsafe(24)})
-        session = place / "session.json5"
-        _write_private(session, json.dumps(self._session(place, endpoints, targets), indent=2))
+        try:
+            self._authority.sign(place, name, [_host(address) for address in listen], days)
+            if self._users.exists():
+                self._write_users({**self._read_users(), name: secrets.token_urlsafe(24)})
+            session = place / "session.json5"
+            _write_private(session, json.dumps(self._session(place, endpoints, targets), indent=2))
+        except (KeystoreError, OSError):
+            shutil.rmtree(place, ignore_errors=True)  # half an enclave would be in the way of the next try
+            raise
         return session
 
     def renew(self, name: str, days: int = VALID_DAYS) -> None:
@@ -107,8 +117,8 @@ class Keystore:
         """
         self._authority.renew(self._existing(name), days)
 
-    def remove(self, name: str) -> None:
-        """Forget an enclave, and its password where members have such.
+    def remove(self, name: str) -> str:
+        """Forget an enclave, and its password where members have such; returns what its holder still can.
 
         Its certificate stays valid until it expires: only a password is taken back, by sessions that open
         afterwards.
@@ -116,9 +126,20 @@ class Keystore:
         Raises:
             KeystoreError: there is no such enclave.
         """
-        shutil.rmtree(self._existing(name))
+        place = self._existing(name)
+        try:
+            until = f"until {Certificate.read(place / 'cert.pem').until}"
+        except CertificateError:
+            until = "until its certificate ends"
+        shutil.rmtree(place)
         if self._users.exists():
             self._write_users({user: word for user, word in self._read_users().items() if user != name})
+            return f"{name} is removed: sessions that open from now on refuse its password"
+        return (
+            f"{name} is removed here, but not shut out: whoever has a copy of its key and certificate joins "
+            f"{until}. To shut it out, make a new keystore for the others; to let members go, give them "
+            "certificates of a few days, or create --passwords"
+        )
 
     def _existing(self, name: str) -> Path:
         if name not in self.enclaves():
@@ -226,6 +247,25 @@ def _try_to_open(path: Path, session: dict[str, Any]) -> None:
         zenoh.open(zenoh.Config.from_json5(json.dumps(alone))).close()
     except zenoh.ZError as error:
         raise KeystoreError(f"no session can be opened with {path}: {error}; nothing was changed") from error
+
+
+def _check_address(address: str) -> None:
+    """See that a session can listen on or connect to an address.
+
+    Raises:
+        KeystoreError: it is no `host` or `host:port`.
+    """
+    host, port = _host(address).strip("[]"), _port(address)
+    try:
+        ip_address(host)
+        named = True
+    except ValueError:
+        named = bool(_HOST.match(host)) and not _LIKE_IPV4.match(host)
+    if not named or (port and not (port.isascii() and port.isdigit() and int(port) < 1 << 16)):
+        raise KeystoreError(
+            f"{address!r} is no address: write a host, or host:port with a port from 0 to 65535, such as "
+            "192.168.1.5, robot.local:7448 or [fe80::1]:7448"
+        )
 
 
 def _port(address: str) -> str:

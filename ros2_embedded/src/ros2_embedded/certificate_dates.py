@@ -1,0 +1,206 @@
+"""When the certificates of a session begin and end, read from their files, and what is said of it and when.
+
+A session takes its certificate when it opens; a link over TLS ends with the certificate of either side. So a
+session whose certificate is not valid is not opened, one that ends soon is named when it opens, and its end
+is logged as it comes near and when it is there.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import ssl
+import time
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from threading import Event, Thread
+
+import zenoh
+
+SOON_S = 30 * 86400.0
+"""[s] before its end from which a certificate is warned of."""
+_AGAIN_S = (7 * 86400.0, 86400.0, 3600.0, 600.0, 60.0, 0.0)
+"""[s] before the end at which a running session says so again."""
+_LOOK_S = 1.0
+"""[s] between two looks at the clock, which somebody may set."""
+_TLS = "transport/link/tls"
+_SEQUENCE, _VERSION, _UTC_TIME, _GENERALIZED_TIME = 0x30, 0xA0, 0x17, 0x18
+_END = "-----END CERTIFICATE-----"
+_logger = logging.getLogger("ros2_embedded.session")
+
+
+class CertificateError(ValueError):
+    """A certificate of the session cannot be read, or is not valid now; the text names file and fix."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A file with a certificate, and when it is valid."""
+
+    path: Path
+    begins_s: float
+    """[s] since 1970."""
+    ends_s: float
+    """[s] since 1970."""
+
+    @staticmethod
+    def read(path: Path) -> Certificate:
+        """Read the first certificate of a PEM file.
+
+        Raises:
+            CertificateError: there is no such file, or no certificate in it.
+        """
+        try:
+            text = path.read_text("utf-8")
+            pem = text[text.index("-----BEGIN CERTIFICATE-----") : text.index(_END) + len(_END)]
+            begins_s, ends_s = _validity(ssl.PEM_cert_to_DER_cert(pem))
+        except OSError as error:
+            raise CertificateError(f"certificate {path}: {error.strerror}") from error
+        except (ValueError, IndexError) as error:
+            raise CertificateError(f"certificate {path}: it is no X.509 certificate in PEM") from error
+        return Certificate(path, begins_s, ends_s)
+
+    @property
+    def until(self) -> str:
+        """When it ends, for people."""
+        return _date(self.ends_s)
+
+    def end(self, now_s: float) -> str:
+        """Return `ended on …`, or `ends on …` within `SOON_S` of a time [s since 1970]; else nothing."""
+        left_s = self.ends_s - now_s
+        if left_s <= 0:
+            return f"ended on {self.until}"
+        return f"ends on {self.until}, in {_duration(left_s)}" if left_s <= SOON_S else ""
+
+    def fault(self, now_s: float) -> str:
+        """Return why it is not valid at a time [s since 1970]; empty: it is."""
+        if now_s >= self.ends_s:
+            ended = f"the certificate {self.path} {self.end(now_s)}"
+            return f"{ended}, and nobody talks to its holder any more; {self._renewal}"
+        if now_s < self.begins_s:
+            return (
+                f"the certificate {self.path} begins on {_date(self.begins_s)}, and this machine's clock "
+                f"says {_date(now_s)}: set the clock"
+            )
+        return ""
+
+    def warning(self, now_s: float) -> str:
+        """Return what is to be said of an end within `SOON_S` of a time [s since 1970]; empty: nothing."""
+        if not (end := self.end(now_s)):
+            return ""
+        return (
+            self.fault(now_s) or f"the certificate {self.path} {end}, and all links with it; {self._renewal}"
+        )
+
+    @property
+    def _renewal(self) -> str:
+        place = self.path.parent
+        where = f"{place.parent.parent} {place.name}" if place.parent.name == "enclaves" else "KEYSTORE NAME"
+        command = f"python -m ros2_embedded.security renew {where}"
+        return f"`{command}` makes another, which sessions take when they open"
+
+
+def certificates_of(config: zenoh.Config) -> list[Certificate]:
+    """The certificates by which a session proves who it is; none where it does not speak TLS.
+
+    Raises:
+        CertificateError: a file cannot be read.
+    """
+    named = [json.loads(config.get_json(f"{_TLS}/{key}_certificate")) for key in ("connect", "listen")]
+    return [Certificate.read(Path(path)) for path in sorted({path for path in named if path})]
+
+
+def links_end(config: zenoh.Config) -> bool:
+    """Whether the links of a session end with its certificate, in place of later ones failing alone."""
+    return bool(json.loads(config.get_json(f"{_TLS}/close_link_on_expiration")))
+
+
+def require_valid(certificates: list[Certificate]) -> None:
+    """See that certificates are valid now, and log which of them end soon.
+
+    Raises:
+        CertificateError: one is not valid.
+    """
+    now_s = time.time()
+    for certificate in certificates:
+        if fault := certificate.fault(now_s):
+            raise CertificateError(fault)
+        if warning := certificate.warning(now_s):
+            _logger.warning("%s", warning)
+
+
+class CertificateWatch:
+    """Logs as the end of a session's certificates comes near, and when it is there."""
+
+    def __init__(self, certificates: list[Certificate]) -> None:
+        """Start to watch; without certificates there is nothing to do."""
+        self._closing = Event()
+        self._moments = _moments(certificates, time.time())
+        if self._moments:
+            Thread(target=self._run, name="certificates", daemon=True).start()
+
+    def close(self) -> None:
+        """End it."""
+        self._closing.set()
+
+    def _run(self) -> None:
+        for moment_s, certificate in self._moments:
+            while (now_s := time.time()) < moment_s:
+                if self._closing.wait(min(_LOOK_S, moment_s - now_s)):
+                    return
+            level = logging.ERROR if now_s >= certificate.ends_s else logging.WARNING
+            _logger.log(level, "%s", certificate.warning(now_s))
+
+
+def _moments(certificates: list[Certificate], now_s: float) -> list[tuple[float, Certificate]]:
+    """When to speak of which certificate, in the order of time."""
+    all_of_them = [(each.ends_s - before_s, each) for each in certificates for before_s in _AGAIN_S]
+    return sorted((one for one in all_of_them if one[0] > now_s), key=lambda one: one[0])
+
+
+def _validity(der: bytes) -> tuple[float, float]:
+    """Begin and end [s since 1970] of a certificate in DER (RFC 5280, 4.1)."""
+    _, begin, _ = _element(der, 0, _SEQUENCE)  # Certificate
+    _, at, _ = _element(der, begin, _SEQUENCE)  # TBSCertificate
+    tag, _, _ = _element(der, at)
+    skipped = 4 if tag == _VERSION else 3  # version where it is given, serial number, algorithm, issuer
+    for _ in range(skipped):
+        _, _, at = _element(der, at)
+    _, at, _ = _element(der, at, _SEQUENCE)
+    begins_s, at = _time(der, at)
+    ends_s, _ = _time(der, at)
+    return begins_s, ends_s
+
+
+def _time(der: bytes, at: int) -> tuple[float, int]:
+    """The time [s since 1970] at an offset, and the offset behind it."""
+    tag, begin, end = _element(der, at)
+    text = der[begin:end].decode("ascii")
+    if tag == _UTC_TIME:
+        text = ("19" if int(text[:2]) >= 50 else "20") + text
+    elif tag != _GENERALIZED_TIME:
+        raise ValueError("no time")
+    return datetime.strptime(text, "%Y%m%d%H%M%SZ").replace(tzinfo=timezone.utc).timestamp(), end
+
+
+def _element(der: bytes, at: int, expected: int | None = None) -> tuple[int, int, int]:
+    """Tag, begin and end of the content of the element at an offset."""
+    tag, length, begin = der[at], der[at + 1], at + 2
+    if length & 0x80:
+        size = length & 0x7F
+        length, begin = int.from_bytes(der[begin : begin + size], "big"), begin + size
+    if begin + length > len(der) or expected not in (None, tag):
+        raise ValueError("no certificate")
+    return tag, begin, begin + length
+
+
+def _date(stamp_s: float) -> str:
+    return datetime.fromtimestamp(stamp_s, timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds // size:.0f} {unit}"
+    return f"{seconds:.0f} seconds"

@@ -1,0 +1,60 @@
+"""Who tries passwords waits for their turn, one try at a time, so that a wrong one delays those of its own place alone.
+
+A place is a machine's address, or the network that one line of a provider has (the first 64 bits of IPv6), together
+with the name that is tried: behind one address may be a whole company, whose operators do not wait for each other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from ipaddress import IPv6Address, ip_address
+from weakref import WeakValueDictionary
+
+MAX_OF_PLACE = 5
+"""Tries of one place that are under way or wait; more are refused unread."""
+MAX_OF_ALL = 500
+"""Tries of all places that are under way or wait, so that a thousand places do not fill this machine's memory."""
+
+
+class Guesses:
+    """Lets one try of each place at a time pass. Used from one event loop."""
+
+    def __init__(self) -> None:
+        """Let nobody wait yet."""
+        self._turns = WeakValueDictionary[tuple[str, str], asyncio.Lock]()
+        self._waiting = Counter[tuple[str, str]]()
+
+    @asynccontextmanager
+    async def turn(self, host: str, name: str) -> AsyncIterator[bool]:
+        """Wait for the turn of a try; False: too many wait already, and this one is not to be read.
+
+        Args:
+            host: address that it comes from.
+            name: that is tried, of an operator; empty: one that nobody has.
+        """
+        place = (_network(host), name)
+        if self._waiting[place] >= MAX_OF_PLACE or self._waiting.total() >= MAX_OF_ALL:
+            yield False
+            return
+        turn = self._turns.setdefault(place, asyncio.Lock())
+        self._waiting[place] += 1
+        try:
+            async with turn:
+                yield True
+        finally:
+            self._waiting[place] -= 1
+            if not self._waiting[place]:
+                del self._waiting[place]
+
+
+def _network(host: str) -> str:
+    try:
+        address = ip_address(host.partition("%")[0])
+    except ValueError:
+        return host
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is None:
+        return address.exploded[:19]
+    return str(getattr(address, "ipv4_mapped", None) or address)

@@ -1,0 +1,59 @@
+"""What the certificates of this process's session mean for it: how long they last, and who does not take them.
+
+Only sessions of `ros2_embedded` are known; on another ROS 2 nothing is said.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+_STEPS_S = (7 * 86400.0, 86400.0, 3600.0, 600.0, 60.0, 0.0)
+"""[s] before the end at which it is worth a further line of the log."""
+
+
+@dataclass(frozen=True)
+class SessionTrust:
+    """The certificates that a session took when it opened; one that is renewed since does not count for it."""
+
+    certificates: tuple[Any, ...] = ()
+    """`ros2_embedded.certificate_dates.Certificate`s."""
+    links_end: bool = False
+    """Whether links end with them."""
+
+    @staticmethod
+    def of_process() -> SessionTrust:
+        """Return that of a session which opens now."""
+        try:
+            from ros2_embedded.certificate_dates import certificates_of, links_end
+            from ros2_embedded.session_config import make_config
+        except ModuleNotFoundError:
+            return SessionTrust()
+        config = make_config()
+        return SessionTrust(tuple(certificates_of(config)), links_end(config))
+
+    def warning(self) -> str:
+        """Return what is to be said of an end within thirty days; empty: nothing."""
+        now_s = time.time()
+        said = dict.fromkeys(certificate.warning(now_s) for certificate in self.certificates)
+        return "; ".join(words for words in said if words)
+
+    def urgency(self) -> int:
+        """Return a number that grows each time the end has come near enough for a further line of the log."""
+        left_s = min((each.ends_s for each in self.certificates), default=float("inf")) - time.time()
+        return sum(left_s <= step_s for step_s in _STEPS_S)
+
+    @property
+    def over(self) -> bool:
+        """Whether a certificate has ended, and all links of this process with it."""
+        return self.links_end and any(certificate.fault(time.time()) for certificate in self.certificates)
+
+
+def refused_or(advice: str) -> str:
+    """Return which peers the session file names and why none of them talks to this process; else `advice`."""
+    try:
+        from ros2_embedded.security.refusals import refusals
+    except ModuleNotFoundError:
+        return advice
+    return "; ".join(refusals()) or advice

@@ -1,0 +1,93 @@
+"""A console beside another deployment: what that one says on the topics of the whole domain is not shown."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from std_srvs.srv import Trigger
+from system_stack import Stack
+
+from openral_console.live.deployment import LiveDeployment
+from openral_console.ros.console_node import ConsoleNode
+from openral_core.graph.names import is_of_another
+
+INFO = 20
+OWN, OTHERS = "openral/bridge", ("arm2/bridge", "openral/left/bridge")
+
+
+class Neighbour:
+    """A deployment, as far as the graph shows one, that talks."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        space, _, node = name.rpartition("/")
+        self.node = Node(node, namespace=f"/{space}")
+        self.node.create_service(Trigger, "estop", lambda request, response: response)
+        self._diagnostics = self.node.create_publisher(DiagnosticArray, "/diagnostics", 10)
+
+    def talk(self) -> None:
+        self.node.get_logger().info(f"this is {self.name}")
+        self._diagnostics.publish(DiagnosticArray(status=[DiagnosticStatus(name=f"{self.name}: control")]))
+
+
+@pytest.fixture
+def robots() -> Iterator[list[Neighbour]]:
+    rclpy.init(args=[], domain_id=int(os.environ["ROS_DOMAIN_ID"]))
+    made = [Neighbour(name) for name in (OWN, *OTHERS)]
+    yield made
+    for robot in made:
+        robot.node.destroy_node()
+    rclpy.try_shutdown()
+
+
+def test_the_log_and_the_diagnostics_are_of_the_own_robot(robots: list[Neighbour]) -> None:
+    deployment = LiveDeployment()
+    console, executor = ConsoleNode(deployment), SingleThreadedExecutor()
+    for node in (console, *(robot.node for robot in robots)):
+        executor.add_node(node)
+
+    def said() -> list[str]:
+        return [line.text for line in deployment.log.newest(INFO, 100) if line.text.startswith("this is")]
+
+    end = time.monotonic() + 60
+    while len(deployment.others) < len(OTHERS) or len(said()) < 5 or not deployment.diagnostics:
+        assert time.monotonic() < end, (deployment.others, said(), deployment.diagnostics)
+        for robot in robots[::-1] if len(deployment.others) == len(OTHERS) else ():
+            robot.talk()
+        executor.spin_once(timeout_sec=0.05)
+    executor.shutdown()
+    console.destroy_node()
+    assert set(said()) == {f"this is {OWN}"}
+    assert list(deployment.diagnostics) == [f"{OWN}: control"]
+
+
+@pytest.mark.parametrize(
+    ("named", "another"),
+    [
+        ("openral.reasoner", False),
+        ("openral.policy.mini", False),
+        ("arm2.policy.mini", True),
+        ("arm22/sim_bridge: control", False),
+        ("arm2/sim_bridge: control", True),
+        ("openral.left.reasoner", True),
+        ("motor 3: temperature 1.5", False),
+    ],
+)
+def test_whose_a_name_is(named: str, another: bool) -> None:
+    assert is_of_another(named, "/openral", ("/arm2", "/openral/left")) is another
+
+
+def test_a_console_says_at_once_that_its_deployment_is_not_there(tmp_path: Path) -> None:
+    with Stack(tmp_path, "openral", "console", "--namespace", "/nope", "--port", "0") as console:
+        console.until_says("no deployment is in /nope yet")
+        assert "openral console: http" in console.output
+        console.interrupt()
+        assert console.wait() == 0

@@ -14,6 +14,7 @@ SPEC = SidecarSpec(
     python="3.11",
     steps=(InstallStep(("pillow>=10.1,<13",)),),
     module="brightness",
+    parser="brightness:arguments",
     description="how bright an image is",
 )
 
@@ -28,12 +29,17 @@ def measure(data: dict) -> dict:
     return {"brightness": float(np.asarray(Image.fromarray(image).convert("L")).mean() / 255)}
 
 
-def main() -> None:
-    """Serve; a real one loads its checkpoint here, before it says that it is ready."""
+def arguments() -> argparse.ArgumentParser:
+    """Return the parser of what the server is started with."""
     parser = argparse.ArgumentParser(description=SPEC.description)
     parser.add_argument("--model", default="luma")
     server_arguments(parser)
-    args = parser.parse_args()
+    return parser
+
+
+def main() -> None:
+    """Serve; a real one loads its checkpoint here, before it says that it is ready."""
+    args = arguments().parse_args()
     serve(
         {"measure": measure},
         Identity(args.model),

@@ -14,11 +14,12 @@ from rich.console import Console
 from openral_cli import doctor_command
 from openral_cli.plugins import PluginGroup
 from openral_core.cli.printable import printable_lines
-from openral_core.errors import OpenralError
+from openral_core.errors import OpenralError, UsageError
 from openral_core.files.output_folder import disk_fault
 
-EXIT_FAILURE = 1
-"""Exit code of an error that the user can fix."""
+EXIT_FAILURE, EXIT_USAGE = 1, 2
+"""Exit codes of an error that the user can fix: of words that cannot be taken as they are typed, for which typer has 2
+as well, and of all that fails later, such as a file that is not there."""
 
 app = typer.Typer(
     name="openral",
@@ -48,21 +49,21 @@ def _root(
 
 
 def main() -> None:
-    """Run the command line; an error of openral's own, or of a disk, is one message and exit code 1."""
+    """Run the command line; an error of openral's own, or of a disk, is one message and an exit code."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     try:
         app()
     except OpenralError as error:
-        _refuse(str(error))
+        _refuse(str(error), EXIT_USAGE if isinstance(error, UsageError) else EXIT_FAILURE)
     except OSError as error:
         fault = disk_fault(error)
         if fault is None:
             raise
-        _refuse(fault)
+        _refuse(fault, EXIT_FAILURE)
     except ValueError as error:
         if not _is_of_session(error):
             raise
-        _refuse(str(error))
+        _refuse(str(error), EXIT_FAILURE)
 
 
 def _is_of_session(error: ValueError) -> bool:
@@ -71,9 +72,9 @@ def _is_of_session(error: ValueError) -> bool:
     return module is not None and isinstance(error, module.SessionConfigError)
 
 
-def _refuse(why: str) -> NoReturn:
+def _refuse(why: str, code: int) -> NoReturn:
     with contextlib.suppress(OSError):  # standard error itself may be on the disk that is full
         Console(stderr=True).print(
             f"error: {printable_lines(why)}", style="red", markup=False, highlight=False, soft_wrap=True
         )
-    sys.exit(EXIT_FAILURE)
+    sys.exit(code)

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from openral_core.errors import InstallationError
+from openral_core.errors import InstallationError, UsageError
 from openral_core.loopback import is_loopback
 
 DEFAULT_PORT = 8420
@@ -49,12 +49,13 @@ class ListenOptions:
         """See that whoever reaches the address must know something, and that nobody can listen on the way.
 
         Raises:
-            InstallationError: a protection is missing; the text names it.
+            UsageError: a protection is missing; the text names it.
+            InstallationError: a file is.
         """
         if bool(self.certificate) != bool(self.key):
-            raise InstallationError("--certificate and --key belong together; name both, or neither")
+            raise UsageError("--certificate and --key belong together; name both, or neither")
         if not self.loopback and not (self.certificate and self.passwords):
-            raise InstallationError(
+            raise UsageError(
                 f"--address {self.address} can be reached from other machines: name --certificate, --key and "
                 "--passwords, or stay on 127.0.0.1 and use ssh -L"
             )

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from openral_console.options import ListenOptions
 from openral_console.sessions import Sessions
+from openral_core.process.announcements import STARTED_AGAIN
 from openral_core.process.wait_or_kill import wait_or_kill
 
 PAUSE_S = 1.0
@@ -94,5 +95,5 @@ class StopProcess:
             code = self._process.wait()
             if self._closing.wait(PAUSE_S):
                 return
-            self._say(f"the process behind Stop ended with {code}; it is started again")
+            self._say(f"the process behind Stop ended with {code}; {STARTED_AGAIN}")
             self._process = self._start()

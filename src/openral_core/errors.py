@@ -10,6 +10,10 @@ class OpenralError(Exception):
     """Base of every error that openral raises on purpose; its text is fit to be shown as it is."""
 
 
+class UsageError(OpenralError):
+    """A command's options or arguments cannot be taken, whatever there is on this machine; nothing was begun."""
+
+
 class InstallationError(OpenralError):
     """A part of openral, or of what it needs, is not installed."""
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, PrivateAttr, StringConstraints, model_validator
 
-from openral_core.files.document import read_document
+from openral_core.errors import ManifestError, nearest
+from openral_core.files.document import Document, read_document
 from openral_core.files.named_files import find_file
+from openral_core.hardware.urdf import joints_in
 from openral_core.schema import Count, Fault, Interval, Many, Positive, Schema, Word, raise_faults, validate
 from openral_core.vocabulary import ControlMode, Embodiment, Modality
 
@@ -167,6 +170,7 @@ class RobotDescription(Schema):
     """What it may do."""
     urdf: Word | None = None
     """File beside robot.yaml, or absent where the simulator's model is the source."""
+    _source: Document | None = PrivateAttr(default=None)
 
     @model_validator(mode="after")
     def _names_agree(self) -> RobotDescription:
@@ -185,6 +189,11 @@ class RobotDescription(Schema):
         return self
 
     @property
+    def source(self) -> Document | None:
+        """The file that it was read from, beside which its URDF lies; None where code made the robot."""
+        return self._source
+
+    @property
     def gripper_joint(self) -> Joint | None:
         """The joint whose position is the opening of the first gripper, if there is one."""
         return next((joint for joint in self.joints if joint.role == "gripper"), None)
@@ -200,8 +209,41 @@ def load_robot(name_or_path: str | Path) -> RobotDescription:
 
     Raises:
         NotFoundError: no such robot.
-        ManifestError: one line a fault.
+        ManifestError: one line a fault; its URDF must be there, and have its joints.
     """
+    document = read_document(robot_file(name_or_path))
+    robot = validate(RobotDescription, document)
+    robot._source = replace(document, path=document.path.absolute())  # the same file by whatever path
+    if faults := _urdf_faults(robot, document):
+        raise ManifestError("\n".join(faults))
+    return robot
+
+
+def robot_file(name_or_path: str | Path) -> Path:
+    """Return the file of a robot; see `load_robot`. Raises NotFoundError: there is none."""
     folder = Path(name_or_path)
     ref = folder / "robot.yaml" if folder.is_absolute() and folder.is_dir() else name_or_path
-    return validate(RobotDescription, read_document(find_file(ref, "robot", ROBOT_PATTERNS)))
+    return find_file(ref, "robot", ROBOT_PATTERNS)
+
+
+def _urdf_faults(robot: RobotDescription, document: Document) -> list[str]:
+    """Return what is wrong with a robot's URDF; a gripper's joint may be none of it, but the opening of its fingers."""
+    if robot.urdf is None:
+        return []
+    path = document.path.parent / robot.urdf
+    if not path.is_file():
+        close = nearest(path.name, [found.name for found in path.parent.glob("*.urdf")])
+        fix = f"did you mean '{close}'?" if close else "put it there, or take the key out"
+        return [document.fault(("urdf",), f"{robot.urdf} does not lie beside {document.path.name}", fix)]
+    try:
+        known = joints_in(path)
+    except ValueError as error:
+        return [document.fault(("urdf",), f"{robot.urdf} {error}", "write a URDF, or take the key out")]
+    faults = []
+    for index, joint in enumerate(robot.joints):
+        if joint.role != "gripper" and joint.name not in known:
+            close = nearest(joint.name, known)
+            fix = f"did you mean '{close}'?" if close else f"use one of {', '.join(known) or 'none'}"
+            what = f"'{joint.name}' is no joint of {robot.urdf}"
+            faults.append(document.fault(("joints", index, "name"), what, fix))
+    return faults

@@ -12,10 +12,11 @@ from typing import Annotated, Literal, TypeVar, overload
 from pydantic import Field, JsonValue, PrivateAttr, StringConstraints, model_validator
 
 from openral_core.arm_section import SceneArm
-from openral_core.errors import ManifestError
+from openral_core.errors import ManifestError, NotFoundError
 from openral_core.files.document import Document, read_document
-from openral_core.files.named_files import find_file
+from openral_core.files.named_files import find_file, name_of
 from openral_core.manifest.contracts import Box
+from openral_core.robot import robot_file
 from openral_core.scene_parts import SceneAction, SceneCamera, SceneWorld
 from openral_core.schema import Count, Fault, Many, Positive, Schema, Vector3, Word, raise_faults, validate
 
@@ -83,6 +84,13 @@ class DeployScene(Schema):
     def source(self) -> Document | None:
         """The file that it was read from, beside which its model lies; None where code made the scene."""
         return self._source
+
+    @property
+    def reference(self) -> str:
+        """What a command takes for it: its name, or the path of its file; its id where code made the scene."""
+        if self._source is None:
+            return self.scene.id
+        return name_of(self._source.path, SCENE_PATTERNS) or str(self._source.path)
 
     @model_validator(mode="after")
     def _rates_fit(self) -> DeployScene:
@@ -260,4 +268,11 @@ def scene_of(document: Document, tier: type[DeployScene] = DeployScene) -> Deplo
     scene = validate(found, document)
     scene._source = replace(document, path=document.path.absolute())  # the same file by whatever path
     beside = document.path.parent / scene.robot_id
-    return scene.model_copy(update={"robot_id": str(beside)}) if beside.is_file() else scene
+    if beside.is_file():
+        return scene.model_copy(update={"robot_id": str(beside)})
+    try:
+        robot_file(scene.robot_id)
+    except NotFoundError as error:
+        what, _, fix = str(error).partition("; ")
+        raise ManifestError(document.fault(("robot_id",), what, fix)) from error
+    return scene

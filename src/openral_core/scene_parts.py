@@ -17,6 +17,10 @@ MAX_HORIZON_S = 5.0
 """[s] no chunk of actions is longer, whatever a scene or a skill says."""
 
 
+LONGEST_STEP_M, LONGEST_STEP_RAD = 0.5, 3.2
+"""[m] and [rad] that nothing is led in one control step; what is longer is one of millimetres or degrees."""
+
+
 class SceneCamera(Schema):
     """One camera; in YAML a bare name stands for one with all defaults."""
 
@@ -172,8 +176,21 @@ class SceneAction(Schema):
         if self.stiffness is not None and self.counts_from != "hand":
             what = "is of displacements that count from the hand"
             faults.append(Fault("stiffness", what, "add counts_from: hand"))
-        raise_faults(faults)
+        raise_faults(faults or self._step_faults())
         return self
+
+    def _step_faults(self) -> list[Fault]:
+        """Return what is wrong with how far the greatest command leads within one control step."""
+        faults, rows = [], list(zip(self.low, self.high, strict=True))
+        for name, step, longest, used, unit, fix in (
+            ("step_m", self.step_m, LONGEST_STEP_M, rows[:3], "m", "write metres, not millimetres"),
+            ("step_rad", self.step_rad, LONGEST_STEP_RAD, rows, "rad", "write radians, not degrees"),
+        ):
+            farthest = (step or 0.0) * max(max(abs(low), abs(high)) for low, high in used)
+            if farthest > longest:
+                what = f"{step:g} leads {farthest:g} {unit} in one control step, which nothing follows"
+                faults.append(Fault(name, what, fix))
+        return faults
 
     def share(self, dt: float) -> float:
         """Return the share of a displacement that the hand goes within a control step of `dt` [s].

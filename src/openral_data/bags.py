@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from openral_core.errors import DatasetError, InstallationError
 
 MCAP_MAGIC = b"\x89MCAP0\r\n"
+RECORD_HEAD = 9
+"""Bytes before the content of a record: what it is, and its length, little endian."""
 
 
 def _rosbag2() -> Any:
@@ -59,12 +62,42 @@ class EpisodeBag:
         self._writer.close()
 
 
-def files_without_end(bag: Path) -> list[Path]:
-    """Return the MCAP files of a bag, a folder or one file, that end in the middle: no reader says so by itself.
+@dataclass(frozen=True)
+class UnreadablePart:
+    """An MCAP file that can be read in part."""
 
-    A complete file ends in the magic bytes that it begins with (mcap.dev/spec).
+    path: Path
+    begins: int
+    """Byte from which on it cannot be read."""
+    cut_off: bool
+    """It ends in the middle; else bytes are damaged."""
+
+    def __str__(self) -> str:
+        size = self.path.stat().st_size
+        if self.cut_off:
+            why = "as a file does that was copied in part or whose recorder was killed"
+            return f"{self.path}: ends in the middle, at byte {self.begins} of {size}, {why}"
+        return f"{self.path}: is damaged from byte {self.begins} of {size} on, and so is its summary"
+
+
+def unreadable_parts(bag: Path, reader: Any) -> list[UnreadablePart]:
+    """Return the files of a bag that end in the middle or are damaged there, by their number; no reading says so.
+
+    A file whose summary can be read is none of them: where it is damaged, reading raises. ROS 2's own reader knows no
+    more than whether a file has its end: a complete one ends in the magic bytes that it begins with (mcap.dev/spec).
+
+    Args:
+        bag: a folder or one file.
+        reader: that opened it.
     """
-    return [path for path in mcap_files(bag) if not _has_end(path)]
+    begins: dict[Path, int] | None = getattr(reader, "unreadable", None)
+    if begins is None:
+        begins = {path: path.stat().st_size for path in mcap_files(bag) if not _has_end(path)}
+    return [
+        UnreadablePart(path, begins[path], _ends_within_record(path, begins[path]))
+        for path in mcap_files(bag)
+        if path in begins
+    ]
 
 
 def mcap_files(bag: Path) -> list[Path]:
@@ -72,6 +105,17 @@ def mcap_files(bag: Path) -> list[Path]:
     if bag.is_file():
         return [bag]
     return sorted(bag.glob("*.mcap"), key=lambda path: (len(path.name), path.name))
+
+
+def _ends_within_record(path: Path, begins: int) -> bool:
+    """Tell whether a file ends before the record that begins at a byte does."""
+    with path.open("rb") as file:
+        file.seek(begins)
+        head = file.read(RECORD_HEAD)
+    return not _has_end(path) and (
+        len(head) < RECORD_HEAD
+        or begins + RECORD_HEAD + int.from_bytes(head[1:], "little") > path.stat().st_size
+    )
 
 
 def _has_end(path: Path) -> bool:

@@ -10,6 +10,7 @@ import typer
 
 from openral_core.cli import numbers
 from openral_core.cli.printable import printable
+from openral_core.errors import NotFoundError
 from openral_data.record_commands import record
 
 app = typer.Typer(help="Recorded episodes: record, look, check, repair, replay.", no_args_is_help=True)
@@ -119,7 +120,8 @@ def split(
     from openral_data.datasets.selection import EpisodeSelection, parse_episodes, write_selection
     from openral_data.lerobot_v3 import open_dataset
 
-    chosen = EpisodeSelection.of(open_dataset(dataset_folder(folder)), parse_episodes(episodes))
+    wanted = parse_episodes(episodes)
+    chosen = EpisodeSelection.of(open_dataset(dataset_folder(folder)), wanted)
     typer.echo(f"{_episodes(write_selection(out, [chosen]))} in {out}")
 
 
@@ -156,7 +158,7 @@ def convert(
         return
     for source in sources:
         if not source.exists():
-            raise typer.BadParameter(f"there is no {source}")
+            raise NotFoundError(f"there is no {source}")
     if to is Target.rerun:
         raise typer.BadParameter(
             "only one recording becomes Rerun's files; convert bags to a recording first"

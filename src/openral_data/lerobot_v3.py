@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +23,10 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from openral_core.errors import DatasetError, NotFoundError, OutputError
+from openral_core.files.atomic import write_atomically
+from openral_core.files.json_file import read_json_object
 from openral_core.files.output_folder import check_folder
+from openral_core.files.settings_difference import settings_difference
 from openral_data.column_statistics import ColumnStatistics
 from openral_data.episode import Episode, decode_png
 from openral_data.lerobot_meta import read_episodes, read_info, read_rows, read_sentences, tasks_table
@@ -34,21 +37,33 @@ FILE_BYTES = 100_000_000
 CHUNK = 1000
 SHARDS = "shards"
 """Folder of what a collection has gathered so far, beside the dataset that is made of it."""
+COLLECTION = "collection.json"
+"""What the episodes of a collection have in common, beside the shards."""
 _DATA = "data/chunk-{:03d}/file-{:03d}.parquet"
 _OURS = "only datasets of `openral train collect` and `openral world-model collect` have it"
 
 
-def begin_collection(root: Path) -> Path:
+def begin_collection(root: Path, settings: Mapping[str, object]) -> Path:
     """See that a folder can take a collection, or holds one that goes on; return the folder of its shards.
 
+    Args:
+        root: of the dataset.
+        settings: what all of its episodes have in common, as plain values; a collection goes on with the same only.
+
     Raises:
-        OutputError: it holds something else, such as a dataset of another kind, or cannot be written.
+        OutputError: it holds something else, such as a dataset of another kind, or a collection with other settings, or
+            cannot be written.
     """
     shards = root / SHARDS
     if root.is_dir() and any(root.iterdir()) and not shards.is_dir():
         raise OutputError(f"{root} holds something already that was not collected; name another --out")
+    note, wanted = shards / COLLECTION, json.loads(json.dumps(settings))
+    others = settings_difference(read_json_object(note, OutputError), wanted) if note.is_file() else ""
+    if others:
+        raise OutputError(f"{root} holds a collection with other settings: {others}; name another --out")
     check_folder(root, "--out")
     shards.mkdir(parents=True, exist_ok=True)
+    write_atomically(note, json.dumps(wanted, indent=2) + "\n")
     return shards
 
 

@@ -37,6 +37,8 @@ ACTION_NAMES = {
     4: ("delta_x", "delta_y", "delta_z", "gripper"),
     7: ("delta_x", "delta_y", "delta_z", "turn_x", "turn_y", "turn_z", "gripper"),
 }
+MAY_BE_UNKNOWN = frozenset({"label.hand_to_object", "label.object_to_target", "label.landmarks"})
+"""Columns in which nan says that a number is not known, such as a distance in the scene of another task."""
 LANDMARKS = ("object_x", "object_y", "object_z", "target_x", "target_y", "target_z")
 
 

@@ -10,6 +10,7 @@ from openral_control.safety.arm_limits import ArmLimits, Vector
 from openral_control.safety.workspace import TOLERANCE_M
 from openral_core.manifest.contracts import Box
 from openral_core.scene import DeployScene
+from openral_robot_bridge.arm_scene import robot_command
 from openral_robot_bridge.driver import ArmMode, ArmState
 from openral_robot_bridge.findings import ArmFinding
 from openral_robot_bridge.robot_arm import RobotArm
@@ -37,7 +38,7 @@ def check_arm(scene: DeployScene) -> list[ArmFinding]:
         return [
             ArmFinding("connection", True, versions),
             *_limit_rows(arm.robot_limits, info.limits),
-            _mode_row(last),
+            _mode_row(last, scene),
             _margin_row(arm.process.limits, last, scene),
             ArmFinding(
                 "start pose", not refusal, refusal or "the arm is near it", f"{refusal}, or change the scene"
@@ -72,9 +73,9 @@ def _limit_rows(robot: ArmLimits, own: ArmLimits) -> list[ArmFinding]:
     return rows
 
 
-def _mode_row(state: ArmState) -> ArmFinding:
+def _mode_row(state: ArmState, scene: DeployScene) -> ArmFinding:
     found = ", ".join([state.mode.value, *state.faults])
-    fix = "release the user stop, or run `openral robot recover`"
+    fix = f"release the user stop, or run `{robot_command('recover', scene)}`"
     return ArmFinding("mode", state.mode in (ArmMode.IDLE, ArmMode.MOVING), found, fix)
 
 

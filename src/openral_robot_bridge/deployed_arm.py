@@ -10,6 +10,7 @@ from openral_control.control_loop import ControlLoop, LoopSettings, Sink
 from openral_control.control_run import OK, WARN, ControlRun
 from openral_control.envelope import Envelope
 from openral_control.safety.slow_start import SlowStart
+from openral_core.process.announcements import arm_line
 from openral_core.robot import load_robot
 from openral_core.types import RobotState
 from openral_robot_bridge.arm_scene import load_arm_scene
@@ -100,7 +101,7 @@ class DeployedArm(ControlRun):
         arm = self.scene.arm
         assert arm is not None  # `load_arm_scene`
         how = "shadow mode, nothing is sent" if self.options.shadow else "its commands are sent"
-        return f"{arm.driver} arm at {arm.address}, {self.scene.control_hz:g} Hz, {how}"
+        return arm_line(arm.driver, arm.address, self.scene.control_hz, how)
 
     def health(self) -> tuple[bytes, str, dict[str, str]]:
         """Return level, summary and numbers for `/diagnostics`; `slowed or stopped by` counts control steps."""

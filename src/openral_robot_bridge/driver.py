@@ -15,6 +15,10 @@ class ArmError(OpenralError):
     """An arm cannot be reached, or refused what was asked; the text has the arm's own words."""
 
 
+class ArmAwayError(ArmError):
+    """Nothing that can be used answers at an arm's address."""
+
+
 class NotLedError(ArmError):
     """An arm that was told its way ahead came to rest meanwhile, and must be led anew."""
 

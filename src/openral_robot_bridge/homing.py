@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from openral_core.scene import DeployScene
+from openral_robot_bridge.arm_scene import robot_command
 from openral_robot_bridge.driver import ArmError, ArmMode
 from openral_robot_bridge.robot_arm import RobotArm
 
@@ -36,7 +37,7 @@ def go_home(scene: DeployScene, say: Callable[[str], None]) -> None:
             if arm.state.mode not in (ArmMode.IDLE, ArmMode.MOVING):
                 why = ", ".join([arm.state.mode.value, *arm.state.faults])
                 raise ArmError(
-                    f"the arm cannot be moved ({why}); release its stop, or run `openral robot recover`"
+                    f"the arm cannot be moved ({why}); release its stop, or run `{robot_command('recover', scene)}`"
                 )
             arm.beat()
             way = arm.start - arm.led

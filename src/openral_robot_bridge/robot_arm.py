@@ -24,7 +24,8 @@ from openral_core.errors import ManifestError
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene
 from openral_core.types import RobotState
-from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState, NotLedError
+from openral_robot_bridge.arm_scene import robot_command, twin_hint
+from openral_robot_bridge.driver import ArmAwayError, ArmError, ArmInfo, ArmMode, ArmState, NotLedError
 from openral_robot_bridge.geometry import MujocoGeometry
 from openral_robot_bridge.lookahead import Lookahead
 from openral_robot_bridge.process import ArmProcess
@@ -144,7 +145,10 @@ class RobotArm:
         """(n,) [rad] the scene's start pose."""
         self.robot_limits = limits_of(robot)
         """Of robot.yaml."""
-        self.process = connect(HostSettings(scene.arm, self.robot_limits, self.start))
+        try:
+            self.process = connect(HostSettings(scene.arm, self.robot_limits, self.start))
+        except ArmAwayError as error:
+            raise ArmError(f"{error}{twin_hint(scene.arm, scene)}") from error
         try:
             self._make_safe(scene, scene.arm.safety, begin_anywhere)
         except BaseException:
@@ -160,6 +164,7 @@ class RobotArm:
             np.inf if begin_anywhere else safety.start_tolerance_rad,
             safety.slow_start_s,
             safety.slow_start_share,
+            robot_command("home", scene),
         )
         self.geometry = geometry = MujocoGeometry(self._compiled, ELBOW)
         """Where hand and elbow are for joints; used from the thread that steps the arm."""

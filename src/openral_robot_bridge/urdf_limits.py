@@ -7,7 +7,8 @@ from xml.etree import ElementTree
 import numpy as np
 
 from openral_control.safety.arm_limits import ArmLimits
-from openral_core.errors import ControlError
+from openral_core.errors import ControlError, nearest
+from openral_core.hardware.urdf import parse_urdf
 
 
 def read_limits(urdf: str, names: tuple[str, ...]) -> ArmLimits:
@@ -20,12 +21,10 @@ def read_limits(urdf: str, names: tuple[str, ...]) -> ArmLimits:
     Raises:
         ControlError: it is no URDF, or a joint or its limits are missing.
     """
-    if "<!DOCTYPE" in urdf or "<!ENTITY" in urdf:
-        raise ControlError("the arm's URDF declares entities, which no URDF needs; it is not read")
     try:
-        root = ElementTree.fromstring(urdf)
-    except ElementTree.ParseError as error:
-        raise ControlError(f"the arm's URDF cannot be read: {error}") from error
+        root = parse_urdf(urdf)
+    except ValueError as error:
+        raise ControlError(f"the arm's URDF {error}") from error
     joints = {joint.get("name", ""): joint for joint in root.iter("joint") if joint.get("type") == "revolute"}
     rows = [_limits(_joint(joints, name), name) for name in names]
     low, high, velocity, offset, deceleration = np.array(rows, dtype=np.float64).T
@@ -37,8 +36,9 @@ def _joint(joints: dict[str, ElementTree.Element], name: str) -> ElementTree.Ele
     ending = name.rsplit("_", 1)[-1]
     found = [joint for other, joint in joints.items() if other.rsplit("_", 1)[-1] == ending]
     if len(found) != 1:
-        known = ", ".join(sorted(joints)[:8]) or "none"
-        raise ControlError(f"the arm's URDF has {len(found)} revolute joints for {name}; it has {known}")
+        known, close = ", ".join(sorted(joints)[:8]) or "none", nearest(name, sorted(joints))
+        fix = f"did you mean '{close}' in robot.yaml? It" if close and not found else "it"
+        raise ControlError(f"the arm's URDF has {len(found)} revolute joints for {name}; {fix} has {known}")
     return found[0]
 
 

@@ -2,7 +2,7 @@
 
 The peak is the weights as they lie there (packed, read into 16 bits, or kept on the host), the largest matrix that is
 unpacked for a product, and what lives of the largest input that is accepted. What lives was counted, operation by
-operation, in Robometer's graph at its real width (tests/sidecars/storage_meter.py). Beside what an H200 measured
+operation, in Robometer's graph at its real width (tests/sidecars/models/storage_meter.py). Beside what an H200 measured
 (docs/gpu.md), the computed peaks are from 4 % too small to 16 % too large.
 """
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from openral_core.errors import ContractError
+from openral_core.errors import ContractError, UsageError
 from openral_core.manifest import RSkillManifest
 from openral_core.manifest.families import server_elsewhere
 from openral_rskill.peak_memory import peak_of, robot_gb
@@ -112,7 +112,7 @@ def budget(
         robots: whose inputs are in one batch; manifests speak of one.
 
     Raises:
-        ContractError: the device is written in another way.
+        UsageError: the device is written in another way.
     """
     # What a server holds that runs already is not free any more: counting it would count it twice.
     needs = tuple(
@@ -122,7 +122,7 @@ def budget(
     )
     name, _, index = device.partition(":")
     if name not in ("cpu", "cuda") or not (index.isdecimal() or index == ""):
-        raise ContractError(f"device '{device}' is not known; write cpu, cuda or cuda:<index>")
+        raise UsageError(f"device '{device}' is not known; write cpu, cuda or cuda:<index>")
     if name == "cpu":
         return Budget(needs, "cpu", None)
     return Budget(needs, device, (probe or free_gb)(int(index or 0)), robots)

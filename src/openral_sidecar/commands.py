@@ -13,7 +13,7 @@ from rich.table import Table
 
 from openral_core.cli import numbers
 from openral_core.cli.tables import FAULT, OK, console
-from openral_core.errors import SidecarError
+from openral_core.errors import SidecarError, UsageError
 
 app = typer.Typer(
     help="Build, start and stop the servers of models that cannot live with ours.", no_args_is_help=True
@@ -97,11 +97,13 @@ def start(
 ) -> None:
     """Start a server that stays until `openral sidecar stop`; skills that ask for the same model use it."""
     from openral_rskill.license import check_checkpoint_license
+    from openral_sidecar.arguments import check_arguments
     from openral_sidecar.environment.build import ensure_environment
     from openral_sidecar.process import ServerProcess
     from openral_sidecar.table import sidecar_spec
 
     spec = sidecar_spec(name).with_source(source)
+    check_arguments(spec, arguments or [])
     for weights in _weights(arguments or []):
         check_checkpoint_license(weights)
     python = python or ensure_environment(spec, progress=typer.echo)
@@ -133,7 +135,7 @@ def stop_(
     from openral_sidecar.cleanup import running, stop
 
     if target is None and not everything:
-        raise SidecarError("which server? give a port or a sidecar's name, or --all")
+        raise UsageError("which server? give a port or a sidecar's name, or --all")
     for server in running(None if everything else target):
         stop(server)
         typer.echo(f"stopped {server.spec or server.identity.model} at port {server.port}, pid {server.pid}")

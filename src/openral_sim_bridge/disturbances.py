@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_core.errors import NotFoundError, SimulationError
+from openral_core.errors import SimulationError, UsageError
 from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene
 from openral_core.stop_conditions import FingerTravel, commands_closing, moves_fingers
@@ -191,7 +191,7 @@ def make_disturbance(
         seed: of what is random in it.
 
     Raises:
-        NotFoundError: there is no such disturbance; the text names those that there are.
+        UsageError: there is no such disturbance; the text names those that there are.
         SimulationError: the world cannot be disturbed so.
     """
     require_disturbance(name)
@@ -199,6 +199,6 @@ def make_disturbance(
 
 
 def require_disturbance(name: str) -> None:
-    """Raise NotFoundError, which names those that there are, unless there is a disturbance of that name."""
+    """Raise UsageError, which names those that there are, unless there is a disturbance of that name."""
     if name not in DISTURBANCES:
-        raise NotFoundError(f"there is no disturbance '{name}'; there are {', '.join(DISTURBANCES)}")
+        raise UsageError(f"there is no disturbance '{name}'; there are {', '.join(DISTURBANCES)}")

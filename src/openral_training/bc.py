@@ -25,7 +25,7 @@ from openral_training.cloning_data import FINE, CloningData, Demonstrations
 from openral_training.data_parallel import join
 from openral_training.demonstrations import CORRECTION
 from openral_training.devices import mixed_precision
-from openral_training.frames import disturbance, frame_cache
+from openral_training.frames import augmentation, frame_cache
 from openral_training.mapping.data import mapped_data, write_manifest
 from openral_training.mapping.recipe import SkillRecipe
 from openral_training.proposals import mixture_error, with_proposals
@@ -282,7 +282,7 @@ def train(
         rng = np.random.default_rng([config.seed, step])
         rows = np.sort(rng.choice(demos.frames, config.batch_size, p=chances))
         pictured = data.pictured(rows, rng)[share]
-        looks = [disturbance(len(rows), rng).of(share) for _ in frames]
+        looks = [augmentation(len(rows), rng).of(share) for _ in frames]
         images = [look.on(view[pictured], process.device) for look, view in zip(looks, frames, strict=True)]
         words = sentences.draw(demos.task[rows], config.sentence_noise, rng)[share]
         return rows, torch.stack(images, dim=1), words

@@ -9,14 +9,15 @@ from typing import TypeVar
 
 import torch
 from pydantic import BaseModel
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from openral_core.errors import ContractError, PolicyError
-from openral_core.files.atomic import replaced_file
+from openral_core.errors import ContractError, PolicyError, WeightsError
 from openral_data.lerobot_v3 import Dataset
 from openral_rskill.provenance import commit
+from openral_rskill.safetensors_file import weights_fault
+from openral_rskill.weights_writing import replaced_weights
 from openral_training.recipe import Recipe
 
 ConfigT = TypeVar("ConfigT")
@@ -74,12 +75,16 @@ def _digest(root: Path, files: Iterable[Path]) -> str:
 
 
 def save_run(path: Path, network: nn.Module, optimiser: torch.optim.Optimizer, step: int, run: str) -> None:
-    """Write the run at `step` with its identity; a crash while writing leaves the former file."""
+    """Write the run at `step` with its identity; a crash while writing leaves the former file.
+
+    Raises:
+        OSError: the disk is full, or cannot be written.
+    """
     tensors: dict[str, Tensor] = {f"network.{k}": v for k, v in network.state_dict().items()}
     for index, slots in optimiser.state_dict()["state"].items():
         tensors |= {f"optimiser.{index}.{slot}": value for slot, value in slots.items()}
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replaced_file(path) as partial:
+    with replaced_weights(path) as partial:
         save_file(
             {k: v.detach().clone().contiguous() for k, v in tensors.items()},
             partial,
@@ -92,23 +97,29 @@ def restore_run(path: Path, network: nn.Module, optimiser: torch.optim.Optimizer
 
     Raises:
         ContractError: the file is of a run with another configuration, model, recipe or dataset.
+        WeightsError: the file is damaged, or holds something else.
     """
     if not path.is_file():
         return 0
-    with safe_open(path, "pt") as file:
-        metadata = file.metadata()
-    if metadata.get("run") != run:
-        raise ContractError(
-            f"{path} belongs to another run; choose another --out, or delete it to begin anew"
+    try:
+        with safe_open(path, "pt") as file:
+            metadata = file.metadata() or {}
+        if metadata.get("run", run) != run:
+            raise ContractError(
+                f"{path} belongs to another run; choose another --out, or delete it to begin anew"
+            )
+        step, tensors = int(metadata["step"]), load_file(path)
+        network.load_state_dict(
+            {k.removeprefix("network."): v for k, v in tensors.items() if k.startswith("network.")}
         )
-    tensors = load_file(path)
-    network.load_state_dict(
-        {k.removeprefix("network."): v for k, v in tensors.items() if k.startswith("network.")}
-    )
-    state: dict[int, dict[str, Tensor]] = {}
-    for name, value in tensors.items():
-        kind, *rest = name.split(".", 2)
-        if kind == "optimiser":
-            state.setdefault(int(rest[0]), {})[rest[1]] = value
-    optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
-    return int(metadata["step"])
+        state: dict[int, dict[str, Tensor]] = {}
+        for name, value in tensors.items():
+            kind, *rest = name.split(".", 2)
+            if kind == "optimiser":
+                state.setdefault(int(rest[0]), {})[rest[1]] = value
+        optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
+    except (OSError, SafetensorError, KeyError, ValueError, IndexError, RuntimeError) as error:
+        other = f"{path.name} holds no state of this training ({' '.join(str(error).split())[:200]})"
+        why = weights_fault(path) or other
+        raise WeightsError(f"{path.parent}: {why}; copy it back whole, or delete it to begin anew") from error
+    return step

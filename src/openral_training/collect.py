@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from openral_benchmark.workers.parent_watch import worker_pool
-from openral_core.errors import NotFoundError, SimulationError
+from openral_core.errors import SimulationError
 from openral_data.episode import Episode, load_shard, save_shard
 from openral_rskill.registry import load_package
 from openral_rskill.weights_hash import weights_sha256
@@ -76,8 +76,7 @@ def plan(
     Raises:
         NotFoundError: the recipe has no such task.
     """
-    if unknown := sorted(set(tasks) - set(recipe.task_ids)):
-        raise NotFoundError(f"the recipe has no task '{unknown[0]}'; it has {', '.join(recipe.task_ids)}")
+    recipe.require_tasks(tasks)
     ids = list(recipe.train_init_ids.ids())
     corrected, weights = (
         (tasks_of(skill, recipe), weights_sha256(load_package(skill)) or "") if skill else ((), "")

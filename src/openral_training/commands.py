@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -67,7 +68,8 @@ def collect(
     if skill is not None:
         require_fit(skill, plan_for)
     units = collecting.plan(plan_for, starts, failures, skill, attempts, only or ())
-    folder = begin_collection(out) / f"seed{seed}"
+    metadata = metadata_of(plan_for)
+    folder = begin_collection(out, asdict(metadata)) / f"seed{seed}"
     frames = 0
     with progress_bar("collecting", len(units), goes_on=BY_ITSELF) as (bar, task):
 
@@ -79,7 +81,7 @@ def collect(
         shards = list(
             collecting.collect(plan_for, folder, units, seed=seed, workers=workers, progress=advance)
         )
-    writer = DatasetWriter(out, metadata_of(plan_for))
+    writer = DatasetWriter(out, metadata)
     for episode in collecting.read(shards):
         writer.add(episode)
     writer.close()

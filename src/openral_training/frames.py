@@ -44,7 +44,7 @@ def frame_cache(
 
 
 @dataclass(frozen=True)
-class Disturbance:
+class Augmentation:
     """How the pictures of a batch of B are moved and their colours changed."""
 
     shift: NDArray[np.int64]
@@ -54,9 +54,9 @@ class Disturbance:
     offset: NDArray[np.float32]
     """(B, 1, 1, 3) in 0..255."""
 
-    def of(self, share: slice) -> Disturbance:
+    def of(self, share: slice) -> Augmentation:
         """Return that of some of the batch."""
-        return Disturbance(self.shift[share], self.gain[share], self.offset[share])
+        return Augmentation(self.shift[share], self.gain[share], self.offset[share])
 
     def on(self, pictures: NDArray[np.uint8], device: torch.device | str) -> Tensor:
         """Return what pictures become, (B, 3 * P, H, W) float32 in 0..255, computed on a device.
@@ -80,8 +80,8 @@ class Disturbance:
         return (moved * gain + offset).clamp_(0, 255).permute(0, 3, 1, 2).contiguous()
 
 
-def disturbance(count: int, rng: np.random.Generator) -> Disturbance:
+def augmentation(count: int, rng: np.random.Generator) -> Augmentation:
     """Draw for each of `count` pictures a shift of up to SHIFT px, a contrast and three brightnesses."""
     shift = rng.integers(0, 2 * SHIFT + 1, (count, 2)) - SHIFT
     gain = rng.uniform(0.85, 1.15, (count, 1, 1, 1)).astype(np.float32)
-    return Disturbance(shift, gain, rng.uniform(-12, 12, (count, 1, 1, 3)).astype(np.float32))
+    return Augmentation(shift, gain, rng.uniform(-12, 12, (count, 1, 1, 3)).astype(np.float32))

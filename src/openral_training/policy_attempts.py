@@ -13,6 +13,7 @@ from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.errors import ContractError
 from openral_core.types import Observation
 from openral_policy_nodes.families.factory import load_policy
+from openral_rskill.contract import require_policy
 from openral_rskill.registry import load_package
 from openral_training.experts.world import ExpertWorld
 from openral_training.misses import LONG
@@ -28,8 +29,9 @@ def require_fit(folder: Path, recipe: Recipe) -> None:
     """See that a skill can act in the scene of at least one task, before it acts.
 
     Raises:
-        ContractError: it fits none of them, or looks back; the text is about the first.
+        ContractError: it has no policy, fits none of them, or looks back; the text is about the first.
     """
+    require_policy(load_package(folder).manifest)
     if not tasks_of(folder, recipe):
         _adapters(folder, recipe, recipe.task_ids[0])
 

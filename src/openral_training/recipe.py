@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -90,6 +91,11 @@ class Recipe(_Strict):
     def task_ids(self) -> tuple[str, ...]:
         """The simulator's task ids."""
         return tuple(self.tasks)
+
+    def require_tasks(self, tasks: Iterable[str]) -> None:
+        """Raise NotFoundError if there is a task among these that the recipe lacks."""
+        if unknown := sorted(set(tasks) - set(self.task_ids)):
+            raise NotFoundError(f"the recipe has no task '{unknown[0]}'; it has {', '.join(self.task_ids)}")
 
     @property
     def worlds(self) -> tuple[tuple[str, ...], ...]:

@@ -31,7 +31,7 @@ from openral_training.bc import EXPERTS, BcConfig, SentencePool, schedule
 from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
 from openral_training.data_parallel import join
 from openral_training.devices import mixed_precision
-from openral_training.frames import disturbance, frame_cache
+from openral_training.frames import augmentation, frame_cache
 from openral_training.recipe import Recipe
 
 LEAST_REFERENCE_S, REFERENCE_QUANTILE = 0.5, 0.95
@@ -222,7 +222,7 @@ def train(
         if model.before:
             began = attempt_began(labels, rows, rng)[share]
             pictures = np.concatenate([pictures, frames[began]], axis=-1)
-        images = disturbance(len(rows), rng).of(share).on(pictures, process.device)
+        images = augmentation(len(rows), rng).of(share).on(pictures, process.device)
         return rows, tasks, images, sentences.draw(tasks, config.sentence_noise, rng)[share]
 
     steps = range(restore_run(state_file, learner, optimiser, run), config.steps)

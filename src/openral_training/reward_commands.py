@@ -12,6 +12,7 @@ import typer
 
 from openral_core.cli import numbers
 from openral_core.files.output_folder import check_file
+from openral_training.devices import Device, DeviceOption
 from openral_training.views import View
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ app = typer.Typer(help="Judge reward models, and calibrate them.", no_args_is_he
 SkillOption = Annotated[str, typer.Option("--rskill", help="Name, reference or folder of a reward skill.")]
 RecipeOption = Annotated[str, typer.Option("--recipe", help="Name of a shipped recipe, or path of one.")]
 CameraOption = Annotated[str, typer.Option("--camera", help="Default: the scene's first.")]
-DeviceOption = Annotated[str, typer.Option(help="Where the model runs: cpu, cuda.")]
 WorkersOption = Annotated[int, numbers.workers("Processes that roll out.")]
 
 
@@ -47,7 +47,7 @@ def evaluate(
     ] = None,
     view: Annotated[View, typer.Option(help="How the worlds are seen.")] = View.plain,
     workers: WorkersOption = 1,
-    device: DeviceOption = "cpu",
+    device: DeviceOption = Device.cpu,
 ) -> None:
     """Judge a reward model on held-out states and words, by kind of failure: motions that miss first."""
     from rich.table import Table
@@ -60,7 +60,7 @@ def evaluate(
     from openral_training.reward_eval.page import headline, page
     from openral_training.reward_eval.run import evaluate as run
 
-    plan = _plan(rskill, recipe, camera, episodes, device, workers, calibrating=False)
+    plan = _plan(rskill, recipe, camera, episodes, device.value, workers, calibrating=False)
     plan = replace(plan, skills=tuple(ready(name).folder for name in policy or ()), view=view)
     for folder in plan.skills:
         require_fit(folder, with_all_cameras(plan.recipe))
@@ -96,7 +96,7 @@ def calibrate(
         numbers.real("Share of wrong yeses, and of wrong noes, that is allowed.", least=0.001, most=0.5),
     ] = 0.02,
     workers: WorkersOption = 1,
-    device: DeviceOption = "cpu",
+    device: DeviceOption = Device.cpu,
 ) -> None:
     """Learn from labelled rollouts what scores mean on a camera; write calibration.json beside the manifest."""
     from rich.table import Table
@@ -106,7 +106,7 @@ def calibrate(
     from openral_training.reward_eval.page import headline
     from openral_training.reward_eval.run import calibrate as run
 
-    plan = _plan(rskill, recipe, camera, episodes, device, workers, calibrating=True)
+    plan = _plan(rskill, recipe, camera, episodes, device.value, workers, calibrating=True)
     check_file(plan.package.folder / FILE_NAME, "the skill's")
     with progress_bar("rollouts", plan.films) as (bar, task):
         found, results = run(plan, error_rate, lambda count: bar.advance(task, count))
@@ -128,9 +128,11 @@ def _plan(
     from openral_core.cli.progress import console
     from openral_core.errors import ContractError, NotFoundError
     from openral_rskill.hub.install import ready
+    from openral_training.devices import torch_device
     from openral_training.recipe import load_recipe
     from openral_training.reward_eval.run import EvaluationPlan
 
+    device = torch_device(device)
     loaded = load_recipe(recipe)
     with download_bars(console) as progress:
         package = ready(rskill, progress=progress)

@@ -53,11 +53,12 @@ def collect(
 
     torch.set_num_threads(1)
     chosen, scenes = with_changes(load_config(config), out=None, seed=seed, epochs=None), load_recipe(recipe)
-    env, shards = chosen.env, begin_collection(out)
+    env, metadata = chosen.env, rollouts.metadata_of(scenes, chosen.env.tasks, size)
+    shards = begin_collection(out, rollouts.settings_of(chosen, metadata))
     requests = rollouts.plan(env.tasks, list(env.train.init_ids.ids()), episodes)
+    rollouts.require_all(shards, requests)
     with progress_bar("recording", len(requests), goes_on=BY_ITSELF) as (bar, task):
         policy = state_policy(chosen, out / BASE, lambda step, note: bar.update(task, note=note))
-        metadata = rollouts.metadata_of(scenes, env.tasks, size)
         writer, solved = DatasetWriter(out, metadata), 0
         recorded = rollouts.record(
             policy,
@@ -102,7 +103,9 @@ def evaluate(
             progress=lambda done, of: bar.update(task, completed=done, total=of),
         )
     names = [name for name in HORIZON_COLUMNS if name in result["horizons"][0]]
-    table = Table(*(HORIZON_COLUMNS[name] for name in names))
+    table = Table(box=None, pad_edge=False)  # ten columns, which are to fit 80 characters
+    for name in names:
+        table.add_column(HORIZON_COLUMNS[name], justify="right", no_wrap=True)
     for row in result["horizons"]:
         table.add_row(*(_figure(row[name]) for name in names))
     console.print(table)

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from openral_cli.deploy.commands import deploy as app
-from openral_core.errors import NotFoundError
+from openral_core.errors import UsageError
 from openral_core.process import launched_deployment as deploy
 from openral_sim_bridge.backends.fake import FakeBackend
 from openral_sim_bridge.recorder import TruthRecorder
@@ -18,7 +18,7 @@ from openral_sim_bridge.recorder import TruthRecorder
 STAND_IN = """#!{python}
 import pathlib, shutil, sys
 values = dict(word.split(":=", 1) for word in sys.argv[3:])
-print("[FATAL] [x]: the simulation ended: out of sand" if {code} else "[INFO] fine", flush=True)
+print({says!r}, flush=True)
 for file in pathlib.Path({record!r}).iterdir():
     shutil.copy(file, values["run_dir"])
 pathlib.Path(values["run_dir"], "arguments.txt").write_text("\\n".join(sys.argv[3:]))
@@ -61,9 +61,9 @@ def run(tmp_path, monkeypatch, record, fake_scene):
     scene = tmp_path / "fake.yaml"
     scene.write_text(fake_scene.read_text() + "skills: [mini-metaworld]\n")
 
-    def run(*arguments, code=0):
+    def run(*arguments, code=0, says="[INFO] fine"):
         path = tmp_path / "ros2"
-        path.write_text(STAND_IN.format(python=sys.executable, record=str(record), code=code))
+        path.write_text(STAND_IN.format(python=sys.executable, record=str(record), code=code, says=says))
         path.chmod(0o755)
         monkeypatch.setattr(deploy, "ros2_command", lambda: str(path))
         run_dir = tmp_path / "run"
@@ -97,7 +97,7 @@ def test_a_run_that_the_simulator_denies(run, record):
 
 
 def test_a_node_that_failed_fails_the_run_and_is_heard(run):
-    code, output, folder = run(code=5)
+    code, output, folder = run(code=5, says="[FATAL] [x]: the simulation ended: out of sand")
     assert code == 1
     assert "out of sand" in output
     assert "ended with code 5" in output
@@ -115,7 +115,7 @@ def test_an_unknown_disturbance_is_refused_before_anything_starts(tmp_path):
         str(tmp_path / "run"),
     ]
     result = CliRunner().invoke(app, words)
-    assert isinstance(result.exception, NotFoundError)
+    assert isinstance(result.exception, UsageError)
     assert "there is no disturbance 'quake'; there are open_in_lift" in str(result.exception)
     assert not (tmp_path / "run").exists()
 
@@ -134,12 +134,29 @@ def test_stamps_of_a_wall_clock_count_from_the_beginning(run, record):
 def test_no_mission_at_all(run, record):
     for file in record.iterdir():
         file.unlink()
-    code, output, _ = run()
+    code, output, _ = run(code=3)
     assert code == 1
-    assert "no mission was run" in output
+    assert "no mission was run: the launch ended with code 3 before one began" in output
     assert "launch.log" in output
     code, output, _ = run()
     assert code == 1, "the log of the first would be printed as that of the second"
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        "[ERROR] [launch]: caught exception in launch (ros2 launch --debug shows where): {why}",
+        "[ERROR] [launch]: Caught exception in launch (see debug for traceback): {why}",
+    ],
+)
+def test_a_launch_that_refuses_says_why_there_was_no_mission(run, record, says):
+    for file in record.iterdir():
+        file.unlink()
+    why = "namespace:=/openral: another bridge runs on this ROS_DOMAIN_ID in the same namespace [stop it]"
+    code, output, _ = run(code=1, says=says.format(why=why))
+    assert code == 1
+    assert f"no mission was run: the launch refused it: {why}" in output
+    assert "truth.npz" not in output
 
 
 def test_words_that_are_none_are_no_mission(run):

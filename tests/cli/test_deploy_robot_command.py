@@ -12,14 +12,17 @@ from typer.testing import CliRunner
 
 from openral_cli.deploy.commands import deploy as app
 from openral_core.process import launched_deployment
+from openral_core.process.announcements import arm_line
 
 STAND_IN = """#!{python}
 import pathlib, sys
 values = dict(word.split(":=", 1) for word in sys.argv[3:])
 folder = pathlib.Path(values["run_dir"])
+if not {mission!r}:
+    sys.exit(4)
 (folder / "mission.json").write_text({mission!r})
 (folder / "mission.jsonl").write_text("")
-print("[bridge] [INFO] [1.0] [openral.bridge]: franka arm at 10.0.0.7, 20 Hz, its commands are sent", flush=True)
+print("[bridge] [INFO] [1.0] [openral.bridge]:", {arm!r}, flush=True)
 print("[bridge] [INFO] [1.0] [openral.bridge]: not for everybody", flush=True)
 (folder / "arguments.txt").write_text("\\n".join([pathlib.Path(sys.argv[2]).name, *sys.argv[3:]]))
 """
@@ -37,7 +40,7 @@ TASK = {
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, str, Path]]:
-    """A function that runs the command for a mission that ends in a state."""
+    """A function that runs the command for a mission that ends in a state; an empty one: no mission is left."""
     monkeypatch.setenv("COLUMNS", "160")
 
     def run(state: str, *words: str, scene: str = "fr3_tabletop") -> tuple[int, str, Path]:
@@ -51,9 +54,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[
         }
         tasks = [] if state == "idle" else [task]
         path, folder = tmp_path / "ros2", tmp_path / "run"
-        path.write_text(
-            STAND_IN.format(python=sys.executable, mission=json.dumps({**mission, "tasks": tasks}))
-        )
+        left = json.dumps({**mission, "tasks": tasks}) if state else ""
+        arm = arm_line("franka", "10.0.0.7", 20.0, "its commands are sent")
+        path.write_text(STAND_IN.format(python=sys.executable, mission=left, arm=arm))
         path.chmod(0o755)
         monkeypatch.setattr(launched_deployment, "ros2_command", lambda: str(path))
         arguments = ["robot", "--config", scene, "--keep-alive", "--run-dir", str(folder), *words]
@@ -105,6 +108,15 @@ def test_a_mission_that_never_was_has_no_table(run: Callable[..., tuple[int, str
     assert code == 1
     assert "no mission was run" in output
     assert "openral's own opinion" not in output
+
+
+def test_a_deployment_that_came_to_no_reasoner_says_that_the_launch_ended(
+    run: Callable[..., tuple[int, str, Path]],
+) -> None:
+    code, output, _ = run("")
+    assert code == 1
+    assert "no mission was run: the launch ended with code 4 before one began" in output
+    assert "mission.json" not in output
 
 
 def test_an_empty_address_is_not_that_of_the_scene(run: Callable[..., tuple[int, str, Path]]) -> None:

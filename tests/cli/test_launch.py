@@ -14,6 +14,7 @@ import pytest
 
 from openral_core.errors import InstallationError
 from openral_core.process import launched_deployment as deploy
+from openral_core.process.announcements import arm_line, console_line, is_announcement
 from openral_core.process.launched_deployment import LaunchedDeployment, is_trouble, running
 
 FILE = "deploy_sim.launch.py"
@@ -141,6 +142,19 @@ def test_without_ros2_the_fix_is_named(monkeypatch, tmp_path):
 )
 def test_only_trouble_is_shown_unasked(line, shown):
     assert is_trouble(line) is shown
+
+
+@pytest.mark.parametrize(
+    ("line", "announced"),
+    [
+        (arm_line("ros2_control", "7", 0.5, "shadow mode, nothing is sent"), True),
+        (console_line("https://0.0.0.0:8420/?token=x"), True),
+        ("the arm at 10.0.0.7 does not answer", False),
+        ("the camera at 10.0.0.7 gives 20 Hz, which is slow", False),
+    ],
+)
+def test_what_is_for_the_operator_is_known_by_the_form_it_is_said_in(line, announced):
+    assert is_announcement(f"[bridge-1] [INFO] [1.2] [openral.bridge]: {line}") is announced
 
 
 def run_launch(*arguments):

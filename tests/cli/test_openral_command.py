@@ -59,6 +59,15 @@ def test_names_of_skills_are_told_whole_in_a_narrow_window() -> None:
     assert {"mini-metaworld-mt10", "mini-metaworld-mt50"} <= set(listed.output.split())
 
 
+def openral(command: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own, without a cache that it could use."""
+    code = f"import sys; from openral_cli.app import main; sys.argv[1:] = {command}; main()"
+    environment = {**os.environ, "OPENRAL_CACHE_HOME": "/proc/nope", "COLUMNS": "200"}
+    return subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60
+    )
+
+
 def every_command(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield every verb below a group with its path."""
     for name in group.list_commands(None):
@@ -121,13 +130,38 @@ def test_an_unknown_verb_is_told_the_nearest() -> None:
     ],
 )
 def test_errors_are_one_message_and_exit_code_one(command: list[str], said: str) -> None:
-    code = f"import sys; from openral_cli.app import main; sys.argv[1:] = {command}; main()"
-    environment = {**os.environ, "OPENRAL_CACHE_HOME": "/proc/nope"}
-    result = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60
-    )
+    result = openral(command)
     assert result.returncode == 1
     assert result.stderr.startswith(said)
+    assert "Traceback" not in result.stderr
+
+
+SIM = ["deploy", "sim", "--config", "metaworld_drawer"]
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ([*SIM, "--no-such"], "No such option: --no-such"),
+        ([*SIM, "--rtf", "nan"], "Invalid value for '--rtf'"),
+        ([*SIM, "--mission", ""], "it is empty; leave the option out"),
+        ([*SIM, "--disturbance", "quake"], "error: there is no disturbance 'quake'; there are"),
+        ([*SIM, "--record", "sometimes"], "error: record: 'sometimes' is no strategy; use one of"),
+        ([*SIM, "--device", "banana"], "error: device 'banana' is not known; write cpu, cuda or"),
+        ([*SIM, "--namespace", "2arm"], "error: namespace '2arm': write words of letters"),
+        (["fleet", "stop", "2arm"], "error: namespace '2arm': write words of letters"),
+        (["robot", "check", "--address", ""], "error: --address is empty; write the arm's address"),
+        (["robot", "check", "--address", "not one"], "error: --address 'not one': is no host name"),
+        (["sidecar", "stop"], "error: which server? give a port"),
+        (["mcp", "--port", "1"], "error: --port needs --http"),
+        (["console", "--key", "key.pem"], "error: --certificate and --key belong together"),
+        (["data", "split", ".", "--episodes", "3-1", "--out", "x"], "error: episodes: '3-1' runs backwards"),
+    ],
+)
+def test_words_that_cannot_be_taken_are_one_message_and_exit_code_two(command: list[str], said: str) -> None:
+    result = openral(command)
+    assert (result.returncode, result.stdout.strip()) == (2, "")
+    assert said in result.stderr
     assert "Traceback" not in result.stderr
 
 

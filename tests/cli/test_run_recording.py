@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from openral_cli.deploy.recorded import RunRecording
-from openral_core.errors import NotFoundError
+from openral_core.errors import UsageError
 from openral_data.episode import Episode, encode_png
 from openral_data.lerobot_v3 import DatasetWriter
 from openral_data.metadata import DatasetMetadata
@@ -58,7 +58,7 @@ def reported(recording: RunRecording) -> tuple[bool, str]:
 
 def test_a_run_that_records_nothing_on_purpose_says_nothing(tmp_path: Path) -> None:
     assert RunRecording.of({"record": "none", "record_dir": ""}, tmp_path) is None
-    with pytest.raises(NotFoundError, match="is no strategy"):
+    with pytest.raises(UsageError, match="is no strategy"):
         RunRecording.of({"record": "sometimes"}, tmp_path)
 
 

@@ -32,7 +32,7 @@ COMMANDS: dict[str, list[str]] = {
     "train reward": ["train", "reward", "--dataset", "nowhere", "--out"],
     "train rl": ["train", "rl", "--config", "metaworld_ppo", "--out"],
     "train world-model": ["train", "world-model", "--dataset", "nowhere", "--out"],
-    "world-model collect": ["world-model", "collect", "--config", "metaworld_ppo", "--out"],
+    "world-model collect": ["world-model", "collect", "--config", "drawer_ppo", "--out"],
     "world-model eval": ["world-model", "eval", ".", "--dataset", "nowhere", "--out"],
 }
 """Those that make a folder; the bad place takes the place of BAD, or comes last."""

@@ -62,6 +62,27 @@ def test_a_bare_camera_name_takes_the_scene_defaults(tmp_path: Path) -> None:
         ("{name: corner2,", "{name: 'a/b',", "cameras[0].name"),
         ("low: [-0.55, 0.35, -0.1]", "low: [0.9, 0.35, -0.1]", "workspace.high"),
         (
+            "low: [-0.55, 0.35, -0.1]",
+            "low: [-550, 0.35, -0.1]",
+            "workspace.low[0]: -550 m is out of every arm's reach",
+        ),
+        ("step_m: 0.01", "step_m: 0", "action.step_m: 0"),
+        (
+            "step_m: 0.01",
+            "step_m: 10",
+            "action.step_m: 10 leads 10 m in one control step, which nothing follows; write",
+        ),
+        (
+            "step_m: 0.01",
+            "step_m: 0.01\n  step_rad: 15",
+            "action.step_rad: 15 leads 15 rad in one control step",
+        ),
+        (
+            "robot_id: sawyer",
+            "robot_id: sawer",
+            "scene.yaml:14: robot_id: robot 'sawer' was not found; did you mean 'sawyer'?",
+        ),
+        (
             "home: [0.005, 0.601,",
             "home: [5, 0.601,",
             "27: home: x = 5 m is outside the workspace; write -0.55 to",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -187,10 +188,42 @@ def test_what_comes_before_the_damage_in_a_bag_is_kept_as_truncated(
     middle = len(content) // 2
     content[middle : middle + 6] = b"damage"
     mcap_of(bag).write_bytes(content)
-    with pytest.raises(DatasetError, match=r"bag_0\.mcap' is damaged: .*fetch the bag again"):
+    why = r"bag_0\.mcap' is damaged: .* \d+ messages were read, the last one of .*fetch the bag again"
+    with pytest.raises(DatasetError, match=why):
         converted([bag], scene, tmp_path / "out")
     kept = open_dataset(tmp_path / "out" / "dataset")
     assert (kept.episodes["truncated"], kept.episodes["outcome"]) == ([True], ["unknown"])
+
+
+def test_a_bag_whose_data_summary_and_end_are_damaged_says_from_where_and_what_was_read(
+    judged: Path, scene: Path, tmp_path: Path
+) -> None:
+    content, damaged = bytearray(mcap_of(judged).read_bytes()), tmp_path / "damaged.mcap"
+    middle, size = len(content) // 2, len(content)
+    for begin in (middle, size - 600, size - 40):
+        content[begin : begin + 6] = b"damage"
+    damaged.write_bytes(content)
+    part, said = converted([damaged], scene, tmp_path / "part")
+    assert (part.episodes["truncated"], part.episodes["outcome"]) == ([True], ["unknown"])
+    [line] = [line for line in said if str(damaged) in line]
+    found = re.search(
+        rf"damaged\.mcap: is damaged from byte (\d+) of {size} on, and so is its summary; (\d+) messages were read, "
+        r"the last one of \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ UTC, and the episode",
+        line,
+    )
+    assert found, line
+    assert middle - 100_000 < int(found[1]) <= middle
+    assert int(found[2]) == len(list(messages(damaged)))
+    assert sum(1 for _ in messages(judged)) > int(found[2]) > 0
+
+
+def test_a_bag_whose_summary_alone_is_damaged_is_whole(judged: Path, scene: Path, tmp_path: Path) -> None:
+    content, damaged = bytearray(mcap_of(judged).read_bytes()), tmp_path / "damaged.mcap"
+    content[-40:-34] = b"damage"
+    damaged.write_bytes(content)
+    part, said = converted([damaged], scene, tmp_path / "part")
+    assert (part.episodes["truncated"], part.episodes["outcome"]) == ([False], ["success"])
+    assert not [line for line in said if str(damaged) in line]
 
 
 def test_a_bag_whose_first_file_is_cut_off_is_refused_before_anything_is_written(
@@ -201,7 +234,7 @@ def test_a_bag_whose_first_file_is_cut_off_is_refused_before_anything_is_written
     content = mcap_of(judged).read_bytes()
     (bag / "bag_0.mcap").write_bytes(content[: len(content) // 2])
     (bag / "bag_1.mcap").write_bytes(content)
-    with pytest.raises(DatasetError, match=r"bag_0\.mcap: ends in the middle, and other files"):
+    with pytest.raises(DatasetError, match=r"bag_0\.mcap: ends in the middle, .*, and other files"):
         converted([judged, bag], scene, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

@@ -141,35 +141,52 @@ def test_nothing_is_appended_to_a_dataset_whose_episodes_cannot_be_read(
         DatasetAppender(root, COLUMNS)
 
 
-def test_a_dataset_with_images_is_checked_too(tmp_path: Path) -> None:
+def with_images(root: Path, **changed: Any) -> list[str]:
+    """Write an episode of six frames as demonstrations are kept, with some arrays changed; return its faults."""
     key, task = "observation.images.camera1", "metaworld/drawer-open-v3"
     form = DatasetMetadata(
         20.0, {key: (24, 32)}, "ee_pos3_gripper1", 4, 16, {task: "open the drawer"}, "sawyer"
     )
-    writer = DatasetWriter(tmp_path, form)
-    steps, pictures = 6, [encode_png(np.full((24, 32, 3), 9 * n, np.uint8)) for n in range(6)]
-    pictures[4] = encode_png(np.zeros((24, 30, 3), np.uint8))
+    writer, steps = DatasetWriter(root, form), 6
+    pictures = [encode_png(np.full((24, 32, 3), 9 * n, np.uint8)) for n in range(steps)]
     flat = np.zeros((steps, 1))
-    writer.add(
-        Episode(
-            task_id=task,
-            behaviour="expert",
-            init_id=0,
-            leg=0,
-            images={key: pictures},
-            state=np.zeros((steps, 4), np.float32),
-            chunk=np.zeros((steps, 16, 4), np.float32),
-            ahead=np.full(steps, 16),
-            success=flat > 0,
-            hand_to_object=flat.astype(np.float32),
-            object_to_target=flat.astype(np.float32),
-            landmarks=np.zeros((steps, 6), np.float32),
-        )
-    )
+    arrays: dict[str, Any] = {
+        "images": {key: pictures},
+        "state": np.zeros((steps, 4), np.float32),
+        "chunk": np.zeros((steps, 16, 4), np.float32),
+        "ahead": np.full(steps, 16),
+        "success": flat > 0,
+        "hand_to_object": flat.astype(np.float32),
+        "object_to_target": flat.astype(np.float32),
+        "landmarks": np.zeros((steps, 6), np.float32),
+    }
+    writer.add(Episode(task_id=task, behaviour="expert", init_id=0, leg=0, **{**arrays, **changed}))
     writer.close()
-    assert list(dataset_faults(tmp_path)) == [
-        f"episode 0 frame 4: {key} is 24x30 px, meta/info.json says 24x32"
+    return list(dataset_faults(root))
+
+
+def test_a_dataset_with_images_is_checked_too(tmp_path: Path) -> None:
+    pictures = [encode_png(np.zeros((24, 30 if n == 4 else 32, 3), np.uint8)) for n in range(6)]
+    assert with_images(tmp_path, images={"observation.images.camera1": pictures}) == [
+        "episode 0 frame 4: observation.images.camera1 is 24x30 px, meta/info.json says 24x32"
     ]
+
+
+def test_a_label_may_be_unknown_and_a_state_or_an_action_may_not(tmp_path: Path) -> None:
+    unknown = {name: np.full((6, 1), np.nan, np.float32) for name in ("hand_to_object", "object_to_target")}
+    unknown["landmarks"] = np.full((6, 6), np.nan, np.float32)
+    assert with_images(tmp_path / "labels", **unknown) == []
+    state, chunk = np.zeros((6, 4), np.float32), np.zeros((6, 16, 4), np.float32)
+    state[2, 1], chunk[3, 0, 0] = np.nan, np.nan
+    assert with_images(tmp_path / "numbers", **unknown, state=state, chunk=chunk) == [
+        "episode 0 frame 2: observation.state number 1 is not finite",
+        "episode 0 frame 3: action number 0 is not finite",
+        "episode 0 frame 3: label.chunk number 0 is not finite",
+    ]
+    endless = {**unknown, "hand_to_object": np.full((6, 1), np.inf, np.float32)}
+    assert with_images(tmp_path / "endless", **endless)[0] == (
+        "episode 0 frame 0: label.hand_to_object number 0 is not finite"
+    )
 
 
 def test_episodes_are_listed_with_words_outcome_and_what_was_dropped(recorded: Path) -> None:

@@ -15,7 +15,7 @@ from tf2_ros import Buffer, TransformListener
 from typer.testing import CliRunner
 
 from openral_console.fleet_commands import NOBODY, app
-from openral_core.errors import ContractError
+from openral_core.errors import UsageError
 from openral_core.files.share import share_directory
 from openral_core.graph.names import deployment_of, frame_prefix, graph_name, read_namespace, ros_arguments
 from openral_core.process.launched_deployment import ros2_command
@@ -184,7 +184,7 @@ def test_a_stop_of_all_stops_all_and_says_so(robots):
 
 @pytest.mark.parametrize("text", ["arm 2", "/2arm", "//", "/arm__2", "/arm2/policy", "/ärm"])
 def test_a_namespace_that_ros_would_refuse_is_refused_by_name(text):
-    with pytest.raises(ContractError, match=r"such as /arm2|take another"):
+    with pytest.raises(UsageError, match=r"such as /arm2|take another"):
         read_namespace(text)
 
 

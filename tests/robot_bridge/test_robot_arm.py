@@ -19,6 +19,7 @@ from openral_control.chunk_queue import Chunk
 from openral_control.control_loop import ControlLoop, LoopSettings
 from openral_control.envelope import Envelope
 from openral_core.errors import ManifestError
+from openral_core.process.announcements import is_announcement
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
 from openral_core.types import RobotState
@@ -248,9 +249,10 @@ def test_a_deployment_says_at_once_that_its_arm_is_away_from_the_start_pose(
     )
     deployed = DeployedArm(ArmBridgeOptions(scene="fake"), NoSink())
     try:
+        assert is_announcement(f"[bridge] [INFO] [1.0] [openral.bridge]: {deployed.describe()}")
         why = "slow start: joint 2 is 0.50 rad from the scene's start pose, allowed 0.20 rad; lead the arm there by"
         assert deployed.stopped_by.startswith(why)
-        assert "`openral robot home SCENE`" in deployed.stopped_by
+        assert "by `openral robot home fr3_tabletop --address arm`, with no deployment" in deployed.stopped_by
     finally:
         deployed.finish()
         deployed.live()  # which disconnects at its end

@@ -17,9 +17,11 @@ from arm_scenes import read_arm_scene, write_arm_scene
 from twin_process import TwinProcess
 from typer.testing import CliRunner
 
-from openral_core.errors import ContractError, ControlError, ManifestError
+from openral_core.errors import ContractError, ControlError, ManifestError, UsageError
 from openral_core.files.share import share_directory
+from openral_robot_bridge.arm_scene import load_arm_scene, robot_command
 from openral_robot_bridge.commands import app
+from openral_robot_bridge.driver import ArmError
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
 from openral_robot_bridge.robot_arm import RobotArm
@@ -110,6 +112,26 @@ def test_a_start_pose_out_of_range_is_refused_before_the_arm_is_connected(
     assert "4.45 rad is outside of the range of fr3 less arm.safety.position_margin_rad (0.1)" in margin
 
 
+def test_a_command_that_is_advised_names_the_scene_and_the_address_that_is_not_its_own(
+    tmp_path: Path,
+) -> None:
+    path = write_arm_scene(tmp_path, read_arm_scene("fr3_tabletop"))
+    file = SHARE / "scenes/robot/fr3_tabletop.yaml"
+    for ref, address, command in (
+        ("fr3_tabletop", "", "openral robot home fr3_tabletop"),
+        (str(file), "", "openral robot home fr3_tabletop"),
+        ("fr3_tabletop", "10.0.0.7", "openral robot home fr3_tabletop --address 10.0.0.7"),
+        (str(path), "127.0.0.1", f"openral robot home {path}"),
+    ):
+        assert robot_command("home", load_arm_scene(ref, address)) == command
+
+
+def test_an_arm_that_is_not_there_on_this_machine_has_a_twin_that_is_started_by_its_scene() -> None:
+    error = CliRunner().invoke(app, ["check", "sawyer_tabletop", "--address", "127.250.250.250"]).exception
+    assert isinstance(error, ArmError)
+    assert str(error).endswith("terminal: openral robot twin sawyer_tabletop --address 127.250.250.250")
+
+
 def test_a_scene_without_an_arm_is_refused() -> None:
     result = CliRunner().invoke(app, ["check", "tabletop_panda"])
     assert isinstance(result.exception, ManifestError)
@@ -118,7 +140,7 @@ def test_a_scene_without_an_arm_is_refused() -> None:
 
 def test_an_address_that_is_none_is_one_line() -> None:
     error = CliRunner().invoke(app, ["check", "fr3_tabletop", "--address", "not an address"]).exception
-    assert isinstance(error, ManifestError)
+    assert isinstance(error, UsageError)
     assert str(error).startswith("--address 'not an address': is no host name and no IP address; write ")
     assert "\n" not in str(error)
 
@@ -126,7 +148,7 @@ def test_an_address_that_is_none_is_one_line() -> None:
 @pytest.mark.parametrize("command", [["check"], ["home", "--yes"], ["recover"]])
 def test_an_empty_address_is_not_the_scenes(fake_scene: str, command: list[str]) -> None:
     error = CliRunner().invoke(app, [*command, fake_scene, "--address", ""]).exception
-    assert isinstance(error, ManifestError)
+    assert isinstance(error, UsageError)
     assert str(error).startswith("--address is empty; write the arm's address, or leave the option out")
 
 
@@ -154,6 +176,10 @@ def test_limits_are_read_from_a_urdf_by_the_ends_of_names() -> None:
         ("no XML", "cannot be read"),
         ("<!DOCTYPE robot><robot/>", "declares entities"),
         ("<robot/>", "0 revolute joints for fr3_joint1; it has none"),
+        (
+            '<robot><joint name="fr3_jiont1" type="revolute"/></robot>',
+            "for fr3_joint1; did you mean 'fr3_jiont1' in",
+        ),
         ('<robot><joint name="joint1" type="revolute"/></robot>', "gives joint fr3_joint1 no limit"),
         (
             '<robot><joint name="joint1" type="revolute"><limit lower="0" upper="x" velocity="1"/></joint></robot>',

@@ -20,12 +20,12 @@ FILES = (
     "tests/sim_bridge/test_bridge_estop.py",
     "tests/sim_bridge/test_bridge_node.py",
     "tests/console/test_console_door.py",
-    "tests/system/test_system_node_endings.py",
-    "tests/system/test_system_lost_nodes.py",
-    "tests/system/test_system_missions.py",
-    "tests/system/test_system_interrupts.py",
-    "tests/system/test_system_estop.py",
-    "tests/system/test_system_robot.py",
+    "tests/system/processes/test_system_node_endings.py",
+    "tests/system/processes/test_system_lost_nodes.py",
+    "tests/system/missions/test_system_missions.py",
+    "tests/system/processes/test_system_interrupts.py",
+    "tests/system/stops/test_system_estop.py",
+    "tests/system/arms/test_system_robot.py",
 )
 """Of single nodes, of their ends, and of deployments, one with an arm's twin in place of the simulator."""
 LIMIT_S = 1200

@@ -17,7 +17,7 @@ from hub_server import Hub
 from typer.testing import CliRunner
 
 from openral_cli.app import app
-from openral_core.errors import HubError, LicenseError, NotFoundError, OpenralError, WeightsError
+from openral_core.errors import HubError, LicenseError, NotFoundError, OpenralError, UsageError, WeightsError
 from openral_core.files.share import share_directory
 from openral_core.manifest import load_manifest
 from openral_core.scene import load_scene
@@ -253,7 +253,7 @@ def test_new_says_what_a_checkpoint_lacks(tmp_path: Path, change: Any, words: st
 
 def test_new_leaves_nothing_half_done(tmp_path: Path) -> None:
     source = checkpoint(tmp_path / "c", config())
-    with pytest.raises(NotFoundError, match="write --scene, or --embodiment"):
+    with pytest.raises(UsageError, match="write --scene, or --embodiment"):
         new_skill(str(source), tmp_path / "new", Choices())
     with pytest.raises(OpenralError, match="embodiment_tags"):
         new_skill(str(source), tmp_path / "new", Choices(embodiment="no-such-robot"))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from openral_core.errors import ContractError
+from openral_core.errors import ContractError, UsageError
 from openral_core.manifest import RSkillManifest
 from openral_rskill import vram
 from openral_rskill.peak_memory import robot_gb
@@ -93,7 +93,7 @@ def test_a_device_that_cannot_be_asked_fits_nothing(skill: Make) -> None:
     with pytest.raises(ContractError, match=r"no cuda:3, needed .*--device cpu"):
         require_budget(budget([skill(**INT4)], "cuda:3", probe(None)))
     for device in ("tpu", "cuda:x", "cuda:-1", ""):
-        with pytest.raises(ContractError, match="is not known"):
+        with pytest.raises(UsageError, match="is not known"):
             budget([], device, probe(1.0))
 
 

@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 from openral_sidecar.errors import SidecarRefused
@@ -32,12 +33,17 @@ def spawn(data: dict[str, Any]) -> dict[str, Any]:
     return {"pid": child.pid}
 
 
-def main() -> None:
+def echo_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser()
     parser.add_argument("--model", default="echo")
+    parser.add_argument("--folder", type=Path)
     parser.add_argument("--die-at-start", action="store_true")
     server_arguments(parser)
-    args = parser.parse_args()
+    return parser
+
+
+def main() -> None:
+    args = echo_parser().parse_args()
     if args.die_at_start:
         sys.exit("RuntimeError: no such checkpoint")
     handlers = {

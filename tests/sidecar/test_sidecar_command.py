@@ -14,15 +14,24 @@ import pytest
 from sidecar_helpers import PATIENCE_S, running, wait_for
 
 from openral_cli.app import main
+from openral_core.errors import UsageError
 from openral_sidecar import table
-from openral_sidecar.environment.build import environment_folder
+from openral_sidecar.arguments import check_arguments
+from openral_sidecar.environment.build import environment_folder, is_built
 from openral_sidecar.environment.locks import exclusive
 from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.identity import Identity, announcements
 from openral_sidecar.paths import environments_folder, log_folder, run_folder
 from openral_sidecar.sidecar import Sidecar, SidecarSettings
 
-SPEC = SidecarSpec("echo", "3.11", (), "sidecar_echo", description="sends back what comes")
+SPEC = SidecarSpec(
+    "echo",
+    "3.11",
+    (),
+    "sidecar_echo",
+    parser="sidecar_echo:echo_parser",
+    description="sends back what comes",
+)
 Openral = Callable[..., str]
 
 
@@ -122,6 +131,37 @@ def test_a_server_that_does_not_start_says_why(openral) -> None:
     assert "RuntimeError: no such checkpoint" in printed
     assert "no 'nothing'; known are broken, echo" in openral("start", "nothing", fails=True)
     assert list(announcements()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (
+            ["--modle", "m1"],
+            "sidecar echo: unrecognized arguments: --modle m1; `openral sidecar start echo -- --help`",
+        ),
+        (["--folder", "nowhere"], "sidecar echo: --folder nowhere: no such file or folder"),
+    ],
+)
+def test_arguments_are_looked_at_before_the_environment_is_built(openral, words: list[str], why: str) -> None:
+    assert why in openral("start", "echo", "--", *words, fails=True)
+    assert "--die-at-start" in openral("start", "echo", "--", "--help")
+    assert not environments_folder().exists()
+
+
+@pytest.mark.parametrize("name", sorted(table.BUILT_IN))
+def test_each_sidecar_says_what_it_takes_before_it_is_built(name: str) -> None:
+    spec = table.sidecar_spec(name)
+    with pytest.raises(UsageError, match=rf"sidecar {name}: .*; `openral sidecar start {name} -- --help`"):
+        check_arguments(spec, ["--no-such"])
+    assert not is_built(spec)
+
+
+def test_a_source_that_is_not_there_is_told_before_anything_is_built(openral) -> None:
+    assert "there is no folder /nowhere; fix --source" in openral(
+        "build", "echo", "--source", "/nowhere", fails=True
+    )
+    assert not environment_folder(SPEC.with_source(Path("/nowhere"))).exists()
 
 
 def test_prune_keeps_what_is_used(started, openral) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from openral_core.errors import NotFoundError, SimulationError
+from openral_core.errors import SimulationError, UsageError
 from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import load_suite
@@ -85,7 +85,7 @@ def test_the_puck_is_pushed_once_when_the_hand_comes_near(backend, scene) -> Non
 
 def test_what_cannot_be_disturbed_says_so(backend, scene) -> None:
     robot = load_robot(scene.robot_id)
-    with pytest.raises(NotFoundError, match="open_in_lift, push_away"):
+    with pytest.raises(UsageError, match="open_in_lift, push_away"):
         make_disturbance("flood", scene, robot, backend)
     drawer = load_scene("metaworld_drawer")
     world = make_backend(drawer)

@@ -9,13 +9,13 @@ import pytest
 import torch
 
 from openral_training.batches import made_ahead
-from openral_training.frames import SHIFT, disturbance
+from openral_training.frames import SHIFT, augmentation
 
 
 def test_pictures_are_shifted_with_their_edges_and_then_recoloured() -> None:
     rng = np.random.default_rng(0)
     pictures = rng.integers(0, 256, (16, 12, 20, 6), dtype=np.uint8)
-    drawn = disturbance(len(pictures), rng)
+    drawn = augmentation(len(pictures), rng)
     found = drawn.on(pictures, "cpu").numpy()
     assert found.shape == (16, 6, 12, 20)
     assert len({tuple(shift) for shift in drawn.shift.tolist()}) > 8
@@ -31,7 +31,7 @@ def test_pictures_are_shifted_with_their_edges_and_then_recoloured() -> None:
 def test_a_share_of_a_batch_is_disturbed_as_it_is_in_the_whole() -> None:
     rng = np.random.default_rng(1)
     pictures = rng.integers(0, 256, (9, 8, 8, 3), dtype=np.uint8)
-    drawn, share = disturbance(9, rng), slice(3, 6)
+    drawn, share = augmentation(9, rng), slice(3, 6)
     assert torch.equal(drawn.of(share).on(pictures[share], "cpu"), drawn.on(pictures, "cpu")[share])
 
 

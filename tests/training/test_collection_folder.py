@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from openral_core.errors import OutputError
+from openral_core.errors import NotFoundError, OutputError
 from openral_data.lerobot_v3 import begin_collection
 from openral_training import commands, world_model_commands
 
 COMMANDS = [
     (commands.app, ["collect"]),
-    (world_model_commands.app, ["collect", "--config", "metaworld_ppo"]),
+    (world_model_commands.app, ["collect", "--config", "drawer_ppo"]),
 ]
 
 
@@ -31,7 +31,23 @@ def test_a_folder_that_holds_another_dataset_is_refused_and_left_alone(number: i
 
 
 def test_a_collection_that_was_stopped_goes_on(tmp_path: Path) -> None:
-    shards = begin_collection(tmp_path / "new")
+    shards = begin_collection(tmp_path / "new", {"size": 32})
     (shards / "episode.npz").write_bytes(b"")
-    assert begin_collection(tmp_path / "new") == shards
-    assert [path.name for path in shards.iterdir()] == ["episode.npz"]
+    assert begin_collection(tmp_path / "new", {"size": 32}) == shards
+    assert sorted(path.name for path in shards.iterdir()) == ["collection.json", "episode.npz"]
+
+
+def test_a_collection_with_other_settings_is_not_gone_on_with(tmp_path: Path) -> None:
+    begin_collection(tmp_path / "new", {"size": 32, "of": {"seed": 1}})
+    with pytest.raises(
+        OutputError, match=r"other settings: size \(32 there, 64 here\), of\.seed \(1 there, 2"
+    ):
+        begin_collection(tmp_path / "new", {"size": 64, "of": {"seed": 2}})
+
+
+def test_a_task_that_the_recipe_lacks_is_told_before_anything_is_made(tmp_path: Path) -> None:
+    words = ["collect", "--config", "reach_ci", "--out", str(tmp_path / "new")]
+    refused = CliRunner().invoke(world_model_commands.app, words).exception
+    assert isinstance(refused, NotFoundError)
+    assert str(refused).startswith("the recipe has no task 'reach-v3'; it has ")
+    assert not (tmp_path / "new").exists()

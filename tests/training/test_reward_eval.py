@@ -9,11 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 import yaml
 from safetensors.torch import load_file, save_file
 from typer.testing import CliRunner
 
-from openral_core.errors import ContractError, ManifestError
+from openral_core.errors import ContractError, InstallationError, ManifestError
 from openral_reward_monitor.models.calibration import (
     FILE_NAME,
     Calibration,
@@ -337,3 +338,18 @@ def test_a_calibration_that_does_not_fit_the_evaluation_is_refused(skill: Path, 
     )
     with pytest.raises(ContractError, match=text):
         evaluate(plan, "")
+
+
+def test_a_gpu_that_is_not_there_and_a_skill_without_a_policy_are_told_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    words = ["--rskill", "mini-progress", "--episodes", "1"]
+    for verb in ("eval", "calibrate"):
+        refused = CliRunner().invoke(app, [verb, *words, "--device", "cuda"]).exception
+        assert isinstance(refused, InstallationError)
+        assert str(refused).startswith("--device cuda: ")
+    out = ["--out", str(tmp_path / "eval.json")]
+    refused = CliRunner().invoke(app, ["eval", *words, *out, "--policy", "mini-detector"]).exception
+    assert isinstance(refused, ContractError)
+    assert "mini-detector is a detector" in str(refused)

@@ -58,7 +58,7 @@ def known_tests() -> set[str]:
     """Return `file::function` of every test of faults."""
     return {
         f"{path.name}::{name}"
-        for path in TESTS.glob("test_*.py")
+        for path in TESTS.rglob("test_*.py")
         for name in re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
     }
 

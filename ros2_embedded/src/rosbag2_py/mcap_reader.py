@@ -10,7 +10,7 @@ from pathlib import Path
 import zstandard
 from mcap.exceptions import McapError
 from mcap.reader import SeekingReader
-from mcap.records import Channel, Chunk, Message, Schema
+from mcap.records import Channel, Chunk, DataEnd, Message, Schema
 from mcap.stream_reader import StreamReader, breakup_chunk
 from mcap.summary import Summary
 
@@ -72,6 +72,8 @@ class McapReader:
                 raise BagError(f"'{path}' is no MCAP file")
         summary = self._read_summary()
         self.complete = summary is not None
+        self.unreadable_from: int | None = None
+        """Byte from which on no message could be read, in a file without a summary; None: all were read."""
         if summary is not None:
             self._take_summary(summary)
         else:
@@ -86,7 +88,9 @@ class McapReader:
                 return None
             except OSError:  # the file is shorter than the end of a complete one: nowhere to seek to
                 return None
-        return None if summary is None or summary.statistics is None else summary
+        if summary is None or summary.statistics is None:
+            return None
+        return summary if summary.statistics.chunk_count == len(summary.chunk_indexes) else None
 
     def _take_summary(self, summary: Summary) -> None:
         assert summary.statistics is not None  # _read_summary looked
@@ -153,11 +157,15 @@ class McapReader:
     def _groups(self) -> Iterator[list[object]]:
         """Yield the records of each chunk, and each record outside of chunks, as far as the file goes."""
         with self.path.open("rb") as file:
+            read_to = len(_MAGIC)
             try:
                 for record in StreamReader(file, emit_chunks=True, record_size_limit=self._size).records:
+                    if isinstance(record, DataEnd):  # what follows repeats what was read
+                        return
                     if isinstance(record, Chunk):
                         yield list(breakup_chunk(record, validate_crc=True))
                     else:
                         yield [record]
-            except _BROKEN:
-                return  # the process that wrote it was killed here
+                    read_to = file.tell()
+            except _BROKEN:  # the process that wrote it was killed here, or bytes are damaged
+                self.unreadable_from = read_to

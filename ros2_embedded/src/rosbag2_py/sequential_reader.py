@@ -21,6 +21,9 @@ class SequentialReader:
     """The messages of a bag, by time."""
 
     def __init__(self) -> None:
+        self.unreadable: dict[Path, int] = {}
+        """By file without a readable summary: the byte from which on no message could be read. ROS 2 has
+        no such thing: it refuses damaged files."""
         self._metadata = BagMetadata()
         self._source: Callable[[list[str], int], Iterator[Entry]] | None = None
         self._filter = StorageFilter()
@@ -39,6 +42,7 @@ class SequentialReader:
             BagError: nothing readable is there.
         """
         path = Path(storage_options.uri)
+        self.unreadable = {}
         try:
             said = read_metadata(path) if path.is_dir() else None
             if said is not None and said.storage_identifier == "sqlite3":
@@ -46,6 +50,8 @@ class SequentialReader:
             else:
                 readers = [McapReader(file) for file in _mcap_files(path, said)]
                 self._metadata, self._source = _survey(readers, said), _mcap_source(readers)
+                ends = {reader.path: reader.unreadable_from for reader in readers}
+                self.unreadable = {path: end for path, end in ends.items() if end is not None}
         except (OSError, ValueError) as error:
             raise BagError(str(error)) from error
         start, end = storage_options.start_time_ns, storage_options.end_time_ns

@@ -145,6 +145,45 @@ def test_a_file_cut_off_anywhere_gives_its_whole_chunks(tmp_path):
     assert set(counts) == {0, 20, 40, 60}
 
 
+def spoilt(content, *places):
+    """Return the bytes of a file with those at some places changed."""
+    copy = bytearray(content)
+    for place in places:
+        copy[place] ^= 0xFF
+    return bytes(copy)
+
+
+def records(content):
+    """Yield what each record of a file is, and where it begins."""
+    at = 8
+    while at < len(content) - 8:
+        yield content[at], at
+        at += 9 + int.from_bytes(content[at + 1 : at + 9], "little")
+
+
+def test_a_file_without_a_summary_says_from_where_it_cannot_be_read(tmp_path):
+    fill(tmp_path / "bag", count=30, flush_every=10)
+    whole = (tmp_path / "bag/bag_0.mcap").read_bytes()
+    assert read(tmp_path / "bag")[0].unreadable == {}
+    path = tmp_path / "damaged.mcap"
+    chunks = [at for kind, at in records(whole) if kind == 6]
+    [end] = [at for kind, at in records(whole) if kind == 15]
+    statistics, *indexes = [at for kind, at in records(whole) if kind in (11, 8)]
+    for content, count, begins in (
+        (spoilt(whole, len(whole) - 1), 60, None),  # nothing is lost
+        (spoilt(whole, statistics), 60, None),
+        (spoilt(whole, indexes[1]), 60, None),  # a chunk that the summary does not know any more
+        (spoilt(whole, len(whole) - 1, statistics, chunks[1] + 90), 20, chunks[1]),
+        (spoilt(whole, statistics, chunks[2] + 90), 40, chunks[2]),
+        (whole[: chunks[2] + 90], 40, chunks[2]),
+        (whole[:end], 60, end),
+    ):
+        path.write_bytes(content)
+        reader, entries = read(path)
+        assert len(entries) == count
+        assert reader.unreadable == ({} if begins is None else {path: begins})
+
+
 def test_damaged_bytes_never_crash_the_reader(tmp_path):
     fill(tmp_path / "bag", count=10, flush_every=5)
     whole = bytearray((tmp_path / "bag/bag_0.mcap").read_bytes())

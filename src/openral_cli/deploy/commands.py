@@ -172,6 +172,7 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
     Raises:
         OpenralError: the scene is wrong, or the folder holds a run or cannot be written.
     """
+    from openral_cli.deploy.no_mission import tell_no_mission
     from openral_cli.deploy.outcome import judge
     from openral_cli.deploy.prepare import check_run_folder, prepare
     from openral_cli.deploy.recorded import RunRecording
@@ -193,10 +194,8 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
     )
     try:
         outcome = replace(judge(folder), unevaluated_skills=unevaluated)
-    except NotFoundError as error:
-        console.print(f"[red]no mission was run[/red]: {error}", soft_wrap=True)
-        console.print(f"every line of every node: {folder / LAUNCH_LOG}", soft_wrap=True)
-        return SIGNALLED + ended_by if ended_by else 1
+    except NotFoundError:
+        return tell_no_mission(console, folder, code, ended_by=ended_by)
     print_outcome(console, outcome)
     outcome.write(folder)
     if code and not ended_by:

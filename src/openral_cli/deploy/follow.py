@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
+from openral_core.process.announcements import is_announcement
 from openral_core.process.launched_deployment import LAUNCH_LOG, is_trouble, running
 
 POLL_S = 0.1
@@ -19,10 +20,6 @@ SIGNALLED = 128
 """Exit code of a process that a signal ended, less the signal's number, as shells have it."""
 WALL_S = 1e8
 """[s] a clock that shows more is the wall's, as in front of a real arm; a simulated world's begins at 0."""
-CONSOLE_AT = "openral console: http"
-"""Beginning of the line with the address of the operator's page."""
-ARM_AT = (" arm at ", " Hz, ")
-"""Words of the line by which a robot bridge says that its arm is connected."""
 
 
 def follow(
@@ -45,7 +42,7 @@ def follow(
     def on_line(line: str) -> None:
         # A process that Ctrl-C meets while Python still starts says so by a traceback.
         trouble = is_trouble(line) and not (ended_by and "Traceback" in line)
-        if verbose or trouble or CONSOLE_AT in line or all(words in line for words in ARM_AT):
+        if verbose or trouble or is_announcement(line):
             style = "yellow" if trouble and not verbose else ""
             console.print(line, style=style, markup=False, soft_wrap=True)
 

@@ -20,6 +20,7 @@ from openral_cli.deploy.rviz_layout import rviz_layout
 from openral_core.errors import OpenralError
 from openral_core.graph.names import DEFAULT_NAMESPACE, policy_namespace, read_namespace, remappings
 from openral_core.guarded import EXIT_UNFIT
+from openral_core.process.announcements import GOES_ON_WITHOUT, MISSION_ENDED, STARTED_AGAIN
 from openral_core.ros.bridges import ANOTHER, is_taken
 from openral_core.scene import DeployScene, load_scene
 from openral_reasoner.memory.memory import default_memory_file
@@ -258,7 +259,7 @@ def reasoner(mission: str, watched: bool, values: Values, common: Common, left: 
     left = left if values["run_dir"] else 0  # it would have nothing to go on with
     start = partial(reasoner, mission, watched, values, common)
     failed = Shutdown(reason="the reasoner failed, see its last lines")
-    done = Shutdown(reason="the mission has ended")
+    done = Shutdown(reason=MISSION_ENDED)
     return node("reasoner", values, parameters, again("the reasoner", start, left, failed, done))
 
 
@@ -338,7 +339,7 @@ def again(
             return lost
         how = f"ended with {event.returncode}"
         return [
-            LogInfo(msg=f"{who} {how}; it is started again, {left - 1} times more at most"),
+            LogInfo(msg=f"{who} {how}; {STARTED_AGAIN}, {left - 1} times more at most"),
             start(left - 1),
         ]
 
@@ -347,4 +348,4 @@ def again(
 
 def without(who: str) -> Any:
     """The deployment goes on without a node, and says so."""
-    return LogInfo(msg=f"{who} broke down {RESTARTS + 1} times; the deployment goes on without it")
+    return LogInfo(msg=f"{who} broke down {RESTARTS + 1} times; {GOES_ON_WITHOUT}")

@@ -95,7 +95,7 @@ def load_truth(run_dir: Path) -> Arrays:
     """
     path = run_dir / FILE_NAME
     if not path.is_file():
-        raise NotFoundError(f"{path} is missing: the bridge did not come to its first control step")
+        raise NotFoundError(f"{path} is missing: the bridge left no record of its control steps")
     with np.load(path) as archive:
         return {name: archive[name] for name in archive.files}
 

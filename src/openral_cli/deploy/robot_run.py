@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from openral_cli.deploy.follow import SIGNALLED, follow
+from openral_cli.deploy.no_mission import tell_no_mission
 from openral_cli.deploy.prepare import check_run_folder, prepare
 from openral_cli.deploy.recorded import RunRecording
 from openral_cli.deploy.run_page import REPORT_FILE
@@ -52,10 +53,8 @@ def run_on_arm(arguments: dict[str, str], folder: Path, *, verbose: bool) -> int
     )
     try:
         mission = load_mission(folder)
-    except NotFoundError as error:
-        console.print(f"[red]no mission was run[/red]: {error}", soft_wrap=True)
-        console.print(f"every line of every node: {folder / LAUNCH_LOG}", soft_wrap=True)
-        return SIGNALLED + ended_by if ended_by else 1
+    except NotFoundError:
+        return tell_no_mission(console, folder, code, ended_by=ended_by)
     if mission.state == "idle":
         console.print("no mission was run")
     else:

@@ -17,6 +17,7 @@ from openral_console.ros.teleop_controller import TeleopController
 from openral_console.teleop.pyspacemouse_device import PySpaceMouseDevice, check_pyspacemouse
 from openral_core.errors import InstallationError, OpenralError
 from openral_core.guarded import EXIT_UNFIT
+from openral_core.process.announcements import console_line
 from openral_core.ros.session_trust import refused_or
 
 NO_PORT = -1
@@ -65,7 +66,7 @@ def serve(
             PySpaceMouseDevice if space_mouse else None,
         )
         # Not by the logger: whoever reads /rosout would have the token.
-        sys.stdout.write(f"openral console: {server.url}\n")
+        sys.stdout.write(f"{console_line(server.url)}\n")
         sys.stdout.flush()
         if options and (missing := _missing(node)):
             node.get_logger().warning(missing)

@@ -19,6 +19,7 @@ from openral_console.page.style import new_application, serve_pages
 from openral_console.run.finished_run import FinishedRun
 from openral_console.run.run_page import FILM, RunPage
 from openral_console.sessions import Sessions
+from openral_core.process.announcements import console_line
 
 _log = logging.getLogger(__name__)
 
@@ -37,7 +38,7 @@ def serve_run(run_dir: Path, options: ListenOptions) -> None:
     sessions = Sessions.create()
     guarded = Access(_application(run), sessions, options, passwords, getpass.getuser(), _note)
     try:
-        sys.stdout.write(f"openral console: {url_of(options, sessions)}\n")
+        sys.stdout.write(f"{console_line(url_of(options, sessions))}\n")
         sys.stdout.flush()
         serve_on(guarded, listening, options)
     finally:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import ManifestError
+from openral_core.files.document import Document
 from openral_core.robot import RobotDescription
 
 Vector = NDArray[np.float64]
@@ -69,12 +71,8 @@ def limits_of(robot: RobotDescription) -> ArmLimits:
         ManifestError: one of them is missing.
     """
     joints = [joint for joint in robot.joints if joint.role == "arm"]
-    for joint in joints:
-        for name in ("position_limits", "velocity_limit", "acceleration_limit", "jerk_limit"):
-            if getattr(joint, name) is None:
-                raise ManifestError(
-                    f"robot.yaml of {robot.name}: joint {joint.name} has no {name}, which a real arm needs; add it"
-                )
+    if missing := _missing(robot):
+        raise ManifestError("\n".join(missing))
     low, high = np.array([joint.position_limits for joint in joints], dtype=np.float64).T
     count = len(joints)
     return ArmLimits(
@@ -87,3 +85,14 @@ def limits_of(robot: RobotDescription) -> ArmLimits:
         np.zeros(count),
         np.full(count, np.inf),
     )
+
+
+def _missing(robot: RobotDescription) -> list[str]:
+    """Return one line for each limit that a joint of role arm lacks."""
+    document, lines = robot.source or Document(Path(f"robots/{robot.name}/robot.yaml")), []
+    for index, joint in enumerate(robot.joints):
+        for name in ("position_limits", "velocity_limit", "acceleration_limit", "jerk_limit"):
+            if joint.role == "arm" and getattr(joint, name) is None:
+                what = f"{joint.name} has no {name}, which a real arm needs"
+                lines.append(document.fault(("joints", index, name), what, "add it"))
+    return lines

@@ -14,11 +14,19 @@ class SlowStart:
     name = "slow start"
     yields = False
 
-    def __init__(self, pose: Vector, tolerance_rad: float, lasts_s: float, share: float) -> None:
-        """Take the start pose (n,) [rad], how far off it a joint may be, how long it lasts, and how slow it is."""
+    def __init__(self, pose: Vector, tolerance_rad: float, lasts_s: float, share: float, lead: str) -> None:
+        """Keep what the first motion is held to.
+
+        Args:
+            pose: (n,) [rad] of the scene's start.
+            tolerance_rad: by which a joint may be off it.
+            lasts_s: [s] for which the arm is slow.
+            share: of its speed then.
+            lead: command that leads the arm to the pose.
+        """
         self._pose, self._tolerance, self._lasts, self._share = pose, tolerance_rad, lasts_s, share
         self._until: float | None = None
-        self._has_begun = False
+        self._has_begun, self._lead = False, lead
 
     def restart(self) -> None:
         """Be slow again: the arm was stopped. Where it may begin is asked but once."""
@@ -32,8 +40,8 @@ class SlowStart:
         joint = int(np.argmax(off))
         return (
             f"joint {joint + 1} is {off[joint]:.2f} rad from the scene's start pose, "
-            f"allowed {self._tolerance:.2f} rad; lead the arm there by `openral robot home SCENE`, with no deployment "
-            "beside it, or by hand"
+            f"allowed {self._tolerance:.2f} rad; lead the arm there by `{self._lead}`, with no deployment beside it, "
+            "or by hand"
         )
 
     def share(self, step: JointStep) -> float:

@@ -8,11 +8,23 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-console = Console()
+from openral_core.cli.tables import console as result_console
 
+console = result_console()
+"""For bars, and for what is printed below them."""
 
 BY_ITSELF = "the same command goes on from what is kept"
 WITH_RESUME = "the same command with --resume goes on from what is kept"
+
+
+@contextmanager
+def told_when_stopped(goes_on: str = "") -> Iterator[None]:
+    """Say, when Ctrl-C ends the block, that it was stopped, and how the work is taken up again; empty: it is not."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        Console(stderr=True).print(f"stopped{goes_on and '; '}{goes_on}", highlight=False, soft_wrap=True)
+        raise
 
 
 @contextmanager
@@ -31,9 +43,5 @@ def progress_bar(title: str, total: int, *, goes_on: str = "") -> Iterator[tuple
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
     )
-    try:
-        with Progress(*columns, console=console) as bar:
-            yield bar, bar.add_task(title, total=total, note="")
-    except KeyboardInterrupt:
-        Console(stderr=True).print(f"stopped{goes_on and '; '}{goes_on}", highlight=False, soft_wrap=True)
-        raise
+    with told_when_stopped(goes_on), Progress(*columns, console=console) as bar:
+        yield bar, bar.add_task(title, total=total, note="")

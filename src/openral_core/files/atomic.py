@@ -41,8 +41,10 @@ def replaced_file(path: Path, *, private: bool = False, durable: bool = False) -
         if durable:
             os.fsync(descriptor)  # of the file, whichever descriptor wrote to it
         os.replace(partial, path)
-    except BaseException:
+    except BaseException as error:
         partial.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename in (None, str(partial), partial):
+            error.filename = str(path)  # the name that the user knows
         raise
     finally:
         os.close(descriptor)

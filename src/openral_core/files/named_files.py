@@ -39,6 +39,15 @@ def find_file(ref: str | Path, kind: str, patterns: Sequence[str]) -> Path:
     raise NotFoundError(f"{kind} '{ref}' was not found; {meant} a path or one of: {names}")
 
 
+def name_of(path: Path, patterns: Sequence[str]) -> str:
+    """Return the bare name by which `find_file` finds a file; empty: it has none."""
+    share = share_directory()
+    for pattern in patterns:  # the first of a name is the one that is found
+        if (found := share / pattern.format(path.stem)).is_file():
+            return path.stem if found.samefile(path) else ""
+    return ""
+
+
 def names_of(patterns: Sequence[str]) -> list[str]:
     """Return the bare names that exist below openral's data, sorted."""
     share = share_directory()

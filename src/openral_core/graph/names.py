@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from openral_core.errors import ContractError
+from openral_core.errors import UsageError
 
 DEFAULT_NAMESPACE = "/openral"
 COMPRESSED_SUFFIX = "/compressed"
@@ -27,16 +27,16 @@ def read_namespace(text: str) -> str:
     """Return a namespace with its leading slash and without one at its end; empty text: the default.
 
     Raises:
-        ContractError: ROS would not take it, or policy nodes have their names there.
+        UsageError: ROS would not take it, or policy nodes have their names there.
     """
     space = f"/{text.strip('/')}" if text else DEFAULT_NAMESPACE
     if _NAMESPACE.fullmatch(space) is None or "__" in space:
-        raise ContractError(
+        raise UsageError(
             f"namespace {text!r}: write words of letters, digits and single underscores that begin with a letter, "
             "with a slash before each, such as /arm2"
         )
     if space.endswith(_POLICY):
-        raise ContractError(f"namespace {text!r}: `policy` at its end is kept for policy nodes; take another")
+        raise UsageError(f"namespace {text!r}: `policy` at its end is kept for policy nodes; take another")
     return space
 
 

@@ -113,6 +113,10 @@ class ActionContract(Schema):
         return self
 
 
+FARTHEST_M = 20.0
+"""[m] from the origin beyond which a corner of a box is one of millimetres or centimetres."""
+
+
 class Box(Schema):
     """An axis-aligned box."""
 
@@ -122,11 +126,19 @@ class Box(Schema):
     """[m]"""
 
     @model_validator(mode="after")
-    def _is_not_empty(self) -> Box:
+    def _is_a_place(self) -> Box:
         if any(low >= high for low, high in zip(self.low, self.high, strict=True)):
             raise_faults(
                 [Fault("high", f"{self.high} is not above low {self.low}", "write low < high on each axis")]
             )
+        raise_faults(
+            [
+                Fault(f"{name}.{axis}", f"{at:g} m is out of every arm's reach", "write metres")
+                for name, corner in (("low", self.low), ("high", self.high))
+                for axis, at in enumerate(corner)
+                if abs(at) > FARTHEST_M
+            ]
+        )
         return self
 
 

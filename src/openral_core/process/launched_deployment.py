@@ -16,6 +16,7 @@ from pathlib import Path
 
 from openral_core.errors import InstallationError
 from openral_core.files.share import share_directory
+from openral_core.process.announcements import GOES_ON_WITHOUT, MISSION_ENDED, STARTED_AGAIN
 from openral_core.process.with_parent import end_with_parent
 
 LAUNCH_LOG = "launch.log"
@@ -25,8 +26,8 @@ GRACE_S = (15.0, 5.0)
 POLL_S = 0.1
 """[s] between two looks at the output."""
 _TROUBLE = re.compile(
-    r"\[(WARN|ERROR|FATAL)\]|Traceback|^(\[[^\]]+\] )?error:|required: shutting down(?!.*mission has ended)"
-    r"|it is started again|the deployment goes on without it"
+    rf"\[(WARN|ERROR|FATAL)\]|Traceback|^(\[[^\]]+\] )?error:|required: shutting down(?!.*{MISSION_ENDED})"
+    rf"|{STARTED_AGAIN}|{GOES_ON_WITHOUT}"
 )
 
 

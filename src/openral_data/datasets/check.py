@@ -16,6 +16,7 @@ from openral_core.errors import OpenralError
 from openral_data.datasets.check_pictures import picture_faults
 from openral_data.lerobot_meta import file_by_pattern, read_rows, read_sentences
 from openral_data.lerobot_v3 import Dataset, open_dataset
+from openral_data.metadata import MAY_BE_UNKNOWN
 
 TOLERANCE_S = 1e-3
 """[s] by which a timestamp may differ from its frame's; float32 and foreign clocks."""
@@ -208,17 +209,24 @@ def _value_faults(
         yield f"{name}: is stored as {kind}, meta/info.json says {feature['dtype']}"
         return
     size = int(np.prod(feature["shape"])) if feature["shape"] else 1
-    if _all_well(column.combine_chunks(), size):
+    unknown = name in MAY_BE_UNKNOWN
+    if _all_well(column.combine_chunks(), size, unknown=unknown):
         return
     for number, first, last in spans:
         for at, value in enumerate(column.slice(first, max(last - first, 0)).to_pylist()):
-            fault = _value_fault(value, size)
+            fault = _value_fault(value, size, unknown=unknown)
             if fault:
                 yield f"episode {number} frame {at}: {name} {fault}"
 
 
-def _all_well(column: Any, size: int) -> bool:
-    """Whether all cells have `size` finite numbers; False, too, where it takes a look at each to know."""
+def _all_well(column: Any, size: int, *, unknown: bool) -> bool:
+    """Whether all cells have `size` finite numbers; False, too, where it takes a look at each to know.
+
+    Args:
+        column: of a table, in one piece.
+        size: numbers of a cell.
+        unknown: nan is as good as a finite number.
+    """
     if column.null_count:
         return False
     lengths = [1]
@@ -228,12 +236,13 @@ def _all_well(column: Any, size: int) -> bool:
     if lengths != [size] or column.null_count:
         return False
     if pa.types.is_floating(column.type):
-        return bool(pc.all(pc.is_finite(column)).as_py())
+        well = pc.is_finite(column)
+        return bool(pc.all(pc.or_(well, pc.is_nan(column)) if unknown else well).as_py())
     return bool(pa.types.is_integer(column.type) or pa.types.is_boolean(column.type))
 
 
-def _value_fault(value: Any, size: int) -> str:
-    """Return what is wrong with one cell, or nothing."""
+def _value_fault(value: Any, size: int, *, unknown: bool) -> str:
+    """Return what is wrong with one cell, or nothing; see `_all_well`."""
     if value is None:
         return "is missing"
     if isinstance(value, str):
@@ -241,8 +250,10 @@ def _value_fault(value: Any, size: int) -> str:
     numbers = np.asarray(value).reshape(-1)
     if len(numbers) != size:
         return f"has {len(numbers)} numbers, meta/info.json says {size}"
-    if numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
-        return f"number {int(np.flatnonzero(~np.isfinite(numbers))[0])} is not finite"
+    if numbers.dtype.kind == "f":
+        bad = np.flatnonzero(np.isinf(numbers) if unknown else ~np.isfinite(numbers))
+        if len(bad):
+            return f"number {int(bad[0])} is not finite"
     if numbers.dtype.kind == "O":
         return "has a number that is missing"
     return ""

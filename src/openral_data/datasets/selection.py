@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from openral_core.errors import DatasetError, NotFoundError, OutputError
+from openral_core.errors import DatasetError, NotFoundError, OutputError, UsageError
 from openral_core.files.output_folder import check_folder
 from openral_data.column_statistics import ColumnStatistics
 from openral_data.datasets.check import dataset_faults
@@ -54,14 +54,14 @@ class EpisodeSelection:
 
 
 def parse_episodes(words: str) -> Iterator[int]:
-    """Return the numbers of a list such as `0,3-5`, one by one. Raises NotFoundError: it is none."""
+    """Return the numbers of a list such as `0,3-5`, one by one. Raises UsageError: it is none."""
     ranges: list[range] = []
     for word in words.split(","):
         first, dash, last = word.strip().partition("-")
         if not _is_number(first) or (dash and not _is_number(last)):
-            raise NotFoundError(f"episodes: '{word:.40}' is no number and no range; write 0,3-5")
+            raise UsageError(f"episodes: '{word:.40}' is no number and no range; write 0,3-5")
         if dash and int(last) < int(first):
-            raise NotFoundError(f"episodes: '{word.strip()}' runs backwards; write {last}-{first}")
+            raise UsageError(f"episodes: '{word.strip()}' runs backwards; write {last}-{first}")
         ranges.append(range(int(first), int(last or first) + 1))
     return chain.from_iterable(ranges)
 

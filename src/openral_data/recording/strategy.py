@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from openral_core.errors import NotFoundError
+from openral_core.errors import UsageError
 
 SEGMENT_S = 60.0
 """[s] length of an episode of the strategy `always`."""
@@ -43,7 +43,7 @@ STRATEGIES = {
 
 
 def strategy_of(name: str) -> Strategy:
-    """Return a strategy. Raises NotFoundError: there is none of that name."""
+    """Return a strategy. Raises UsageError: there is none of that name."""
     if name not in STRATEGIES:
-        raise NotFoundError(f"record: '{name}' is no strategy; use one of {', '.join(STRATEGIES)}")
+        raise UsageError(f"record: '{name}' is no strategy; use one of {', '.join(STRATEGIES)}")
     return STRATEGIES[name]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from openral_core.errors import ContractError, DatasetError
 from openral_core.graph.names import COMPRESSED_SUFFIX
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
-from openral_data.bags import files_without_end, mcap_files
+from openral_data.bags import UnreadablePart, mcap_files, unreadable_parts
 from openral_data.recorded_columns import RecordedColumns
 from openral_data.recording.recorder import EpisodeRecorder
 from openral_data.recording.strategy import strategy_of
@@ -46,8 +47,7 @@ def convert_bags(
     columns = RecordedColumns.of(described, load_robot(described.robot_id), Path(scene).stem)
     strategy = strategy_of("episodes")
     for bag in bags:  # before anything is written
-        _open(bag)
-        _without_end(bag)
+        _unreadable(bag, _open(bag))
     recorder = EpisodeRecorder(
         RecordingFolder(out), columns, strategy, truth=None, min_free_gb=0.0, say=say, from_bags=True
     )
@@ -65,13 +65,7 @@ def convert_bags(
 def _read(bag: Path, recorder: EpisodeRecorder, say: Callable[[str, bool], None]) -> None:
     """Hand the messages of one bag to the recorder."""
     reader = _open(bag)
-    without_end = _without_end(bag)
-    if without_end:
-        say(
-            f"{without_end}: ends in the middle, as a file does that was copied in part or whose recorder was killed; "
-            "the episode that it ends in is kept as cut off",
-            True,
-        )
+    unreadable, count, received_ns = _unreadable(bag, reader), 0, 0
     topics = {topic.name: topic for topic in recorded_topics(recorder.columns)}
     compressed = {f"{topic.name}{COMPRESSED_SUFFIX}": topic for topic in topics.values() if topic.camera}
     intake = MessageIntake(recorder)
@@ -90,7 +84,9 @@ def _read(bag: Path, recorder: EpisodeRecorder, say: Callable[[str, bool], None]
     except DatasetError:
         recorder.cut_off()
         raise
-    if without_end:
+    if unreadable:
+        read = _read_so_far(count, received_ns)
+        say(f"{unreadable}; {read}, and the episode that it ends in is kept as cut off", True)
         recorder.cut_off()
 
 
@@ -114,28 +110,39 @@ def _open(bag: Path) -> Any:
     return reader
 
 
-def _without_end(bag: Path) -> Path | None:
-    """Return the file of a bag that is cut off, if it is the last; None: all have their end.
+def _unreadable(bag: Path, reader: Any) -> UnreadablePart | None:
+    """Return the file of a bag that can be read in part, if it is the last; None: all can be read.
 
     Raises:
         DatasetError: others follow it.
     """
-    cut = files_without_end(bag)
-    if cut and cut != [mcap_files(bag)[-1]]:
+    parts = unreadable_parts(bag, reader)
+    if parts and parts[0].path != mcap_files(bag)[-1]:
         raise DatasetError(
-            f"{cut[0]}: ends in the middle, and other files of its bag go on after it; fetch it again, or convert the "
-            "files one by one, each by its name"
+            f"{parts[0]}, and other files of its bag go on after it; fetch it again, or convert the files one by one, "
+            "each by its name"
         )
-    return cut[0] if cut else None
+    return parts[0] if parts else None
+
+
+def _read_so_far(count: int, received_ns: int) -> str:
+    """Return what was read of a bag: how many messages, and until when."""
+    if not count:
+        return "no message was read"
+    last = datetime.fromtimestamp(received_ns * 1e-9, timezone.utc)
+    return f"{count} messages were read, the last one of {last:%Y-%m-%d %H:%M:%S.%f} UTC"
 
 
 def _messages(bag: Path, reader: Any) -> Iterator[tuple[str, bytes, int]]:
     """Yield topic, bytes and time of each message. Raises DatasetError: the bag is damaged."""
+    count, received_ns = 0, 0
     while reader.has_next():
         try:
             message = reader.read_next()
         except (OSError, ValueError, RuntimeError) as error:
             raise DatasetError(
-                f"{bag}: {error}; the episode is kept up to there, as cut off; fetch the bag again"
+                f"{bag}: {error}; {_read_so_far(count, received_ns)}, and the episode is kept up to there, as cut off; "
+                "fetch the bag again"
             ) from error
+        count, received_ns = count + 1, message[2]
         yield message

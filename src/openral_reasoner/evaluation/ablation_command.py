@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from openral_core.cli import numbers
+from openral_core.files.atomic import write_atomically
 from openral_core.files.output_folder import check_file
 
 
@@ -22,6 +23,7 @@ def ablation_command(
     from rich.progress import Progress
     from rich.table import Table
 
+    from openral_core.cli.tables import console
     from openral_reasoner.evaluation.ablation import VARIANTS, row_of, run_variant
 
     if out is not None:
@@ -31,6 +33,9 @@ def ablation_command(
         task = bar.add_task("missions", total=missions * len(VARIANTS))
         for variant in VARIANTS:
             rows.append(row_of(variant, run_variant(variant, missions, seed, lambda: bar.advance(task))))
+    if out is not None:  # before anything is printed: who reads the table may close the pipe
+        out.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(out, json.dumps({"seed": seed, "rows": rows}, indent=1) + "\n")
     table = Table(
         "with",
         "missions",
@@ -54,7 +59,4 @@ def ablation_command(
             str(row["attempts_mean"]),
             str(row["questions_mean"]),
         )
-    Console().print(table)
-    if out is not None:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(json.dumps({"seed": seed, "rows": rows}, indent=1) + "\n")
+    console().print(table)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from openral_core.files.atomic import write_atomically
 from openral_core.files.output_folder import check_file
 from openral_reasoner.evaluation.ablation_command import ablation_command
 
@@ -34,8 +35,10 @@ def evaluate_command(
 ) -> None:
     """Run written missions in a simulated deployment; print accuracy, wrong skills, needless goals and time."""
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import Progress
 
+    from openral_core.cli.tables import console
     from openral_reasoner.deployment import Deployment
     from openral_reasoner.evaluation.score import evaluate, report, summary
     from openral_reasoner.evaluation.suite import DEFAULT, load_suite
@@ -56,21 +59,22 @@ def evaluate_command(
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(f"asking {who}", total=len(loaded.missions))
         rows = evaluate(loaded, make_agent=make_agent, who=who, progress=lambda row: bar.advance(task))
-    lines = list(summary(rows))
-    _print_table(who, lines)
-    for row in rows:
-        if row.wrong:
-            Console().print(
-                f"[red]wrong skill[/] {row.kind}: {row.say!r} ran {', '.join(row.done) or 'something'}"
-            )
-    if out is not None:
+    if out is not None:  # before anything is printed: who reads the table may close the pipe
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(json.dumps(report(rows, who), indent=1) + "\n")
+        write_atomically(out, json.dumps(report(rows, who), indent=1) + "\n")
+    _print_table(who, list(summary(rows)))
+    for row in rows:
+        if row.fallback:
+            console().print(f"{row.say!r} was left to the offline planner: {row.fallback}", markup=False)
+        if row.wrong:
+            console().print(
+                f"[red]wrong skill[/] {row.kind}: {escape(repr(row.say))} ran {', '.join(row.done) or 'something'}"
+            )
 
 
 def _check_options(section: dict[str, str]) -> None:
-    """Raise ManifestError where an option is none that a model can be asked by; the text names the option."""
-    from openral_core.errors import ManifestError
+    """Raise UsageError where an option is none that a model can be asked by; the text names the option."""
+    from openral_core.errors import UsageError
     from openral_core.schema import faults_of
     from openral_reasoner.llm.settings import ModelSettings
 
@@ -81,15 +85,20 @@ def _check_options(section: dict[str, str]) -> None:
     for fault in faults_of(ModelSettings, dict(section)):
         if given := section.get(fault.key):
             option = f"--{fault.key.replace('_', '-')}"
-            raise ManifestError(f"{option} '{given}': is not in its form; write {forms[fault.key]}")
+            raise UsageError(f"{option} '{given}': is not in its form; write {forms[fault.key]}")
 
 
 def _print_table(who: str, lines: list[dict[str, Any]]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
+    from openral_core.cli.tables import console
+
     table = Table(title=f"planner: {who}", title_justify="left", box=None, header_style="bold")
-    for name in ("kind", "n", "right", "share", "95 %", "wrong", "needless", "asked", "p50 s"):
+    fallbacks = any(line["fallbacks"] for line in lines)
+    for name in (
+        *("kind", "n", "right", "share", "95 %", "wrong", "needless", "asked", "p50 s"),
+        *(["left to offline"] if fallbacks else []),
+    ):
         table.add_column(name, justify="left" if name == "kind" else "right", no_wrap=True)
     for line in lines:
         low, high = line["interval"]
@@ -103,5 +112,6 @@ def _print_table(who: str, lines: list[dict[str, Any]]) -> None:
             str(line["needless_goals"]),
             str(line["asked"]),
             f"{line['seconds_p50']:.3f}",
+            *([str(line["fallbacks"])] if fallbacks else []),
         )
-    Console().print(table)
+    console().print(table)

@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from openral_core.errors import OpenralError
 from openral_core.statistics import wilson_interval
 from openral_reasoner.evaluation.suite import MissionSuite, WrittenMission
 from openral_reasoner.evaluation.world import SimulatedDeployment
 from openral_reasoner.mission.mission import MissionState
-from openral_reasoner.mission.planning_service import MakeAgent
+from openral_reasoner.mission.planning_service import Agent, MakeAgent
+from openral_reasoner.mission.request_queue import RequestQueue
 from openral_reasoner.palette import Palette
 
 
@@ -37,6 +39,12 @@ class MissionRow:
     seconds: float
     """[s] wall time."""
     message: str
+    fallback: str = ""
+    """Why the model left the sentence to the offline planner, whose answer this then is; empty: it did not."""
+
+
+class ModelUnreachedError(OpenralError):
+    """The model that was to be judged did not answer the first sentence, so that nothing can be said about it."""
 
 
 def evaluate(
@@ -53,10 +61,25 @@ def evaluate(
         make_agent: makes the agent of a mission; None: the offline planner.
         who: the planner's name.
         progress: called after each mission.
+
+    Raises:
+        ModelUnreachedError: the model is not there, or refuses; the first mission tells.
     """
-    rows = []
+    agents: list[Agent] = []
+
+    def make(requests: RequestQueue) -> Agent:
+        assert make_agent is not None
+        agents.append(make_agent(requests))
+        return agents[-1]
+
+    rows = list[MissionRow]()
     for written in suite.missions:
-        rows.append(_run(written, suite.palette, make_agent, who))
+        rows.append(_run(written, suite.palette, make if make_agent else None, who))
+        if len(rows) == 1 and agents and agents[0].unreached:
+            raise ModelUnreachedError(
+                f"{agents[0].ended.result()}; nothing was judged: give the address of an endpoint that serves the "
+                "model, and its key"
+            )
         progress(rows[-1])
     return rows
 
@@ -86,6 +109,7 @@ def _run(written: WrittenMission, palette: Palette, make_agent: MakeAgent | None
         asked=sum(entry.kind == "question" for entry in world.log),
         seconds=round(seconds, 4),
         message=world.mission.message,
+        fallback=world.fallback,
     )
 
 
@@ -111,6 +135,7 @@ def summary(rows: Sequence[MissionRow]) -> Iterator[dict[str, Any]]:
             "wrong_skill_rate": round(sum(row.wrong > 0 for row in chosen) / len(chosen), 4),
             "needless_goals": sum(row.needless for row in chosen),
             "asked": sum(row.asked > 0 for row in chosen),
+            "fallbacks": sum(bool(row.fallback) for row in chosen),
             "seconds_p50": round(float(np.median([row.seconds for row in chosen])), 4),
         }
 

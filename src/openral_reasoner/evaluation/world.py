@@ -87,6 +87,12 @@ class SimulatedDeployment:
         """Tasks that were done, in order."""
         return tuple(task.planned.skill_task for task in self.mission.tasks if task.state is TaskState.DONE)
 
+    @property
+    def fallback(self) -> str:
+        """Why the model left the sentence to the offline planner; empty: it did not, or was not asked."""
+        said = [entry.reason for entry in self.log if entry.kind == "model"]  # the first: who plans
+        return said[-1] if len(said) > 1 and not self.mission.open_ended else ""
+
     def run(self) -> None:
         """Say the sentence, and let the mission come to its end."""
         self._do(self._director.prompt("eval", self._written.say, Instant(self._now, self._now)))

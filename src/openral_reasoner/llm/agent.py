@@ -56,6 +56,8 @@ class MissionAgent:
         self._task: asyncio.Task[None] | None = None
         self.ended: Future[str] = Future()
         """Empty when the model came to an end of its own; else why it did not."""
+        self.unreached = False
+        """Its end is no doing of the model: the endpoint was not there, refused, or took too long."""
 
     def start(self, order: str, palette: Palette, history: Sequence[str] = ()) -> None:
         """Begin; returns at once. `history`: what became of tasks before a restart, one line each."""
@@ -81,7 +83,8 @@ class MissionAgent:
         except UnexpectedModelBehavior as error:
             reason = f"{self._settings.model} answers in a form that is no use: {error}"
         except AgentRunError as error:
-            reason = f"{self._settings.model} did not answer: {error}"
+            self.unreached = True
+            reason = f"{self._settings.model} at {self._model.base_url} did not answer: {error}"
         except Exception as error:  # noqa: BLE001  SDKs raise what they like; the mission must learn of it
             _log.exception("the language model's thread failed")
             reason = f"{self._settings.model}: {type(error).__name__}: {error}"

@@ -11,7 +11,7 @@ import typer
 
 from openral_core.cli import numbers
 from openral_core.cli.robot_option import DEFAULT_NAMESPACE, NamespaceOption
-from openral_core.errors import InstallationError, OpenralError
+from openral_core.errors import InstallationError, UsageError
 
 LOOPBACK, PORT = "127.0.0.1", 8765
 """Where HTTP is served unless another place is given."""
@@ -48,7 +48,7 @@ def mcp(
     given = {"--address": address, "--port": port, "--token-file": token_file}
     without = [name for name, value in given.items() if value is not None]
     if without and not http:
-        raise OpenralError(f"{without[0]} needs --http; without it standard input and output are served")
+        raise UsageError(f"{without[0]} needs --http; without it standard input and output are served")
     try:
         from openral_reasoner.mcp.http import HttpServer
         from openral_reasoner.mcp.server import ToolsServer
@@ -64,7 +64,9 @@ def mcp(
         )
 
     async def serve() -> None:
-        client = ToolClient(approve_each=approve is Approve.EACH, patience_s=patience, namespace=namespace)
+        client = ToolClient(
+            approve_each=approve is Approve.EACH, patience_s=patience, say=_say, namespace=namespace
+        )
         server = ToolsServer(client)
         if listening is None:
             await server.serve_stdio(client)

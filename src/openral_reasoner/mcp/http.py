@@ -17,7 +17,7 @@ from mcp.server.lowlevel.server import Server
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from openral_core.errors import InstallationError
+from openral_core.errors import InstallationError, UsageError
 from openral_core.files.atomic import write_atomically
 from openral_core.files.output_folder import check_folder, make_private
 from openral_core.loopback import is_loopback
@@ -61,11 +61,12 @@ class HttpServer:
             token_file: where the token is written (0600); None: a file of its own in the user's run folder.
 
         Raises:
-            InstallationError: the address is another one, the port is taken, or the token's file is a folder.
+            UsageError: the address is another one.
+            InstallationError: the port is taken, or the token's file is a folder.
             OutputError: the token's file cannot be written.
         """
         if not is_loopback(address):
-            raise InstallationError(
+            raise UsageError(
                 f"--address {address}: only loopback is served, as 127.0.0.1; for other machines put a proxy with TLS"
                 " before it, or use ssh -L"
             )

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from openral_core.errors import NotFoundError
+from openral_core.errors import NotFoundError, OutputError
+from openral_core.files.atomic import write_atomically
 from openral_core.files.output_folder import check_file
 from openral_reasoner.memory.memory import LIFETIME, Memory, default_memory_file
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from openral_reasoner.memory.outcomes import Outcomes
     from openral_reasoner.memory.traces import Traces
 
@@ -31,6 +34,12 @@ def _tell_faults(file: Path | None) -> None:
         typer.echo(fault, err=True)
 
 
+def _tell_row_faults(file: Path | None) -> None:
+    """Print what is wrong with the files of counts and traces."""
+    for fault in filter(None, (_outcomes(file).fault(), _traces(file).fault())):
+        typer.echo(fault, err=True)
+
+
 def _outcomes(file: Path | None) -> Outcomes:
     from openral_reasoner.memory.outcomes import Outcomes, outcomes_beside
 
@@ -43,12 +52,35 @@ def _traces(file: Path | None) -> Traces:
     return Traces(traces_beside(file or default_memory_file()))
 
 
+def _named_table(*columns: str) -> Table:
+    """Return a table whose rows are told apart by skill and task, which are folded and not cut where it is narrow."""
+    from rich.table import Table
+
+    table = Table(box=None)
+    for name in ("skill", "task", *columns):
+        table.add_column(name, overflow="fold")
+    return table
+
+
+def _refuse_others(out: Path) -> None:
+    """Raise OutputError if a file is there that is no earlier export."""
+    if not out.is_file():
+        return
+    try:
+        former = json.loads(out.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        former = None
+    if not isinstance(former, dict) or set(former) != {"notes", "counts", "traces"}:
+        raise OutputError(f"OUT {out}: is there, and is no export of a memory; name another file")
+
+
 @memory.command("list")
 def list_notes(file: File = None) -> None:
     """Print the notes with their numbers, where they come from, and until when they are kept."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+    from openral_core.cli.tables import console
 
     _tell_faults(file)
     table = Table("no.", "note", "from", "written", "kept until", box=None)
@@ -60,7 +92,7 @@ def list_notes(file: File = None) -> None:
             note.written.isoformat(),
             note.expires.isoformat(),
         )
-    Console().print(table if table.row_count else f"no notes in {file or default_memory_file()}")
+    console().print(table if table.row_count else f"no notes in {file or default_memory_file()}")
 
 
 @memory.command("add")
@@ -80,26 +112,27 @@ def add_note(
 @memory.command("show")
 def show_outcomes(file: File = None) -> None:
     """Print how often each way of trying worked, by skill and task, and what worked after which failures."""
-    from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
+    from openral_core.cli.tables import console
     from openral_core.statistics import wilson_interval
 
-    table = Table("skill", "task", "tried as", "worked", "of", "95 % interval", box=None)
+    _tell_row_faults(file)
+    table = _named_table("tried as", "worked", "of", "95 % interval")
     rows = sorted(_outcomes(file).rows(), key=lambda row: (row.skill, row.task, row.rung))
     for row in rows:
         low, high = wilson_interval(row.successes, row.tries)
         cells = (row.skill, row.task, row.rung, str(row.successes), str(row.tries), f"{low:.2f}-{high:.2f}")
         table.add_row(*(Text(cell) for cell in cells))
-    Console().print(table if rows else f"nothing was counted in {_outcomes(file).path}")
-    stories = Table("skill", "task", "after these had failed", "worked", "times", box=None)
+    if rows or not _outcomes(file).fault():
+        console().print(table if rows else f"nothing was counted in {_outcomes(file).path}")
+    stories = _named_table("after these had failed", "worked", "times")
     for trace in sorted(_traces(file).rows(), key=lambda trace: (trace.skill, trace.task, trace.failed)):
         failed = (trace.skill, trace.task, ", ".join(trace.failed), trace.worked, str(trace.times))
         stories.add_row(*(Text(cell) for cell in failed))
     if stories.row_count:
-        Console().print()
-        Console().print(stories)
+        console().print()
+        console().print(stories)
 
 
 @memory.command("forget")
@@ -130,7 +163,9 @@ def export_memory(
 ) -> None:
     """Write notes, counts and traces to one JSON file."""
     check_file(out, "OUT")
+    _refuse_others(out)
     _tell_faults(file)
+    _tell_row_faults(file)
     notes = [
         {"text": n.text, "source": n.source, "written": str(n.written), "expires": str(n.expires)}
         for n in _memory(file).notes()
@@ -139,5 +174,5 @@ def export_memory(
     traces = [row.model_dump(mode="json") for row in _traces(file).rows()]
     document = {"notes": notes, "counts": counts, "traces": traces}
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    write_atomically(out, json.dumps(document, indent=2) + "\n")
     typer.echo(f"{out}: {len(notes)} notes, {len(counts)} counts, {len(traces)} traces")

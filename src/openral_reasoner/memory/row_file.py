@@ -11,7 +11,15 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from openral_core.errors import OpenralError
 from openral_core.files.atomic import write_atomically
+
+_FIX = "mend it, or delete it yourself"
+
+
+class RowsError(OpenralError):
+    """A file that is to hold rows holds something else, which would be lost if it were deleted."""
+
 
 RowT = TypeVar("RowT", bound=BaseModel)
 
@@ -42,6 +50,23 @@ class RowFile(Generic[RowT]):
         rows = [self._row(each) for each in kept] if isinstance(kept, list) else []
         return [row for row in rows if row is not None][-self._most :]
 
+    def fault(self) -> str:
+        """Return one line about a file that is none of such rows, or has entries that are none; empty: all is well."""
+        if self.path is None:
+            return ""
+        try:
+            kept = json.loads(self.path.read_text(encoding="utf-8"))["rows"]
+        except FileNotFoundError:
+            return ""
+        except OSError as error:
+            return f"{self.path}: {error.strerror}"
+        except (ValueError, KeyError, TypeError, RecursionError):
+            kept = None
+        if not isinstance(kept, list):
+            return f"{self.path}: is damaged or something else, and counts as empty; {_FIX}"
+        bad = sum(self._row(each) is None for each in kept)
+        return f"{self.path}: {bad} of its {len(kept)} rows are not in the form; {_FIX}" if bad else ""
+
     def change(self, change: Callable[[list[RowT]], list[RowT]]) -> None:
         """Write what a function makes of the rows. A disk that fails costs the change and nothing else."""
         if self.path is None or not self._keeps:
@@ -53,9 +78,15 @@ class RowFile(Generic[RowT]):
             return
 
     def forget(self) -> int:
-        """Delete the file and return how many rows there were."""
+        """Delete the file and return how many rows there were.
+
+        Raises:
+            RowsError: it holds something else; it stays as it is.
+        """
         if self.path is None:
             return 0
+        if fault := self.fault():
+            raise RowsError(fault)
         with self._locked(self.path) as path:
             gone = len(self.rows())
             path.unlink(missing_ok=True)

@@ -24,6 +24,8 @@ class Agent(Protocol):
     """A conversation that steers one mission (`openral_reasoner.llm.agent.MissionAgent`)."""
 
     ended: Future[str]
+    unreached: bool
+    """Once it has ended: what answers for the model was not there or refused, so that the model never spoke."""
 
     def start(self, order: str, palette: Palette, history: Sequence[str] = ()) -> None:
         """Begin; returns at once. `history`: what became of tasks before a restart."""

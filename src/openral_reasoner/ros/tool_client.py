@@ -17,7 +17,7 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from openral_core.graph.names import DEFAULT_NAMESPACE, ros_arguments
+from openral_core.graph.names import DEFAULT_NAMESPACE, namespace_option, ros_arguments
 from openral_core.guarded import GuardedCallbacks
 from openral_core.ros.qos import LATCHED
 from openral_reasoner.mission.request_queue import Reply
@@ -32,7 +32,8 @@ TELL_S = 5.0
 """[s] wall time without news after which a client is told that the call goes on."""
 STOP_PATIENCE_S = 2.0
 """[s] wall time that a reasoner has to answer a stop, before the goals of all skills are cancelled from here."""
-NOBODY = "no reasoner answers on `tools`; start a deployment, with `openral deploy sim` or ros2 launch"
+FIND_S = 3.0
+"""[s] wall time in which a reasoner that runs is found, before the user is told that there is none."""
 
 
 class _ToolNode(GuardedCallbacks, Node):
@@ -45,21 +46,29 @@ class _ToolNode(GuardedCallbacks, Node):
 class ToolClient:
     """A `ToolSource` over the graph. Use it as an asynchronous context manager, in the loop of the server."""
 
-    def __init__(self, *, approve_each: bool, patience_s: float, namespace: str = DEFAULT_NAMESPACE) -> None:
+    def __init__(
+        self, *, approve_each: bool, patience_s: float, say: Callable[[str], None], namespace: str
+    ) -> None:
         """Prepare; the node is made when the context is entered.
 
         Args:
             approve_each: the operator is asked before each motion.
             patience_s: [s] wall time to wait for a reasoner and its first skill.
+            say: tells the user, who sees no replies, whether there is a reasoner.
             namespace: of the deployment.
         """
-        self._namespace = namespace
+        self._namespace, self._say = namespace, say
+        self._nobody = (
+            f"no reasoner answers in the namespace {namespace}; start a deployment, with "
+            f"`openral deploy sim{namespace_option(namespace)}` or ros2 launch"
+        )
         self._approve_each, self._patience_s = approve_each, patience_s
         self._tools: tuple[OfferedTool, ...] = ()
         self.on_change: Callable[[], None] = _nothing
         self._loop: asyncio.AbstractEventLoop
         self._node: _ToolNode
         self._client: Any
+        self._looking: asyncio.Task[None]
         self._executor: SingleThreadedExecutor
         self._thread: threading.Thread
 
@@ -74,9 +83,11 @@ class ToolClient:
         self._executor.add_node(node)
         self._thread = threading.Thread(target=self._spin, name="ros", daemon=True)
         self._thread.start()
+        self._looking = self._loop.create_task(self._tell_whether_somebody_is_there())
         return self
 
     async def __aexit__(self, *error: object) -> None:
+        self._looking.cancel()
         self._executor.shutdown()
         self._thread.join(timeout=2.0)
         self._node.destroy_node()
@@ -87,6 +98,14 @@ class ToolClient:
             self._executor.spin()
         except ExternalShutdownException:
             return
+
+    async def _tell_whether_somebody_is_there(self) -> None:
+        if await self._until(self._client.server_is_ready, FIND_S):
+            return
+        self._say(f"{self._nobody}; it is found whenever it comes")
+        while not await self._until(self._client.server_is_ready, FIND_S):
+            pass
+        self._say(f"the reasoner in {self._namespace} is there now")
 
     # -- the table ---------------------------------------------------------------------------------
 
@@ -125,7 +144,7 @@ class ToolClient:
 
     async def _call(self, who: str, tool: str, arguments: Mapping[str, Any], progress: CallProgress) -> Reply:
         if not await self._until(self._client.server_is_ready, self._patience_s):
-            return Reply(False, NOBODY)
+            return Reply(False, self._nobody)
         goal = CallTool.Goal(
             session=self._node.get_fully_qualified_name(),
             who=who,
@@ -146,7 +165,8 @@ class ToolClient:
             handle = await self._wait(accepted, words, progress)
             if handle is None or not handle.accepted:
                 return Reply(
-                    False, NOBODY if handle is None else "refused: too many calls are open; wait for one"
+                    False,
+                    self._nobody if handle is None else "refused: too many calls are open; wait for one",
                 )
             ended = await self._wait(self._in_loop(handle.get_result_async()), words, progress)
         except asyncio.CancelledError:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from openral_core.loopback import is_loopback
-from openral_robot_bridge.driver import ArmError
+from openral_robot_bridge.driver import ArmAwayError, ArmError
 
 PANDA_VERSION, FR3_VERSION = 5, 10
 """Of the FCI, in the drivers' clients: libfranka 0.9.2 of panda-python and libfranka 0.21 of franky-control."""
@@ -36,9 +35,7 @@ def refused(address: str, words: str, client: str, version: int) -> ArmError:
     found = next((match for match in (pattern.search(words) for pattern in _MISMATCH) if match), None)
     if found is None:
         hint = "is it switched on, unlocked, with FCI active in Desk, and its address right?"
-        if is_loopback(address):
-            hint += " Its twin is started in another terminal: openral robot twin SCENE"
-        return ArmError(f"the arm at {address} cannot be used: {words}; {hint}")
+        return ArmAwayError(f"the arm at {address} cannot be used: {words}; {hint}")
     theirs = int(found.group(1))
     fix = (
         "update the arm's system image to 5.9 or newer, and write `driver: franka` in the scene's section arm"

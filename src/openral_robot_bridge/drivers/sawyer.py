@@ -16,7 +16,7 @@ import numpy as np
 
 from openral_control.safety.arm_limits import ArmLimits, Vector
 from openral_robot_bridge import intera
-from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
+from openral_robot_bridge.driver import ArmAwayError, ArmError, ArmInfo, ArmMode, ArmState
 from openral_robot_bridge.drivers.sawyer_gripper import SawyerGripper
 from openral_robot_bridge.drivers.sawyer_state import STALE_S, SawyerState
 from openral_robot_bridge.ros1.messages import MessageTypes, Ros1Error
@@ -77,7 +77,7 @@ class SawyerDriver:
             self._gripper = SawyerGripper(node)
         except Ros1Error as error:
             hint = "is it switched on, its address right, and Intera in SDK mode?"
-            raise ArmError(f"the arm at {self._address} cannot be used: {error}; {hint}") from error
+            raise ArmAwayError(f"the arm at {self._address} cannot be used: {error}; {hint}") from error
         self._timeout.publish(node.types.make("std_msgs/Float64", data=COMMAND_TIMEOUT_S))
         self._state.wait(FIRST_S)
         self._limits = self._state.limits()

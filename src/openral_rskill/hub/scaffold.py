@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import get_args
 
-from openral_core.errors import NotFoundError, OpenralError, WeightsError
+from openral_core.errors import NotFoundError, OpenralError, UsageError, WeightsError
 from openral_core.manifest import MANIFEST_NAME
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene
@@ -63,7 +63,8 @@ def new_skill(source: str, target: Path, choices: Choices, client: HubClient | N
         client: of the hub; None: the one that the environment describes.
 
     Raises:
-        NotFoundError: there is no such checkpoint, or no body was named.
+        UsageError: no body was named.
+        NotFoundError: there is no such checkpoint.
         HubError: the hub did not give it.
         WeightsError: it is no policy that openral has a family for, or holds pickles.
         ManifestError: what came out is no valid manifest.
@@ -74,7 +75,7 @@ def new_skill(source: str, target: Path, choices: Choices, client: HubClient | N
     if embodiment is None and choices.scene is not None:
         embodiment = load_robot(choices.scene.robot_id).embodiment_tags[0]
     if embodiment is None:
-        raise NotFoundError("which body is it for? write --scene, or --embodiment such as franka_panda")
+        raise UsageError("which body is it for? write --scene, or --embodiment such as franka_panda")
     with _small_files(source, client) as (folder, reference):
         facts = read_policy(folder)
         draft = Draft(

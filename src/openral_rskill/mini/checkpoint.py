@@ -14,7 +14,9 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from openral_core.errors import PolicyError
+from openral_core.files.atomic import write_atomically
 from openral_core.files.json_file import read_json_object
+from openral_rskill.weights_writing import replaced_weights
 
 WEIGHTS = "model.safetensors"
 CONFIG = "config.json"
@@ -55,14 +57,15 @@ def save_network(network: nn.Module, config: Any, folder: Path, metadata: dict[s
     """
     folder.mkdir(parents=True, exist_ok=True)
     fields = {"family": "mini", **asdict(config)}
-    (folder / CONFIG).write_text(json.dumps(fields, indent=2) + "\n", encoding="utf-8")
+    write_atomically(folder / CONFIG, json.dumps(fields, indent=2) + "\n")
     buffers = {name for name, _ in network.named_buffers()}
     tensors = {
         name: value.to(torch.float32 if name in buffers else torch.bfloat16).contiguous()
         for name, value in network.state_dict().items()
     }
     # One entry, since safetensors writes several in an order that changes, and with it the hash of the file.
-    save_file(tensors, folder / WEIGHTS, metadata={MADE_OF: json.dumps(metadata, sort_keys=True)})
+    with replaced_weights(folder / WEIGHTS) as partial:
+        save_file(tensors, partial, metadata={MADE_OF: json.dumps(metadata, sort_keys=True)})
 
 
 def read_metadata(path: Path) -> dict[str, str]:

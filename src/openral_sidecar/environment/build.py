@@ -58,6 +58,7 @@ def ensure_environment(
         SidecarError: it could not be built; the text says why and what to do.
     """
     spec = spec.with_source(source)
+    _check_source(spec)
     folder = environment_folder(spec)
     if not is_built(spec):
         say = progress or (lambda line: None)
@@ -88,25 +89,29 @@ def _build(spec: SidecarSpec, folder: Path, say: Progress) -> None:
             uv.run(*install, *(["--no-deps"] if step.no_deps else []), *step.requirements)
         write_atomically(lock, uv.run("pip", "freeze", "--python", str(_python(folder))))
     if spec.source is not None:
-        _add_source(spec.name, spec.source, folder, lambda what: uv.run(*install, "--no-deps", what))
+        _add_source(spec.source, folder, lambda what: uv.run(*install, "--no-deps", what))
     write_atomically(folder / READY, spec.digest)
     say(f"{spec.name}: ready")
 
 
-def _add_source(name: str, source: Source, folder: Path, install: Callable[[str], object]) -> None:
+def _check_source(spec: SidecarSpec) -> None:
+    source = spec.source
+    if source is not None and source.kind == "git" and not re.fullmatch(r"[0-9a-f]{40}", source.revision):
+        raise SidecarError(
+            f"sidecar {spec.name}: revision {source.revision!r} of its source; give a full commit"
+        )
+    if source is not None and source.kind == "folder" and not Path(source.location).is_dir():
+        raise SidecarError(f"sidecar {spec.name}: there is no folder {source.location}; fix --source")
+
+
+def _add_source(source: Source, folder: Path, install: Callable[[str], object]) -> None:
     """Install upstream's code; a folder is put on the path as it is, so it is neither built nor written to."""
     if source.kind == "package":
         install(source.location)
     elif source.kind == "git":
-        if not re.fullmatch(r"[0-9a-f]{40}", source.revision):
-            raise SidecarError(
-                f"sidecar {name}: revision {source.revision!r} of its source; give a full commit"
-            )
         install(f"git+{source.location}@{source.revision}")
     else:
         root = Path(source.location)
-        if not root.is_dir():
-            raise SidecarError(f"sidecar {name}: there is no folder {root}; fix --source")
         paths = [path for path in (root / "src", root) if path.is_dir()]
         site = next(folder.glob("lib/python*/site-packages"))
         write_atomically(site / "openral_source.pth", "".join(f"{path}\n" for path in paths))

@@ -47,6 +47,9 @@ class SidecarSpec:
     steps: tuple[InstallStep, ...]
     module: str
     """The server, run as `python -m <module> <arguments> --port P …`."""
+    parser: str = ""
+    """`module:function` that returns the server's argparse parser and can be imported in our interpreter, by which
+    `openral sidecar start` looks at the arguments before it builds anything; empty: it does not."""
     source: Source | None = None
     dialect: DialectName = "openral"
     environment: Mapping[str, str] = field(default_factory=dict)

@@ -3,7 +3,8 @@
 `value` is what was sent, with `{"__array__": [dtype, shape]}` in place of each array: numpy's name of a little-endian
 dtype ("<f4") and a list of sizes. `data` holds the bytes of those arrays in C order, one after another in the order in
 which they appear, always with the header `bin 32` of msgpack. So an image is copied once on the way out and once on the
-way in, where `.npy` files inside msgpack cost five copies: half of a round trip (tests/perf/test_sidecar_speed.py).
+way in, where `.npy` files inside msgpack cost five copies: half of a round trip
+(tests/perf/sidecar/test_sidecar_speed.py).
 
 Nothing that is read here runs code, and a message cannot make its reader allocate more than its own size.
 """

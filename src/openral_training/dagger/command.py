@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from openral_core.cli import numbers
-from openral_core.cli.progress import console
+from openral_core.cli.progress import WITH_RESUME, console, told_when_stopped
 from openral_core.files.output_folder import check_folder
 
 
@@ -33,7 +33,7 @@ def dagger(
     chosen = load_config(config)
     if rounds is not None:
         chosen = chosen.model_copy(update={"rounds": rounds})
-    DaggerRun(
+    run = DaggerRun(
         chosen,
         out,
         seed=seed,
@@ -42,5 +42,7 @@ def dagger(
         resume=resume,
         threads=threads,
         say=lambda line: console.print(line, soft_wrap=True),
-    ).go()
+    )
+    with told_when_stopped(WITH_RESUME):
+        run.go()
     console.print(f"{out}: recordings, dataset, a skill a round, result.json", soft_wrap=True)

@@ -11,6 +11,7 @@ from typing import Any
 from openral_core.errors import ContractError, ManifestError
 from openral_core.files.atomic import write_atomically
 from openral_core.files.json_file import read_json_object
+from openral_core.files.settings_difference import settings_difference
 from openral_core.manifest import MANIFEST_NAME
 from openral_data.datasets.selection import EpisodeSelection, write_selection
 from openral_data.lerobot_v3 import Dataset, open_dataset
@@ -29,18 +30,23 @@ class RunFolder:
         """Begin a run, or see that the one that is there has these settings.
 
         Raises:
-            ManifestError: there is a run, and it is not to be gone on with.
+            ManifestError: there is a run, and it is not to be gone on with; or there is none, and it is.
             ContractError: there is a run with other settings.
         """
         path = self.root / SETTINGS
         if not path.exists():
+            if resume:
+                raise ManifestError(
+                    f"{self.root}: there is no run to go on with; name the --out of one, or leave out --resume to "
+                    "begin one"
+                )
             self.root.mkdir(parents=True, exist_ok=True)
             _write(path, settings)
         elif not resume:
             raise ManifestError(f"{self.root}: there is a run already; add --resume, or name another --out")
-        elif read_json_object(path, ManifestError) != settings:
+        elif others := settings_difference(read_json_object(path, ManifestError), settings):
             raise ContractError(
-                f"{path}: that run has other settings; name another --out, or run with these settings"
+                f"{path}: that run has other settings: {others}; name another --out, or run with these settings"
             )
 
     def skill(self, number: int) -> Path:

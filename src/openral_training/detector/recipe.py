@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from openral_core.errors import NotFoundError
 from openral_core.files.document import read_document
+from openral_core.files.share import share_directory
 from openral_core.scene import BenchmarkScene, DeployScene, load_scene
 from openral_core.schema import Count, InitRange, Many, Schema, Vector3, Word, validate
 from openral_core.suite import with_task
@@ -91,12 +92,28 @@ class DetectorRecipe(Schema):
     worlds: Many[DetectorWorld] = Field(min_length=1)
     """Where pictures are taken, as many of each."""
 
+    def require_scenes(self) -> None:
+        """See that the scenes are there which are files of their own, as `openral robot world` writes them.
+
+        Raises:
+            NotFoundError: one is missing; the text has the command that makes it, in all states of the recipe.
+        """
+        states = max(self.train_init_ids.ids().stop, self.heldout_init_ids.ids().stop)
+        for world in self.worlds:
+            path = Path(world.scene)
+            if path.suffix and not path.is_file() and not (share_directory() / path).is_file():
+                raise NotFoundError(
+                    f"the recipe's scene {path} is not there, in {Path.cwd()}; where it is a world of a scene that "
+                    f"openral ships, make it: openral robot world {path.stem} --first 0 --count {states} --out "
+                    f"{path.parent}"
+                )
+
 
 def load_detector_recipe(ref: str | Path) -> DetectorRecipe:
     """Load a recipe by path, or by the name of one that openral ships.
 
     Raises:
-        NotFoundError: neither exists.
+        NotFoundError: neither exists, or a scene of it is missing.
         ManifestError: the file is wrong; the text names the key.
     """
     path = Path(ref)
@@ -106,4 +123,6 @@ def load_detector_recipe(ref: str | Path) -> DetectorRecipe:
         raise NotFoundError(
             f"there is no recipe '{ref}'; openral ships mini_detector and mini_detector_robosuite"
         )
-    return validate(DetectorRecipe, read_document(path))
+    recipe = validate(DetectorRecipe, read_document(path))
+    recipe.require_scenes()
+    return recipe

@@ -24,6 +24,7 @@ from openral_core.errors import ManifestError, WeightsError
 from openral_core.sentence import default_model_folder
 from openral_core.statistics import wilson_interval
 from openral_rskill.safetensors_file import weights_fault
+from openral_rskill.weights_writing import replaced_weights
 from openral_training.devices import torch_device
 from openral_training.planner.deployments import Lexicon, make_deployment
 from openral_training.planner.network import Matcher
@@ -228,9 +229,8 @@ def save(model: Matcher, out: Path, config: PlannerConfig) -> None:
         name: value.detach().cpu().numpy().astype(np.float16) for name, value in model.named_parameters()
     }
     words = " ".join(sorted(order_words(Lexicon())))
-    save_file(
-        weights, str(out / "planner.safetensors"), {"config": json.dumps(asdict(config)), "words": words}
-    )
+    with replaced_weights(out / "planner.safetensors") as partial:
+        save_file(weights, str(partial), {"config": json.dumps(asdict(config)), "words": words})
 
 
 @torch.no_grad()

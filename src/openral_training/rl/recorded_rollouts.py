@@ -6,20 +6,23 @@ Episodes go on for a while after success, so that a model also learns from state
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_core.errors import SimulationError
+from openral_core.errors import OutputError, SimulationError
 from openral_data.episode import Episode, encode_png, load_shard, save_shard
 from openral_data.metadata import DatasetMetadata
 from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
 from openral_sim_bridge.trace import enlarged
 from openral_training.recipe import Recipe
+from openral_training.rl.config import RlConfig
 from openral_training.rl.envs.observation_encoder import StateEncoder
 from openral_training.rl.policies.noise import EpisodeNoise
 from openral_training.rl.policies.policy import StochasticPolicy
@@ -63,7 +66,11 @@ def metadata_of(recipe: Recipe, tasks: Sequence[str], size: int) -> DatasetMetad
         recipe: scenes, and the instructions of their tasks.
         tasks: of the episodes.
         size: [px] edge of the square frames.
+
+    Raises:
+        NotFoundError: the recipe has no such task.
     """
+    recipe.require_tasks(tasks)
     scene = enlarged(recipe.scene_for(tasks[0]), size)
     labelled = dict.fromkeys(name for task in tasks for name in recipe.world_of(task))
     instructions = {name: recipe.tasks[name].train[0] for name in labelled}
@@ -71,6 +78,30 @@ def metadata_of(recipe: Recipe, tasks: Sequence[str], size: int) -> DatasetMetad
     return DatasetMetadata(
         scene.control_hz, cameras, STATE_LAYOUT, scene.action.dim, 1, instructions, scene.robot_id
     )
+
+
+def settings_of(config: RlConfig, metadata: DatasetMetadata) -> dict[str, Any]:
+    """Return what all episodes of a collection have in common: the policy, where it begins, and what is recorded."""
+    env = config.model_dump(mode="json", include={"env": {"scene", "max_episode_steps"}})["env"]
+    policy = config.model_dump(mode="json", include={"base": True, "actor": {"seed", "model"}})
+    noise = config.rollout.sampling_params.correlation
+    first = config.env.train.init_ids.first
+    return {**asdict(metadata), **env, **policy, "first_init_id": first, "noise_correlation": noise}
+
+
+def require_all(shards: Path, requests: Sequence[RecordingRequest]) -> None:
+    """See that the episodes that are recorded already are among those that are wanted.
+
+    Raises:
+        OutputError: there are others, which the dataset would lose.
+    """
+    recorded = {path.stem for path in shards.glob("*.npz")}
+    if recorded - {request.name for request in requests}:
+        each = Counter(name.rsplit(".", 2)[0] for name in recorded)
+        raise OutputError(
+            f"{shards.parent} holds {max(each.values())} episodes a task already; give at least as many --episodes, or "
+            "name another --out"
+        )
 
 
 class Recording:

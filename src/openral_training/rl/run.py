@@ -17,6 +17,9 @@ import yaml
 
 from openral_core.errors import ContractError, ManifestError
 from openral_core.files.atomic import write_atomically
+from openral_core.files.document import read_document
+from openral_core.files.json_file import read_json_object
+from openral_core.files.settings_difference import settings_difference
 from openral_training.checkpoint import identity, restore_run, save_run
 from openral_training.devices import torch_device
 from openral_training.rl.algorithm.ppo import Learner
@@ -47,6 +50,14 @@ def effective_settings(config: RlConfig) -> str:
     return text
 
 
+def decisive_settings(config: RlConfig) -> dict[str, Any]:
+    """Return the settings that decide what a run does: all but how long it is and where it is written."""
+    settings: dict[str, Any] = json.loads(config.model_dump_json())
+    runner = settings["runner"]
+    settings["runner"] = {key: runner[key] for key in runner if key not in ("max_epochs", "logger")}
+    return settings
+
+
 def vec_env_spec_of(config: RlConfig, initial: InitialPolicy) -> VecEnvSpec:
     """Return the environments of a run."""
     env, stages = config.env, config.rollout.pipeline_stage_num
@@ -65,18 +76,19 @@ def train(
 
     Args:
         config: of the run.
-        resume: go on with the run that is in the config's folder.
+        resume: go on with the run that is in the config's folder, which may have been moved, or was shorter.
         device: torch device of networks in this machine's processes, or auto.
         progress_callback: called after each update.
 
     Raises:
-        ManifestError: there is a run in the folder already, and `resume` is False.
-        ContractError: the run in the folder was made with other settings.
+        ManifestError: there is a run in the folder already, and `resume` is False; or there is none, and it is True.
+        ContractError: the run in the folder was made with other settings, or is longer already.
+        WeightsError: its state is damaged.
         InstallationError: torch cannot use the device.
         PolicyError: the gradient is not finite.
     """
     device = torch_device(device)
-    _claim(config.folder, effective_settings(config), resume=resume)
+    _claim(config, resume=resume)
     initial = initial_policy(config, progress_callback)
     actor = config.actor
     with contextlib.ExitStack() as open_parts:
@@ -103,16 +115,27 @@ def train(
         return _Run(config, components, config.folder / initial.checkpoint_name, progress_callback).run()
 
 
-def _claim(folder: Path, settings: str, *, resume: bool) -> None:
+def _claim(config: RlConfig, *, resume: bool) -> None:
     """Write the settings of a new run into its folder, or check that the run which is there has the same ones."""
+    folder = config.folder
     path = folder / CONFIG
     if not path.exists():
+        if resume:
+            raise ManifestError(
+                f"{folder}: there is no run to go on with; name the --out of one, or leave out --resume to begin one"
+            )
         folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, settings)
-    elif not resume:
+        write_atomically(path, effective_settings(config))
+        return
+    if not resume:
         raise ManifestError(f"{folder}: there is a run already; add --resume, or name another --out")
-    elif path.read_text(encoding="utf-8") != settings:
-        raise ContractError(f"{path}: that run has other settings; name another --out, or run with this file")
+    noted, wanted = read_document(path).data, decisive_settings(config)
+    if isinstance(noted, dict) and isinstance(noted.get("runner"), dict):
+        noted["runner"] = {key: noted["runner"].get(key) for key in wanted["runner"]}
+    if others := settings_difference(noted, wanted):
+        raise ContractError(
+            f"{path}: that run has other settings: {others}; name another --out, or run with this file"
+        )
 
 
 def _progress_model(config: RlConfig, initial: InitialPolicy) -> ProgressModel | None:
@@ -152,10 +175,16 @@ class _Run:
         self._learner, self._policy = components.learner, components.learner.policy
         self._progress_callback = progress_callback
         self._folder = config.folder
-        self._identity = identity(effective_settings(config))
+        self._identity = identity(json.dumps(decisive_settings(config)))
         self._updates_done = restore_run(
             self._folder / STATE, self._policy.network, self._learner.optimiser, self._identity
         )
+        if self._updates_done > config.runner.max_epochs:
+            raise ContractError(
+                f"{self._folder}: that run has made {self._updates_done} updates; give --epochs "
+                f"{self._updates_done} or more"
+            )
+        write_atomically(self._folder / CONFIG, effective_settings(config))  # a run may be made longer
         first_row = self._updates_done + 1 if self._updates_done else 0
         self._log = MetricsLog(self._folder, config.runner.logger.logger_backends, first_row)
 
@@ -223,7 +252,7 @@ class _Run:
 
     def _result(self, evaluation: dict[str, Any], videos: list[dict[str, Any]]) -> dict[str, Any]:
         """Write `result.json` and the page, and return the result."""
-        base = json.loads((self._folder / "eval" / "base.json").read_text(encoding="utf-8"))
+        base = read_json_object(self._folder / "eval" / "base.json", ContractError)
         names = [name for name in ("all_episodes", "tasks", IMAGINED) if name in evaluation]
         result = {
             "updates": self._config.runner.max_epochs,

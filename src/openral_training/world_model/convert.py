@@ -17,6 +17,7 @@ from safetensors.torch import save_file
 
 from openral_core.errors import ManifestError, NotFoundError
 from openral_core.files.atomic import replaced_file
+from openral_rskill.weights_writing import replaced_weights
 from openral_training.world_model.object_arrays import read_object_array
 from openral_training.world_model.starts import FOLDER
 
@@ -93,6 +94,6 @@ def _reward(path: Path) -> Path:
     if not isinstance(tensors, dict) or not all(isinstance(t, torch.Tensor) for t in tensors.values()):
         raise ManifestError(f"{path}: needed one dictionary of tensors")
     target = path.with_suffix(".safetensors")
-    with replaced_file(target) as partial:
+    with replaced_weights(target) as partial:
         save_file({name: tensor.contiguous().clone() for name, tensor in tensors.items()}, partial)
     return target

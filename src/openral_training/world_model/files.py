@@ -11,7 +11,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from openral_core.errors import PolicyError
-from openral_core.files.atomic import replaced_file, write_atomically
+from openral_core.files.atomic import write_atomically
+from openral_rskill.weights_writing import replaced_weights
 from openral_training.world_model.network import WorldNetwork, WorldShape
 from openral_training.world_model.starts import Starts, save_starts
 from openral_training.world_model.statistics import ActionScale, save_action_scale
@@ -60,7 +61,7 @@ def save_world_model(
         ).contiguous()
         for name, value in network.state_dict().items()
     }
-    with replaced_file(folder / WEIGHTS) as partial:
+    with replaced_weights(folder / WEIGHTS) as partial:
         save_file(tensors, partial)
     write_atomically(folder / CONFIG, json.dumps({"family": FAMILY, **asdict(config)}, indent=2) + "\n")
 

@@ -113,7 +113,7 @@ class LatentWorld:
             )
         resized = np.stack([resize(frame, shape.size) for frame in frames])
         latents: Tensor = self.network.pictures.encode(as_images(resized))[0]
-        return torch.cat([latents, torch.from_numpy(states)], -1)
+        return torch.cat([latents, torch.from_numpy(np.require(states, requirements="W"))], -1)
 
     @torch.no_grad()
     def imagine(

@@ -153,13 +153,12 @@ def test_hold_to_run_counts_for_its_time_and_not_from_the_future() -> None:
 
 
 def test_slow_start_asks_for_the_pose_once_and_for_slowness_after_each_stop() -> None:
-    check, moving = SlowStart(MIDDLE, 0.2, 3.0, 0.2), np.full(7, 0.1)
+    check, moving = SlowStart(MIDDLE, 0.2, 3.0, 0.2, "openral robot home fr3"), np.full(7, 0.1)
     away = MIDDLE + np.eye(7)[2] * 0.3
     assert check.share(step(away, moving)) == 0.0
     assert "joint 3 is 0.30 rad from the scene's start pose, allowed 0.20 rad" in check.refusal(away)
-    assert (
-        "; lead the arm there by `openral robot home SCENE`, with no deployment beside it"
-        in check.refusal(away)
+    assert "; lead the arm there by `openral robot home fr3`, with no deployment beside it" in check.refusal(
+        away
     )
     assert check.share(step(MIDDLE, np.zeros(7), now_s=1.0)) == 1.0  # nothing moves yet
     assert check.share(step(MIDDLE, moving, now_s=10.0)) == 0.2
@@ -262,7 +261,8 @@ def test_what_is_no_number_brakes() -> None:
 
 
 def test_a_robot_without_dynamic_limits_is_refused() -> None:
-    with pytest.raises(ManifestError, match="panda_joint1 has no acceleration_limit"):
+    where = r"franka_panda/robot\.yaml:\d+: joints\[0\]\.acceleration_limit: "
+    with pytest.raises(ManifestError, match=where + "panda_joint1 has no acceleration_limit"):
         limits_of(load_robot("franka_panda"))
 
 

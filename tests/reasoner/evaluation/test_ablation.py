@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 from typer.testing import CliRunner
@@ -11,6 +14,7 @@ from openral_reasoner.evaluation.ablation import VARIANTS, row_of, run_variant
 from openral_reasoner.evaluation.commands import reasoner
 
 MISSIONS = 60
+PATIENCE_S = 90.0
 
 
 def test_without_a_monitor_nothing_is_called_done_and_with_it_most_things_are_done() -> None:
@@ -32,3 +36,19 @@ def test_the_same_seed_gives_the_same_table(tmp_path: Path) -> None:
         assert done.exit_code == 0, done.output
     assert files[0].read_text() == files[1].read_text()
     assert [row["missions"] for row in json.loads(files[0].read_text())["rows"]] == [3] * len(VARIANTS)
+
+
+def test_the_file_is_written_although_nobody_reads_the_table(tmp_path: Path) -> None:
+    out = tmp_path / "ablation.json"
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = ["reasoner", "ablation", "--missions", "1", "--out", str(out)]
+    with os.fdopen(writing, "wb") as table:
+        subprocess.run(
+            [sys.executable, "-c", "from openral_cli.app import main; main()", *words],
+            stdout=table,
+            stderr=subprocess.DEVNULL,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+    assert len(json.loads(out.read_text())["rows"]) == len(VARIANTS)

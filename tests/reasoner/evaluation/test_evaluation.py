@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from openral_core.errors import ManifestError
+from openral_core.errors import ManifestError, UsageError
 from openral_reasoner.evaluation.commands import reasoner
-from openral_reasoner.evaluation.score import evaluate, is_done_wrongly, summary
+from openral_reasoner.evaluation.score import ModelUnreachedError, evaluate, is_done_wrongly, summary
 from openral_reasoner.evaluation.suite import DEFAULT, WORLDS, MissionSuite, load_suite
 from openral_reasoner.llm.agent import MissionAgent
 from openral_reasoner.llm.fakes import Call, Endpoint
@@ -146,6 +148,63 @@ def test_what_the_command_says_goes_before_the_environment(tmp_path, monkeypatch
     assert endpoint.requests >= 4
 
 
+def few_sentences(folder: Path) -> Path:
+    """A suite of the four missions of the kind `question`."""
+    text, suite = DEFAULT.read_text(), folder / "suite.yaml"
+    begin, end = text.index("  question:"), text.index("  conditional:")
+    suite.write_text(text[: text.index("  single:")] + text[begin:end])
+    return suite
+
+
+def test_a_model_that_is_not_there_is_not_scored_as_the_offline_planner(tmp_path) -> None:
+    with Endpoint(oracle) as closed:
+        address = closed.url
+    out = tmp_path / "eval.json"
+    words = ["eval", "--suite", str(few_sentences(tmp_path)), "--model", "openai:foo", "--base-url", address]
+    result = CliRunner().invoke(reasoner, [*words, "--out", str(out)])
+    assert isinstance(result.exception, ModelUnreachedError)
+    assert str(result.exception).startswith(f"openai:foo at {address}")
+    assert "did not answer: Connection error" in str(result.exception)
+    assert "planner:" not in result.output
+    assert not out.exists()
+
+
+def test_a_model_that_refuses_the_key_is_not_scored_and_its_answer_is_told(tmp_path) -> None:
+    class Refusal(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_error(401, "wrong key")
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Stay silent."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refusal) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/v1"
+        words = ["eval", "--suite", str(few_sentences(tmp_path)), "--model", "openai:foo"]
+        result = CliRunner().invoke(reasoner, [*words, "--base-url", address])
+        server.shutdown()
+    assert isinstance(result.exception, ModelUnreachedError)
+    assert address in str(result.exception)
+    assert "401" in str(result.exception)
+
+
+def test_the_table_says_how_many_sentences_were_left_to_the_offline_planner(tmp_path) -> None:
+    def sometimes(messages: list[dict], tools: list[dict]) -> Call:
+        first = suite.missions[0].say in str(messages[1]["content"])
+        return ("finish_mission", {"done": False, "words": "no"}) if first else ("no_such_tool", {})
+
+    file, out = few_sentences(tmp_path), tmp_path / "eval.json"
+    suite = load_suite(file)
+    with Endpoint(sometimes) as endpoint:
+        words = ["eval", "--suite", str(file), "--model", "openai:foo", "--base-url", endpoint.url]
+        result = CliRunner().invoke(reasoner, [*words, "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    assert "left to offline" in result.output
+    written = json.loads(out.read_text())
+    assert written["summary"][-1]["fallbacks"] == 3
+    assert [bool(row["fallback"]) for row in written["rows"]] == [False, True, True, True]
+
+
 def test_a_suite_with_an_unknown_task_names_the_mission(tmp_path) -> None:
     suite = tmp_path / "suite.yaml"
     suite.write_text(DEFAULT.read_text().replace("do: [table-wipe]", "do: [table-lick]", 1))
@@ -189,5 +248,5 @@ def test_a_file_that_is_no_suite_is_told_in_plain_words(tmp_path: Path, content:
 )
 def test_what_is_no_model_is_told_by_its_option(words: tuple[str, ...], begin: str) -> None:
     error = CliRunner().invoke(reasoner, ["eval", *words]).exception
-    assert isinstance(error, ManifestError)
+    assert isinstance(error, UsageError)
     assert str(error).startswith(begin)

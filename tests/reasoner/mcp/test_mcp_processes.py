@@ -24,7 +24,7 @@ from mcp_desk import text
 from reasoner_graph import PATIENCE_S, Graph, end_of
 from typer.testing import CliRunner
 
-from openral_core.errors import InstallationError
+from openral_core.errors import InstallationError, UsageError
 from openral_reasoner.mcp.commands import mcp
 from openral_reasoner.mcp.http import HttpServer
 
@@ -220,6 +220,39 @@ def test_the_token_goes_with_the_server_however_it_is_ended(graph: Graph, ends: 
     assert not file.exists()
 
 
+def test_without_a_reasoner_the_user_is_told_and_again_when_it_comes(graph: Graph) -> None:
+    server, other = (
+        subprocess.Popen(
+            [OPENRAL, "mcp", *options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for options in ([], ["--namespace", "arm2"])
+    )
+    try:
+        assert server.stderr is not None
+        assert other.stderr is not None
+        for stderr, space, option in (
+            (server.stderr, "/openral", ""),
+            (other.stderr, "/arm2", " --namespace /arm2"),
+        ):
+            said = stderr.readline()
+            assert said.startswith(
+                f"openral mcp: no reasoner answers in the namespace {space}; start a deployment"
+            )
+            assert f"`openral deploy sim{option}`" in said
+        graph.reasoner()
+        assert server.stderr.readline() == "openral mcp: the reasoner in /openral is there now\n"
+        output, _ = server.communicate("", timeout=PATIENCE_S)
+        assert (server.returncode, output) == (0, ""), "standard output belongs to the protocol"
+    finally:
+        for process in (server, other):
+            process.kill()
+            process.communicate()
+
+
 @pytest.mark.parametrize("option", [["--address", "1.2.3.4"], ["--port", "1234"], ["--token-file", "token"]])
 def test_options_of_http_are_not_taken_in_silence_without_it(option: list[str]) -> None:
     app = typer.Typer()
@@ -230,7 +263,7 @@ def test_options_of_http_are_not_taken_in_silence_without_it(option: list[str]) 
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "192.0.2.1", "::", "localhost.example"])
 def test_no_other_address_than_loopback_is_served(address: str, tmp_path: Path) -> None:
-    with pytest.raises(InstallationError, match=f"--address {address}: only loopback is served"):
+    with pytest.raises(UsageError, match=f"--address {address}: only loopback is served"):
         HttpServer(address, 0, tmp_path / "token")
     assert not (tmp_path / "token").exists()
 
@@ -243,6 +276,6 @@ def test_a_folder_in_the_place_of_the_tokens_file_is_named(tmp_path: Path) -> No
 def test_a_refusal_of_the_command_is_one_line() -> None:
     command = [OPENRAL, "mcp", "--http", "--address", "0.0.0.0"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
-    assert (ended.returncode, ended.stdout) == (1, "")
+    assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr.startswith("error: --address 0.0.0.0: ")
     assert ended.stderr.count("\n") == 1

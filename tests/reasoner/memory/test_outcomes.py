@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from openral_core.errors import OutputError
 from openral_reasoner.memory.commands import memory
 from openral_reasoner.memory.outcomes import MAX_ROWS, Outcomes, outcomes_beside
+from openral_reasoner.memory.row_file import RowsError
 
 
 def test_counts_are_kept_and_forgotten(tmp_path: Path) -> None:
@@ -94,3 +96,44 @@ def test_counts_are_shown_exported_and_forgotten(tmp_path: Path) -> None:
     assert run(memory, ["forget", "1", "--counts", "--file", str(notes)]).exit_code == 2
     assert "forgotten: 1 counts" in run(memory, ["forget", "--counts", "--file", str(notes)]).output
     assert "nothing was counted" in run(memory, ["show", "--file", str(notes)]).output
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"rows": [{"skill": "a/b"}]}'])
+def test_a_damaged_file_of_counts_is_named_and_survives(tmp_path: Path, text: str) -> None:
+    notes, run = tmp_path / "notes.txt", CliRunner().invoke
+    counts = outcomes_beside(notes)
+    counts.write_text(text)
+    for verb in (["show"], ["export", str(tmp_path / "all.json")]):
+        told = run(memory, [*verb, "--file", str(notes)])
+        assert told.stderr.startswith(f"{counts}: ")
+        assert "nothing was counted" not in told.stdout
+    refused = run(memory, ["forget", "--counts", "--file", str(notes)]).exception
+    assert isinstance(refused, RowsError)
+    assert str(refused).endswith("mend it, or delete it yourself")
+    assert counts.read_text() == text
+
+
+@pytest.mark.parametrize("columns", [None, "80"])
+def test_skills_are_told_apart_in_a_narrow_table(
+    tmp_path: Path, columns: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    notes, ends = tmp_path / "notes.txt", ("mt10-of-the-left", "mt10-of-the-right")
+    for end in ends:
+        skill = f"openral/rskill-mini-metaworld-{end}"
+        Outcomes(outcomes_beside(notes)).add(skill, "button-press-topdown-v3", "home", success=True)
+    shown = CliRunner().invoke(memory, ["show", "--file", str(notes)], env={"COLUMNS": columns}).output
+    assert "…" not in shown
+    assert "1" in shown
+    if columns is None:
+        assert all(f"openral/rskill-mini-metaworld-{end}" in shown for end in ends)
+
+
+def test_an_export_replaces_an_export_and_nothing_else(tmp_path: Path) -> None:
+    words = ["export", str(tmp_path / "all.json"), "--file", str(tmp_path / "notes.txt")]
+    assert [CliRunner().invoke(memory, words).exit_code for _ in range(2)] == [0, 0]
+    (tmp_path / "all.json").write_text("my own")
+    refused = CliRunner().invoke(memory, words).exception
+    assert isinstance(refused, OutputError)
+    assert "is no export of a memory" in str(refused)
+    assert (tmp_path / "all.json").read_text() == "my own"

@@ -213,7 +213,8 @@ def test_check_recover_and_home_work_on_the_command_line(twin: TwinProcess, arm:
     assert "reflex, disabled" in refused.output
     assert "openral robot recover" in refused.output
     moved = CliRunner().invoke(app, ["home", *words, "--yes"])
-    assert "reflex, disabled); release its stop, or run `openral robot recover`" in str(moved.exception)
+    recover = f"`openral robot recover sawyer_tabletop --address {twin.address}`"
+    assert f"reflex, disabled); release its stop, or run {recover}" in str(moved.exception)
     for command in (["recover", *words], ["home", *words, "--yes"]):
         done = CliRunner().invoke(app, command)
         assert done.exit_code == 0, done.output

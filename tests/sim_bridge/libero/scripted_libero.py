@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 
 from openral_core.errors import NotFoundError, SimulationError
-from openral_sim_bridge.backends.libero.server import add_arguments
+from openral_sim_bridge.backends.libero.arguments import libero_parser
 from openral_sim_bridge.backends.remote_sim.arms import PANDA
 from openral_sim_bridge.backends.remote_sim.command import CommandMode, named_control
 from openral_sim_bridge.backends.remote_sim.service import WorldState
@@ -108,4 +108,4 @@ def build(args: argparse.Namespace) -> list[ScriptedWorld]:
 
 
 if __name__ == "__main__":
-    sys.exit(main("scripted-libero", build, add_arguments))
+    sys.exit(main("scripted-libero", build, libero_parser("scripted-libero")))

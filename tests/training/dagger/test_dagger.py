@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +34,7 @@ heldout_init_ids: {first: 1000, count: 2}
 train_init_ids: {first: 0, count: 20}
 scenes: [metaworld_mini]
 """
+PATIENCE_S = 120.0
 FRAME_STEPS = 4
 """Control steps of a frame: 80 Hz and 20 Hz."""
 
@@ -176,8 +181,30 @@ def test_a_run_is_gone_on_with_only_when_it_is_asked_for_and_has_the_same_settin
     with pytest.raises(ManifestError, match="there is a run already; add --resume, or name another --out"):
         DaggerRun(config, run[0], seed=3, plain=False, command="")
     for seed, plain in ((4, False), (3, True)):
-        with pytest.raises(ContractError, match="that run has other settings"):
+        with pytest.raises(
+            ContractError, match=r"that run has other settings: (seed|help) \(\w+ there, \w+ here\);"
+        ):
             DaggerRun(config, run[0], seed=seed, plain=plain, command="", resume=True)
+
+
+def test_no_run_is_no_run_to_go_on_with(config: DaggerConfig, tmp_path: Path) -> None:
+    with pytest.raises(ManifestError, match="there is no run to go on with"):
+        DaggerRun(config, tmp_path / "typo", seed=3, plain=False, command="", resume=True)
+    assert not (tmp_path / "typo").exists()
+
+
+def test_a_run_that_is_stopped_says_how_it_is_taken_up_again(tmp_path: Path) -> None:
+    words = ["train", "dagger", "--config", "drawer_open", "--rounds", "1", "--out", str(tmp_path / "run")]
+    work = [sys.executable, "-c", "from openral_cli.app import main; main()", *words]
+    with subprocess.Popen(work, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        while not (tmp_path / "run" / "recordings").is_dir():
+            assert process.poll() is None, process.stderr.read()
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        told = process.communicate(timeout=PATIENCE_S)[1]
+    assert "stopped; the same command with --resume goes on from what is kept" in told.splitlines()
+    assert process.returncode
 
 
 @pytest.mark.parametrize("name", ["drawer_open", "button_press", "window_open", "window_close"])

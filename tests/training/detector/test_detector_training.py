@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
-from openral_core.errors import ContractError, OutputError
+from openral_core.errors import ContractError, NotFoundError, OutputError
 from openral_perception.detectors.mini.model import load_folder
 from openral_rskill.mini.checkpoint import read_metadata
 from openral_training.detector.evaluate import measures
@@ -17,6 +18,7 @@ from openral_training.detector.pictures import draw_all, take
 from openral_training.detector.recipe import DetectorRecipe, DetectorWorld, load_detector_recipe
 from openral_training.detector.train import DetectorTraining, train
 from openral_training.detector.world import SeenWorld
+from openral_training.detector_commands import app
 
 RECIPE = load_detector_recipe("mini_detector")
 PICTURES, STEPS = 10, 6
@@ -128,3 +130,15 @@ def test_measures_tell_found_from_answered_and_absent_from_there() -> None:
     assert (found["n_absent"], found["false_finds"]) == (2, 1)
     assert found["median_cm"] == 5.0
     assert found["by_label"]["peg"]["n"] == 0
+
+
+def test_a_world_that_is_to_be_made_first_is_told_with_its_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["eval", "--rskill", "mini-detector-robosuite", "--recipe", "mini_detector_robosuite"]
+    refused = CliRunner().invoke(app, words).exception
+    assert isinstance(refused, NotFoundError)
+    assert str(refused).endswith(
+        "openral robot world fr3_robosuite_lift --first 0 --count 2050 --out runs/worlds/lift"
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,12 @@ import pytest
 from rl_settings import PPO, metrics, small
 from safetensors.torch import load_file
 
-from openral_core.errors import ContractError, ManifestError
+from openral_core.errors import ContractError, ManifestError, WeightsError
+from openral_core.files.output_folder import disk_fault
 from openral_training.rl.config import load_config, with_changes
 from openral_training.rl.metrics_log import MetricsLog
 from openral_training.rl.policies.state_mlp import load_state_mlp
-from openral_training.rl.run import train
+from openral_training.rl.run import STATE, train
 
 LONGER = {"env": {"max_episode_steps": 60}}
 """The expert of reach needs some fifty steps to show what it does."""
@@ -43,13 +45,62 @@ def test_a_killed_run_goes_on_as_if_nothing_had_been(unbroken: Path, tmp_path: P
         train(config, progress_callback=kill)
     with pytest.raises(ManifestError, match="add --resume"):
         train(config)
-    with pytest.raises(ContractError, match="has other settings"):
+    with pytest.raises(ContractError, match=r"has other settings: actor\.seed \(\d+ there, 5 here\);"):
         train(with_changes(config, out=None, seed=5, epochs=None), resume=True)
     train(config, resume=True)
     assert metrics(tmp_path / "small") == metrics(unbroken)
     for name in ("policy.safetensors", "base.safetensors"):
         one, other = (load_file(folder / name) for folder in (unbroken, tmp_path / "small"))
         assert all((one[key] == other[key]).all() for key in one)
+
+
+def test_a_run_that_was_moved_is_made_longer_and_ends_as_one_that_was_long(
+    unbroken: Path, tmp_path: Path
+) -> None:
+    train(small(tmp_path, LONGER, {"runner": {"max_epochs": 1}}, PPO))
+    (tmp_path / "moved").mkdir()
+    (tmp_path / "small").rename(tmp_path / "moved" / "small")
+    config = small(tmp_path / "moved", TWICE, PPO)
+    train(config, resume=True)
+    assert metrics(config.folder) == metrics(unbroken)
+    assert load_config(config.folder / "config.yaml").runner.max_epochs == 2
+    with pytest.raises(ContractError, match="has made 2 updates; give --epochs 2 or more"):
+        train(with_changes(config, out=None, seed=None, epochs=1), resume=True)
+    whole = (config.folder / STATE).read_bytes()
+    (config.folder / STATE).write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(
+        WeightsError, match=r"run\.safetensors lacks \d+ bytes at its end; copy it back whole"
+    ):
+        train(config, resume=True)
+
+
+def test_no_run_is_no_run_to_go_on_with(tmp_path: Path) -> None:
+    config = small(tmp_path, TWICE, PPO)
+    with pytest.raises(ManifestError, match=r"there is no run to go on with; .* leave out --resume"):
+        train(config, resume=True)
+    assert not config.folder.exists()
+
+
+def test_a_disk_that_fills_up_is_told_and_what_was_saved_is_gone_on_with(
+    unbroken: Path, tmp_path: Path
+) -> None:
+    config = small(tmp_path, TWICE, PPO)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def fill(done: int, note: str) -> None:
+        if done == 2:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+
+    try:
+        with pytest.raises(OSError) as failure:  # noqa: PT011
+            train(config, progress_callback=fill)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert disk_fault(failure.value) == (
+        f"{config.folder / STATE}: File too large; name a place that takes files of this size"
+    )
+    train(config, resume=True)
+    assert metrics(config.folder) == metrics(unbroken)
 
 
 def test_a_run_leaves_what_one_needs_to_judge_it(unbroken: Path) -> None:

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +16,8 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from openral_core.errors import ContractError, NotFoundError
+from openral_core.errors import ContractError, NotFoundError, OutputError
+from openral_data.datasets.check import dataset_faults
 from openral_data.lerobot_v3 import open_dataset
 from openral_training.commands import app as train_app
 from openral_training.rl.config import RlConfig, load_config
@@ -21,6 +27,7 @@ from openral_training.world_model.learn import train as train_world_model
 from openral_training.world_model.learning import LearnConfig
 from openral_training.world_model_commands import app
 
+PATIENCE_S = 180.0
 TASK, HORIZON, STATES = "drawer-open-v3", 90, 3
 TINY = LearnConfig(picture_steps=4, picture_batch=4, steps=4, drawing_steps=2, batch_size=4, held_out=0.0)
 
@@ -68,6 +75,29 @@ def world_model(rollouts: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return folder
 
 
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--size", "64"], r"other settings: cameras\..* \(\[32, 32\] there, \[64, 64\] here\)"),
+        (["--size", "32", "--seed", "9"], r"other settings: actor\.seed \(1 there, 9 here\)"),
+        (["--size", "32", "--episodes", "2"], "holds 3 episodes a task already; give at least as many"),
+    ],
+)
+def test_rollouts_of_another_kind_are_not_mixed_and_none_is_lost(
+    rollouts: Path, words: list[str], why: str
+) -> None:
+    before = {path: path.stat().st_mtime_ns for path in rollouts.rglob("*.parquet")}
+    told = ["collect", "--config", str(rollouts.parent / "config.yaml"), "--out", str(rollouts)]
+    refused = CliRunner().invoke(app, [*told, "--episodes", str(STATES), *words]).exception
+    assert isinstance(refused, OutputError)
+    assert re.search(why, str(refused)), refused
+    assert {path: path.stat().st_mtime_ns for path in rollouts.rglob("*.parquet")} == before
+
+
+def test_rollouts_have_no_faults(rollouts: Path) -> None:
+    assert list(dataset_faults(rollouts)) == []
+
+
 def test_rollouts_hold_what_was_executed_and_judge_every_task_of_the_scene(rollouts: Path) -> None:
     found = load_rollouts(open_dataset(rollouts))
     assert found.words == {TASK: "open the drawer", "drawer-close-v3": "close the drawer"}
@@ -108,3 +138,23 @@ def test_who_names_no_rollouts_is_told_the_command_that_makes_them(tmp_path: Pat
     error = CliRunner().invoke(group_app, [*words, "--dataset", bad]).exception
     assert isinstance(error, NotFoundError)
     assert f"make one with `openral world-model collect --config <RL config> --out {bad}`" in str(error)
+
+
+def test_the_errors_by_horizon_are_whole_in_a_terminal_of_80_characters(
+    rollouts: Path, tmp_path: Path
+) -> None:
+    train_world_model(open_dataset(rollouts), tmp_path, replace(TINY, held_out=0.5), size=32, latent=8)
+    words = ["world-model", "eval", str(tmp_path), "--dataset", str(rollouts)]
+    done = subprocess.run(
+        [sys.executable, "-c", "from openral_cli.app import main; main()", *words],
+        env={**os.environ, "COLUMNS": "80"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "…" not in done.stdout
+    [heads] = [line.split() for line in done.stdout.splitlines() if "PSNR" in line]
+    assert heads[:6] == ["step", "of", "PSNR", "still", "nearest", "SSIM"]
+    assert "Warning" not in done.stdout + done.stderr

@@ -55,13 +55,18 @@ class ZeroShotModel:
         return {"boxes": found["boxes"].float().cpu().numpy()[order], "scores": scores[order]}
 
 
-def main() -> None:
-    """Load the checkpoint that the command line names and serve it."""
+def zeroshot_parser() -> argparse.ArgumentParser:
+    """Return the parser of what the server is started with."""
     parser = argparse.ArgumentParser(description="Serves an open-vocabulary detector.")
     parser.add_argument("--checkpoint", type=Path, required=True, help="folder: weights, configs, tokenizer")
     parser.add_argument("--device", default="cpu", help="in torch's words: cpu, cuda, cuda:1")
     server_arguments(parser)
-    args = parser.parse_args()
+    return parser
+
+
+def main() -> None:
+    """Load the checkpoint that the command line names and serve it."""
+    args = zeroshot_parser().parse_args()
     options = server_options(args)
     model = ZeroShotModel(args.checkpoint, args.device)
     serve({"find": model.find}, Identity(str(args.checkpoint.absolute())), options)

@@ -26,6 +26,7 @@ SPEC = SidecarSpec(
         InstallStep(("torchvision==0.28.0",), no_deps=True),
     ),
     module="openral_perception.detectors.zeroshot.server",
+    parser="openral_perception.detectors.zeroshot.server:zeroshot_parser",
     environment={"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"},
     description="An open-vocabulary detector of transformers: a box and a score for any words",
 )

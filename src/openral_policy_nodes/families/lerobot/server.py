@@ -42,8 +42,8 @@ def handlers(model: LeRobotModel) -> dict[str, Any]:
     return {"predict": predict, "reset": reset}
 
 
-def main() -> None:
-    """Load the checkpoint and serve it until told to stop."""
+def lerobot_parser() -> argparse.ArgumentParser:
+    """Return the parser of what the server is started with."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -62,6 +62,12 @@ def main() -> None:
         help="input that the checkpoint names and was trained without",
     )
     server_arguments(parser)
+    return parser
+
+
+def main() -> None:
+    """Load the checkpoint and serve it until told to stop."""
+    parser = lerobot_parser()
     arguments = parser.parse_args()
     try:
         options = server_options(arguments)

@@ -48,6 +48,7 @@ SPEC = SidecarSpec(
     python="3.11",
     steps=_steps("transformers>=4.57.1,<5"),
     module="openral_policy_nodes.families.lerobot.server",
+    parser="openral_policy_nodes.families.lerobot.server:lerobot_parser",
     environment={"TOKENIZERS_PARALLELISM": "false"},
     description="LeRobot 0.4.4: SmolVLA, ACT, Diffusion, X-VLA and others from their checkpoints",
 )

@@ -74,8 +74,8 @@ def _check(name: str, value: Any, dtype: type, shape: tuple[int | None, ...]) ->
     raise SidecarRefused("bad_request", f"{name} is {found}, the policy takes {np.dtype(dtype).name} {shape}")
 
 
-def main() -> None:
-    """Load the checkpoint and serve it until told to stop."""
+def openvla_parser() -> argparse.ArgumentParser:
+    """Return the parser of what the server is started with."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -89,6 +89,12 @@ def main() -> None:
     parser.add_argument("--min-numel", type=int, default=MIN_NUMEL, help="smallest layer packed by int4")
     add_arguments(parser)
     server_arguments(parser)
+    return parser
+
+
+def main() -> None:
+    """Load the checkpoint and serve it until told to stop."""
+    parser = openvla_parser()
     arguments = parser.parse_args()
     try:
         options, settings = server_options(arguments), settings_of(arguments)

@@ -68,10 +68,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "str": str,
         "int": int,
         "float": float,
-        "bool": lambda word: {"True": True, "False": False}[word],
+        "bool": _truth,
     }
     for field in fields(OpenVlaSettings):
         parser.add_argument(f"--{field.name.replace('_', '-')}", type=types[str(field.type)], required=True)
+
+
+def _truth(word: str) -> bool:
+    if word not in ("True", "False"):
+        raise argparse.ArgumentTypeError(f"{word!r} is neither True nor False")
+    return word == "True"
 
 
 def settings_of(arguments: argparse.Namespace) -> OpenVlaSettings:

@@ -22,6 +22,7 @@ SPEC = SidecarSpec(
         InstallStep(("timm==1.0.20", "torchvision==0.28.0", "pillow>=10.1,<13"), no_deps=True),
     ),
     module="openral_policy_nodes.families.openvla_oft.server",
+    parser="openral_policy_nodes.families.openvla_oft.server:openvla_parser",
     environment={"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"},
     description="OpenVLA-OFT with action tokens: timm's DINOv2 and SigLIP, transformers' LLaMA",
 )

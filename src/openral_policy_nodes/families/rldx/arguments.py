@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from openral_sidecar.identity import Identity
 from openral_sidecar.server import server_arguments
@@ -12,11 +13,13 @@ DEFAULT_TAG = "GENERAL_EMBODIMENT"
 """The tag that fine-tuned checkpoints register; a wrong one is a KeyError at best (embodiment_id.json)."""
 
 
-def rldx_parser(description: str) -> argparse.ArgumentParser:
+def rldx_parser(
+    description: str = "Serves an RLDX-1 checkpoint with upstream's own code.",
+) -> argparse.ArgumentParser:
     """Return a parser of what every RLDX-1 server is started with."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--model", required=True, help="hub id or folder of the checkpoint")
-    parser.add_argument("--checkpoint", default="", help="folder of that checkpoint on this machine")
+    parser.add_argument("--checkpoint", type=Path, help="folder of that checkpoint on this machine")
     parser.add_argument("--embodiment-tag", default=DEFAULT_TAG, help="name of upstream's EmbodimentTag")
     parser.add_argument("--quantization", choices=QUANTIZATIONS, default="none", help="of the backbone")
     parser.add_argument("--revision", default="", help="commit of the checkpoint on the hub")

@@ -35,7 +35,7 @@ def run_by_hand(spec: SidecarSpec, words: Sequence[str]) -> int:
     parser.set_defaults(port=DEFAULT_PORT)
     args = parser.parse_args(words)
     try:
-        check_checkpoint_license(args.checkpoint or args.model)
+        check_checkpoint_license(str(args.checkpoint or args.model))
         _refuse_taken(args)
         spec = spec.with_source(args.source)
         python = (None if args.source else interpreter_from()) or ensure_environment(spec, progress=_say)

@@ -56,7 +56,7 @@ def main() -> None:
     Raises:
         PolicyError: upstream is not installed, or its code is arranged otherwise.
     """
-    args = rldx_parser("Serves an RLDX-1 checkpoint with upstream's own code.").parse_args()
+    args = rldx_parser().parse_args()
     options = server_options(args)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s: %(message)s")
     _upstream(_POLICY)  # before its loader: it amends transformers' table of dtypes first

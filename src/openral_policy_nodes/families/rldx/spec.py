@@ -58,6 +58,7 @@ SPEC = SidecarSpec(
         ),
     ),
     module="openral_policy_nodes.families.rldx.server",
+    parser="openral_policy_nodes.families.rldx.arguments:rldx_parser",
     source=Source("git", REPOSITORY, REVISION),
     dialect="rldx",
     environment={"RLDX_ATTN_IMPL": "sdpa", "TOKENIZERS_PARALLELISM": "false"},

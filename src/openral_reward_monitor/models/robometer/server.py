@@ -9,7 +9,6 @@ and in the next.
 
 from __future__ import annotations
 
-import argparse
 import logging
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from openral_reward_monitor.models.robometer.arguments import robometer_parser
 from openral_reward_monitor.models.robometer.decode import decode_progress, decode_success
 from openral_reward_monitor.models.robometer.identity import identity_of
 from openral_reward_monitor.models.robometer.sampling import MAX_FRAMES, MAX_SIDE
@@ -25,7 +25,7 @@ from openral_sidecar.environment.torchvision_shim import ensure_torchvision
 from openral_sidecar.errors import SidecarRefused
 from openral_sidecar.layer_runs import DecoderRun, VisionRun, record_decoder, record_vision
 from openral_sidecar.recorded_call import CudaGraphs, Recorder
-from openral_sidecar.server import serve, server_arguments, server_options
+from openral_sidecar.server import serve, server_options
 
 
 def pin_kernels() -> None:
@@ -121,13 +121,7 @@ def record_parts(model: Any, record: Recorder) -> list[DecoderRun | VisionRun]:
 
 def main() -> None:
     """Load the checkpoint that the command line names and serve it."""
-    parser = argparse.ArgumentParser(description="Serves a Robometer checkpoint.")
-    parser.add_argument("--checkpoint", type=Path, required=True, help="folder: weights, configs, tokenizer")
-    parser.add_argument("--device", default="cpu", help="in torch's words: cpu, cuda, cuda:1")
-    parser.add_argument("--quantization", choices=("none", "nf4"), default="nf4")
-    parser.add_argument("--min-numel", type=int, default=MIN_NUMEL, help="smallest layer packed in place")
-    server_arguments(parser)
-    args = parser.parse_args()
+    args = robometer_parser().parse_args()
     options = server_options(args)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     scorer = RobometerScorer(

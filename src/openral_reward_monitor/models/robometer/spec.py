@@ -33,6 +33,7 @@ SPEC = SidecarSpec(
         InstallStep(("torchvision==0.28.0",), no_deps=True),
     ),
     module="openral_reward_monitor.models.robometer.server",
+    parser="openral_reward_monitor.models.robometer.arguments:robometer_parser",
     environment={
         "CUBLAS_WORKSPACE_CONFIG": ":4096:8",  # what torch's deterministic mode asks for
         "HF_HUB_OFFLINE": "1",

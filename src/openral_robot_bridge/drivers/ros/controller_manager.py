@@ -54,7 +54,8 @@ class ControllerManager:
                 f"controller {self.controller} is a {state.type}; name one of type {TRAJECTORY_TYPE}"
             )
         if state.state != "active":
-            raise ArmError(f"controller {self.controller} is {state.state}; run `openral robot recover`")
+            what = f"controller {self.controller} is {state.state}"
+            raise ArmError(f"{what}; run `openral robot recover` with the scene")
         claimed = {name.rpartition("/")[0] for name in state.claimed_interfaces}
         missing = [joint for joint in joints if joint not in claimed]
         if missing:

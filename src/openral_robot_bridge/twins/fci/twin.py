@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from openral_control.safety.arm_limits import limits_of
 from openral_core.errors import SimulationError
-from openral_core.files.share import share_directory
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene
 from openral_robot_bridge.twins.arm import TwinArm
@@ -40,11 +39,11 @@ class FciTwin:
             SimulationError: the ports of `host` are taken, or its robot has no URDF.
         """
         robot = load_robot(scene.robot_id)
-        if robot.urdf is None:
+        if robot.urdf is None or robot.source is None:
             raise SimulationError(
                 f"robots/{robot.name}/robot.yaml names no urdf, which the twin's client asks for"
             )
-        text = (share_directory() / "robots" / robot.name / robot.urdf).read_text(encoding="utf-8")
+        text = (robot.source.path.parent / robot.urdf).read_text(encoding="utf-8")
         urdf = own_urdf(text, f"{robot.name}_")
         arm = self.arm = TwinArm(scene, robot, CYCLE_S)
         """The model."""

@@ -5,18 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from openral_core.files.cache import cache_home
+from openral_sim_bridge.backends.libero.arguments import libero_parser
 from openral_sim_bridge.backends.libero.upstream import prepare
 from openral_sim_bridge.backends.remote_sim.command import named_control
 from openral_sim_bridge.backends.remote_sim.service import RemoteWorld
 from openral_sim_bridge.backends.remote_sim.serving import main
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add LIBERO's own."""
-    parser.add_argument("--assets", type=Path, required=True, help="folder of LIBERO's assets")
 
 
 def build_worlds(args: argparse.Namespace) -> Sequence[RemoteWorld]:
@@ -32,4 +27,4 @@ def build_worlds(args: argparse.Namespace) -> Sequence[RemoteWorld]:
 
 
 if __name__ == "__main__":
-    sys.exit(main("libero", build_worlds, add_arguments))
+    sys.exit(main("libero", build_worlds, libero_parser()))

@@ -31,5 +31,6 @@ SPEC = SidecarSpec(
         InstallStep(("hf-libero==0.1.4", "bddl==1.0.1", "robosuite==1.4.0"), no_deps=True),
     ),
     module="openral_sim_bridge.backends.libero.server",
+    parser="openral_sim_bridge.backends.libero.arguments:libero_parser",
     description="LIBERO's worlds on robosuite 1.4.0",
 )

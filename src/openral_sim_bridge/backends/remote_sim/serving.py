@@ -5,35 +5,24 @@ from __future__ import annotations
 import argparse
 import logging
 from collections.abc import Callable, Sequence
-from typing import get_args
 
 from openral_core.errors import OpenralError
 from openral_sidecar.identity import Identity
-from openral_sidecar.server import serve, server_arguments, server_options
-from openral_sim_bridge.backends.remote_sim.command import ControlName
+from openral_sidecar.server import serve, server_options
 from openral_sim_bridge.backends.remote_sim.service import RemoteWorld, WorldService
 
 Builder = Callable[[argparse.Namespace], Sequence[RemoteWorld]]
 """Returns the worlds that the arguments ask for, ready to be stepped. Raises OpenralError: they cannot be built."""
 
 
-def main(name: str, build: Builder, add_arguments: Callable[[argparse.ArgumentParser], None]) -> int:
+def main(name: str, build: Builder, parser: argparse.ArgumentParser) -> int:
     """Build worlds, then serve them until told to stop; 1 when they cannot be built.
 
     Args:
         name: of the simulator, as in its spec.
         build: makes the worlds.
-        add_arguments: adds the simulator's own arguments.
+        parser: of the command line; see `worlds_parser`.
     """
-    parser = argparse.ArgumentParser(description=f"{name}'s worlds behind a socket")
-    add_arguments(parser)
-    parser.add_argument("--tasks", required=True, help="separated by commas")
-    parser.add_argument("--num-envs", type=int, default=1)
-    parser.add_argument("--width", type=int, default=256, help="[px] of rendered images")
-    parser.add_argument("--height", type=int, default=256, help="[px]")
-    parser.add_argument("--render-profile", default="published")
-    parser.add_argument("--control", choices=get_args(ControlName), default="relative")
-    server_arguments(parser)
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     try:

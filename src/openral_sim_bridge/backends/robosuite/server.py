@@ -12,14 +12,7 @@ from openral_sim_bridge.backends.remote_sim.arms import arm_of
 from openral_sim_bridge.backends.remote_sim.command import named_control
 from openral_sim_bridge.backends.remote_sim.service import RemoteWorld
 from openral_sim_bridge.backends.remote_sim.serving import main
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add robosuite's own."""
-    parser.add_argument("--robot", default="franka_panda", help="name of the arm's description")
-    parser.add_argument(
-        "--object-outside", action="store_true", help="cubes begin beside the range of robosuite's own states"
-    )
+from openral_sim_bridge.backends.robosuite.arguments import robosuite_parser
 
 
 def build_worlds(args: argparse.Namespace) -> Sequence[RemoteWorld]:
@@ -38,4 +31,4 @@ def build_worlds(args: argparse.Namespace) -> Sequence[RemoteWorld]:
 
 
 if __name__ == "__main__":
-    sys.exit(main("robosuite", build_worlds, add_arguments))
+    sys.exit(main("robosuite", build_worlds, robosuite_parser()))

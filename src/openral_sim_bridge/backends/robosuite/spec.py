@@ -24,5 +24,6 @@ SPEC = SidecarSpec(
         InstallStep(("robosuite==1.5.2",), no_deps=True),
     ),
     module="openral_sim_bridge.backends.robosuite.server",
+    parser="openral_sim_bridge.backends.robosuite.arguments:robosuite_parser",
     description="robosuite 1.5.2's worlds",
 )

@@ -16,8 +16,8 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from openral_core.errors import PolicyError
-from openral_core.files.atomic import replaced_file
 from openral_core.schema import Count, Fault, Finite, Schema, raise_faults
+from openral_rskill.weights_writing import replaced_weights
 from openral_training.rl.policies.heads import BinHead, GaussianHead, Head
 from openral_training.rl.policies.policy import Decision, PolicyEvaluation, to_numpy
 
@@ -165,7 +165,7 @@ class StateMlp:
         """Write the networks and their shape as one safetensors file, which is replaced as a whole."""
         path.parent.mkdir(parents=True, exist_ok=True)
         tensors = {name: value.contiguous() for name, value in self.network.state_dict().items()}
-        with replaced_file(path) as partial:
+        with replaced_weights(path) as partial:
             save_file(tensors, partial, {"shape": self.shape.model_dump_json()})
 
     def _normalised(self, observations: NDArray[np.float32]) -> Tensor:

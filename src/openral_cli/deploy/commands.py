@@ -195,7 +195,7 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
     try:
         outcome = replace(judge(folder), unevaluated_skills=unevaluated)
     except NotFoundError:
-        return tell_no_mission(console, folder, code, ended_by)
+        return tell_no_mission(console, folder, code, ended_by=ended_by)
     print_outcome(console, outcome)
     outcome.write(folder)
     if code and not ended_by:

@@ -15,14 +15,14 @@ _REFUSED = re.compile(r"\[launch\]: caught exception in launch \([^)]*\): (.+)",
 """What launch says, in ROS 2 and in ours, where a launch file refuses what it was asked for."""
 
 
-def tell_no_mission(console: Console, folder: Path, code: int, ended_by: int) -> int:
+def tell_no_mission(console: Console, folder: Path, code: int, *, ended_by: int) -> int:
     """Say why there was none; return the command's exit code.
 
     Args:
         console: shows it.
         folder: of the run, with the launch's log.
         code: that the launch ended with.
-        ended_by: number of the signal that ended it, such as that of Ctrl-C; 0: none did.
+        ended_by: number of the signal that ended it; 0: none did.
     """
     log = folder / LAUNCH_LOG
     why = f"the launch ended with code {code} before one began"

@@ -137,7 +137,7 @@ def test_a_mission_without_tasks_does_not_pass(run_dir):
 def test_missing_records_are_named(tmp_path, run_dir):
     with pytest.raises(NotFoundError, match="the reasoner did not come to a mission"):
         judge(run_dir)
-    with pytest.raises(NotFoundError, match="first control step"):
+    with pytest.raises(NotFoundError, match="left no record"):
         judge(tmp_path / "nothing")
 
 

@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
+from pydantic import TypeAdapter, ValidationError
+
 from openral_benchmark.run_identity import RunIdentity, require_same
 from openral_core.errors import ManifestError
 from openral_core.files.atomic import write_atomically
@@ -17,6 +19,7 @@ from openral_core.files.output_folder import make_private
 from openral_sim_bridge.rollout import EpisodeRow
 
 FILE_NAME = "rows.jsonl"
+_ROW = TypeAdapter(EpisodeRow)
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,17 @@ class EpisodeLog:
                 self.entries += [entry for _, entry in pending]
                 pending = []
             else:
-                block, error = fields.pop("block"), fields.pop("error")
-                pending.append((line, EpisodeEntry(block, EpisodeRow(**fields), error)))
+                pending.append((line, self._entry(number, line)))
         write_atomically(self._path, "".join(f"{line}\n" for line in kept), durable=True)
+
+    def _entry(self, number: int, line: str) -> EpisodeEntry:
+        try:
+            fields = json.loads(line)
+            return EpisodeEntry(
+                int(fields["block"]), _ROW.validate_json(line, strict=True), str(fields["error"])
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            why = error.errors()[0]["loc"][0] if isinstance(error, ValidationError) else error
+            raise ManifestError(
+                f"{self._path}:{number + 1}: is no row of a run ({why}); copy the file back, or name another --out"
+            ) from error

@@ -143,6 +143,18 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_rows(tmp_path, whole):
     assert episode_log.read_text().startswith(kept)
 
 
+def test_a_row_that_somebody_changed_is_named(tmp_path):
+    invoke(*words(tmp_path, "out", "--task", "fake/near"))
+    episode_log = tmp_path / "out" / "rows.jsonl"
+    lines = episode_log.read_text().splitlines()
+    lines[1] = json.dumps({**json.loads(lines[1]), "success": "often"})
+    episode_log.write_text("\n".join(lines) + "\n")
+    refused = CliRunner().invoke(app, words(tmp_path, "out", "--resume", "--task", "fake/near"))
+    fix = "is no row of a run (success); copy the file back, or name another --out"
+    assert f"rows.jsonl:2: {fix}" in str(refused.exception)
+    assert episode_log.read_text().splitlines() == lines
+
+
 def test_rows_of_another_setting_or_of_other_weights_are_not_gone_on_with(tmp_path):
     invoke(*words(tmp_path, "out", "--task", "fake/near"))
     refusal = "these rows are of another run: other "

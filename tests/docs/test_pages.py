@@ -109,6 +109,8 @@ def parses(command: str) -> None:
     from openral_cli.app import app
 
     name, *words = shlex.split(command)
+    if name == "torchrun":  # which starts it several times
+        name, *words = words[words.index("--no-python") + 1 :]
     assert name == "openral", f"only openral commands can be long: {command}"
     verb = typer.main.get_command(app)
     context = verb.make_context(name, ["--help"], resilient_parsing=True)

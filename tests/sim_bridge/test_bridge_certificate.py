@@ -33,10 +33,20 @@ def test_the_end_that_comes_near_is_a_diagnosis(keystore, start):
     date_certificate(keystore, "robot", -DAY_S, 9.5 * DAY_S)
     start()
     session = str(keystore.enclave("operator") / "session.json5")
-    words = [sys.executable, "-m", "ros2cli.cli", "topic", "echo", "/diagnostics", "--once", "--no-daemon"]
+    words = [
+        sys.executable,
+        "-m",
+        "ros2cli.cli",
+        "topic",
+        "echo",
+        "/diagnostics",
+        "--once",
+        "--no-daemon",
+        "--full-length",
+    ]
     environment = {**os.environ, "ZENOH_SESSION_CONFIG_URI": session, "ROS_DOMAIN_ID": str(DOMAIN)}
     said = subprocess.run(
-        [*words, "diagnostic_msgs/msg/DiagnosticArray"],
+        [*words, "--no-daemon", "diagnostic_msgs/msg/DiagnosticArray"],
         env=environment,
         capture_output=True,
         text=True,

@@ -103,8 +103,9 @@ def test_a_chunk_moves_the_arm_and_a_bad_one_is_refused_aloud(start, observer):
     observer.until(lambda: len(observer.seen["image"]) > 4)
     before = observer.seen["pose"][-1].pose.position.x
     observer.begin()
-    observer.answer(0.2)
-    observer.until(lambda: any(m.active_goal == "a" * 32 and m.executed for m in observer.seen["status"]))
+    observer.answer_until(
+        lambda: any(m.active_goal == "a" * 32 and m.executed for m in observer.seen["status"])
+    )
     observer.until(lambda: observer.seen["pose"][-1].pose.position.x > before + 0.01)
     observer.answer(np.nan)
     observer.until(lambda: any(m.rejected for m in observer.seen["status"]))
@@ -128,8 +129,7 @@ def arm(observer, *words):
 def test_the_arm_is_paused_and_given_back_by_the_command_line(start, observer):
     start()
     observer.begin()
-    observer.answer(0.2)
-    observer.until(lambda: observer.status().commanded_by == "policy")
+    observer.answer_until(lambda: observer.status().commanded_by == "policy")
     code, said = arm(observer, "pause")
     assert code == 0, said
     observer.until(lambda: observer.status().intervention == "paused" and observer.status().holding)

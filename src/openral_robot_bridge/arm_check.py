@@ -75,7 +75,9 @@ def _limit_rows(robot: ArmLimits, own: ArmLimits) -> list[ArmFinding]:
 
 def _mode_row(state: ArmState, scene: DeployScene) -> ArmFinding:
     found = ", ".join([state.mode.value, *state.faults])
-    fix = f"release the user stop, or run `{robot_command('recover', scene)}`"
+    fix = f"run `{robot_command('recover', scene)}`"
+    if state.mode is ArmMode.USER_STOPPED:  # which no command releases
+        fix = "release the user stop"
     return ArmFinding("mode", state.mode in (ArmMode.IDLE, ArmMode.MOVING), found, fix)
 
 

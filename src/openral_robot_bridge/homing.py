@@ -32,13 +32,10 @@ def go_home(scene: DeployScene, say: Callable[[str], None]) -> None:
     arm = RobotArm(scene, begin_anywhere=True)
     try:
         nearest, since = float("inf"), time.monotonic()
+        _require_movable(arm, scene)
         while (off := _off(arm)) > THERE_RAD:
             due = time.monotonic() + scene.dt
-            if arm.state.mode not in (ArmMode.IDLE, ArmMode.MOVING):
-                why = ", ".join([arm.state.mode.value, *arm.state.faults])
-                raise ArmError(
-                    f"the arm cannot be moved ({why}); release its stop, or run `{robot_command('recover', scene)}`"
-                )
+            _require_movable(arm, scene)
             arm.beat()
             way = arm.start - arm.led
             arm.step_joints(
@@ -55,6 +52,14 @@ def go_home(scene: DeployScene, say: Callable[[str], None]) -> None:
         say(f"the arm is at its start pose, {_off(arm):.3f} rad off")
     finally:
         arm.close()
+
+
+def _require_movable(arm: RobotArm, scene: DeployScene) -> None:
+    if arm.state.mode not in (ArmMode.IDLE, ArmMode.MOVING):
+        why = ", ".join([arm.state.mode.value, *arm.state.faults])
+        raise ArmError(
+            f"the arm cannot be moved ({why}); release its stop, or run `{robot_command('recover', scene)}`"
+        )
 
 
 def _off(arm: RobotArm) -> float:

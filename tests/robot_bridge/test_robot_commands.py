@@ -21,7 +21,7 @@ from openral_core.errors import ContractError, ControlError, ManifestError, Usag
 from openral_core.files.share import share_directory
 from openral_robot_bridge.arm_scene import load_arm_scene, robot_command
 from openral_robot_bridge.commands import app
-from openral_robot_bridge.driver import ArmError
+from openral_robot_bridge.driver import ArmError, ArmMode, ArmState
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
 from openral_robot_bridge.robot_arm import RobotArm
@@ -95,6 +95,30 @@ def test_an_interrupted_home_says_that_the_arm_rests(
     assert ended.exit_code == 130
     assert ended.output.strip() == "interrupted; the arm was brought to rest"
     assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize(
+    ("mode", "fix"), [(ArmMode.REFLEX, "openral robot recover"), (ArmMode.USER_STOPPED, "release")]
+)
+def test_an_arm_that_cannot_be_moved_is_not_at_home(
+    fake_scene: str, monkeypatch: pytest.MonkeyPatch, mode: ArmMode, fix: str
+) -> None:
+    """It begins at its start pose, so that there is no way to go."""
+
+    class Stopped(ArmProcess):
+        def read(self) -> ArmState:
+            return replace(super().read(), mode=mode, faults=("as a test has it",))
+
+    for module in ("homing", "arm_check"):
+        monkeypatch.setattr(f"openral_robot_bridge.{module}.RobotArm", partial(RobotArm, connect=Stopped))
+    ended = CliRunner().invoke(app, ["home", fake_scene, "--yes"])
+    assert isinstance(ended.exception, ArmError)
+    assert f"the arm cannot be moved ({mode.value}, as a test has it)" in str(ended.exception)
+    checked = CliRunner().invoke(app, ["check", fake_scene])
+    assert checked.exit_code == 1
+    said = " ".join(checked.output.split())
+    assert fix in said
+    assert ("recover" in said) == (mode is ArmMode.REFLEX)
 
 
 @pytest.mark.parametrize("command", [["check"], ["home", "--yes"], ["recover"]])

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from openral_core.errors import ManifestError
+from openral_core.files.settings_difference import settings_difference
 from openral_rskill.registry import RSkillPackage
 from openral_rskill.weights_hash import weights_sha256
 
@@ -52,17 +53,6 @@ def require_same(path: Path, found: object, wanted: RunIdentity) -> None:
     """
     if found == wanted:
         return
-    theirs: Mapping[str, object] = found if isinstance(found, Mapping) else {}
-    said = [
-        name
-        if _is_digest(wanted[name])
-        else f"{name} ({theirs.get(name, 'none')} there, {wanted[name]} here)"
-        for name in wanted
-        if theirs.get(name) != wanted[name]
-    ]
-    what = f": other {', '.join(said)}" if theirs and said else ""
+    theirs = {name: found.get(name) for name in wanted} if found and isinstance(found, Mapping) else None
+    what = f": other {settings_difference(theirs, wanted)}" if theirs else ""
     raise ManifestError(f"{path}: these rows are of another run{what}; name another --out")
-
-
-def _is_digest(value: str) -> bool:
-    return len(value) == hashlib.sha256().digest_size * 2

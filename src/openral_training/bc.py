@@ -22,7 +22,7 @@ from openral_rskill.mini.checkpoint import load_network, save_network
 from openral_training.batches import made_ahead
 from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
 from openral_training.cloning_data import FINE, CloningData, Demonstrations
-from openral_training.data_parallel import join
+from openral_training.data_parallel import TrainingProcess, join
 from openral_training.demonstrations import CORRECTION
 from openral_training.devices import mixed_precision
 from openral_training.frames import augmentation, frame_cache
@@ -133,6 +133,41 @@ class SentencePool:
         rows = [self._pools[task][rng.integers(len(self._pools[task]))] for task in tasks]
         blurred = np.stack(rows) + rng.normal(0, noise, (len(rows), len(rows[0])))
         return torch.from_numpy(blurred.astype(np.float32))
+
+
+class Batches:
+    """Draws a dataset's batches, each of which depends on seed and step alone.
+
+    So a resumed run sees what an unbroken one would have seen, and all processes of a run draw the same.
+    """
+
+    def __init__(
+        self,
+        data: CloningData,
+        frames: Sequence[NDArray[np.uint8]],
+        sentences: SentencePool,
+        config: BcConfig,
+        process: TrainingProcess,
+    ) -> None:
+        """Take the pictures (N, S, S, 3) of each view, and the process whose share is made."""
+        self._data, self._frames, self._sentences = data, frames, sentences
+        self._config, self._process = config, process
+        self._share = process.share(config.batch_size)
+        weights = data.weights[data.demonstrations.task[data.demonstrations.frames]]
+        self._chances = weights / weights.sum()
+
+    def make(self, step: int) -> tuple[NDArray[np.int64], Tensor, Tensor]:
+        """Return the rows (B,) of a step's batch, and of the share images (b, C, 3, S, S) and words (b, 384)."""
+        rng, demos = np.random.default_rng([self._config.seed, step]), self._data.demonstrations
+        rows = np.sort(rng.choice(demos.frames, self._config.batch_size, p=self._chances))
+        pictured = self._data.pictured(rows, rng)[self._share]
+        looks = [augmentation(len(rows), rng).of(self._share) for _ in self._frames]
+        images = [
+            look.on(view[pictured], self._process.device)
+            for look, view in zip(looks, self._frames, strict=True)
+        ]
+        words = self._sentences.draw(demos.task[rows], self._config.sentence_noise, rng)
+        return rows, torch.stack(images, dim=1), words[self._share]
 
 
 def schedule(step: int, config: BcConfig) -> float:
@@ -266,29 +301,15 @@ def train(
         frames = [
             frame_cache(dataset, view, model.image_size, partial(preparing, view)) for view in data.views
         ]
-    sentences = SentencePool(data.sentences, SentenceEncoder())
-    weights = data.weights[demos.task[demos.frames]]
-    chances = weights / weights.sum()
     network = prepare(demos, model, warm_start).to(process.device)
     parallel = process.parallel(network)
     optimiser = torch.optim.AdamW(
         network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
     )
     state_file, run = out / "run.safetensors", identity(config, model, recipe, dataset.info, warm_start)
-
-    def batch(step: int) -> tuple[NDArray[np.int64], Tensor, Tensor]:
-        """Return rows (B,), and images and words of this process's share of them."""
-        # It depends on seed and step alone, so a resumed run sees what an unbroken one would have seen.
-        rng = np.random.default_rng([config.seed, step])
-        rows = np.sort(rng.choice(demos.frames, config.batch_size, p=chances))
-        pictured = data.pictured(rows, rng)[share]
-        looks = [augmentation(len(rows), rng).of(share) for _ in frames]
-        images = [look.on(view[pictured], process.device) for look, view in zip(looks, frames, strict=True)]
-        words = sentences.draw(demos.task[rows], config.sentence_noise, rng)[share]
-        return rows, torch.stack(images, dim=1), words
-
+    batches = Batches(data, frames, SentencePool(data.sentences, SentenceEncoder()), config, process)
     steps = range(restore_run(state_file, network, optimiser, run), config.steps)
-    for step, (rows, images, words) in made_ahead(batch, steps):
+    for step, (rows, images, words) in made_ahead(batches.make, steps):
         for group in optimiser.param_groups:
             group["lr"] = config.learning_rate * schedule(step, config)
         action, landmark = losses(network, demos, rows[share], images, words, parallel)

@@ -29,7 +29,7 @@ from openral_rskill.store.lock import sha256_of
 from openral_training.batches import made_ahead
 from openral_training.bc import EXPERTS, BcConfig, SentencePool, schedule
 from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
-from openral_training.data_parallel import join
+from openral_training.data_parallel import TrainingProcess, join
 from openral_training.devices import mixed_precision
 from openral_training.frames import augmentation, frame_cache
 from openral_training.recipe import Recipe
@@ -167,6 +167,38 @@ def attempt_began(
     return found
 
 
+class RewardBatches:
+    """Draws a dataset's batches, each of which depends on seed and step alone; see `bc.Batches`."""
+
+    def __init__(
+        self,
+        labels: RewardLabels,
+        frames: NDArray[np.uint8],
+        sentences: SentencePool,
+        config: BcConfig,
+        process: TrainingProcess,
+        before: bool,
+    ) -> None:
+        """Take the pictures (N, S, S, 3), and the process whose share is made.
+
+        With `before` images hold the picture with which the attempt began, too.
+        """
+        self._labels, self._frames, self._sentences = labels, frames, sentences
+        self._config, self._process, self._before = config, process, before
+
+    def make(self, step: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Tensor, Tensor]:
+        """Return rows and tasks (B,) of a step's batch; images (b, 3 or 6, S, S) and words (b, 384) of the share."""
+        rng = np.random.default_rng([self._config.seed, step])
+        rows, tasks = draw(self._labels, self._config.batch_size, rng)
+        share = self._process.share(len(rows))
+        pictures = self._frames[rows[share]]
+        if self._before:
+            began = attempt_began(self._labels, rows, rng)[share]
+            pictures = np.concatenate([pictures, self._frames[began]], axis=-1)
+        images = augmentation(len(rows), rng).of(share).on(pictures, self._process.device)
+        return rows, tasks, images, self._sentences.draw(tasks, self._config.sentence_noise, rng)[share]
+
+
 def train(
     dataset: Dataset,
     recipe: Recipe,
@@ -204,7 +236,6 @@ def train(
     with process.first():
         frames = frame_cache(dataset, dataset.cameras[0], model.image_size)
     heard = [recipe.tasks[task].train for task in recipe.task_ids]
-    sentences = SentencePool(heard, SentenceEncoder())
     network = _begin(model, warm_start)
     learner = RewardLearner(network).to(process.device)
     parallel = process.parallel(learner)
@@ -212,21 +243,10 @@ def train(
         learner.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
     )
     state_file, run = out / "run.safetensors", identity(config, model, recipe, dataset.info, warm_start)
-
-    def batch(step: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Tensor, Tensor]:
-        """Return rows and tasks (B,), and images and words of this process's share of them."""
-        rng = np.random.default_rng([config.seed, step])
-        rows, tasks = draw(labels, config.batch_size, rng)
-        shown = rows[share]
-        pictures = frames[shown]
-        if model.before:
-            began = attempt_began(labels, rows, rng)[share]
-            pictures = np.concatenate([pictures, frames[began]], axis=-1)
-        images = augmentation(len(rows), rng).of(share).on(pictures, process.device)
-        return rows, tasks, images, sentences.draw(tasks, config.sentence_noise, rng)[share]
-
+    sentences = SentencePool(heard, SentenceEncoder())
+    batches = RewardBatches(labels, frames, sentences, config, process, model.before)
     steps = range(restore_run(state_file, learner, optimiser, run), config.steps)
-    for step, (rows, tasks, images, words) in made_ahead(batch, steps):
+    for step, (rows, tasks, images, words) in made_ahead(batches.make, steps):
         for group in optimiser.param_groups:
             group["lr"] = config.learning_rate * schedule(step, config)
         loss = _loss(parallel, process.device, images, words, labels, rows, tasks, share)

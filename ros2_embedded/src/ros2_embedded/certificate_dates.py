@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import logging
-import ssl
 import time
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -21,12 +20,10 @@ import zenoh
 SOON_S = 30 * 86400.0
 """[s] before its end from which a certificate is warned of."""
 _AGAIN_S = (7 * 86400.0, 86400.0, 3600.0, 600.0, 60.0, 0.0)
-"""[s] before the end at which a running session says so again."""
+"""[s] before the end at which it is said again."""
 _LOOK_S = 1.0
 """[s] between two looks at the clock, which somebody may set."""
 _TLS = "transport/link/tls"
-_SEQUENCE, _VERSION, _UTC_TIME, _GENERALIZED_TIME = 0x30, 0xA0, 0x17, 0x18
-_END = "-----END CERTIFICATE-----"
 _logger = logging.getLogger("ros2_embedded.session")
 
 
@@ -51,15 +48,15 @@ class Certificate:
         Raises:
             CertificateError: there is no such file, or no certificate in it.
         """
+        from cryptography.x509 import load_pem_x509_certificate  # only where a session speaks TLS
+
         try:
-            text = path.read_text("utf-8")
-            pem = text[text.index("-----BEGIN CERTIFICATE-----") : text.index(_END) + len(_END)]
-            begins_s, ends_s = _validity(ssl.PEM_cert_to_DER_cert(pem))
+            read = load_pem_x509_certificate(path.read_bytes())
         except OSError as error:
             raise CertificateError(f"certificate {path}: {error.strerror}") from error
-        except (ValueError, IndexError) as error:
+        except ValueError as error:
             raise CertificateError(f"certificate {path}: it is no X.509 certificate in PEM") from error
-        return Certificate(path, begins_s, ends_s)
+        return Certificate(path, read.not_valid_before_utc.timestamp(), read.not_valid_after_utc.timestamp())
 
     @property
     def until(self) -> str:
@@ -72,6 +69,10 @@ class Certificate:
         if left_s <= 0:
             return f"ended on {self.until}"
         return f"ends on {self.until}, in {_duration(left_s)}" if left_s <= SOON_S else ""
+
+    def urgency(self, now_s: float) -> int:
+        """Return a number that grows each time the end has come near enough to be said again."""
+        return sum(self.ends_s - now_s <= before_s for before_s in _AGAIN_S)
 
     def fault(self, now_s: float) -> str:
         """Return why it is not valid at a time [s since 1970]; empty: it is."""
@@ -157,42 +158,6 @@ def _moments(certificates: list[Certificate], now_s: float) -> list[tuple[float,
     """When to speak of which certificate, in the order of time."""
     all_of_them = [(each.ends_s - before_s, each) for each in certificates for before_s in _AGAIN_S]
     return sorted((one for one in all_of_them if one[0] > now_s), key=lambda one: one[0])
-
-
-def _validity(der: bytes) -> tuple[float, float]:
-    """Begin and end [s since 1970] of a certificate in DER (RFC 5280, 4.1)."""
-    _, begin, _ = _element(der, 0, _SEQUENCE)  # Certificate
-    _, at, _ = _element(der, begin, _SEQUENCE)  # TBSCertificate
-    tag, _, _ = _element(der, at)
-    skipped = 4 if tag == _VERSION else 3  # version where it is given, serial number, algorithm, issuer
-    for _ in range(skipped):
-        _, _, at = _element(der, at)
-    _, at, _ = _element(der, at, _SEQUENCE)
-    begins_s, at = _time(der, at)
-    ends_s, _ = _time(der, at)
-    return begins_s, ends_s
-
-
-def _time(der: bytes, at: int) -> tuple[float, int]:
-    """The time [s since 1970] at an offset, and the offset behind it."""
-    tag, begin, end = _element(der, at)
-    text = der[begin:end].decode("ascii")
-    if tag == _UTC_TIME:
-        text = ("19" if int(text[:2]) >= 50 else "20") + text
-    elif tag != _GENERALIZED_TIME:
-        raise ValueError("no time")
-    return datetime.strptime(text, "%Y%m%d%H%M%SZ").replace(tzinfo=timezone.utc).timestamp(), end
-
-
-def _element(der: bytes, at: int, expected: int | None = None) -> tuple[int, int, int]:
-    """Tag, begin and end of the content of the element at an offset."""
-    tag, length, begin = der[at], der[at + 1], at + 2
-    if length & 0x80:
-        size = length & 0x7F
-        length, begin = int.from_bytes(der[begin : begin + size], "big"), begin + size
-    if begin + length > len(der) or expected not in (None, tag):
-        raise ValueError("no certificate")
-    return tag, begin, begin + length
 
 
 def _date(stamp_s: float) -> str:

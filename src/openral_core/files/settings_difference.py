@@ -5,6 +5,7 @@ Standard library only.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 _LONGEST = 60
@@ -14,7 +15,7 @@ _MOST = 3
 
 
 def settings_difference(noted: object, wanted: object) -> str:
-    """Return the settings that differ, such as `actor.seed (1 there, 5 here)`; empty: none does.
+    """Return the settings that differ, such as `actor.seed (1 there, 5 here)`, digests by name alone; empty: none does.
 
     Args:
         noted: what is there, as plain values of JSON or YAML.
@@ -28,6 +29,8 @@ def _differences(noted: object, wanted: object, key: str) -> Iterator[str]:
     if isinstance(noted, Mapping) and isinstance(wanted, Mapping):
         for name in dict.fromkeys((*noted, *wanted)):
             yield from _differences(noted.get(name), wanted.get(name), f"{key}.{name}" if key else str(name))
+    elif noted != wanted and _is_digest(wanted):
+        yield key
     elif noted != wanted:
         yield f"{key or 'settings'} ({_shown(noted)} there, {_shown(wanted)} here)"
 
@@ -35,3 +38,7 @@ def _differences(noted: object, wanted: object, key: str) -> Iterator[str]:
 def _shown(value: object) -> str:
     text = "none" if value is None else str(value)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _is_digest(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None

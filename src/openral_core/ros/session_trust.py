@@ -9,9 +9,6 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-_STEPS_S = (7 * 86400.0, 86400.0, 3600.0, 600.0, 60.0, 0.0)
-"""[s] before the end at which it is worth a further line of the log."""
-
 
 @dataclass(frozen=True)
 class SessionTrust:
@@ -40,9 +37,8 @@ class SessionTrust:
         return "; ".join(words for words in said if words)
 
     def urgency(self) -> int:
-        """Return a number that grows each time the end has come near enough for a further line of the log."""
-        left_s = min((each.ends_s for each in self.certificates), default=float("inf")) - time.time()
-        return sum(left_s <= step_s for step_s in _STEPS_S)
+        """Return a number that grows each time an end has come near enough for a further line of the log."""
+        return max((each.urgency(time.time()) for each in self.certificates), default=0)
 
     @property
     def over(self) -> bool:

@@ -19,10 +19,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from openral_console.guesses import Guesses
 from openral_console.options import ListenOptions, is_password
 from openral_console.request_body import read_body
 from openral_console.sessions import LIFETIME_S, Sessions
+from openral_console.sign_in_queue import SignInQueue
 from openral_core.loopback import is_loopback
 
 REFUSED_DELAY_S = 1.0
@@ -71,7 +71,7 @@ class Access:
         self.app = app  # NiceGUI follows attributes of this name from the server to its own application
         self._sessions, self._options, self._passwords = sessions, options, passwords
         self._local_name, self._log = local_name, log
-        self._guesses = Guesses()
+        self._sign_ins = SignInQueue()
         stop = f"{options.scheme}://*:{options.stop_port}"
         self._headers = [
             (b"content-security-policy", _POLICY.format(stop=stop).encode()),
@@ -138,7 +138,7 @@ class Access:
             return PlainTextResponse("refused: too long\n", status_code=413)
         form = parse_qs(body.decode("utf-8", "replace"))
         name, password = (form.get(field, [""])[0] for field in ("name", "password"))
-        async with self._guesses.turn(_host(request.scope), name if name in self._passwords else "") as mine:
+        async with self._sign_ins.turn(_host(request.scope), name if name in self._passwords else "") as mine:
             if not mine:
                 return _login_page(TOO_MANY, 429)
             if is_password(self._passwords, name, password):

@@ -19,6 +19,7 @@ from openral_core.errors import InstallationError, OpenralError, UsageError
 
 pytest.importorskip("nicegui", reason="pip install 'openral[console]'")
 
+from openral_console.guesses import MAX_OF_PLACE
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
@@ -27,7 +28,6 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from openral_console.access import OPERATOR, Access
-from openral_console.guesses import MAX_OF_PLACE
 from openral_console.listening import listen, url_of
 from openral_console.ros.stop_server import application
 

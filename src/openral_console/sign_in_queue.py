@@ -19,7 +19,7 @@ MAX_OF_ALL = 500
 """Tries of all places that are under way or wait, so that a thousand places do not fill this machine's memory."""
 
 
-class Guesses:
+class SignInQueue:
     """Lets one try of each place at a time pass. Used from one event loop."""
 
     def __init__(self) -> None:

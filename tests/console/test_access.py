@@ -19,7 +19,6 @@ from openral_core.errors import InstallationError, OpenralError, UsageError
 
 pytest.importorskip("nicegui", reason="pip install 'openral[console]'")
 
-from openral_console.guesses import MAX_OF_PLACE
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
@@ -30,6 +29,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from openral_console.access import OPERATOR, Access
 from openral_console.listening import listen, url_of
 from openral_console.ros.stop_server import application
+from openral_console.sign_in_queue import MAX_OF_PLACE
 
 HOME = "http://127.0.0.1:8420"
 SOCKET = "ws://127.0.0.1:8420/socket"

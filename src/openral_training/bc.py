@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -21,14 +21,15 @@ from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork, 
 from openral_rskill.mini.checkpoint import load_network, save_network
 from openral_training.batches import made_ahead
 from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
-from openral_training.cloning_data import FINE, CloningData, Demonstrations
+from openral_training.cloning.data import FINE, CloningData, Demonstrations
+from openral_training.cloning.proposals import mixture_error, with_proposals
+from openral_training.cloning.recorded_step import RecordedStep, cuda_graph
 from openral_training.data_parallel import TrainingProcess, join
 from openral_training.demonstrations import CORRECTION
 from openral_training.devices import mixed_precision
 from openral_training.frames import augmentation, frame_cache
 from openral_training.mapping.data import mapped_data, write_manifest
 from openral_training.mapping.recipe import SkillRecipe
-from openral_training.proposals import mixture_error, with_proposals
 from openral_training.recipe import Recipe
 
 EXPERTS = ("expert", "noisy_expert", CORRECTION)
@@ -135,6 +136,38 @@ class SentencePool:
         return torch.from_numpy(blurred.astype(np.float32))
 
 
+class Batch(NamedTuple):
+    """What one process sees of one step, b rows, all on one device."""
+
+    images: Tensor
+    """(b, C, 3, S, S)"""
+    words: Tensor
+    """(b, 384)"""
+    state: Tensor
+    """(b, D)"""
+    chunk: Tensor
+    """(b, H, A)"""
+    ahead: Tensor
+    """(b,)"""
+    landmarks: Tensor
+    """(b, L)"""
+    shares: Tensor
+    """(2,) of the whole batch's labels of actions and of landmarks: what this process's means count for."""
+
+    @classmethod
+    def of(
+        cls, demos: Demonstrations, rows: NDArray[np.int64], share: slice, images: Tensor, words: Tensor
+    ) -> Batch:
+        """Take the labels of a share of a batch of rows (B,), with its images and words, to where the images are."""
+        own = rows[share]
+        counted = np.minimum(demos.ahead[rows], demos.chunk.shape[1])
+        shares = np.array([counted[share].sum() / counted.sum(), len(own) / len(rows)], np.float32)
+        labels = (demos.state[own], demos.chunk[own], demos.ahead[own], demos.landmarks[own], shares)
+        return cls(
+            images, words.to(images.device), *(torch.from_numpy(part).to(images.device) for part in labels)
+        )
+
+
 class Batches:
     """Draws a dataset's batches, each of which depends on seed and step alone.
 
@@ -156,8 +189,8 @@ class Batches:
         weights = data.weights[data.demonstrations.task[data.demonstrations.frames]]
         self._chances = weights / weights.sum()
 
-    def make(self, step: int) -> tuple[NDArray[np.int64], Tensor, Tensor]:
-        """Return the rows (B,) of a step's batch, and of the share images (b, C, 3, S, S) and words (b, 384)."""
+    def make(self, step: int) -> Batch:
+        """Return what the process sees of a step's batch."""
         rng, demos = np.random.default_rng([self._config.seed, step]), self._data.demonstrations
         rows = np.sort(rng.choice(demos.frames, self._config.batch_size, p=self._chances))
         pictured = self._data.pictured(rows, rng)[self._share]
@@ -167,7 +200,7 @@ class Batches:
             for look, view in zip(looks, self._frames, strict=True)
         ]
         words = self._sentences.draw(demos.task[rows], self._config.sentence_noise, rng)
-        return rows, torch.stack(images, dim=1), words[self._share]
+        return Batch.of(demos, rows, self._share, torch.stack(images, dim=1), words[self._share])
 
 
 def schedule(step: int, config: BcConfig) -> float:
@@ -215,14 +248,7 @@ def _warm_started(folder: Path, model: MiniConfig) -> MiniNetwork:
     return network if network.config == model else with_proposals(network, model.proposals)
 
 
-def losses(
-    network: MiniNetwork,
-    demos: Demonstrations,
-    rows: NDArray[np.int64],
-    images: Tensor,
-    words: Tensor,
-    forward: nn.Module | None = None,
-) -> tuple[Tensor, Tensor]:
+def losses(network: MiniNetwork, batch: Batch, forward: nn.Module | None = None) -> tuple[Tensor, Tensor]:
     """Return the mean absolute error of the actions that belong to the episode, and of the landmarks [std].
 
     Of several proposals it is their `mixture_error`. The range of a scaled network counts as -1..1; without landmarks
@@ -230,22 +256,13 @@ def losses(
 
     Args:
         network: the policy.
-        demos: the labels.
-        rows: (B,) of the dataset.
-        images: (B, C, 3, S, S) that are seen with the states of those rows.
-        words: (B, 384)
+        batch: on its device.
         forward: what the network is called through, such as DistributedDataParallel; None: itself.
     """
     device = network.state_mean.device
-
-    def there(numbers: NDArray[Any]) -> Tensor:
-        return torch.from_numpy(numbers).to(device)
-
     with mixed_precision(device.type):
-        output: MiniOutput = (forward or network)(
-            images.to(device), there(demos.state[rows]), words.to(device)
-        )
-    target, ahead = there(demos.chunk[rows]), there(demos.ahead[rows])
+        output: MiniOutput = (forward or network)(batch.images, batch.state, batch.words)
+    target, ahead = batch.chunk, batch.ahead
     steps = ahead.clamp(1, target.shape[1]).float()
     mask = torch.arange(target.shape[1], device=device) < ahead[:, None]
     error = (output.chunks.float() - target[:, None]).abs() * mask[:, None, :, None]
@@ -256,8 +273,39 @@ def losses(
     where = output.landmarks
     if where is None:
         return action, torch.zeros_like(action)
-    truth = (there(demos.landmarks[rows]) - network.landmark_mean) / network.landmark_std
+    truth = (batch.landmarks - network.landmark_mean) / network.landmark_std
     return action, (where.float() - truth).nan_to_num().abs().mean()
+
+
+def gradients(
+    network: MiniNetwork, config: BcConfig, process: TrainingProcess, first: Batch
+) -> Callable[[Batch], Tensor]:
+    """Return what leaves a batch's gradients in the network and gives the loss of the process's actions.
+
+    One process alone has a GPU replay it. Where processes average their gradients, kernels are launched one by one.
+
+    Args:
+        network: on the process's device.
+        config: hyper-parameters.
+        process: the means of all shares, weighted by their `shares`, add up to those of the batch.
+        first: a batch, by which the step is recorded.
+    """
+    parallel = process.parallel(network)
+
+    def step(*tensors: Tensor) -> Tensor:
+        batch = Batch(*tensors)
+        losses_of_share = torch.stack(losses(network, batch, parallel)) * batch.shares
+        action, landmark = losses_of_share
+        network.zero_grad()
+        loss = process.size * (action + config.landmark_weight * landmark)
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        return action.detach()
+
+    recorded = RecordedStep(step, list(network.parameters()))
+    if process.size == 1 and network.state_mean.is_cuda:
+        recorded.record(first, cuda_graph)
+    return lambda batch: recorded(*batch)
 
 
 def train(
@@ -292,7 +340,7 @@ def train(
         InstallationError: torch cannot use the device.
     """
     process = join(device)
-    share = process.share(config.batch_size)
+    process.share(config.batch_size)  # refused before anything is decoded
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
     data = cloning_data(dataset, recipe)
@@ -302,27 +350,19 @@ def train(
             frame_cache(dataset, view, model.image_size, partial(preparing, view)) for view in data.views
         ]
     network = prepare(demos, model, warm_start).to(process.device)
-    parallel = process.parallel(network)
     optimiser = torch.optim.AdamW(
         network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
     )
     state_file, run = out / "run.safetensors", identity(config, model, recipe, dataset.info, warm_start)
     batches = Batches(data, frames, SentencePool(data.sentences, SentenceEncoder()), config, process)
     steps = range(restore_run(state_file, network, optimiser, run), config.steps)
-    for step, (rows, images, words) in made_ahead(batches.make, steps):
+    learn = gradients(network, config, process, batches.make(steps.start))
+    for step, batch in made_ahead(batches.make, steps):
         for group in optimiser.param_groups:
             group["lr"] = config.learning_rate * schedule(step, config)
-        action, landmark = losses(network, demos, rows[share], images, words, parallel)
-        # The means of all shares, so weighted, add up to those of the batch.
-        counted = np.minimum(demos.ahead[rows], model.chunk_size)
-        action = action * float(counted[share].sum() / counted.sum())
-        landmark = landmark * (len(rows[share]) / len(rows))
-        optimiser.zero_grad()
-        loss = process.size * (action + config.landmark_weight * landmark)
-        loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        loss = learn(batch)
         optimiser.step()
-        progress(step + 1, process.total(action))
+        progress(step + 1, process.total(loss))
         if process.leads and (step + 1) % config.save_every == 0:
             save_run(state_file, network, optimiser, step + 1, run)
             save_network(network, model, out, {"steps": f"{step + 1} of {config.steps}"})

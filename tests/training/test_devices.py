@@ -13,7 +13,7 @@ from openral_cli.app import app
 from openral_core.errors import ContractError, InstallationError
 from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork
 from openral_training import bc
-from openral_training.cloning_data import Demonstrations
+from openral_training.cloning.data import Demonstrations
 from openral_training.devices import backend_for, device_name, mixed_precision, own_device, torch_device
 from openral_training.rl.algorithm.batch import Batch
 from openral_training.rl.algorithm.ppo import Learner
@@ -76,8 +76,8 @@ def test_a_step_of_cloning_is_on_the_networks_device(device: str) -> None:
         np.zeros(BATCH, np.int64),
     )
     network = MiniNetwork(model).to(device)
-    images = torch.zeros(BATCH, 1, 3, model.image_size, model.image_size, dtype=torch.uint8)
-    loss, _ = bc.losses(network, demos, rows, images, torch.zeros(BATCH, 384))
+    images = torch.zeros(BATCH, 1, 3, model.image_size, model.image_size, device=device)
+    loss, _ = bc.losses(network, bc.Batch.of(demos, rows, slice(None), images, torch.zeros(BATCH, 384)))
     loss.backward()
     assert loss.device.type == device
     assert torch.isfinite(loss)

@@ -14,8 +14,8 @@ from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork
 from openral_policy_nodes.families.mini.policy import load_mini
 from openral_rskill.mini.checkpoint import save_network
 from openral_training import bc
-from openral_training.cloning_data import Demonstrations
-from openral_training.proposals import SCALE, mixture_error, with_proposals
+from openral_training.cloning.data import Demonstrations
+from openral_training.cloning.proposals import SCALE, mixture_error, with_proposals
 
 ROWS = 20
 SHAPE = MiniConfig(cameras=("one",), image_size=32, chunk_size=4, action_dim=2)
@@ -40,9 +40,10 @@ def _seen(rows: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
 def _cloned(network: MiniNetwork, share: float, steps: int = 300) -> torch.Tensor:
     """Train on what is shown, and return what is executed then (H, A)."""
     demos, (images, _, words) = _shown(share), _seen(ROWS)
+    batch = bc.Batch.of(demos, demos.frames, slice(None), images, words)
     optimiser = torch.optim.AdamW(network.head.parameters(), lr=3e-3)
     for _ in range(steps):
-        loss, _ = bc.losses(network, demos, demos.frames, images, words)
+        loss, _ = bc.losses(network, batch)
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
@@ -79,7 +80,7 @@ def test_steps_behind_the_end_of_an_episode_do_not_count() -> None:
     short = replace(demos, ahead=np.full(ROWS, 2))
     network = MiniNetwork(replace(SHAPE, proposals=2))
     images, _, words = _seen(ROWS)
-    loss, _ = bc.losses(network, short, short.frames, images, words)
+    loss, _ = bc.losses(network, bc.Batch.of(short, short.frames, slice(None), images, words))
     assert loss.item() < 2.0
 
 

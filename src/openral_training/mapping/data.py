@@ -11,7 +11,7 @@ from openral_core.errors import DatasetError
 from openral_core.manifest import MANIFEST_NAME, ImagePreprocessing, RSkillManifest, StartPose
 from openral_data.lerobot_v3 import Dataset
 from openral_policy_nodes.families.mini.network import MiniConfig
-from openral_training.cloning_data import FINE, CloningData, Demonstrations
+from openral_training.cloning.data import FINE, CloningData, Demonstrations
 from openral_training.mapping.form_checks import form_faults
 from openral_training.mapping.recipe import SkillRecipe
 from openral_training.mapping.row_checks import row_faults

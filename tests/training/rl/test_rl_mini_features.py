@@ -21,7 +21,7 @@ from openral_policy_nodes.families.mini.policy import load_folder, load_mini
 from openral_rskill.mini.checkpoint import save_network
 from openral_rskill.registry import load_package
 from openral_sim_bridge.backends.factory import make_backend
-from openral_training.proposals import with_proposals
+from openral_training.cloning.proposals import with_proposals
 from openral_training.rl.initial_policy import InitialPolicy, initial_policy
 from openral_training.rl.policies.mini_actor import MiniActor, MiniActorConfig
 from openral_training.rl.policies.mini_features import check_skill

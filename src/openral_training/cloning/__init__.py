@@ -1,0 +1,1 @@
+"""The parts of behaviour cloning beside its loop in `openral_training.bc`: data, proposals, recorded steps."""

@@ -101,10 +101,14 @@ class Table:
                 limits=self.limits,
             )
             try:
-                self._do(self.director.prompt(f"p{len(self.log)}", text, Instant(self.now, self.now)))
+                self.order(text, f"p{len(self.log)}")
                 self._run(until or (lambda: self.director.mission.state.ended))
             finally:
                 self.planning.close()
+
+    def order(self, text: str, prompt_id: str) -> None:
+        """Say words to the director; call it within `say`."""
+        self._do(self.director.prompt(prompt_id, text, Instant(self.now, self.now)))
 
     def words(self, kind: str) -> list[str]:
         return [entry.reason for entry in self.log if entry.kind == kind]

@@ -66,6 +66,8 @@ class Propose:
     """A task of a mission that has its plan: no agent takes it over."""
     history: tuple[str, ...] = ()
     """What became of the mission's tasks before a restart, one line each."""
+    beside: bool = False
+    """Another mission is in work, and goes on until this is understood; see `Director.waits`."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.halting import Halting
 from openral_reasoner.mission.ladder.experience import Experience
 from openral_reasoner.mission.mission import LogEntry, Mission, MissionState, Task
+from openral_reasoner.mission.next_order import NextOrder
 from openral_reasoner.mission.proposals import Proposals
 from openral_reasoner.mission.question import YES_OR_NO, Answered, ask_which
 from openral_reasoner.mission.questions import Questions
@@ -67,6 +68,7 @@ class Director:
         self._seen = SeenIds()
         self._questions = Questions(lambda: self.mission)
         self._proposals = Proposals(self._config, awaits_policies=awaits_policies)
+        self._next = NextOrder(self._proposals)
         self._decisions = Decisions(self._config.condition_patience_s)
         self._halting = Halting()
         self._resumption: Resumption | None = None
@@ -90,8 +92,8 @@ class Director:
 
     @property
     def idle(self) -> bool:
-        """No goal in flight, and no mission in work."""
-        return not self._goals.busy and not self._active
+        """No goal in flight, no mission in work, and no order that waits to be understood."""
+        return not (self._goals.busy or self._active or self._next.waits)
 
     @property
     def running(self) -> bool:
@@ -110,10 +112,12 @@ class Director:
     # -- the operator ------------------------------------------------------------------------------
 
     def prompt(self, prompt_id: str, text: str, now: Instant) -> list[Command]:
-        """Words from the operator: a stop, an answer, or a mission in place of the running one.
+        """Words from the operator: a stop, an answer, or an order.
 
         What could mean "stop" ends every motion, whoever began it, and leaves a mission that has ended as it is. Any
         other words are ignored if their id is known, and refused if they are too long or hold control characters.
+        An order takes the place of the mission in work as soon as it is understood; one that is not is refused,
+        and the mission goes on.
         """
         said, fresh = heard(text), self._seen.add(prompt_id)
         if self._is_stop(said):
@@ -129,14 +133,15 @@ class Director:
         if refusal:
             self._refuse(prompt_id, text, refusal, now)
             return []
-        # What an earlier process began, and what might be meant by a "hold on" before an order, must not go on.
-        unwanted = self.recovering or said is Heard.STOP_AND_MORE
-        commands: list[Command] = (
-            [self._halting.begin(self._goals.active_goal or "", now.wall_s)] if unwanted else []
-        )
-        commands += self.stop(f'replaced by "{plain_line(text)}"', now)
-        self._begin(Mission(prompt_id, text, self._log, MissionState.ACTIVE), now.wall_s)
-        self.mission.say(now.stamp_s, "prompt", f'"{plain_line(text, MAX_CHARACTERS)}"')
+        ordered = Mission(prompt_id, text, self._log, MissionState.ACTIVE)
+        # What might be meant by a "hold on" before an order must not go on.
+        commands: list[Command] = [self._halt(now)] if said is Heard.STOP_AND_MORE else []
+        if self._active:
+            self._next.end("refused", f'"{plain_line(text)}" was said before it was understood', now)
+            self._next.wait(ordered)
+        else:
+            self._begin(ordered, now.wall_s)
+        ordered.say(now.stamp_s, "prompt", f'"{plain_line(text, MAX_CHARACTERS)}"')
         if self.estopped:
             self.mission.end(MissionState.FAILED, now.stamp_s, LATCHED_ESTOP)
         return [*commands, *self.tick(now)]
@@ -152,8 +157,10 @@ class Director:
         """End every motion, whoever began it, and the mission for a reason; `said` and a sender's id are logged."""
         what = "the mission and every motion end" if self._active else "no mission is running"
         self._log(LogEntry(now.stamp_s, "stop", f"{said}: {what}", sender))
-        commands = self.stop(reason, now)
-        return [*commands, self._halting.begin(self._goals.active_goal or "", now.wall_s)]
+        return [*self.stop_all(reason, now), self._halt(now)]
+
+    def _halt(self, now: Instant) -> StopSkills:
+        return self._halting.begin(self._goals.active_goal or "", now.wall_s)
 
     def _refuse(self, prompt_id: str, text: str, why: str, now: Instant) -> None:
         """Say why a prompt is no order; a mission that is in work goes on."""
@@ -171,11 +178,18 @@ class Director:
         self.mission.end(state, now.stamp_s, reason)
         return self._goals.cancel(Judgement(GateVerdict.RUNNING, reason), now.wall_s)
 
+    def stop_all(
+        self, reason: str, now: Instant, state: MissionState = MissionState.STOPPED
+    ) -> list[Command]:
+        """End the mission, if one is in work, and refuse the order that waits to be understood."""
+        self._next.end("refused", reason, now)
+        return self.stop(reason, now, state)
+
     def estop(self, pressed: bool, now: Instant) -> list[Command]:
         """The E-stop was pressed or reset. Pressing it ends the mission."""
         fresh = pressed and not self.estopped
         self.estopped = pressed
-        return self.stop("stopped: the E-stop was pressed", now) if fresh else []
+        return self.stop_all("stopped: the E-stop was pressed", now) if fresh else []
 
     def resume(self, mission: Mission, policy: Resume, now: Instant) -> list[Command]:
         """Take up a mission that was in work when an earlier process ended; see `Resumption`."""
@@ -197,6 +211,30 @@ class Director:
         self._tasks.forget()
         self._decisions.forget()
         self._proposals.wait_anew(wall_s)
+
+    # -- an order while a mission is in work ------------------------------------------------------------
+
+    @property
+    def waiting(self) -> Mission | None:
+        """The order that waits to be understood while another mission is in work."""
+        return self._next.mission
+
+    def waits(self, ticket: int) -> bool:
+        """Whether the `Propose` of that ticket is for the order that waits."""
+        return self._next.counts(ticket)
+
+    def understood(self, now: Instant) -> list[Command]:
+        """The order that waits is one, and takes the place of the mission in work; an agent that has it keeps it."""
+        return [*self._replace(now), *self.tick(now)]
+
+    def _replace(self, now: Instant) -> list[Command]:
+        ticket, ordered = self._next.take()
+        commands: list[Command] = [self._halt(now)] if self.recovering else []  # begun by an earlier process
+        commands += self.stop(f'replaced by "{plain_line(ordered.text)}"', now)
+        self._begin(ordered, now.wall_s)
+        if ordered.open_ended:
+            self._proposals.adopt(ticket)
+        return commands
 
     # -- questions ---------------------------------------------------------------------------------
 
@@ -228,6 +266,14 @@ class Director:
 
     def planned(self, ticket: int, result: Proposal, now: Instant) -> list[Command]:
         """The planner's answer to the `Propose` of that ticket; an answer to an older one is ignored."""
+        if self.waits(ticket):
+            if not isinstance(result, Plan):
+                self._next.end("refused", result.sentence, now)
+                return []
+            commands = self._replace(now)
+            self._proposals.outdate()
+            self.mission.adopt(result, now.stamp_s)
+            return [*commands, *self.tick(now)]
         if not (self._proposals.counts(ticket) and self._proposals.made and self._active):
             return []
         self._proposals.wait_anew(now.wall_s)
@@ -243,28 +289,35 @@ class Director:
 
     # -- an agent in place of a plan ---------------------------------------------------------------
 
-    def steered(self, ticket: int, who: str, now_s: float) -> bool:
+    def steered(self, ticket: int, who: str, now_s: float) -> Mission | None:
         """An agent took the `Propose` of that ticket: it will add tasks and end the mission.
 
         Returns:
-            Whether the ticket still counts.
+            The mission; None: the ticket counts no more.
         """
-        if not (self._proposals.counts(ticket) and self._active):
-            return False
-        self.mission.open_ended = True
-        self.mission.say(now_s, "model", f"{who} plans step by step")
-        return True
+        mission = self._of(ticket)
+        if mission is not None:
+            mission.open_ended = True
+            mission.say(now_s, "model", f"{who} plans step by step")
+        return mission
 
     def agent_failed(self, ticket: int, reason: str, now_s: float) -> bool:
         """The agent of that ticket broke down. True: nothing was run yet, another planner may take the ticket."""
-        if not (self._proposals.counts(ticket) and self._active):
+        mission = self._of(ticket)
+        if mission is None:
             return False
-        self.mission.say(now_s, "model", reason)
-        if self.mission.tasks:
-            self.mission.end(MissionState.FAILED, now_s, f"the language model failed: {reason}")
+        mission.say(now_s, "model", reason)
+        if mission.tasks:
+            mission.end(MissionState.FAILED, now_s, f"the language model failed: {reason}")
             return False
-        self.mission.open_ended = False
+        mission.open_ended = False
         return True
+
+    def _of(self, ticket: int) -> Mission | None:
+        """The mission in work, or the order that waits, whose ticket this is; None: it counts no more."""
+        if self.waits(ticket):
+            return self._next.mission
+        return self.mission if self._proposals.counts(ticket) and self._active else None
 
     def find_skill(self, name: str) -> Skill | None:
         """The skill of that name, if it may be used now."""
@@ -275,9 +328,9 @@ class Director:
         self.mission.append(planned, now.stamp_s, way)
         self._proposals.wait_anew(now.wall_s)
 
-    def why_not(self, way: str, planned: PlannedTask, now: Instant) -> str:
-        """Why a task cannot be tried anew in a way of the ladder; empty: it can."""
-        return self._recovery.why_not(way, planned, self.mission, self._proposals.palette, now)
+    def why_not(self, way: str, planned: PlannedTask, mission: Mission, now: Instant) -> str:
+        """Why a task of a mission cannot be tried anew in a way of the ladder; empty: it can."""
+        return self._recovery.why_not(way, planned, mission, self._proposals.palette, now)
 
     def worked_before(self, task: Task) -> Mapping[str, int]:
         """How often each way worked in earlier missions where the same ways had failed at a task as now."""
@@ -294,17 +347,23 @@ class Director:
         self.mission.say(now.stamp_s, "prompt", text)
         return ""
 
-    def finish(self, done: bool, words: str, now_s: float, *, nothing_to_do: bool = False) -> None:
-        """The agent says that the mission is over."""
-        self.mission.finish(done, words, now_s, nothing_to_do=nothing_to_do)
+    def finish(
+        self, mission: Mission, done: bool, words: str, now: Instant, *, nothing_to_do: bool = False
+    ) -> None:
+        """The agent says that its mission is over; an order that waits was answered in words, or is refused."""
+        if mission is self.waiting:
+            self._next.end("answered" if done else "refused", words, now)
+        else:
+            mission.finish(done, words, now.stamp_s, nothing_to_do=nothing_to_do)
 
     # -- the tasks ---------------------------------------------------------------------------------
 
     def tick(self, now: Instant) -> list[Command]:
         """Look at the time: call it often (10 Hz), on wall time."""
+        commands: list[Command] = list(self._next.due(now))
         while (due := self._due(now)) is None:
             pass  # what was settled may have been waited for
-        return due
+        return [*commands, *due]
 
     def _due(self, now: Instant) -> list[Command] | None:
         """What is to be done now; None: something was settled, and there may be more."""
@@ -315,6 +374,8 @@ class Director:
             return unfinished
         if self._active and self._questions.hear(now):
             self._proposals.wait_anew(now.wall_s)
+        if not self._active and self._next.waits:
+            self._replace(now)
         if not self._active:
             return []
         if self._resumption is not None:
@@ -323,8 +384,10 @@ class Director:
             return []
         if self._verification.waits:
             return self._tasks.verify(now)
-        if not self._proposals.made:
+        if not self._proposals.made and not self._next.waits:
             return list(self._proposals.plan(self.mission, now))
+        if not self._proposals.made:
+            return []  # nothing of it has begun, and its place may be taken at once
         if self._recovery.waits:
             return list(self._proposals.part(self._recovery.take_wanted()))
         undecided = self._decisions.due(self.mission, now)

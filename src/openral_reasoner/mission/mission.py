@@ -91,7 +91,7 @@ class LogEntry:
     """prompt, plan, condition, prepare, attempt, reading, abstained, stopped, verdict, measure, silent, done, abandoned
     or mission; of the ladder retry, home, restage, other skill, grasp, motions, decompose, time, question or answer;
     after a restart resume; of an agent steps, says, reason, refused or model; of an agent outside the reasoner call and
-    reply; of words that became no mission stop or refused; of the reward monitor's silence monitor."""
+    reply; of words that became no mission stop, refused or answered; of the reward monitor's silence monitor."""
     reason: str
     mission: str
     task: int = -1
@@ -101,7 +101,7 @@ class LogEntry:
     progress: float = -1.0
     success: float = -1.0
     outcome: str = ""
-    """State of the task, or of the mission where `task` is -1."""
+    """State of the task, or of the mission where `task` is -1; empty: of words that became no mission."""
 
 
 @dataclass

@@ -1,5 +1,9 @@
 """Who plans a mission: the language model where one is configured, else, and when it fails, the offline planner.
 
+An order that comes while a mission is in work is first given to the offline planner, which answers at once: what it
+understands takes the mission's place. With the rest the language model is asked, where there is one, whose first
+task takes the mission's place; what neither understands is refused, and the mission goes on.
+
 Neither ever runs in the node's own thread. `tick` looks in on them, ten times a second.
 """
 
@@ -17,7 +21,7 @@ from openral_reasoner.mission.mission import Mission, MissionState
 from openral_reasoner.mission.request_queue import Reply, Request, RequestQueue, Sensing
 from openral_reasoner.mission.steering import Approval, Steering, SteeringLimits
 from openral_reasoner.palette import Palette
-from openral_reasoner.planner import Planner, Proposal
+from openral_reasoner.planner import Plan, Planner, Proposal
 
 
 class Agent(Protocol):
@@ -57,6 +61,8 @@ class _Steered:
     agent: Agent | None
     """None: it is outside the reasoner, and nothing of it runs here."""
     command: Propose | None = None
+    offline: Proposal | None = None
+    """What the offline planner made of an order that waits."""
 
 
 class PlanningService:
@@ -86,8 +92,10 @@ class PlanningService:
         self._make_agent, self._who, self._perception = make_agent, who, perception
         self._limits = limits
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="planner")
-        self._plan: tuple[Propose, Future[Proposal]] | None = None
+        self._thoughts: list[tuple[Propose, Future[Proposal]]] = []
         self._steered: _Steered | None = None
+        self._beside: _Steered | None = None
+        """An order that waits while a mission is in work, in the hands of an agent of its own."""
 
     @property
     def question(self) -> str:
@@ -96,18 +104,24 @@ class PlanningService:
 
     def propose(self, command: Propose, now_s: float) -> None:
         """Let somebody think about a sentence."""
-        if command.part:
+        if command.part or command.beside:
             self._ask_planner(command)
             return
         self.drop("another order came")
-        if self._make_agent is None or not self._director.steered(command.ticket, self._who, now_s):
+        self._steered = self._begin(command, now_s)
+        if self._steered is None:
             self._ask_planner(command)
-            return
+
+    def _begin(self, command: Propose, now_s: float, offline: Proposal | None = None) -> _Steered | None:
+        """Let the language model take a sentence; None: there is none, or the sentence counts no more."""
+        make = self._make_agent
+        mission = self._director.steered(command.ticket, self._who, now_s) if make else None
+        if make is None or mission is None:
+            return None
         requests = RequestQueue()
-        agent = self._make_agent(requests)
-        steering = Steering(self._director, self._limits)
-        self._steered = _Steered(self._director.mission, requests, steering, agent, command)
+        agent, steering = make(requests), Steering(self._director, mission, self._limits)
         agent.start(command.sentence, command.palette, command.history)
+        return _Steered(mission, requests, steering, agent, command, offline)
 
     def steered_from_outside(self, requests: RequestQueue, who: str, approval: Approval) -> None:
         """An agent outside the reasoner steers the director's mission, by the requests that come here.
@@ -118,8 +132,9 @@ class PlanningService:
             approval: which of its motions the operator is asked about.
         """
         self.drop("another agent came")
-        steering = Steering(self._director, self._limits, who=who, approval=approval)
-        self._steered = _Steered(self._director.mission, requests, steering, None)
+        mission = self._director.mission
+        steering = Steering(self._director, mission, self._limits, who=who, approval=approval)
+        self._steered = _Steered(mission, requests, steering, None)
 
     def operator_says(self, text: str) -> bool:
         """Take words as the answer to the open question; False: there is none."""
@@ -127,48 +142,89 @@ class PlanningService:
 
     def tick(self, now: Instant) -> list[Command]:
         """Take in what came from the other threads."""
-        commands = self._serve_agent(now)
-        if self._plan and self._plan[1].done():
-            command, thought = self._plan
-            self._plan = None
-            commands += self._director.planned(command.ticket, thought.result(), now)
+        commands = self._serve_agents(now)
+        done = [thought for thought in self._thoughts if thought[1].done()]
+        self._thoughts = [thought for thought in self._thoughts if thought not in done]
+        for command, thought in done:
+            commands += self._planned(command, thought.result(), now)
         return commands
+
+    def _planned(self, command: Propose, result: Proposal, now: Instant) -> list[Command]:
+        if self._make_agent is None or not self._director.waits(command.ticket):
+            return self._director.planned(command.ticket, result, now)
+        if isinstance(result, Plan):
+            return self._director.understood(now)  # and the language model plans it, as any mission
+        _end(self._beside, "another order came")
+        self._beside = self._begin(command, now.stamp_s, result)
+        return []
 
     def drop(self, reason: str) -> None:
         """Break off the agent at work, if there is one."""
         steered, self._steered = self._steered, None
-        if steered:
-            steered.requests.close(reason)
-            if steered.agent:
-                steered.agent.cancel()
+        _end(steered, reason)
 
     def close(self) -> None:
         """Let go of all threads."""
         self.drop("the reasoner ends")
+        _end(self._beside, "the reasoner ends")
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _ask_planner(self, command: Propose) -> None:
         thought = self._pool.submit(self._planner.plan, command.sentence, command.palette)
-        self._plan = (command, thought)
+        self._thoughts.append((command, thought))
 
-    def _serve_agent(self, now: Instant) -> list[Command]:
+    def _serve_agents(self, now: Instant) -> list[Command]:
+        """Look in on the agent of the mission in work, and on that of the order that waits."""
+        beside = self._beside
+        commands: list[Command] = []
+        if beside is not None:
+            commands += self._take_requests(beside, now)
+            if beside.mission is not self._director.waiting:
+                self._beside = None
+                if beside.mission is self._director.mission and beside.mission.state is MissionState.ACTIVE:
+                    self.drop("another order came")
+                    self._steered = beside
+                else:
+                    _end(beside, beside.mission.message)
+            elif (reason := self._ended(beside)) is not None:
+                self._beside = None
+                commands += self._without_agent(beside, reason, now)
         steered = self._steered
         if steered is None:
-            return []
-        commands: list[Command] = []
-        for request, reply in steered.requests.take():
-            commands += self._serve(steered.steering, request, _answer(reply), now)
+            return commands
+        commands += self._take_requests(steered, now)
         if self._director.mission is not steered.mission or steered.mission.state is not MissionState.ACTIVE:
             self.drop(steered.mission.message)
             return commands
         steered.steering.tick(now)
-        if steered.agent and steered.command and steered.agent.ended.done():
+        if (reason := self._ended(steered)) is not None:
             self._steered = None
-            steered.requests.close("the language model has ended")
-            reason = steered.agent.ended.result() or "it ended without ending the mission"
-            if self._director.agent_failed(steered.command.ticket, reason, now.stamp_s):
-                self._ask_planner(steered.command)
+            commands += self._without_agent(steered, reason, now)
         return commands
+
+    def _take_requests(self, steered: _Steered, now: Instant) -> list[Command]:
+        commands: list[Command] = []
+        for request, reply in steered.requests.take():
+            commands += self._serve(steered.steering, request, _answer(reply), now)
+        return commands
+
+    @staticmethod
+    def _ended(steered: _Steered) -> str | None:
+        """Why an agent ended without ending its mission; None: it is at work, or outside the reasoner."""
+        if steered.agent is None or not steered.agent.ended.done():
+            return None
+        steered.requests.close("the language model has ended")
+        return steered.agent.ended.result() or "it ended without ending the mission"
+
+    def _without_agent(self, steered: _Steered, reason: str, now: Instant) -> list[Command]:
+        """Let the offline planner take a sentence whose agent broke down, as far as that is possible."""
+        command = steered.command
+        if command is None or not self._director.agent_failed(command.ticket, reason, now.stamp_s):
+            return []
+        if steered.offline is not None and self._director.waits(command.ticket):
+            return self._director.planned(command.ticket, steered.offline, now)
+        self._ask_planner(command)
+        return []
 
     def _serve(
         self,
@@ -203,3 +259,11 @@ def _answer(reply: Future[Reply]) -> Callable[[Reply], None]:
             reply.set_result(value)
 
     return answer
+
+
+def _end(steered: _Steered | None, reason: str) -> None:
+    """Break an agent off."""
+    if steered:
+        steered.requests.close(reason)
+        if steered.agent:
+            steered.agent.cancel()

@@ -20,7 +20,7 @@ class Proposals:
         """
         self._config, self._awaits_policies = config, awaits_policies
         self._palette_wall_s = self._waiting_since_wall_s = 0.0
-        self._ticket = 0
+        self._ticket = self._last_ticket = 0
         self.palette = Palette()
         """What may be used now."""
         self.made = False
@@ -46,7 +46,12 @@ class Proposals:
     def outdate(self) -> None:
         """Answers that are still on their way count no more; the mission needs no plan."""
         self.made = True
-        self._ticket += 1
+        self._ticket = self._next_ticket()
+
+    def adopt(self, ticket: int) -> None:
+        """The answer that counts is that to the `Propose` of this ticket; the mission needs no other plan."""
+        self.made = True
+        self._ticket = ticket
 
     def plan(self, mission: Mission, now: Instant) -> list[Propose]:
         """Ask for a plan of the mission, once the palette has settled; see `ready`."""
@@ -59,13 +64,25 @@ class Proposals:
         """Ask for another way to do a task, in the words and with the palette that are wanted, if any are."""
         if wanted is None:
             return []
-        self._ticket += 1
+        self._ticket = self._next_ticket()
         return [Propose(self._ticket, *wanted, part=True)]
+
+    def beside(self, mission: Mission) -> Propose:
+        """Ask what an order means that waits beside the mission in work, whose own ticket goes on to count."""
+        return Propose(self._next_ticket(), mission.text, self.palette, beside=True)
+
+    def settled(self, wall_s: float) -> bool:
+        """Whether the palette has not changed for a while, and can be planned with."""
+        usable = self.palette.has_policies or (self.palette.skills and not self._awaits_policies)
+        return bool(usable) and wall_s - self._palette_wall_s >= self._config.palette_settle_s
+
+    def _next_ticket(self) -> int:
+        self._last_ticket += 1
+        return self._last_ticket
 
     def ready(self, mission: Mission, now: Instant) -> bool:
         """Whether the palette has settled; a mission that waited too long for it has failed."""
-        settled = now.wall_s - self._palette_wall_s >= self._config.palette_settle_s
-        if settled and (self.palette.has_policies or (self.palette.skills and not self._awaits_policies)):
+        if self.settled(now.wall_s):
             return True
         if self.waited_s(now.wall_s) > self._config.palette_patience_s:
             why = "; ".join(f"{name}: {reason}" for name, reason in self.palette.excluded.items())

@@ -19,7 +19,7 @@ from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import Command
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.ladder.rungs import WAYS
-from openral_reasoner.mission.mission import MissionState, Task, TaskState
+from openral_reasoner.mission.mission import Mission, MissionState, Task, TaskState
 from openral_reasoner.mission.question import YES_OR_NO
 from openral_reasoner.mission.request_queue import (
     AskOperator,
@@ -75,6 +75,7 @@ class Steering:
     def __init__(
         self,
         director: Director,
+        mission: Mission,
         limits: SteeringLimits | None = None,
         *,
         who: str = "the agent",
@@ -84,11 +85,12 @@ class Steering:
 
         Args:
             director: holds the mission.
+            mission: the agent's, which may wait while another one is in work: it takes its place with its first task.
             limits: the budgets.
             who: the agent, for questions to the operator.
             approval: which motions the operator is asked about.
         """
-        self._director = director
+        self._director, self._mission = director, mission
         self._limits = limits or SteeringLimits()
         self._who, self._approval = who, approval
         self._running: tuple[int, Answer] | None = None
@@ -97,7 +99,7 @@ class Steering:
 
     def handle(self, request: Request, answer: Answer, now: Instant) -> list[Command]:
         """Decide about one request; its answer may come later, from `tick`."""
-        mission = self._director.mission
+        mission = self._mission
         if mission.state is not MissionState.ACTIVE:
             answer(Reply(False, "the mission has ended"))
             return []
@@ -123,7 +125,7 @@ class Steering:
         elif isinstance(request, Finish):
             words = plain_line(request.words)
             nothing_to_do = request.nothing_to_do and self._has_observed
-            self._director.finish(request.done, words, now.stamp_s, nothing_to_do=nothing_to_do)
+            self._director.finish(mission, request.done, words, now, nothing_to_do=nothing_to_do)
             answer(Reply(True, mission.message))
         else:
             answer(Reply(False, f"{type(request).__name__} is not for the mission"))
@@ -138,7 +140,7 @@ class Steering:
         if self._running is None:
             return
         index, answer = self._running
-        task = self._director.mission.tasks[index]
+        task = self._mission.tasks[index]
         if task.state in (TaskState.DONE, TaskState.ABANDONED):
             self._running = None
             verified = task.state is TaskState.DONE
@@ -157,7 +159,8 @@ class Steering:
         """How a task that failed may be tried anew, for its reply."""
         if task.state is TaskState.DONE or task.ended_as_asked or task.planned.skill.judges_itself:
             return ""
-        faults = {rung.value: self._director.why_not(rung.value, task.planned, now) for rung in WAYS}
+        why_not, mission = self._director.why_not, self._mission
+        faults = {rung.value: why_not(rung.value, task.planned, mission, now) for rung in WAYS}
         worked = self._director.worked_before(task)
         possible = [
             f"{way} (worked before after the same, times: {worked[way]})" if way in worked else way
@@ -168,30 +171,36 @@ class Steering:
 
     def _left(self) -> str:
         """The budgets, for the end of a reply."""
-        tasks = self._limits.max_tasks - len(self._director.mission.tasks)
+        tasks = self._limits.max_tasks - len(self._mission.tasks)
         return f" (tasks left: {tasks}, questions left: {self._limits.max_questions - self._asked})"
 
     def _execute(self, request: Execute, answer: Answer, now: Instant) -> list[Command]:
         planned = self._admit(request, now)
         if isinstance(planned, str):
-            self._director.mission.say(now.stamp_s, "refused", planned)
+            self._mission.say(now.stamp_s, "refused", planned)
             answer(Reply(False, f"refused: {planned}"))
             return []
         if request.why:
-            self._director.mission.say(now.stamp_s, "reason", plain_line(request.why))
+            self._mission.say(now.stamp_s, "reason", plain_line(request.why))
         if self._approval is Approval.NONE:
+            commands = self._director.understood(now) if self._waits else []
             self._begin(planned, request.way, answer, now)
-            return self._director.tick(now)
+            return [*commands, *self._director.tick(now)]
         self._ask_leave(planned, request.way, answer, now)
         return []
 
+    @property
+    def _waits(self) -> bool:
+        """Another mission is in work, and the agent has run nothing yet."""
+        return self._mission is self._director.waiting
+
     def _begin(self, planned: PlannedTask, way: str, answer: Answer, now: Instant) -> None:
         self._director.add_task(planned, now, way)
-        self._running = (len(self._director.mission.tasks) - 1, answer)
+        self._running = (len(self._mission.tasks) - 1, answer)
 
     def _ask_leave(self, planned: PlannedTask, way: str, answer: Answer, now: Instant) -> None:
         """Ask the operator whether a task may run; silence forbids it."""
-        mission = self._director.mission
+        mission = self._mission
 
         def answered(choice: str | None, now: Instant) -> None:
             if choice == "yes":
@@ -212,11 +221,11 @@ class Steering:
 
     def _admit(self, request: Execute, now: Instant) -> PlannedTask | str:
         """Return the task, or why it is refused."""
-        tasks = self._director.mission.tasks
+        tasks = self._mission.tasks
         skill = self._director.find_skill(request.skill)
         if self._running is not None:
             return "a skill is running; wait for its end"
-        if self._director.question:
+        if self._director.question and not self._waits:
             return "the operator is being asked; wait for the answer"
         if skill is None:
             return f"no skill '{plain_line(request.skill)[:80]}' is deployed, active and allowed here"
@@ -248,9 +257,15 @@ class Steering:
             stop_when=request.stop_when,
             max_steps=request.max_steps,
         )
-        return (request.way and self._director.why_not(request.way, planned, now)) or planned
+        return (request.way and self._director.why_not(request.way, planned, self._mission, now)) or planned
 
     def _ask(self, request: AskOperator, answer: Answer, now: Instant) -> None:
+        if self._waits:
+            busy = (
+                f'"{plain_line(self._director.mission.text)}" is in work, and goes on until you run a skill'
+            )
+            answer(Reply(False, f"refused: {busy}; ask in the words of finish_mission, with done false"))
+            return
         if self._director.question or self._asked >= self._limits.max_questions:
             answer(Reply(False, f"at most {self._limits.max_questions} questions a mission, one at a time"))
             return

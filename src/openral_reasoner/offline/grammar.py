@@ -37,6 +37,11 @@ _STOP = (
     r"around|upside|through|too|as|wide|it|halfway|has|have|will|can|could|would|ought|wants|first|after|before|twice|once)"
 )
 _DETERMINER = r"(?:the|this|that|these|those|my|our|your|a|an|its|their|his|her)"
+_WRAPPED = re.compile(
+    rf"(?<=\w)[^\S\n]*\n[^\S\n]*(?=(?:{_DETERMINER}|it|them|in|into|on|onto|at|to|from|of|off|out|over|under|with|by)\b)|"
+    rf"(?<=\bthe)\s*\n"
+)
+"""A line break within a clause: no order begins with what follows, or none ends with what stands before."""
 _PHRASE = re.compile(
     rf"\b{_DETERMINER}\s+(?:(?!{_STOP}\b)\w[\w'-]*)(?:\s+(?!{_STOP}\b|\w+(?:ly|ed|ing)\b)\w[\w'-]*){{0,2}}"
 )
@@ -44,6 +49,11 @@ _PRONOUN = re.compile(
     r"\b(?:it|them|both|that one|this one|the same|that|this)\b(?!\s+\w+(?:'s)?\s+(?:is|are)\b)"
 )
 _OBJECT = re.compile(r"\b(?:it|them|both)\b")
+
+
+def unwrapped(text: str) -> str:
+    """A text without the line breaks that are none between two orders, as where "open" stands above "the drawer"."""
+    return _WRAPPED.sub(" ", text)
 
 
 def phrases(clause: str) -> list[str]:

@@ -72,7 +72,9 @@ class OfflinePlanner:
         if is_foreign(sentence, palette, vocabulary):
             others = "with a language model (`reasoner.model` in the scene) I understand others"
             raise NoPlan(f'I understand English only, and "{_short(sentence)}" seems to be none; {others}')
-        text, typed = corrected(sentence.replace("’", "'"), palette, vocabulary, matcher.words)
+        text, typed = corrected(
+            grammar.unwrapped(sentence).replace("’", "'"), palette, vocabulary, matcher.words
+        )
         try:
             answer = _Assembly(Chooser(matcher, entries_of(palette))).plan(spelled_out(text))
         except NoPlan as refusal:

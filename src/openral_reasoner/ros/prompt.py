@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 from typing import Any
 from uuid import uuid4
@@ -25,6 +27,18 @@ RESET = "estop_reset"
 """The service that a mission's message names where the emergency stop is in its way."""
 DONE, FAILED, NOBODY, INTERRUPTED = 0, 1, 2, 130
 """Exit codes: the mission was done; it failed, was stopped or replaced; no reasoner took the sentence; Ctrl-C."""
+SETTLE_S = 1.0
+"""[s] for which words that closed a question, and with it the mission, may yet turn out to have been a stop: the
+mission and its log come on two topics, in either order."""
+
+
+class _Following(Console):
+    """What is printed to a reader that has gone, such as `head -1`, is dropped: the exit code is the mission's."""
+
+    def on_broken_pipe(self) -> None:
+        """Print no more."""
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class PromptNode(GuardedCallbacks, Node):
@@ -39,10 +53,14 @@ class PromptNode(GuardedCallbacks, Node):
         """The sentence went out."""
         self.taken = False
         """The reasoner showed the mission of this prompt, took it as the answer to its question, or logged it."""
+        self.waits = False
+        """The reasoner is finding out what the words mean, while another mission is in work."""
         self.became = ""
-        """What words that began no mission were taken for: stop or refused."""
+        """What words that began no mission were taken for: stop, refused, or answered."""
         self.reason = ""
         self._asked: tuple[str, str] | None = None
+        self._settled_s = 0.0
+        """[s] monotonic, from when on the words count as an answer."""
         self._ended: str | None = None
         """The mission that had ended already when the words went out."""
         self._publisher = self.create_publisher(PromptMessage, "prompt", 10)
@@ -50,11 +68,16 @@ class PromptNode(GuardedCallbacks, Node):
         self.create_subscription(MissionStep, "mission_log", self._on_step, MISSION_LOG)
 
     def _on_step(self, step: Any) -> None:
-        if step.mission == self.prompt_id and step.kind in ("stop", "refused"):
+        if step.mission != self.prompt_id:
+            return
+        self.waits = True
+        if step.kind in ("stop", "refused", "answered") and not step.state:  # a mission's own steps have one
             self.became, self.reason, self.taken = step.kind, plain_line(step.reason, MAX_SHOWN), True
 
     def _on_mission(self, mission: Any) -> None:
         self.mission = mission
+        if not self.taken and self._answered(mission):
+            self._settled_s = time.monotonic() + SETTLE_S
         self.taken = self.taken or mission.id == self.prompt_id or self._answered(mission)
 
     def _answered(self, mission: Any) -> bool:
@@ -75,7 +98,7 @@ class PromptNode(GuardedCallbacks, Node):
     @property
     def changed_nothing(self) -> bool:
         """The words became no mission, and what is shown is what became of an earlier one."""
-        return bool(self.became) and (self.became == "refused" or self.mission.id == self._ended)
+        return bool(self.became) and (self.became != "stop" or self.mission.id == self._ended)
 
     def send(self, patience_s: float) -> bool:
         """Publish the sentence once a reasoner is in the graph and has shown its mission; False if none
@@ -101,9 +124,9 @@ class PromptNode(GuardedCallbacks, Node):
         mission = self.mission
         if self.became == "stop":
             return DONE if mission.state in (*ENDED, "idle") else None
-        if self.became == "refused":
-            return FAILED
-        if not self.taken:
+        if self.became:
+            return DONE if self.became == "answered" else FAILED
+        if not self.taken or time.monotonic() < self._settled_s:
             return None
         if self.replaced:
             return FAILED
@@ -112,7 +135,7 @@ class PromptNode(GuardedCallbacks, Node):
 
 def converse(sentence: str, patience_s: float, namespace: str = DEFAULT_NAMESPACE) -> int:
     """Say a sentence, show what becomes of it, and return the exit code; Ctrl-C leaves the mission running."""
-    console = Console()
+    console = _Following()
     rclpy.init(args=ros_arguments(namespace), signal_handler_options=SignalHandlerOptions.NO)
     node = PromptNode(sentence)
     try:
@@ -154,7 +177,7 @@ def _follow(node: PromptNode, console: Console, patience_s: float, where: str) -
         while (code := node.exit_code) is None:
             rclpy.spin_once(node, timeout_sec=0.1)
             if not node.taken:
-                if time.monotonic() > end:
+                if time.monotonic() > end and not node.waits:
                     console.print("[red]The reasoner did not take the sentence.[/red] Is its node active?")
                     return NOBODY
                 continue
@@ -169,6 +192,9 @@ def _follow(node: PromptNode, console: Console, patience_s: float, where: str) -
     if node.became:
         style = "green" if code == DONE else "red"
         console.print(node.reason, markup=False, highlight=False, style=style, soft_wrap=True)
+        if node.became != "stop" and node.mission.state == "active":
+            goes_on = f'"{plain_line(node.mission.text, MAX_SHOWN)}" is in work and goes on.'
+            console.print(goes_on, markup=False, highlight=False, soft_wrap=True)
     elif node.replaced:
         console.print(
             f'The mission was replaced by "{plain_line(node.mission.text, MAX_SHOWN)}".', markup=False

@@ -105,6 +105,8 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._chunks: Any = None
         self._watch: MonitorWatch
         self._changed = True
+        self._shown: tuple[Mission, MissionState] | None = None
+        """What was published last."""
         self._ended_wall_s: float | None = None
         self._director = Director(self._note)
         self._planning = PlanningService(self._director, self._planner)
@@ -208,7 +210,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
 
     def on_deactivate(self, state: State) -> TransitionCallbackReturn:
         """Stop the mission and stop listening."""
-        self._run(self._director.stop("stopped: the reasoner was deactivated", self._now()))
+        self._run(self._director.stop_all("stopped: the reasoner was deactivated", self._now()))
         self._flush()
         self._release()
         return super().on_deactivate(state)
@@ -224,7 +226,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         if self._record:
             self._record.close()
         self._record = None
-        self._director = Director(self._note)
+        self._director, self._shown = Director(self._note), None
         return TransitionCallbackReturn.SUCCESS
 
     def on_shutdown(self, state: State) -> TransitionCallbackReturn:
@@ -280,10 +282,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         )
 
     def _on_prompt(self, prompt: Prompt) -> None:
-        before, ended = self._director.mission, self._director.mission.state.ended
         self._run(self._director.prompt(prompt.id or uuid4().hex, prompt.text, self._now()))
-        if before.state.ended and not ended and before is not self._director.mission:
-            self._publish(before)  # who follows the mission that was replaced learns its end
         self._flush()
 
     def _on_progress(self, message: TaskProgress) -> None:
@@ -343,7 +342,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         """A bug in the look at the mission: nobody watches it, so it ends, and the arm is stopped."""
         self._run(
             [
-                *self._director.stop(f"the mission failed: {why}", self._now(), MissionState.FAILED),
+                *self._director.stop_all(f"the mission failed: {why}", self._now(), MissionState.FAILED),
                 StopSkills(),
             ]
         )
@@ -405,7 +404,11 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         if not self._changed:
             return
         self._changed = False
-        self._publish(self._director.mission)
+        mission, (before, shown) = self._director.mission, self._shown or (None, None)
+        if before is not None and before is not mission and before.state is not shown:
+            self._publish(before)  # who follows the mission that was replaced learns its end
+        self._shown = (mission, mission.state)
+        self._publish(mission)
 
     def _publish(self, mission: Mission) -> None:
         if self._publisher is not None:

@@ -60,7 +60,7 @@ def begun(desk: Desk) -> Steering:
     commands = desk.director.prompt("p", "over the drawer", now)
     (proposed,) = (each for each in commands if isinstance(each, Propose))
     assert desk.director.steered(proposed.ticket, "an agent", desk.now)
-    return Steering(desk.director)
+    return Steering(desk.director, desk.mission)
 
 
 def test_a_plan_carries_its_parameters_to_the_goal() -> None:

@@ -451,7 +451,7 @@ class Agent:
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
         assert desk.director.steered_from_outside("m", "a mission", Instant(desk.now, desk.now)) == ""
-        self.steering = Steering(desk.director, SteeringLimits(max_repeats=9))
+        self.steering = Steering(desk.director, desk.mission, SteeringLimits(max_repeats=9))
         self.replies: list[Reply] = []
 
     def run(self, way: str = "", progress: float = 0.2) -> str:
@@ -477,7 +477,9 @@ def test_an_agent_gets_the_same_ways_once_each_after_a_failure() -> None:
     assert agent.run("home").startswith("not verified as done")
     assert "home was tried for it already" in agent.run("home")
     assert agent.run("motions").startswith("done, verified by the reward monitor")
-    agent.desk.director.finish(True, "it is there", agent.desk.now)
+    agent.desk.director.finish(
+        agent.desk.mission, True, "it is there", Instant(agent.desk.now, agent.desk.now)
+    )
     assert agent.desk.mission.state.value == "done"
 
 

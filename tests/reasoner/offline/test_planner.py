@@ -60,6 +60,21 @@ def test_trained_words_go_to_the_policy_when_nothing_is_lost() -> None:
     assert result.tasks[0].instruction == "open the blue drawer"
 
 
+def test_a_line_break_within_an_order_is_none_between_two() -> None:
+    for words, count in {
+        "open\nthe drawer": 1,
+        "open the\r\ndrawer": 1,
+        "\topen the drawer\n": 1,
+        "open the drawer\nclose it": 2,
+        "- open the drawer\n- close the drawer": 2,
+    }.items():
+        result = plan(words, skill(tasks=DRAWER))
+        assert isinstance(result, Plan), words
+        assert [task.skill_task for task in result.tasks] == ["drawer-open-v3", "drawer-close-v3"][:count], (
+            words
+        )
+
+
 def test_skill_without_tasks_is_matched_by_actions_and_objects() -> None:
     result = plan("grab the mug", skill(actions=("pick", "place"), objects=("cup",)))
     assert isinstance(result, Plan)

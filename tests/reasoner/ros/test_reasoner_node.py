@@ -129,6 +129,53 @@ def test_prompt_command_follows_and_stops(graph: Graph) -> None:
     assert graph.mission()["state"] == "stopped"
 
 
+def test_words_beside_a_mission_are_refused_or_take_its_place(graph: Graph) -> None:
+    graph.skill(max_execution_s=600.0)
+    graph.monitor(levels=[0.7])
+    graph.reasoner("open the drawer", exit_when_done=False, **{"gate.default_patience_s": 600.0})
+    graph.wait_for("reading")
+    for words, why in {"what are you doing?": "I cannot do this", "": "there are no words in it"}.items():
+        code, output = end_of(graph.prompt(words, "--patience", "30"))
+        assert code == 1, output
+        assert f'"{words}": ' in output
+        assert why in output
+        assert '"open the drawer" is in work and goes on.' in output
+        assert graph.mission()["state"] == "active"
+    replacing = graph.prompt("close the drawer", "--patience", "30")
+    end = time.monotonic() + PATIENCE_S
+    while graph.mission()["text"] != "close the drawer":
+        assert time.monotonic() < end, graph.steps()
+        time.sleep(0.05)
+    code, output = end_of(graph.prompt("stop", "--patience", "30"))
+    assert (code, "the mission and every motion end" in output) == (0, True), output
+    assert end_of(replacing)[0] == 1
+    ends = [step["reason"] for step in graph.steps() if step["kind"] == "mission"]
+    assert ends == ['replaced by "close the drawer"', 'stopped: the operator said "stop"']
+
+
+def test_a_stop_at_a_question_is_told_and_exits_0(graph: Graph) -> None:
+    graph.skill()
+    graph.monitor(levels=[0.2])
+    graph.reasoner(**{"director.ask_patience_s": 10 * PATIENCE_S, "director.max_attempts": 1})
+    asked = graph.prompt("open the drawer", "--patience", "30")
+    graph.wait_for("question")
+    code, output = end_of(graph.prompt("stop", "--patience", "30"))
+    assert (code, "the mission and every motion end" in output) == (0, True), output
+    assert end_of(asked)[0] == 1
+
+
+def test_a_reader_that_goes_leaves_the_exit_code_the_mission_s(graph: Graph) -> None:
+    graph.skill()
+    graph.monitor(levels=[1.0])
+    graph.reasoner()
+    following = graph.prompt("open the drawer", "--patience", "30")
+    assert following.stdout is not None
+    following.stdout.readline()
+    following.stdout.close()
+    assert following.wait(PATIENCE_S) == 0
+    assert graph.mission()["state"] == "done"
+
+
 def test_prompt_without_a_reasoner_exits_2(graph: Graph) -> None:
     code, output = end_of(graph.prompt("open the drawer", "--patience", "1"))
     assert code == 2, output

@@ -114,13 +114,16 @@ def _loopback() -> Check:
 def _node_sockets() -> Check:
     """Nodes of the embedded runtime find each other by Unix sockets in a folder that belongs to the user alone."""
     from ros2_embedded.local_links import LocalLinkError, private_folder
+    from ros2_embedded.session_config import SessionConfigError, discovery_range, domain_id
 
     try:
-        folder = private_folder(int(os.environ.get("ROS_DOMAIN_ID") or 0))
+        folder = private_folder(domain_id())
+        discovery_range(os.environ)
     except LocalLinkError as error:
         return Check("node sockets", False, str(error), "see what lies there, and remove it")
-    except ValueError:
-        return Check("node sockets", False, "ROS_DOMAIN_ID is no number", "unset ROS_DOMAIN_ID")
+    except SessionConfigError as error:
+        what, _, fix = str(error).partition("; ")
+        return Check("node sockets", False, what, fix)
     return Check("node sockets", True, str(folder))
 
 

@@ -46,8 +46,14 @@ def stop(namespaces: Names = None, search: Search = 2.0) -> None:
 
     wanted = _read(namespaces or [])
     console = Console(highlight=False)
-    with fleet() as node:
+    with fleet() as node:  # the answers are shown before the node leaves the graph, which may take seconds
         answers = node.stop(wanted, search)
+        if answers:
+            console.print(stop_table(answers))
+        for answer in answers:
+            if not answer.fault:
+                command = estop_reset_command(answer.namespace)
+                console.print(f"once all is safe there: {command}", markup=False, soft_wrap=True)
     if not answers:
         why = refused_or("")
         console.print(
@@ -57,11 +63,6 @@ def stop(namespaces: Names = None, search: Search = 2.0) -> None:
             soft_wrap=True,
         )
         raise typer.Exit(NOBODY)
-    console.print(stop_table(answers))
-    for answer in answers:
-        if not answer.fault:
-            command = estop_reset_command(answer.namespace)
-            console.print(f"once all is safe there: {command}", markup=False, soft_wrap=True)
     raise typer.Exit(1 if any(answer.fault for answer in answers) else 0)
 
 
@@ -78,15 +79,16 @@ def _show(namespaces: list[str], search_s: float, *, as_json: bool, briefly: boo
     console = Console(highlight=False)
     with fleet() as node:
         found = node.look(search_s)
+        # Here: until the node has left the graph, what was heard may have grown old.
+        rows = values_of({name: robot for name, robot in found.items() if not wanted or name in wanted})
+        if as_json:
+            console.print(json.dumps(rows), markup=False, soft_wrap=True)
+        elif briefly and rows:
+            console.print(list_table(rows))
+        else:
+            for row in rows:
+                console.print(status_table(row))
     missing = [name for name in wanted if name not in found]
-    rows = values_of({name: robot for name, robot in found.items() if not wanted or name in wanted})
-    if as_json:
-        console.print(json.dumps(rows), markup=False, soft_wrap=True)
-    elif briefly and rows:
-        console.print(list_table(rows))
-    else:
-        for row in rows:
-            console.print(status_table(row))
     if missing or not rows:
         there = (
             f"there is {', '.join(sorted(found))}"

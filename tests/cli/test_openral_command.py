@@ -89,6 +89,24 @@ def test_names_of_options_are_told_whole_in_a_narrow_window() -> None:
         assert "completion" not in told
 
 
+@pytest.mark.parametrize(
+    "words", [["fleet", "list"], ["prompt", "stop"], ["mission", "show"], ["mcp"], ["console"]]
+)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("ROS_DOMAIN_ID", "abc"), ("ROS_DOMAIN_ID", "999"), ("ROS_AUTOMATIC_DISCOVERY_RANGE", "NONSENSE")],
+)
+def test_an_environment_without_a_graph_is_one_line(
+    words: list[str], name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, value)
+    result = openral(words)
+    assert result.returncode == 1
+    (line,) = result.stderr.splitlines()
+    assert line.startswith(f"error: {name}={value!r} is ")
+    assert "unset it" in line
+
+
 def test_scenes_are_listed_by_the_command_that_they_are_for() -> None:
     told = RUN.invoke(cli.app, ["scene", "list"], env={"COLUMNS": "80"})
     assert told.exit_code == 0, told.output

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import time
 
@@ -139,6 +140,18 @@ def test_fleet_lists_both_and_says_what_each_does(robots):
     assert all(row["doing"] in ("holding", "moving") for row in rows.values())
     assert all(row["control_hz"] == 80.0 for row in rows.values())
     assert list(shown("status", "arm2")) == [SECOND]
+
+
+def test_a_process_that_hangs_in_the_graph_makes_no_robot_silent(robots):
+    command = [ros2_command(), "topic", "echo", "/nothing", "std_msgs/msg/String"]
+    hanging = subprocess.Popen(command)
+    try:
+        robots[0].until(lambda: robots[0].node.count_subscribers("/nothing"))
+        hanging.send_signal(signal.SIGSTOP)
+        assert {row["doing"] for row in shown("list").values()} <= {"holding", "moving"}
+    finally:
+        hanging.kill()
+        hanging.wait()
 
 
 def test_a_robot_that_is_not_there_is_named_with_those_that_are(robots):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import os
 import sys
 import weakref
 from collections.abc import Callable
@@ -15,11 +14,12 @@ from rclpy.handle import Handle
 from rclpy.passed_on import pass_on
 from ros2_embedded.environment import announce
 from ros2_embedded.session import RosSession
+from ros2_embedded.session_config import MAX_DOMAIN_ID
+from ros2_embedded.session_config import domain_id as domain_from_environment
 
 if TYPE_CHECKING:
     from rclpy.node import Node
 
-MAX_DOMAIN_ID = 232
 announce()  # whoever imports rclpy has a ROS 2
 
 
@@ -73,6 +73,7 @@ class Context:
 
         Raises:
             RuntimeError: initialised already, or a bad domain id.
+            SessionConfigError: the environment lets no session be opened, as by a wrong ROS_DOMAIN_ID.
             RCLInvalidROSArgsError: a ROS argument cannot be understood.
             UnknownROSArgsError: a word after `--ros-args` is no ROS argument.
             UnicodeEncodeError: a word is no UTF-8 text.
@@ -86,7 +87,7 @@ class Context:
             for word in words:
                 word.encode()  # what the shell could not decode cannot be a name in the graph
             self.arguments = refuse_unknown(parse_arguments(words))
-            self._domain_id = self._read_domain_id() if domain_id is None else domain_id
+            self._domain_id = domain_from_environment() if domain_id is None else domain_id
             if not 0 <= self._domain_id <= MAX_DOMAIN_ID:
                 raise RuntimeError(f"Domain id ({self._domain_id}) must be in [0, {MAX_DOMAIN_ID}]")
             if initialize_logging:
@@ -94,13 +95,6 @@ class Context:
             self._session = RosSession(self._domain_id)
             self._valid = self._used = True
         atexit.register(self._close)
-
-    @staticmethod
-    def _read_domain_id() -> int:
-        text = os.environ.get("ROS_DOMAIN_ID", "") or "0"
-        if not text.isdecimal():
-            raise RuntimeError(f"ROS_DOMAIN_ID={text!r} is no number")
-        return int(text)
 
     def ok(self) -> bool:
         """True between `init` and `shutdown`."""

@@ -18,7 +18,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import os
 import signal
 import sys
 import threading
@@ -28,6 +27,7 @@ from typing import Any
 from ros2_embedded.link_sockets import keep_set_up
 from ros2_embedded.local_links import PROTOCOL, LocalEndpoints, joining
 from ros2_embedded.loopback import everything
+from ros2_embedded.session_config import SessionConfigError, domain_id
 
 LISTEN = "tcp/127.0.0.1:7447"
 """Where sessions of this user look for a router by default, and those of rmw_zenoh."""
@@ -59,7 +59,6 @@ PICTURES_LAST = [
     for key, priority in ((IMAGES, "background"), (JPEGS, "data_low"))
 ]
 """Whatever else waits for a link goes before pictures, small ones before raw ones."""
-MAX_DOMAIN = 232
 OWN = "sessions of this user"
 """Name of what joins by a Unix socket, in the list of who may do what."""
 
@@ -98,13 +97,14 @@ def main(argv: list[str] | None = None) -> int:
         help="connect this user's graph of ROS_DOMAIN_ID; opens no port by itself",
     )
     args = parser.parse_args(argv)
-    domain = os.environ.get("ROS_DOMAIN_ID") or "0"
-    if not (domain.isascii() and domain.isdigit() and int(domain) <= MAX_DOMAIN):
-        parser.error(f"ROS_DOMAIN_ID={domain!r} is no number from 0 to {MAX_DOMAIN}")
+    try:
+        domain = domain_id()
+    except SessionConfigError as error:
+        parser.error(str(error))
     import zenoh
 
     try:
-        own_graph = joining(int(domain)) if args.join else contextlib.nullcontext(LocalEndpoints())
+        own_graph = joining(domain) if args.join else contextlib.nullcontext(LocalEndpoints())
         with own_graph as local:
             config = zenoh.Config.from_file(args.config) if args.config else zenoh.Config()
             for key, value in settings(args, local, config.get_json).items():

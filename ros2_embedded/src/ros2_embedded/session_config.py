@@ -31,10 +31,14 @@ from ros2_embedded.local_links import PROTOCOL, LocalEndpoints, joining
 from ros2_embedded.loopback import INTERFACE, has_interface, is_loopback, only_loopback, own_listener
 
 ROUTER_PORT = 7447
+MAX_DOMAIN_ID = 232
 RANGES = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")
 # Congestion may hold an image for this long before it is dropped; the default of 1 ms loses frames on a busy
 # machine.
 _WAIT_BEFORE_DROP_US = 50_000
+# A process of this machine that was stopped or hangs takes a connection and never answers, and a session that
+# ends waits for its attempts at one. Over a network the default of 10 s stays.
+_LOCAL_HANDSHAKE_MS = 3000
 # A router of the user's own is not looked for again once it is gone: its port may be somebody else's by then.
 _ONCE = "#retry_period_init_ms=2000000000;retry_period_max_ms=2000000000"
 _logger = logging.getLogger("ros2_embedded.session")
@@ -42,6 +46,20 @@ _logger = logging.getLogger("ros2_embedded.session")
 
 class SessionConfigError(ValueError):
     """The Zenoh configuration from the environment cannot be used."""
+
+
+def domain_id(environment: Mapping[str, str] = os.environ) -> int:
+    """Return the ROS domain, 0 to 232: ROS_DOMAIN_ID, and 0 where it is not set.
+
+    Raises:
+        SessionConfigError: it is none.
+    """
+    text = environment.get("ROS_DOMAIN_ID", "") or "0"
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) <= MAX_DOMAIN_ID):
+        raise SessionConfigError(
+            f"ROS_DOMAIN_ID={text[:40]!r} is no number from 0 to {MAX_DOMAIN_ID}; set one, or unset it for 0"
+        )
+    return int(text)
 
 
 def discovery_range(environment: Mapping[str, str]) -> str:
@@ -52,7 +70,10 @@ def discovery_range(environment: Mapping[str, str]) -> str:
     """
     named = environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "") or "SYSTEM_DEFAULT"
     if named not in RANGES:
-        raise SessionConfigError(f"ROS_AUTOMATIC_DISCOVERY_RANGE={named!r} is none of {', '.join(RANGES)}")
+        raise SessionConfigError(
+            f"ROS_AUTOMATIC_DISCOVERY_RANGE={named!r} is none of {', '.join(RANGES)}; "
+            "set one of them, or unset it"
+        )
     return "SYSTEM_DEFAULT" if named == "SUBNET" and _localhost_only(environment) else named
 
 
@@ -96,10 +117,12 @@ def settings(
     router = [] if reach == "OFF" else [f"tcp/127.0.0.1:{ROUTER_PORT}"]
     if reach == "SYSTEM_DEFAULT":
         router = [f"{router[0]}{_ONCE}"] if is_own(ROUTER_PORT) else []
+    peers = _static_peers(environment)
+    local_only = reach != "SUBNET" and not peers
     ports = {"SUBNET": ["tcp/0.0.0.0:0"], "SYSTEM_DEFAULT": []}.get(reach, ["tcp/127.0.0.1:0"])
     return {
         "mode": "peer",
-        "connect/endpoints": [*local.connect, *router, *_static_peers(environment)],
+        "connect/endpoints": [*local.connect, *router, *peers],
         "connect/exit_on_failure": False,
         "listen/endpoints": [*local.listen, *ports],
         "scouting/delay": 20,
@@ -108,6 +131,7 @@ def settings(
         "timestamping/enabled": True,
         "queries_default_timeout": 600_000,
         "transport/link/tx/queue/congestion_control/drop/wait_before_drop": _WAIT_BEFORE_DROP_US,
+        **({"transport/unicast/open_timeout": _LOCAL_HANDSHAKE_MS} if local_only else {}),
     }
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import functools
 import inspect
-import os
 import select
 import sys
 import time
 from collections.abc import Callable
 from typing import Any
+
+from ros2_embedded.session_config import domain_id
 
 
 def wait_for(predicate: Callable[[], bool], timeout: float, period: float = 0.1) -> bool:
@@ -25,7 +26,7 @@ def wait_for(predicate: Callable[[], bool], timeout: float, period: float = 0.1)
 
 def get_ros_domain_id() -> int:
     """Return the domain of this process: ROS_DOMAIN_ID, else 0."""
-    return int(os.environ.get("ROS_DOMAIN_ID") or 0)
+    return domain_id()
 
 
 def bind(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:

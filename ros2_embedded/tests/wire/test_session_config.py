@@ -15,7 +15,13 @@ import rclpy
 from rclpy.node import Node
 from ros2_embedded.local_links import LocalEndpoints
 from ros2_embedded.loopback import own_listener
-from ros2_embedded.session_config import SessionConfigError, discovery_range, make_config, settings
+from ros2_embedded.session_config import (
+    SessionConfigError,
+    discovery_range,
+    domain_id,
+    make_config,
+    settings,
+)
 
 
 def _get(key: str, **environment: str) -> object:
@@ -93,6 +99,32 @@ def test_a_file_replaces_the_settings(tmp_path: Path) -> None:
     path = tmp_path / "session.json5"
     path.write_text('{mode: "client", /* a comment */ connect: {endpoints: ["tcp/10.0.0.2:7447"]}}')
     assert _get("mode", ZENOH_SESSION_CONFIG_URI=str(path)) == "client"
+
+
+@pytest.mark.parametrize(
+    ("environment", "patience_ms"),
+    [
+        ({}, 3000),
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}, 3000),
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET"}, 10_000),
+        ({"ROS_STATIC_PEERS": "10.0.0.1"}, 10_000),
+    ],
+)
+def test_a_process_that_hangs_is_not_waited_for_as_a_network_is(
+    environment: dict[str, str], patience_ms: int
+) -> None:
+    assert _get("transport/unicast/open_timeout", **environment) == patience_ms
+
+
+@pytest.mark.parametrize("wrong", ["abc", "-1", "233", "1.0", "٣", "9" * 5000])
+def test_what_is_no_domain_is_named(wrong: str) -> None:
+    with pytest.raises(SessionConfigError, match=r"ROS_DOMAIN_ID='.*' is no number from 0 to 232; set one"):
+        domain_id({"ROS_DOMAIN_ID": wrong})
+
+
+def test_a_domain_is_read() -> None:
+    read = [domain_id({"ROS_DOMAIN_ID": text}) for text in ("", "0", "007", "232")]
+    assert [domain_id({}), *read] == [0, 0, 0, 7, 232]
 
 
 def test_mistakes_are_named(tmp_path: Path) -> None:

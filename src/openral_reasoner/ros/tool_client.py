@@ -49,7 +49,7 @@ class ToolClient:
     def __init__(
         self, *, approve_each: bool, patience_s: float, say: Callable[[str], None], namespace: str
     ) -> None:
-        """Prepare; the node is made when the context is entered.
+        """Join the graph; the node is made when the context is entered.
 
         Args:
             approve_each: the operator is asked before each motion.
@@ -71,10 +71,11 @@ class ToolClient:
         self._looking: asyncio.Task[None]
         self._executor: SingleThreadedExecutor
         self._thread: threading.Thread
+        # Here, where no server runs yet whose tasks would wrap what the environment is refused with.
+        rclpy.init(args=ros_arguments(namespace), signal_handler_options=SignalHandlerOptions.NO)
 
     async def __aenter__(self) -> ToolClient:
         self._loop = asyncio.get_running_loop()
-        rclpy.init(args=ros_arguments(self._namespace), signal_handler_options=SignalHandlerOptions.NO)
         self._node = node = _ToolNode()
         node.create_subscription(ToolTable, TOPIC, self._on_table, LATCHED)
         self._client = ActionClient(node, CallTool, ACTION)

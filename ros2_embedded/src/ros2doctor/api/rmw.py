@@ -106,12 +106,12 @@ def _messages() -> str:
 def _embedded() -> str:
     """Return why the folder of the sockets or the configuration of the session cannot be used, or nothing."""
     from ros2_embedded.local_links import LocalLinkError, private_folder
-    from ros2_embedded.session_config import SessionConfigError, make_config
+    from ros2_embedded.session_config import SessionConfigError, domain_id, make_config
 
     try:
-        private_folder(int(os.environ.get("ROS_DOMAIN_ID") or 0))
+        private_folder(domain_id())
         make_config()
-    except (LocalLinkError, SessionConfigError, ValueError) as error:
+    except (LocalLinkError, SessionConfigError) as error:
         return f"No session can be opened: {error}"
     return ""
 

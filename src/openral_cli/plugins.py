@@ -26,7 +26,20 @@ PANELS = {
 }
 """Groups of verbs in `openral --help`, in order; those of other plug-ins come last."""
 OTHERS = "Of other packages"
+WHOLE = 1000
+"""Characters of the one-line help of a verb; none is longer."""
 _log = logging.getLogger(__name__)
+
+
+class _PlainGroup(TyperGroup):
+    """A group whose help has the whole first sentence about each of its verbs, in as many lines as it takes."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the verbs and what they do."""
+        verbs = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [(name, verb.get_short_help_str(WHOLE)) for name, verb in verbs if verb and not verb.hidden]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
 
 class PluginGroup(TyperGroup):
@@ -75,7 +88,7 @@ def command_of(target: Any, name: str) -> Any:
     whole = typer.Typer(add_completion=False, rich_markup_mode=None)
     whole.callback()(lambda: None)  # else typer makes a single verb the whole command
     if isinstance(target, typer.Typer):
-        whole.add_typer(target, name=name)
+        whole.add_typer(target, name=name, cls=_PlainGroup)
     else:
         whole.command(name)(target)
     group: Any = typer.main.get_command(whole)

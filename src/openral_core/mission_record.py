@@ -13,6 +13,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from openral_core.errors import ManifestError, NotFoundError
 
 MISSION_FILE, STEPS_FILE = "mission.json", "mission.jsonl"
+KIND_WIDTH = 12
+"""Characters of the longest kind of a step, "intervention", for columns."""
 
 
 class _Recorded(BaseModel):

@@ -84,7 +84,7 @@ def _interrupted_by_sigterm() -> Iterator[list[int]]:
 
 def _show_steps(console: Console, status: Status, folder: Path, shown: int) -> int:
     """Show what the reasoner has written since: readings in the status line, all else as lines."""
-    from openral_core.mission_record import load_steps
+    from openral_core.mission_record import KIND_WIDTH, load_steps
 
     steps = load_steps(folder)
     begin_s = steps[0].stamp_s if steps and steps[0].stamp_s > WALL_S else 0.0
@@ -93,7 +93,7 @@ def _show_steps(console: Console, status: Status, folder: Path, shown: int) -> i
         if step.kind == "reading":
             status.update(escape(f"{stamp}  {step.text}: {step.reason}"))
         elif step.kind != "verdict":  # what follows from a verdict repeats its reason
-            words = f"{step.kind:<8}[/bold] {escape(step.reason)}"
+            words = f"{step.kind:<{KIND_WIDTH}}[/bold] {escape(step.reason)}"
             console.print(f"[dim]{stamp}[/dim]  [bold]{words}", soft_wrap=True)
         if step.kind == "mission":
             status.update('waiting for `openral prompt "…"`; Ctrl-C ends the deployment')

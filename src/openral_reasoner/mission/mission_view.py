@@ -8,6 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from openral_core.mission_record import KIND_WIDTH
 from openral_reasoner.plain_line import MAX_SHOWN, plain_line
 
 ENDED = ("done", "failed", "stopped")
@@ -51,7 +52,7 @@ def line_of(step: Any) -> str:
     """An `openral/msg/MissionStep` as a line: node clock, kind, reason."""
     stamp = step.header.stamp
     kind, reason = plain_line(step.kind, 20), plain_line(step.reason, MAX_SHOWN)
-    return f"{stamp.sec + stamp.nanosec * 1e-9:9.1f} s  {kind:<11} {reason}"
+    return f"{stamp.sec + stamp.nanosec * 1e-9:9.1f} s  {kind:<{KIND_WIDTH}} {reason}"
 
 
 def values_of(mission: Any) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class Questions:
         self._open = Question(text, now.wall_s + patience_s, answered, options or {})
         mission = self._mission()
         mission.question, mission.answers = text, tuple(options or ())
-        mission.say(now.stamp_s, "question", text)
+        mission.say(now.stamp_s, "question", f"{text} ({patience_s:.0f} s for an answer)")
 
     def take(self, words: str) -> bool:
         """Take words as the answer; False if no question is open, or they are none of its answers."""

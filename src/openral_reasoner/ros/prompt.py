@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections import deque
 from typing import Any
 from uuid import uuid4
 
@@ -58,7 +59,12 @@ class PromptNode(GuardedCallbacks, Node):
         self.became = ""
         """What words that began no mission were taken for: stop, refused, or answered."""
         self.reason = ""
+        self.steps: deque[Any] = deque()
+        """Steps of the mission that is followed, which were not shown yet."""
+        self.told_end = False
+        """The last of them has come."""
         self._asked: tuple[str, str] | None = None
+        self._asked_stamp = (0, 0)
         self._settled_s = 0.0
         """[s] monotonic, from when on the words count as an answer."""
         self._ended: str | None = None
@@ -68,6 +74,10 @@ class PromptNode(GuardedCallbacks, Node):
         self.create_subscription(MissionStep, "mission_log", self._on_step, MISSION_LOG)
 
     def _on_step(self, step: Any) -> None:
+        of_question = self._asked is not None and step.mission == self._asked[0]
+        if step.mission == self.prompt_id or (of_question and _stamp(step) > self._asked_stamp):
+            self.steps.append(step)
+            self.told_end = self.told_end or step.kind == "mission"
         if step.mission != self.prompt_id:
             return
         self.waits = True
@@ -112,6 +122,7 @@ class PromptNode(GuardedCallbacks, Node):
             self._ended = self.mission.id
         if self.mission.question:
             self._asked = (self.mission.id, self.mission.question)
+            self._asked_stamp = _stamp(self.mission)
         message = PromptMessage(id=self.prompt_id, text=self.sentence, source="cli")
         message.header.stamp = self.get_clock().now().to_msg()
         self._publisher.publish(message)
@@ -172,7 +183,7 @@ def _follow(node: PromptNode, console: Console, patience_s: float, where: str) -
         console.print(f"[red]No reasoner listens on {node.topic}.[/red] {escape(advice)}", soft_wrap=True)
         return NOBODY
     end = time.monotonic() + patience_s
-    shown = ""
+    told = _Told(node, console, where)
     with console.status("waiting for the reasoner") as status:
         while (code := node.exit_code) is None:
             rclpy.spin_once(node, timeout_sec=0.1)
@@ -181,14 +192,9 @@ def _follow(node: PromptNode, console: Console, patience_s: float, where: str) -
                     console.print("[red]The reasoner did not take the sentence.[/red] Is its node active?")
                     return NOBODY
                 continue
-            if node.changed_nothing:
-                continue
-            words = plain_line(node.mission.message, MAX_SHOWN)
-            status.update(words)
-            # "succeeded: why" is followed by "why" of the task that it ended.
-            if not shown.endswith(words) and not words.startswith("progress "):
-                console.print(words, markup=False, highlight=False, soft_wrap=True)
-            shown = words
+            status.update(plain_line(node.mission.message, MAX_SHOWN))
+            told.look()
+        told.rest()
     if node.became:
         style = "green" if code == DONE else "red"
         console.print(node.reason, markup=False, highlight=False, style=style, soft_wrap=True)
@@ -203,7 +209,46 @@ def _follow(node: PromptNode, console: Console, patience_s: float, where: str) -
         return code
     if node.mission.tasks:
         console.print(table_of(node.mission))
-    if (words := plain_line(node.mission.message, MAX_SHOWN)) != shown:
-        style = "green" if code == DONE else "red"
-        console.print(words, markup=False, style=style, soft_wrap=True)
+    style = "green" if code == DONE else "red"
+    words = plain_line(node.mission.message, MAX_SHOWN)
+    console.print(words, markup=False, highlight=False, style=style, soft_wrap=True)
     return code
+
+
+class _Told:
+    """Prints what happens in the mission that is followed, up to its end, which the verdict below tells."""
+
+    def __init__(self, node: PromptNode, console: Console, where: str) -> None:
+        """Take the node that listens, and the option that names the deployment."""
+        self._node, self._console, self._where = node, console, where
+        self._asks = False
+
+    def look(self) -> None:
+        """Print the steps that have come; what follows from a verdict repeats its reason."""
+        while self._node.steps:
+            step = self._node.steps.popleft()
+            if step.state and step.kind not in ("verdict", "mission"):
+                self._print(plain_line(step.reason, MAX_SHOWN))
+            self._asks = step.kind == "question"
+        mission = self._node.mission
+        if self._asks and mission.question:
+            self._asks = False
+            words, others = mission.answers[:1] or ['"…"'], mission.answers[1:]
+            these = f", or by {', '.join(others)}" if others else ""
+            self._print(f"It is answered by `openral prompt {words[0]}{self._where}`{these}.")
+
+    def rest(self) -> None:
+        """Print what is still on its way of a mission that has ended."""
+        end = time.monotonic() + SETTLE_S
+        followed = self._node.taken and not (self._node.became or self._node.replaced)
+        while followed and not self._node.told_end and time.monotonic() < end:
+            rclpy.spin_once(self._node, timeout_sec=0.05)
+        self.look()
+
+    def _print(self, words: str) -> None:
+        self._console.print(words, markup=False, highlight=False, soft_wrap=True)
+
+
+def _stamp(message: Any) -> tuple[int, int]:
+    stamp = message.header.stamp
+    return stamp.sec, stamp.nanosec

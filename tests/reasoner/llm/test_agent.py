@@ -91,7 +91,7 @@ def test_a_question_is_answered_by_the_next_prompt() -> None:
         return table.director.mission.state.ended
 
     table.say("open the drawer", until=answer)
-    assert table.words("question") == ["the upper or the lower one?"]
+    assert table.words("question") == ["the upper or the lower one? (60 s for an answer)"]
     assert 'the operator answered: "the upper one"' in replies(brain)[0]
     assert not table.planning.operator_says("hello")
 

@@ -161,7 +161,14 @@ def test_a_stop_at_a_question_is_told_and_exits_0(graph: Graph) -> None:
     graph.wait_for("question")
     code, output = end_of(graph.prompt("stop", "--patience", "30"))
     assert (code, "the mission and every motion end" in output) == (0, True), output
-    assert end_of(asked)[0] == 1
+    code, output = end_of(asked)
+    assert code == 1
+    reasons = [step["reason"] for step in graph.steps() if step["kind"] in ("plan", "attempt", "question")]
+    told = [output.find(reason) for reason in reasons]
+    assert told == sorted(told), output
+    assert -1 not in told, output
+    assert reasons[-1].endswith(" s for an answer)")
+    assert "It is answered by `openral prompt retry`, or by skip, no." in output
 
 
 def test_a_reader_that_goes_leaves_the_exit_code_the_mission_s(graph: Graph) -> None:

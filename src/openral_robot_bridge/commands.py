@@ -23,11 +23,12 @@ Address = Annotated[str | None, typer.Option(help="Address of the arm; default: 
 def check(scene: SceneRef = "fr3_tabletop", address: Address = None) -> None:
     """Connect to an arm, compare its limits with robot.yaml, watch its cameras, and say whether it may begin; nothing
     moves."""
-    from openral_core.cli.tables import print_gates
+    from openral_core.cli.tables import console, print_gates
     from openral_robot_bridge.arm_check import check_arm
 
     loaded = _scene(scene, address)
-    rows = check_arm(loaded)
+    with console().status(_connecting(loaded)):
+        rows = check_arm(loaded)
     if loaded.arm is not None and loaded.arm.cameras:
         from openral_robot_bridge.cameras.camera_check import judge_camera
         from openral_robot_bridge.ros.camera_watch import watch_cameras
@@ -55,6 +56,7 @@ def home(
         typer.confirm(
             "The arm will move by itself. Is everybody out of its reach, and a stop at hand?", abort=True
         )
+    console().print(_connecting(loaded), markup=False, soft_wrap=True)
     try:
         go_home(loaded, lambda line: console().print(line, markup=False, soft_wrap=True))
     except KeyboardInterrupt:
@@ -68,7 +70,9 @@ def recover(scene: SceneRef = "fr3_tabletop", address: Address = None) -> None:
     from openral_core.cli.tables import console
     from openral_robot_bridge.robot_arm import RobotArm
 
-    arm = RobotArm(_scene(scene, address), shadow=True)
+    loaded = _scene(scene, address)
+    with console().status(_connecting(loaded)):
+        arm = RobotArm(loaded, shadow=True)
     try:
         arm.recover()
         console().print(f"the arm is {arm.state.mode.value}")
@@ -177,3 +181,10 @@ def _scene(ref: str, address: str | None = None) -> DeployScene:
     from openral_robot_bridge.arm_scene import given_address, load_arm_scene
 
     return load_arm_scene(ref, given_address(address))
+
+
+def _connecting(scene: DeployScene) -> str:
+    from openral_robot_bridge.process import CONNECT_S
+
+    where = scene.arm.address if scene.arm is not None else ""
+    return f"connecting to the arm at {where}, for {CONNECT_S:.0f} s at most"

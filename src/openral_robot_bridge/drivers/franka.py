@@ -27,6 +27,7 @@ from openral_robot_bridge.drivers.fci_client import (
 )
 from openral_robot_bridge.drivers.fci_versions import FR3_VERSION, refused
 from openral_robot_bridge.drivers.hand_process import HandProcess, hand_at
+from openral_robot_bridge.drivers.held_arm import refuse_held
 from openral_robot_bridge.urdf_limits import read_limits
 
 STIFFNESS = (600.0, 600.0, 600.0, 600.0, 250.0, 150.0, 50.0)
@@ -70,10 +71,11 @@ class FrankaDriver:
         """Connect to arm and hand, set the collision thresholds, and read limits and versions.
 
         Raises:
-            ArmError: libfranka's own words, and what to do. An arm without a hand is an arm; one whose hand does not
-                answer is not.
+            ArmError: libfranka's own words, and what to do; or another program holds the arm. An arm without a hand is
+                an arm; one whose hand does not answer is not.
         """
         franky = self._franky
+        refuse_held(self._address)
         self._hand = hand_at(self._address, "franky")
         try:
             # The default demands a real-time kernel, which few have who only watch; a late command ends in a reflex.

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+from openral_core.process.with_parent import ended_with_parent
 from openral_robot_bridge.drivers.fci_client import words_of
 from openral_robot_bridge.drivers.franka_hand import FrankaHand
 from openral_robot_bridge.drivers.shared_block import SharedBlock
@@ -99,7 +100,8 @@ def main() -> None:
     importlib.import_module(settings["client"])
     _say({})  # what follows is the hand's time, and no more that of starting
     try:
-        hand = FrankaHand(CLIENTS[settings["client"]](settings["address"]))
+        with ended_with_parent():  # a hand that never answers is waited for in the client's own code
+            hand = FrankaHand(CLIENTS[settings["client"]](settings["address"]))
         said: dict[str, Any] = {"max_width": hand.max_width_m}
     except Exception as error:  # noqa: BLE001  clients raise kinds of their own, which all mean this
         said = {"error": words_of(error)}

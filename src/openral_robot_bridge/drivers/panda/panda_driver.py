@@ -21,6 +21,7 @@ from openral_robot_bridge.drivers.client_process import ClientProcess
 from openral_robot_bridge.drivers.fci_client import HINT, RECOVERY_S, hand_lost
 from openral_robot_bridge.drivers.fci_versions import PANDA_VERSION, refused
 from openral_robot_bridge.drivers.hand_process import HandProcess, hand_at
+from openral_robot_bridge.drivers.held_arm import refuse_held
 
 CONNECT_S = 20.0
 """[s] that a process's imports and the arm's handshake may take."""
@@ -72,10 +73,11 @@ class PandaDriver:
         """Connect to arm and hand, and set the collision thresholds. The arm does not say its limits.
 
         Raises:
-            ArmError: libfranka's own words, and what to do. An arm without a hand is an arm; one whose hand does not
-                answer is not.
+            ArmError: libfranka's own words, and what to do; or another program holds the arm. An arm without a hand is
+                an arm; one whose hand does not answer is not.
         """
         package = __package__
+        refuse_held(self._address)
         client, limits = f"panda-python {version('panda-python')}", self._limits
         settings = {
             "address": self._address,

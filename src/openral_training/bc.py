@@ -294,8 +294,8 @@ def gradients(
 
     def step(*tensors: Tensor) -> Tensor:
         batch = Batch(*tensors)
-        losses_of_share = torch.stack(losses(network, batch, parallel)) * batch.shares
-        action, landmark = losses_of_share
+        action, landmark = losses(network, batch, parallel)
+        action, landmark = action * batch.shares[0], landmark * batch.shares[1]
         network.zero_grad()
         loss = process.size * (action + config.landmark_weight * landmark)
         loss.backward()  # type: ignore[no-untyped-call]

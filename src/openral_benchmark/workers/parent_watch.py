@@ -9,8 +9,10 @@ import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import wait
 
+from openral_core.errors import SimulationError
 from openral_sim_bridge.rendering.opengl import RASTERISER_VARIABLE, rasteriser_threads
 
 
@@ -23,6 +25,9 @@ def worker_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
 
     Args:
         workers: processes; one a core is best.
+
+    Raises:
+        SimulationError: one of them was killed, or crashed in a library; the whole pool is lost then.
     """
     others = multiprocessing.active_children()
     pool = ProcessPoolExecutor(
@@ -33,12 +38,17 @@ def worker_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     )
     try:
         yield pool
-    except BaseException:
+    except BaseException as error:
         pool.shutdown(wait=False, cancel_futures=True)
         for worker in multiprocessing.active_children():
             if worker not in others:
                 worker.terminate()
-        raise
+        if not isinstance(error, BrokenProcessPool):
+            raise
+        raise SimulationError(
+            f"a worker process, one of {workers}, was killed or crashed; the system kills one where memory runs out "
+            "(`dmesg` says so): take fewer --workers"
+        ) from error
     pool.shutdown()
 
 

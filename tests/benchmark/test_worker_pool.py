@@ -12,7 +12,10 @@ from openral_core.errors import SimulationError
 
 
 def test_a_killed_worker_ends_the_work_with_what_may_have_killed_it_and_what_to_do() -> None:
-    with pytest.raises(SimulationError, match=r"worker process, one of 1, .*memory.*--workers"), worker_pool(1) as pool:
+    with (
+        pytest.raises(SimulationError, match=r"worker process, one of 1, .*memory.*--workers"),
+        worker_pool(1) as pool,
+    ):
         pool.submit(os.abort).result()
 
 

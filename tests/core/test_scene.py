@@ -112,6 +112,11 @@ def test_tiers_extend_each_other() -> None:
         load_scene("metaworld_drawer", SimScene)
 
 
+def test_a_name_of_a_deployment_and_a_benchmark_means_the_one_that_is_needed() -> None:
+    assert type(load_scene("libero_spatial")) is DeployScene
+    assert type(load_scene("libero_spatial", BenchmarkScene)) is BenchmarkScene
+
+
 def test_unknown_names_list_what_there_is() -> None:
     with pytest.raises(NotFoundError, match="metaworld_drawer"):
         load_scene("nowhere")

@@ -81,7 +81,7 @@ def _value_width(config: RlConfig, chunk: int) -> int:
 def _mini_actor(config: RlConfig, model: MiniActorConfig) -> InitialPolicy:
     """Return a skill of the family `mini`; tasks without an instruction get the first one of the skill's manifest."""
     package = resolve(model.model_path)
-    scene = load_scene(config.env.scene)
+    scene = load_scene(config.env.scene, BenchmarkScene)
     instructions = config.env.instructions
     scenes = _scenes(config, lambda task: instructions.get(task) or default_instruction(package, scene, task))
     check_skill(package, scenes)

@@ -1,8 +1,8 @@
 """Forward and backward pass of a training step, recorded once on a GPU and replayed as one launch for each batch.
 
-A small network waits for its kernels to be launched one by one: a step of a `mini` policy took 30 ms on an H200, and takes
-5 ms where a CUDA graph launches all of them at once. The optimiser's own step stays outside, so that the schedule of its
-learning rate is read as ever.
+A small network waits for its kernels to be launched one by one: a step of a `mini` policy took 30 ms on an H200, and
+takes 5 ms where a CUDA graph launches all of them at once. The optimiser's own step stays outside, so that the schedule
+of its learning rate is read as ever.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def count(
     from openral_benchmark.harness.counts import count_into
     from openral_core.cli.progress import console
     from openral_core.files.output_folder import check_file
-    from openral_reasoner.memory.memory import default_memory_file
+    from openral_reasoner.memory.notes_file import default_memory_file
     from openral_reasoner.memory.outcomes import Outcomes, outcomes_beside
 
     content = read_result(result, ("eval_config",))

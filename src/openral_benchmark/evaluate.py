@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from openral_benchmark.execute import execute
-from openral_benchmark.execution import ExecutionConfig
+from openral_benchmark.execution_config import ExecutionConfig
 from openral_benchmark.manifest_record import record_result
 from openral_benchmark.page import page
 from openral_benchmark.plan import Settings

@@ -10,7 +10,7 @@ from typing import Any
 
 from openral_benchmark.engine import Engine
 from openral_benchmark.episode_log import EpisodeLog
-from openral_benchmark.execution import ExecutionConfig
+from openral_benchmark.execution_config import ExecutionConfig
 from openral_benchmark.plan import Settings, identity, plan
 from openral_benchmark.policy_source import PolicySource
 from openral_benchmark.result import result

@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from openral_benchmark.thumbnails import GALLERY_STYLE, thumbnails
+from openral_benchmark.embedded_videos import GALLERY_STYLE, thumbnails
 from openral_core.html.page_parts import begin, fact_rows, task_table
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import yaml
 
 from openral_core.errors import PolicyError, SidecarError
-from openral_core.files.document import read_document
 from openral_core.files.named_files import find_file
 from openral_core.files.output_folder import make_private
+from openral_core.files.yaml_document import read_document
 from openral_core.manifest import MANIFEST_NAME
 from openral_policy_nodes.families.external.address import parse_url
 from openral_policy_nodes.families.external.link import probe

@@ -9,7 +9,7 @@ import typer
 
 from openral_console.options import DEFAULT_PORT, ListenOptions
 from openral_core.cli import numbers
-from openral_core.cli.robot_option import DEFAULT_NAMESPACE, NamespaceOption
+from openral_core.cli.namespace_option import DEFAULT_NAMESPACE, NamespaceOption
 from openral_core.graph.names import ros_arguments
 
 

@@ -42,7 +42,7 @@ def stop(namespaces: Names = None, search: Search = 2.0) -> None:
     from openral_console.live.fleet import stop_table
     from openral_console.ros.fleet_node import fleet  # `openral --help` must not load rclpy
     from openral_core.graph.names import estop_reset_command
-    from openral_core.ros.session_trust import refused_or
+    from openral_core.ros.session_certificates import refused_or
 
     wanted = _read(namespaces or [])
     console = Console(highlight=False)
@@ -72,7 +72,7 @@ def _show(namespaces: list[str], search_s: float, *, as_json: bool, briefly: boo
 
     from openral_console.live.fleet import list_table, status_table, values_of
     from openral_console.ros.fleet_node import fleet  # `openral --help` must not load rclpy
-    from openral_core.ros.session_trust import refused_or
+    from openral_core.ros.session_certificates import refused_or
 
     wanted = _read(namespaces)
     console = Console(highlight=False)

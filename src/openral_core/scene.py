@@ -13,8 +13,8 @@ from pydantic import Field, JsonValue, PrivateAttr, StringConstraints, model_val
 
 from openral_core.arm_section import SceneArm
 from openral_core.errors import ManifestError, NotFoundError
-from openral_core.files.document import Document, read_document
 from openral_core.files.named_files import find_files, name_of
+from openral_core.files.yaml_document import Document, read_document
 from openral_core.manifest.contracts import Box
 from openral_core.robot import robot_file
 from openral_core.scene_parts import SceneAction, SceneCamera, SceneWorld

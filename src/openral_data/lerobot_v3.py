@@ -264,7 +264,7 @@ class Dataset:
             have = ", ".join(self.cameras)
             raise NotFoundError(f"{self.root}: no camera '{camera}' in this dataset; it has {have}")
         if self.info["features"][camera]["dtype"] == "video":
-            from openral_data.video import clips, decode_episodes
+            from openral_data.video_reader import clips, decode_episodes
 
             for image in decode_episodes(
                 clips(self.root, self.info, self.episodes, camera), self.info["fps"]

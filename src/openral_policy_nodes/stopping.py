@@ -19,9 +19,9 @@ from openral_core.stop_conditions import (
     moves_fingers,
 )
 from openral_core.types import RobotState
+from openral_policy_nodes.executed_steps import StepCount
 from openral_policy_nodes.goal_request import GoalRefused, GoalRequest
 from openral_policy_nodes.inference import PolicyChunk
-from openral_policy_nodes.step_count import StepCount
 from openral_policy_nodes.supervisor import GoalEnd, GoalOutcome
 from openral_rskill.progress_thresholds import progress_thresholds
 

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from openral_control.safety.arm_limits import ArmLimits, Vector
+from openral_control.safety.joint_limits import ArmLimits, Vector
 from openral_control.safety.workspace import TOLERANCE_M
 from openral_core.manifest.contracts import Box
 from openral_core.scene import DeployScene

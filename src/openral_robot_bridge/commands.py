@@ -144,7 +144,7 @@ def try_skill(
     """Try a skill on the twin of a scene's arm, through a whole deployment; a row a trial. Exit 1 if none succeeded."""
     from openral_core.cli.tables import console
     from openral_core.files.output_folder import check_folder
-    from openral_robot_bridge.trials.run_trials import TrialPlan, run_trials, words_of
+    from openral_robot_bridge.trials.deployment_trials import TrialPlan, run_trials, words_of
     from openral_robot_bridge.trials.trial import TrialRow
     from openral_rskill.contract import require_fit, require_policy
     from openral_rskill.registry import resolve

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from openral_control.safety.arm_limits import Vector
+from openral_control.safety.joint_limits import Vector
 
 SINGULAR = 1e-12
 """Share of the greatest eigenvalue of J J' below which the least one is nothing."""

@@ -9,7 +9,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from openral_control.safety.arm_limits import Vector
+from openral_control.safety.joint_limits import Vector
 from openral_robot_bridge.conditioning import condition_of, condition_slope_of
 from openral_robot_bridge.nearness import Nearness, ordered
 from openral_robot_bridge.path_clearance import PathClearance

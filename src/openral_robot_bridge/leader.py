@@ -8,8 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
-from openral_control.safety.arm_limits import Vector
-from openral_control.safety.follower import MotionFollower
+from openral_control.safety.joint_limits import Vector
+from openral_control.safety.motion_follower import MotionFollower
 from openral_robot_bridge.driver import PlannedDriver, StreamedDriver
 from openral_robot_bridge.trajectory_plan import PlannedMotion, plan_motion, resting
 

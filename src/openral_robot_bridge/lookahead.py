@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_control.safety.arm_limits import Vector
+from openral_control.safety.joint_limits import Vector
 from openral_control.safety.safety_filter import SafeTarget, SafetyFilter
 from openral_robot_bridge.driver import ArmState
 from openral_sim_bridge.backends.mjcf.control import ArmControl

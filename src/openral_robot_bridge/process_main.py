@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from openral_control.safety.arm_limits import ArmLimits, Vector
-from openral_control.safety.follower import MotionFollower
+from openral_control.safety.joint_limits import ArmLimits, Vector
+from openral_control.safety.motion_follower import MotionFollower
 from openral_core.arm_section import SceneArm
 from openral_core.errors import OpenralError
 from openral_robot_bridge.driver import (

@@ -14,8 +14,8 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_control.safety.arm_limits import ArmLimits, Vector, limits_of
 from openral_control.safety.hold_to_run import HoldToRun
+from openral_control.safety.joint_limits import ArmLimits, Vector, limits_of
 from openral_control.safety.make_filter import make_filter
 from openral_control.safety.safety_filter import SafeTarget
 from openral_control.safety.slow_start import SlowStart

@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from openral_core.errors import DatasetError
-from openral_core.sentence import SentenceEncoder
+from openral_core.sentence_encoder import SentenceEncoder
 from openral_data.lerobot_v3 import Dataset
 from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork, MiniOutput
 from openral_rskill.mini.checkpoint import load_network, save_network
 from openral_training.batches import made_ahead
 from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
+from openral_training.cloning.cuda_graph_step import CudaGraphStep, cuda_graph
 from openral_training.cloning.data import FINE, CloningData, Demonstrations
 from openral_training.cloning.proposals import mixture_error, with_proposals
-from openral_training.cloning.replayed_step import ReplayedStep, cuda_graph
 from openral_training.data_parallel import TrainingProcess, join
 from openral_training.demonstrations import CORRECTION
 from openral_training.devices import mixed_precision
@@ -304,7 +304,7 @@ def gradients(
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         return action.detach()
 
-    recorded = ReplayedStep(step, list(network.parameters()))
+    recorded = CudaGraphStep(step, list(network.parameters()))
     if process.size == 1 and network.state_mean.is_cuda:
         recorded.record(first, cuda_graph)
     return lambda batch: recorded(*batch)

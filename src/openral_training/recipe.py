@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from openral_core.adapters.state_layout import LAYOUTS
 from openral_core.errors import ManifestError, NotFoundError
-from openral_core.files.document import Document, read_document
+from openral_core.files.yaml_document import Document, read_document
 from openral_core.scene import BenchmarkScene, DeployScene, load_scene
 from openral_core.schema import InitRange, validate
 from openral_core.suite import with_task

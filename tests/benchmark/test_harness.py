@@ -17,7 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from openral_benchmark.commands import app
-from openral_benchmark.harness.deployment import MissionHarness
+from openral_benchmark.harness.mission_harness import MissionHarness
 from openral_benchmark.harness.result import ALL, compare_rows, rate
 from openral_benchmark.harness.rows import ROWS
 from openral_benchmark.harness.shared import MOST_WORLDS, SharedParts

@@ -12,8 +12,8 @@ from PIL import Image
 from rich.console import Console
 
 from openral_cli.deploy.mission_video import panel_state, write_film, write_gif
-from openral_cli.deploy.outcome import judge
 from openral_cli.deploy.report import print_outcome
+from openral_cli.deploy.run_outcome import judge
 from openral_core.errors import ManifestError, NotFoundError
 from openral_core.mission_record import load_mission, load_steps
 from openral_core.scene import load_scene

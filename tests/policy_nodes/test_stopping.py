@@ -10,9 +10,9 @@ from openral_core.robot import load_robot
 from openral_core.scene import load_scene
 from openral_core.stop_conditions import parse_stop_when
 from openral_core.types import RobotState
+from openral_policy_nodes.executed_steps import StepCount
 from openral_policy_nodes.goal_request import GoalRefused, GoalRequest, parse_goal
 from openral_policy_nodes.inference import PolicyChunk
-from openral_policy_nodes.step_count import StepCount
 from openral_policy_nodes.stopping import GoalStops, Stopping
 from openral_policy_nodes.supervisor import BridgeStatus, GoalOutcome
 

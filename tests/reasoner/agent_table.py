@@ -15,7 +15,7 @@ from openral_reasoner.llm.agent import MissionAgent
 from openral_reasoner.llm.fakes import Brain, Endpoint, written_image
 from openral_reasoner.llm.models import build_model
 from openral_reasoner.llm.settings import ModelSettings
-from openral_reasoner.memory.memory import Memory
+from openral_reasoner.memory.notes_file import Memory
 from openral_reasoner.mission.attempt import CancelGoal, Command, DirectorConfig, Propose, SendGoal
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.goal_report import GoalReport

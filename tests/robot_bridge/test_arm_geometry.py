@@ -6,8 +6,8 @@ import mujoco
 import numpy as np
 import pytest
 
-from openral_control.safety.arm_limits import Vector, limits_of
 from openral_control.safety.distance import DistanceCheck
+from openral_control.safety.joint_limits import Vector, limits_of
 from openral_control.safety.position import PositionCheck
 from openral_control.safety.singularity import SingularityCheck
 from openral_control.safety.step import PlaceCheck

@@ -9,9 +9,9 @@ from typing import cast
 import numpy as np
 import pytest
 
-from openral_control.safety.arm_limits import ArmLimits, Vector, limits_of
-from openral_control.safety.follower import MotionFollower
+from openral_control.safety.joint_limits import ArmLimits, Vector, limits_of
 from openral_control.safety.make_filter import make_filter
+from openral_control.safety.motion_follower import MotionFollower
 from openral_core.files.share import share_directory
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene

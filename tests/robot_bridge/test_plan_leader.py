@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from openral_control.safety.arm_limits import ArmLimits, Vector, limits_of
-from openral_control.safety.follower import MotionFollower
+from openral_control.safety.joint_limits import ArmLimits, Vector, limits_of
+from openral_control.safety.motion_follower import MotionFollower
 from openral_control.safety.path import ClearPathCheck
 from openral_control.safety.safety_filter import SafetyFilter
 from openral_core.robot import load_robot

@@ -16,7 +16,7 @@ from leading import STILL, hung, lead, wait_for, wait_until
 from twin_process import TwinProcess
 from typer.testing import CliRunner
 
-from openral_control.safety.arm_limits import limits_of
+from openral_control.safety.joint_limits import limits_of
 from openral_core.arm_section import SceneArm
 from openral_core.robot import load_robot
 from openral_robot_bridge.arm_scene import load_arm_scene

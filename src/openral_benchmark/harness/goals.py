@@ -16,11 +16,11 @@ from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene
 from openral_core.stop_conditions import stop_when_text
 from openral_core.types import Image, RobotState, StepView
+from openral_policy_nodes.executed_steps import StepCount
 from openral_policy_nodes.goal_request import GoalRefused, parse_goal
 from openral_policy_nodes.inference import PolicyChunk, SensorSet
 from openral_policy_nodes.motions import MotionSource
 from openral_policy_nodes.runner import ChunkSource, GoalRun
-from openral_policy_nodes.step_count import StepCount
 from openral_policy_nodes.stopping import GoalStops, Stopping
 from openral_policy_nodes.supervisor import (
     BridgeStatus,

@@ -13,7 +13,7 @@ from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any
 
-from openral_benchmark.harness.deployment import MissionHarness
+from openral_benchmark.harness.mission_harness import MissionHarness
 from openral_benchmark.harness.rows import ROWS
 from openral_benchmark.harness.shared import SharedParts
 from openral_benchmark.harness.variants import VARIANTS

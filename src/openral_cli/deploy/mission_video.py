@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from openral_cli.deploy.outcome import Arrays, load_truth
+from openral_cli.deploy.run_outcome import Arrays, load_truth
 from openral_core.files.run_folder import FILM_BEGIN, FILM_FILE, add_facts
 from openral_core.mission_record import RecordedMission, RecordedStep, load_mission, load_steps
 from openral_core.scene import DeployScene

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from openral_cli.deploy.outcome import RunOutcome, TaskOutcome
+from openral_cli.deploy.run_outcome import RunOutcome, TaskOutcome
 from openral_core.mission_record import words_after
 
 COLUMNS: tuple[tuple[str, Literal["left", "right"]], ...] = (

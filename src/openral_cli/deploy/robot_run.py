@@ -13,7 +13,7 @@ from openral_cli.deploy.no_mission import tell_no_mission
 from openral_cli.deploy.prepare import check_run_folder, prepare
 from openral_cli.deploy.recorded import RunRecording
 from openral_cli.deploy.run_page import REPORT_FILE
-from openral_core.cli.robot_option import DEFAULT_NAMESPACE
+from openral_core.cli.namespace_option import DEFAULT_NAMESPACE
 from openral_core.errors import NotFoundError
 from openral_core.files.output_folder import make_private
 from openral_core.mission_record import RecordedMission, load_mission, words_after

@@ -8,8 +8,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from openral_cli.deploy.outcome import RunOutcome, TaskOutcome, judge
 from openral_cli.deploy.report import disagreement
+from openral_cli.deploy.run_outcome import RunOutcome, TaskOutcome, judge
 from openral_core.errors import NotFoundError
 from openral_core.files.run_folder import AttemptRecord, attempts_of, decisions_of, load_facts, picture_path
 from openral_core.html.page_parts import begin, fact_rows

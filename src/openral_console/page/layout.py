@@ -9,7 +9,7 @@ from nicegui import ui
 
 from openral_console.page.camera_tiles import CameraTiles
 from openral_console.page.context import PageContext
-from openral_console.page.control_panel import ControlPanel
+from openral_console.page.control_loop_panel import ControlPanel
 from openral_console.page.diagnostics_panel import DiagnosticsPanel
 from openral_console.page.hand_panel import HandPanel
 from openral_console.page.log_panel import LogPanel

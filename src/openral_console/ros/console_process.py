@@ -16,9 +16,9 @@ from openral_console.ros.spinning import spinning
 from openral_console.ros.teleop_controller import TeleopController
 from openral_console.teleop.pyspacemouse_device import PySpaceMouseDevice, check_pyspacemouse
 from openral_core.errors import InstallationError, OpenralError
-from openral_core.guarded import EXIT_UNFIT
+from openral_core.guarded_callbacks import EXIT_UNFIT
 from openral_core.process.announcements import console_line
-from openral_core.ros.session_trust import refused_or
+from openral_core.ros.session_certificates import refused_or
 
 NO_PORT = -1
 """Of the parameter `port`: none was asked for."""

@@ -36,7 +36,7 @@ from openral_console.ros.service_call import ServiceCall
 from openral_console.ros.spinning import spinning
 from openral_console.sessions import STOP, Sessions
 from openral_core.graph.names import DEFAULT_NAMESPACE, ros_arguments
-from openral_core.guarded import GuardedCallbacks
+from openral_core.guarded_callbacks import GuardedCallbacks
 
 MAX_BODY = 1024
 """[bytes] of the signed name that a call carries."""

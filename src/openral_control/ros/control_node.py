@@ -32,10 +32,10 @@ from openral_control.ros.outbox import Outbox
 from openral_control.ros.robot_topics import to_time
 from openral_core.errors import OpenralError
 from openral_core.graph.names import DEFAULT_NAMESPACE
-from openral_core.guarded import GuardedCallbacks
+from openral_core.guarded_callbacks import GuardedCallbacks
 from openral_core.process.stop_signals import StopSignals
 from openral_core.ros.bridges import ANOTHER, has_more_bridges
-from openral_core.ros.session_trust import SessionTrust
+from openral_core.ros.session_certificates import SessionTrust
 from openral_core.types import RobotState
 
 EXECUTED_DEPTH = 200

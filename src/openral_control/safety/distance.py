@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from openral_control.safety.arm_limits import Vector
+from openral_control.safety.joint_limits import Vector
 from openral_control.safety.step import ArmGeometry, JointStep
 
 LEAST_SHARE = 0.25

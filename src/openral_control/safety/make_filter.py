@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from openral_control.safety.arm_limits import ArmLimits
 from openral_control.safety.contact import ContactCheck
 from openral_control.safety.distance import DistanceCheck
 from openral_control.safety.hold_to_run import HoldToRun
+from openral_control.safety.joint_limits import ArmLimits
 from openral_control.safety.path import ClearPathCheck
 from openral_control.safety.position import PositionCheck
 from openral_control.safety.safety_filter import PLANNED, SafetyFilter

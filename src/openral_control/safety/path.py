@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from openral_control.safety.arm_limits import Vector
 from openral_control.safety.distance import RESERVE_M
+from openral_control.safety.joint_limits import Vector
 from openral_control.safety.step import ArmGeometry
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from openral_control.safety.arm_limits import ArmLimits, Vector
+from openral_control.safety.joint_limits import ArmLimits, Vector
 from openral_control.safety.path import ClearPathCheck
 from openral_control.safety.sliding import Boundary, along, boundary_at, cost_of_motion
 from openral_control.safety.step import ArmGeometry, JointStep, PaceCheck, PlaceCheck

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openral_control.safety.arm_limits import Vector
+from openral_control.safety.joint_limits import Vector
 from openral_control.safety.step import ArmGeometry, PlaceCheck
 
 APPROACH = 0.5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from openral_control.safety.arm_limits import Vector
+from openral_control.safety.joint_limits import Vector
 
 
 @dataclass(frozen=True)

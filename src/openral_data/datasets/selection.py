@@ -24,7 +24,7 @@ from openral_data.column_statistics import ColumnStatistics
 from openral_data.datasets.check import dataset_faults
 from openral_data.lerobot_meta import read_rows, tasks_table
 from openral_data.lerobot_v3 import Dataset
-from openral_data.video import clips
+from openral_data.video_reader import clips
 
 CHUNK = 1000
 """Files in one folder."""

@@ -26,7 +26,7 @@ from openral_core.teleoperation import TELEOPERATION
 from openral_data.bags import EpisodeBag
 from openral_data.lerobot_v3 import Dataset
 from openral_data.recorded_columns import RecordedColumns
-from openral_data.recording.notes import POLICY
+from openral_data.recording.episode_notes import POLICY
 from openral_data.recording_folder import RecordingFolder
 from openral_data.ros.intake import JPEG_QUALITY
 

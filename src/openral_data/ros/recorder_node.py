@@ -30,7 +30,7 @@ from std_srvs.srv import Trigger
 
 from openral_core.errors import ContractError, OutputError
 from openral_core.graph.names import COMPRESSED_SUFFIX, DEFAULT_NAMESPACE
-from openral_core.guarded import GuardedCallbacks
+from openral_core.guarded_callbacks import GuardedCallbacks
 from openral_core.robot import load_robot
 from openral_core.ros.qos import LATCHED
 from openral_core.ros.run_node import run_node

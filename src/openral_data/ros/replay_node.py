@@ -22,7 +22,7 @@ from sensor_msgs.msg import Image, JointState
 
 from openral_core.errors import ControlError
 from openral_core.graph.names import DEFAULT_NAMESPACE
-from openral_core.guarded import GuardedCallbacks
+from openral_core.guarded_callbacks import GuardedCallbacks
 from openral_core.process.wait_or_kill import wait_or_kill
 from openral_core.process.with_parent import end_with_parent
 from openral_core.robot import load_robot

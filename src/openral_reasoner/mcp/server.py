@@ -20,7 +20,7 @@ from mcp.shared.exceptions import MCPError
 
 from openral_reasoner.mission.request_queue import Reply
 from openral_reasoner.plain_line import plain_line
-from openral_reasoner.tools.tool_source import OfferedTool, ToolSource
+from openral_reasoner.tools.offered_tools import OfferedTool, ToolSource
 
 INSTRUCTIONS = """\
 You direct a robot arm with these tools; each runs real motion or looks at the real scene.

@@ -12,7 +12,7 @@ import typer
 from openral_core.errors import NotFoundError, OutputError
 from openral_core.files.atomic import write_atomically
 from openral_core.files.output_folder import check_file
-from openral_reasoner.memory.memory import LIFETIME, Memory, default_memory_file
+from openral_reasoner.memory.notes_file import LIFETIME, Memory, default_memory_file
 
 if TYPE_CHECKING:
     from rich.table import Table

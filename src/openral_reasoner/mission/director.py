@@ -17,7 +17,6 @@ from openral_core.stop_conditions import FingerTravel
 from openral_reasoner.condition import Condition
 from openral_reasoner.mission.attempt import Command, DirectorConfig, StopSkills
 from openral_reasoner.mission.decisions import Decisions
-from openral_reasoner.mission.gate import GateVerdict, Judgement
 from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.halting import Halting
 from openral_reasoner.mission.ladder.experience import Experience
@@ -28,6 +27,7 @@ from openral_reasoner.mission.questions import Questions
 from openral_reasoner.mission.resume import KEY, Resumption
 from openral_reasoner.mission.stop_words import Heard, heard
 from openral_reasoner.mission.task_runner import TaskRunner
+from openral_reasoner.mission.verify_gate import GateVerdict, Judgement
 from openral_reasoner.operator_words import MAX_ID, SeenIds, why_refused
 from openral_reasoner.palette import Palette, Skill
 from openral_reasoner.plain_line import plain_line

@@ -8,7 +8,6 @@ from openral_core.instant import Instant
 from openral_core.progress import ProgressThresholds
 from openral_core.stop_conditions import FingerTravel
 from openral_reasoner.mission.attempt import Command, DirectorConfig
-from openral_reasoner.mission.gate import GateVerdict, Judgement
 from openral_reasoner.mission.goal_tracker import GoalTracker
 from openral_reasoner.mission.ladder.experience import Experience
 from openral_reasoner.mission.ladder.preparation import Preparation
@@ -20,6 +19,7 @@ from openral_reasoner.mission.question import AskOperatorFor
 from openral_reasoner.mission.verification.hand_check import contradiction
 from openral_reasoner.mission.verification.second_look import unseen
 from openral_reasoner.mission.verification.verification import Verification
+from openral_reasoner.mission.verify_gate import GateVerdict, Judgement
 from openral_reasoner.palette import Skill
 
 

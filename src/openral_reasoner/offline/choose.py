@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from openral_reasoner.offline import grammar
+from openral_reasoner.offline.clause_matcher import LearnedMatcher, SpeechAct
 from openral_reasoner.offline.conditions import NoPlan
 from openral_reasoner.offline.entries import Entry
 from openral_reasoner.offline.guards import negates, only_tells, refused
-from openral_reasoner.offline.matcher import LearnedMatcher, SpeechAct
 
 DO = 0.7
 """Least probability of a task that is done unasked."""

@@ -11,10 +11,10 @@ from openral_core.errors import InstallationError
 from openral_reasoner.condition import Condition, Guard, Until
 from openral_reasoner.offline import grammar
 from openral_reasoner.offline.choose import Chooser, Match, Step
+from openral_reasoner.offline.clause_matcher import LearnedMatcher
 from openral_reasoner.offline.conditions import NoPlan, Passage, State, passages
 from openral_reasoner.offline.entries import Entry, entries_of, offers
 from openral_reasoner.offline.guards import negates, spelled_out
-from openral_reasoner.offline.matcher import LearnedMatcher
 from openral_reasoner.offline.spelling import as_typed, corrected, is_foreign
 from openral_reasoner.palette import Palette
 from openral_reasoner.planner import Ask, CannotDo, Plan, PlannedTask, Proposal

@@ -15,9 +15,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from openral_core.graph.names import DEFAULT_NAMESPACE, estop_reset_command, namespace_option, ros_arguments
-from openral_core.guarded import GuardedCallbacks
+from openral_core.guarded_callbacks import GuardedCallbacks
 from openral_core.ros.qos import LATCHED, MISSION_LOG
-from openral_core.ros.session_trust import refused_or
+from openral_core.ros.session_certificates import refused_or
 from openral_reasoner.mission.mission_view import ENDED, table_of
 from openral_reasoner.plain_line import MAX_SHOWN, plain_line
 

@@ -27,7 +27,7 @@ from std_msgs.msg import Bool
 
 from openral_core.errors import ContractError, ManifestError, OpenralError
 from openral_core.graph.names import DEFAULT_NAMESPACE
-from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
+from openral_core.guarded_callbacks import EXIT_UNFIT, GuardedCallbacks
 from openral_core.instant import Instant
 from openral_core.process.stop_signals import StopSignals
 from openral_core.progress import ProgressThresholds

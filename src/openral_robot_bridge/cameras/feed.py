@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.types import Image
-from openral_reward_monitor.health import CameraHealth
+from openral_reward_monitor.camera_health import CameraHealth
 
 WINDOW = 64
 """Pictures over which rate and age are told."""

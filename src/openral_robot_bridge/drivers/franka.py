@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from openral_control.safety.arm_limits import Vector
+from openral_control.safety.joint_limits import Vector
 from openral_core.arm_section import SafetyLimits
 from openral_core.errors import InstallationError
 from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState

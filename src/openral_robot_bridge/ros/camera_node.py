@@ -15,7 +15,7 @@ from tf2_msgs.msg import TFMessage
 
 from openral_core.errors import OpenralError
 from openral_core.graph.names import DEFAULT_NAMESPACE
-from openral_core.guarded import GuardedCallbacks
+from openral_core.guarded_callbacks import GuardedCallbacks
 from openral_core.ros.loading_node import log_cannot_run
 from openral_core.ros.qos import LATCHED, NEWEST
 from openral_core.ros.run_node import run_node

@@ -13,7 +13,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import CameraInfo
 
 from openral_control.control_run import ERROR, OK, WARN
-from openral_control.ros.image_topics import ImageTopics
+from openral_control.ros.camera_publisher import ImageTopics
 from openral_core.graph.names import frame_prefix
 from openral_core.hardware.real_camera import RealCamera
 from openral_core.ros.qos import NEWEST

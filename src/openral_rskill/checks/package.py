@@ -18,8 +18,8 @@ from openral_rskill.license import check_license, is_evaluated
 from openral_rskill.peak_memory import PeakMemory
 from openral_rskill.registry import RSkillPackage, resolve
 from openral_rskill.safetensors_file import SUFFIX
-from openral_rskill.store.installed import find_lock, snapshot
 from openral_rskill.store.lock import LOCK_NAME, SkillLock, faults
+from openral_rskill.store.store_folders import find_lock, snapshot
 from openral_rskill.vram import Budget
 
 RUNTIMES = ("pytorch",)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from openral_core.errors import PolicyError
 from openral_rskill.nf4.host_embedding import HostEmbedding
-from openral_rskill.nf4.modules import replace
+from openral_rskill.nf4.module_surgery import replace
 from openral_rskill.nf4.weights import packed_linear, quantize_weight
 
 STATE = ".weight.quant_state.bitsandbytes__nf4"

@@ -10,7 +10,7 @@ from rclpy.lifecycle import LifecycleNode
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CameraInfo
 
-from openral_control.ros.image_topics import ImageTopics
+from openral_control.ros.camera_publisher import ImageTopics
 from openral_control.ros.outbox import Outbox
 from openral_control.ros.robot_topics import RobotTopics, to_time
 from openral_core.graph.names import frame_prefix

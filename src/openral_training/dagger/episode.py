@@ -28,7 +28,7 @@ from openral_core.scene import DeployScene
 from openral_core.teleoperation import TELEOPERATION
 from openral_core.types import RobotState
 from openral_data.recording.assembler import ExecutedStep
-from openral_data.recording.notes import SkillNote
+from openral_data.recording.episode_notes import SkillNote
 from openral_data.recording.outcome import FAILURE, SUCCESS
 from openral_data.recording.recorder import EpisodeRecorder
 from openral_reasoner.mission.attempt import SendGoal

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
-from openral_core.files.document import Document, Key, read_document
+from openral_core.files.yaml_document import Document, Key, read_document
 from openral_core.manifest import RSkillManifest
 from openral_core.manifest.contracts import LAYOUT_DIMS
 from openral_core.manifest.runtime import LOCAL

@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from openral_control.safety.arm_limits import limits_of
+from openral_control.safety.joint_limits import limits_of
 from openral_control.safety.make_filter import make_filter
 from openral_core.arm_section import SafetyLimits, SceneArm
 from openral_core.robot import load_robot

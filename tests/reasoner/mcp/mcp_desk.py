@@ -22,9 +22,9 @@ from openral_reasoner.mission.request_queue import Look, QueryProgress, Reply, S
 from openral_reasoner.mission.steering import SteeringLimits
 from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import Palette, Skill
+from openral_reasoner.tools.offered_tools import CallProgress, OfferedTool
 from openral_reasoner.tools.outside_calls import Call, OutsideCalls
 from openral_reasoner.tools.table import outside_table
-from openral_reasoner.tools.tool_source import CallProgress, OfferedTool
 
 OPEN = "execute_skill__openral__rskill-mini"
 MOVE = "execute_skill__openral__rskill-motion-move-to"

@@ -23,7 +23,7 @@ from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import Palette, Skill
 from openral_reasoner.planner import Plan, PlannedTask, Proposal
 from openral_reasoner.playbook_planner import PlaybookPlanner
-from openral_rskill.playbook import Procedure
+from openral_rskill.playbook_procedure import Procedure
 
 OTHER = replace(SKILL, name="openral/rskill-other", slug="other", node="/openral/policy/other")
 ASKING = CONFIG.model_copy(update={"ask_patience_s": 20.0})

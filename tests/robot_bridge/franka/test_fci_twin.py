@@ -22,7 +22,7 @@ from leading import (
 )
 from twin_process import TwinProcess
 
-from openral_control.safety.arm_limits import limits_of
+from openral_control.safety.joint_limits import limits_of
 from openral_core.arm_section import SafetyLimits, SceneArm
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openral_control.seam import SEAM_S
+from openral_control.handover_blend import SEAM_S
 from openral_core.errors import ContractError, DatasetError, ManifestError
 from openral_core.manifest import MANIFEST_NAME
 from openral_core.scene import load_scene

@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import save_file
 
 from openral_core.errors import ContractError, PolicyError
-from openral_training.rl.envs.simulators import VecEnvSpec
+from openral_training.rl.envs.env_group import VecEnvSpec
 from openral_training.world_model.convert import convert
 from openral_training.world_model.env import WorldModelEnv
 from openral_training.world_model.open import open_world_model

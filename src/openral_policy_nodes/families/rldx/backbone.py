@@ -20,7 +20,7 @@ from transformers import AutoConfig
 from openral_core.errors import PolicyError
 from openral_rskill.nf4.files import weight_files
 from openral_rskill.nf4.load import load_checkpoint
-from openral_rskill.nf4.modules import cast_parameters, replace
+from openral_rskill.nf4.module_surgery import cast_parameters, replace
 from openral_rskill.nf4.rule import linears_to_pack
 from openral_rskill.nf4.sizes import MIN_NUMEL
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import Command
-from openral_reasoner.mission.gate import GateVerdict, Judgement
 from openral_reasoner.mission.ladder.ways import Point, is_all
 from openral_reasoner.mission.mission import Task
 from openral_reasoner.mission.verification.measurement import Measurement
 from openral_reasoner.mission.verification.second_look import KEY, SecondLook
+from openral_reasoner.mission.verify_gate import GateVerdict, Judgement
 
 Say = Callable[[float, str, str], None]
 """([s] node clock, kind of the step, reason): a line of the mission log."""

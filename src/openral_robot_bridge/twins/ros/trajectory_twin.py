@@ -19,7 +19,7 @@ from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
-from openral_control.safety.arm_limits import limits_of
+from openral_control.safety.joint_limits import limits_of
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene
 from openral_robot_bridge.driver import TrajectoryPoint

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import ManifestError
-from openral_core.files.document import Document
+from openral_core.files.yaml_document import Document
 from openral_core.robot import RobotDescription
 from openral_core.schema import Fault
 from openral_core.types import RobotState

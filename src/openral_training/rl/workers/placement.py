@@ -8,7 +8,7 @@ from openral_benchmark.workers.process_launcher import ProcessLauncher
 from openral_benchmark.workers.worker import Launcher
 from openral_training.rl.algorithm.ppo import Learner
 from openral_training.rl.config import RlConfig
-from openral_training.rl.envs.simulators import VecEnvSpec
+from openral_training.rl.envs.env_group import VecEnvSpec
 from openral_training.rl.policies.policy import StochasticPolicy
 from openral_training.rl.settings.cluster import Cluster
 from openral_training.rl.workers.learners import DistributedLearner, Learners, LocalLearner

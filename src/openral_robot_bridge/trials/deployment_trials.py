@@ -22,8 +22,8 @@ from openral_core.process.launched_deployment import LAUNCH_LOG, running
 from openral_core.scene import DeployScene, load_scene
 from openral_robot_bridge.driver import ended_by_arm
 from openral_robot_bridge.ros.trial_operator import TrialOperator
-from openral_robot_bridge.trials.commanded_twin import CommandedTwin
 from openral_robot_bridge.trials.trial import TrialRow, summary
+from openral_robot_bridge.trials.twin_process import CommandedTwin
 from openral_rskill.provenance import provenance, write_result
 from openral_rskill.registry import RSkillPackage
 from openral_sim_bridge.backends.fingerprint import fingerprint

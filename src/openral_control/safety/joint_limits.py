@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import ManifestError
-from openral_core.files.document import Document
+from openral_core.files.yaml_document import Document
 from openral_core.robot import RobotDescription
 
 Vector = NDArray[np.float64]

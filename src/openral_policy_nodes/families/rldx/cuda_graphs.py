@@ -18,8 +18,8 @@ import torch
 from torch import Tensor
 from transformers.feature_extraction_utils import BatchFeature
 
-from openral_sidecar.layer_runs import DecoderRun, casting_anew, record_vision
-from openral_sidecar.recorded_call import CudaGraphs, RecordedCall, Recorder
+from openral_sidecar.cuda_graph_call import CudaGraphCall, CudaGraphs, Recorder
+from openral_sidecar.cuda_graph_layers import DecoderRun, casting_anew, record_vision
 
 
 class StaticDenoising:
@@ -30,10 +30,10 @@ class StaticDenoising:
 
         Args:
             head: upstream's `RLDXActionModel`, on its device.
-            record: see `RecordedCall`.
+            record: see `CudaGraphCall`.
         """
         self._head, self._upstream = head, head.get_action_with_features
-        self.call = RecordedCall(self._denoise, record)
+        self.call = CudaGraphCall(self._denoise, record)
 
     def __call__(
         self,
@@ -105,7 +105,7 @@ def record_parts(model: Any, record: Recorder) -> tuple[DecoderRun | None, Stati
 
     Args:
         model: upstream's RLDX, filled and on its device.
-        record: see `RecordedCall`.
+        record: see `CudaGraphCall`.
 
     Returns:
         The run of decoder layers, None where the checkpoint has none behind the place where pictures are dropped, and

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openral_core.sentence import Array, gelu
+from openral_core.sentence_encoder import Array, gelu
 from openral_reasoner.offline.encoder import TokenEncoder, Trained, load_trained
 
 HEADS = 4

@@ -14,8 +14,8 @@ from builtin_interfaces.msg import Time
 from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import CompressedImage, Image
 
-from openral_control.ros import image_topics
-from openral_control.ros.image_topics import ImageTopics
+from openral_control.ros import camera_publisher
+from openral_control.ros.camera_publisher import ImageTopics
 from openral_core.image_message import decode_compressed
 from openral_core.ros.qos import NEWEST
 
@@ -47,13 +47,13 @@ def ros() -> Iterator[Callable[[Callable[[], object]], None]]:
 
 def test_pictures_are_encoded_while_somebody_subscribes(ros: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     encoded: list[bytes] = []
-    encode = image_topics.encode_jpeg
+    encode = camera_publisher.encode_jpeg
 
     def counted(*args: Any) -> bytes:
         encoded.append(encode(*args))
         return encoded[-1]
 
-    monkeypatch.setattr(image_topics, "encode_jpeg", counted)
+    monkeypatch.setattr(camera_publisher, "encode_jpeg", counted)
     topics = ImageTopics(ros.camera, "front", (64, 48), "front_optical_frame")
     raw: list[Any] = []
     packed: list[Any] = []

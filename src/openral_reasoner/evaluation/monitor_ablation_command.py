@@ -24,7 +24,7 @@ def ablation_command(
     from rich.table import Table
 
     from openral_core.cli.tables import console
-    from openral_reasoner.evaluation.ablation import VARIANTS, row_of, run_variant
+    from openral_reasoner.evaluation.monitor_ablation import VARIANTS, row_of, run_variant
 
     if out is not None:
         check_file(out, "--out")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from openral_core.errors import InstallationError
-from openral_core.sentence import EMBEDDING_DIM, SentenceEncoder, default_model_folder
+from openral_core.sentence_encoder import EMBEDDING_DIM, SentenceEncoder, default_model_folder
 
 torch = pytest.importorskip("torch")
 safetensors_torch = pytest.importorskip("safetensors.torch")

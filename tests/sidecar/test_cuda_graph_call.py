@@ -7,12 +7,12 @@ import torch
 from torch import Tensor
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from openral_sidecar import recorded_call
-from openral_sidecar.recorded_call import (
+from openral_sidecar import cuda_graph_call
+from openral_sidecar.cuda_graph_call import (
+    CudaGraphCall,
     CudaGraphs,
     Function,
     KeptConstants,
-    RecordedCall,
     Replay,
 )
 
@@ -44,7 +44,7 @@ def inputs(rows: int, seed: int) -> tuple[Tensor, Tensor]:
 
 def test_a_replay_computes_from_new_values_and_keeps_what_it_returned() -> None:
     function = Denoiser()
-    call = RecordedCall(function, traced)
+    call = CudaGraphCall(function, traced)
     made = [call(*inputs(2, seed)) for seed in range(3)]
     for seed, value in enumerate(made):
         torch.testing.assert_close(value, Denoiser()(*inputs(2, seed)), rtol=0, atol=0)
@@ -55,8 +55,8 @@ def test_a_replay_computes_from_new_values_and_keeps_what_it_returned() -> None:
 def test_each_shape_has_a_recording_of_its_own_and_there_are_not_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(recorded_call, "MOST", 2)
-    call = RecordedCall(Denoiser(), traced)
+    monkeypatch.setattr(cuda_graph_call, "MOST", 2)
+    call = CudaGraphCall(Denoiser(), traced)
     for rows in (1, 2, 3, 1, 3):
         torch.testing.assert_close(call(*inputs(rows, rows)), Denoiser()(*inputs(rows, rows)), rtol=0, atol=0)
     assert call.recorded == 2
@@ -66,7 +66,7 @@ def test_what_cannot_be_recorded_is_computed_as_it_is() -> None:
     def by_content(values: Tensor) -> Tensor:
         return values * (2 if values.sum().item() > 0 else 3)
 
-    call = RecordedCall(by_content, traced)
+    call = CudaGraphCall(by_content, traced)
     for sign in (1, -1, 1):
         values = torch.full((2,), float(sign))
         torch.testing.assert_close(call(values), by_content(values))
@@ -75,7 +75,7 @@ def test_what_cannot_be_recorded_is_computed_as_it_is() -> None:
 
 
 def test_a_recording_that_computes_something_else_is_not_used() -> None:
-    call = RecordedCall(torch.neg, lambda function, given: lambda: given[0] * 1.01)
+    call = CudaGraphCall(torch.neg, lambda function, given: lambda: given[0] * 1.01)
     for value in (2.0, 3.0):
         assert call(torch.tensor([value])).item() == -value
     assert "differs from the plain computation by 4" in call.refused
@@ -100,7 +100,7 @@ def test_a_cuda_graph_computes_what_the_function_does() -> None:
             noise = noise + torch.tensor([0.1], device="cuda") * torch.tanh((noise + seen) @ function.weight)
         return noise
 
-    call = RecordedCall(on_gpu, CudaGraphs())
+    call = CudaGraphCall(on_gpu, CudaGraphs())
     for seed in range(3):
         given = [tensor.cuda() for tensor in inputs(2, seed)]
         torch.testing.assert_close(call(*given), on_gpu(*given), rtol=1e-5, atol=1e-5)

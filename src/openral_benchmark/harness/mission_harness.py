@@ -11,7 +11,7 @@ from openral_benchmark.harness.episode import EpisodeParts, EpisodeTally, Harnes
 from openral_benchmark.harness.goals import GoalHost, GoalSkill
 from openral_benchmark.harness.grounding import Grounding, LocatorGrounding, TrueGrounding
 from openral_benchmark.harness.judges import Judge, NoJudge, RewardModelJudge, TrueJudge
-from openral_benchmark.harness.planners import OneTask, task_of
+from openral_benchmark.harness.one_task_planner import OneTask, task_of
 from openral_benchmark.harness.rows import ROWS, HarnessRow
 from openral_benchmark.harness.shared import SharedParts
 from openral_benchmark.harness.variants import VARIANTS

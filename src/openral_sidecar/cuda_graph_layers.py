@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from openral_sidecar.recorded_call import RecordedCall, Recorder
+from openral_sidecar.cuda_graph_call import CudaGraphCall, Recorder
 
 
 class DecoderRun(nn.Module):
@@ -24,11 +24,11 @@ class DecoderRun(nn.Module):
 
         Args:
             layers: of one Qwen3-VL, in order.
-            record: see `RecordedCall`.
+            record: see `CudaGraphCall`.
         """
         super().__init__()
         self._layers = nn.ModuleList(layers)
-        self.call = RecordedCall(self._run, record)
+        self.call = CudaGraphCall(self._run, record)
 
     def forward(
         self,
@@ -80,11 +80,11 @@ class VisionRun(nn.Module):
 
         Args:
             blocks: of one Qwen3-VL, in order.
-            record: see `RecordedCall`.
+            record: see `CudaGraphCall`.
         """
         super().__init__()
         self._blocks = nn.ModuleList(blocks)
-        self.call = RecordedCall(self._run, record)
+        self.call = CudaGraphCall(self._run, record)
 
     def forward(
         self,
@@ -135,7 +135,7 @@ def record_vision(visual: Any, record: Recorder) -> list[VisionRun]:
 
     Args:
         visual: `Qwen3VLVisionModel`, or upstream's variant of it, on its device.
-        record: see `RecordedCall`.
+        record: see `CudaGraphCall`.
     """
     ends = {*visual.deepstack_visual_indexes, len(visual.blocks) - 1}
     if getattr(visual, "motion_block", None) is not None:
@@ -156,7 +156,7 @@ def record_decoder(text: Any, first: int, record: Recorder) -> list[DecoderRun]:
     Args:
         text: `Qwen3VLTextModel` on its device; it keeps no keys and values.
         first: number of the first layer after which nothing is done between layers.
-        record: see `RecordedCall`.
+        record: see `CudaGraphCall`.
     """
     if first >= len(text.layers):
         return []

@@ -29,7 +29,7 @@ that only sums whose order changes from call to call differ at all."""
 _log = logging.getLogger(__name__)
 
 
-class RecordedCall:
+class CudaGraphCall:
     """Calls a function by replaying a recording; where none can be made, the function itself is called."""
 
     def __init__(self, function: Function, record: Recorder) -> None:

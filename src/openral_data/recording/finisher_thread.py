@@ -8,10 +8,10 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from openral_data.recording.finishing import LEAST_FRAMES, delete_segments, finish_episode
 from openral_data.recording.journal import read_segment
 from openral_data.recording.outcome import FAILURE, UNKNOWN, Verdicts, simulator_verdict
 from openral_data.recording.ring import DatasetRing
+from openral_data.recording.segments_to_episode import LEAST_FRAMES, delete_segments, finish_episode
 
 TRUTH_S = 4.0
 """[s] to wait for the simulator's record to reach the end of an episode."""

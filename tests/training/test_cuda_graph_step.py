@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from openral_training.cloning.replayed_step import Replay, ReplayedStep, Step, cuda_graph
+from openral_training.cloning.cuda_graph_step import CudaGraphStep, Replay, Step, cuda_graph
 
 
 def _learner(device: str = "cpu") -> tuple[nn.Module, Step]:
@@ -47,7 +47,7 @@ def _trained(network: nn.Module, learn: Callable[..., Tensor], device: str = "cp
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
 def test_a_network_that_learns_by_replays_becomes_the_one_that_learns_plainly(device: str) -> None:
     network, step = _learner(device)
-    recorded = ReplayedStep(step, list(network.parameters()))
+    recorded = CudaGraphStep(step, list(network.parameters()))
     recorded.record(_batch(16, 99, device), cuda_graph if device == "cuda" else _calling)
     assert recorded.recorded
     found = _trained(network, recorded, device)
@@ -57,7 +57,7 @@ def test_a_network_that_learns_by_replays_becomes_the_one_that_learns_plainly(de
 
 def test_a_batch_of_another_size_is_computed_as_it_is_and_the_next_one_replayed() -> None:
     network, step = _learner()
-    recorded = ReplayedStep(step, list(network.parameters()))
+    recorded = CudaGraphStep(step, list(network.parameters()))
     replays = [0]
 
     def counting(step: Step, inputs: tuple[Tensor, ...]) -> Replay:
@@ -96,7 +96,7 @@ def test_where_a_recording_fails_or_gives_another_gradient_training_goes_on_plai
     recorder: Callable[..., Replay], why: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     network, step = _learner()
-    recorded = ReplayedStep(step, list(network.parameters()))
+    recorded = CudaGraphStep(step, list(network.parameters()))
     recorded.record(_batch(16, 99), recorder)
     assert not recorded.recorded
     assert why in caplog.text

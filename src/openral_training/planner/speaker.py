@@ -7,9 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from openral_training.planner.deployments import InventedTask, Lexicon, Thing, phrase
-from openral_training.planner.near_orders import NearOrders, names_of
-from openral_training.planner.phrasing import FRAMES, mistyped
-from openral_training.planner.speech_acts import (
+from openral_training.planner.labelled_utterance import (
     FORBIDDEN,
     FRAGMENT,
     IGNORED,
@@ -19,6 +17,8 @@ from openral_training.planner.speech_acts import (
     UNREAL,
     Utterance,
 )
+from openral_training.planner.near_orders import NearOrders, names_of
+from openral_training.planner.phrasing import FRAMES, mistyped
 
 
 def order_words(lexicon: Lexicon) -> frozenset[str]:

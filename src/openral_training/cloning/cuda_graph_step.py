@@ -26,7 +26,7 @@ by atomic additions change in their last bits, which products in bf16 make large
 _log = logging.getLogger(__name__)
 
 
-class ReplayedStep:
+class CudaGraphStep:
     """A training step that is replayed where it could be recorded, and else computed as it is."""
 
     def __init__(self, step: Step, parameters: Sequence[nn.Parameter]) -> None:

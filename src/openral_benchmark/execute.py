@@ -18,7 +18,7 @@ from openral_benchmark.videos import draw_videos, rows_with_video, trace_path
 from openral_core.cli.progress import WITH_RESUME, progress_bar
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
-from openral_rskill.contract import require_fit
+from openral_rskill.compatibility import require_fit
 from openral_rskill.registry import RSkillPackage
 from openral_rskill.vram import budget, require_budget
 from openral_sim_bridge.trace import Trace

@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib.util
 from dataclasses import dataclass
 
-from openral_benchmark.policy_processes import policy_processes, policy_threads
+from openral_benchmark.policy_process_count import policy_processes, policy_threads
 from openral_benchmark.policy_source import PolicySource
 from openral_benchmark.workers.episode_pool import EpisodePool
-from openral_benchmark.workers.parent_watch import cores
 from openral_benchmark.workers.process_launcher import ProcessLauncher
 from openral_benchmark.workers.worker import Component, Launcher
+from openral_benchmark.workers.worker_pool import cores
 from openral_core.errors import InstallationError
 from openral_rskill.registry import RSkillPackage
 from openral_rskill.vram import budget, require_budget

@@ -11,12 +11,12 @@ from typing import Annotated, Literal, TypeVar, overload
 
 from pydantic import Field, JsonValue, PrivateAttr, StringConstraints, model_validator
 
-from openral_core.arm_section import SceneArm
 from openral_core.errors import ManifestError, NotFoundError
 from openral_core.files.named_files import find_files, name_of
 from openral_core.files.yaml_document import Document, read_document
 from openral_core.manifest.contracts import Box
 from openral_core.robot import robot_file
+from openral_core.scene_arm import SceneArm
 from openral_core.scene_parts import SceneAction, SceneCamera, SceneWorld
 from openral_core.schema import Count, Fault, Many, Positive, Schema, Vector3, Word, raise_faults, validate
 

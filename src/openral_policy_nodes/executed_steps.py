@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from openral_policy_nodes.supervisor import BridgeStatus
+from openral_policy_nodes.goal_supervisor import BridgeStatus
 
 
 class StepCount:

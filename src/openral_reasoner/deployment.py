@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from openral_core.progress import ProgressThresholds
+from openral_core.progress_judgement import ProgressThresholds
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, Resume, SceneCamera, load_scene
 from openral_core.stop_conditions import FingerTravel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from openral_reasoner.vocabulary import FILLERS, stem, words
+from openral_reasoner.word_stems import FILLERS, stem, words
 
 
 def means_one_of(sentence: str, sentences: Iterable[str]) -> bool:

@@ -9,7 +9,7 @@ from openral_core.errors import NotFoundError, OpenralError
 from openral_core.files.yaml_document import Key, dotted
 from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene
-from openral_rskill.contract import match
+from openral_rskill.compatibility import match
 from openral_rskill.playbook_procedure import load_playbook
 from openral_rskill.registry import RSkillPackage, resolve
 from openral_rskill.store.reference import HUB

@@ -19,18 +19,18 @@ from openral_core.sentence_encoder import SentenceEncoder
 from openral_data.lerobot_v3 import Dataset
 from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork, MiniOutput
 from openral_rskill.mini.checkpoint import load_network, save_network
-from openral_training.batches import made_ahead
 from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
 from openral_training.cloning.cuda_graph_step import CudaGraphStep, cuda_graph
 from openral_training.cloning.data import FINE, CloningData, Demonstrations
 from openral_training.cloning.proposals import mixture_error, with_proposals
 from openral_training.data_parallel import TrainingProcess, join
-from openral_training.demonstrations import CORRECTION
 from openral_training.devices import mixed_precision
+from openral_training.disturbed_expert import CORRECTION
 from openral_training.frames import augmentation, frame_cache
-from openral_training.mapping.data import mapped_data, write_manifest
-from openral_training.mapping.recipe import SkillRecipe
-from openral_training.recipe import Recipe
+from openral_training.mapping.dataset_recipe import SkillRecipe
+from openral_training.mapping.mapped_data import mapped_data, write_manifest
+from openral_training.prefetch import made_ahead
+from openral_training.task_recipe import Recipe
 
 EXPERTS = ("expert", "noisy_expert", CORRECTION)
 CHUNK = "label.chunk"

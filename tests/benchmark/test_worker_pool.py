@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from openral_benchmark.workers.parent_watch import worker_pool
+from openral_benchmark.workers.worker_pool import worker_pool
 from openral_core.errors import SimulationError
 
 

@@ -13,10 +13,10 @@ from openral_core.files.share import share_directory
 from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene, DeployScene, SimScene, load_scene
 from openral_core.suite import load_suite, suite_with_task
-from openral_rskill.checks.states import unseen_states
+from openral_rskill.checks.unseen_states import unseen_states
 from openral_rskill.registry import resolve
 from openral_sim_bridge.backends.libero.suites import MAX_STEPS
-from openral_training.recipe import load_recipe
+from openral_training.task_recipe import load_recipe
 
 SHARE = share_directory()
 DRAWER = (SHARE / "scenes/deploy/metaworld_drawer.yaml").read_text()

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from openral_core.teleoperation import TELEOPERATION
+from openral_core.teleoperation_names import TELEOPERATION
 from openral_data.recorded_columns import CameraColumn, RecordedColumns
 from openral_data.recording.assembler import ExecutedStep
 from openral_data.recording.episode_notes import SkillNote

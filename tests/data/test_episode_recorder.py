@@ -136,8 +136,8 @@ def test_a_highlight_joins_the_newest_parts_to_one_episode(tmp_path: Path) -> No
 
 
 def test_the_ring_keeps_the_newest_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("openral_data.recording.ring.RING_EPISODES", 2)
-    monkeypatch.setattr("openral_data.recording.ring.RING_DATASETS", 2)
+    monkeypatch.setattr("openral_data.recording.dataset_ring.RING_EPISODES", 2)
+    monkeypatch.setattr("openral_data.recording.dataset_ring.RING_DATASETS", 2)
     world = RecordedDeployment(tmp_path, "always")
     for _ in range(6):
         world.run(40)

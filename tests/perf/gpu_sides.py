@@ -112,7 +112,7 @@ def rldx(folder: Path, device: str, *, alone: bool = False) -> dict[str, Call]:
     """A chunk for one robot with LIBERO's pictures: packed and recorded here, plain with bitsandbytes beside it."""
     from openral_policy_nodes.families.rldx.backbone import fill
     from openral_policy_nodes.families.rldx.cuda_graphs import record_parts
-    from openral_policy_nodes.families.rldx.padding import let_sentences_differ
+    from openral_policy_nodes.families.rldx.mixed_length_batch import let_sentences_differ
     from openral_sidecar.cuda_graph_call import CudaGraphs
 
     ours = _rldx_skeleton(folder)

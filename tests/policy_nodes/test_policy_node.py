@@ -14,7 +14,7 @@ from fake_bridge import FakeBridge, PolicyProcess, result_of, wait_for, wait_fut
 from lifecycle_msgs.msg import Transition
 
 from openral_core.guarded_callbacks import EXIT_UNFIT
-from openral_policy_nodes.supervisor import GoalOutcome
+from openral_policy_nodes.goal_supervisor import GoalOutcome
 
 pytestmark = pytest.mark.slow
 WORDS = "open the drawer"

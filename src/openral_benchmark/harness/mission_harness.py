@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from openral_benchmark.harness.episode import EpisodeParts, EpisodeTally, HarnessEpisode
-from openral_benchmark.harness.goals import GoalHost, GoalSkill
-from openral_benchmark.harness.grounding import Grounding, LocatorGrounding, TrueGrounding
+from openral_benchmark.harness.goal_host import GoalHost, GoalSkill
 from openral_benchmark.harness.judges import Judge, NoJudge, RewardModelJudge, TrueJudge
 from openral_benchmark.harness.one_task_planner import OneTask, task_of
 from openral_benchmark.harness.rows import ROWS, HarnessRow
-from openral_benchmark.harness.shared import SharedParts
+from openral_benchmark.harness.shared_resources import SharedParts
+from openral_benchmark.harness.thing_positions import Grounding, LocatorGrounding, TrueGrounding
 from openral_benchmark.harness.variants import VARIANTS
 from openral_benchmark.harness.world import begin_world
 from openral_benchmark.plan import simulator_task
@@ -27,12 +27,12 @@ from openral_core.scene import BenchmarkScene
 from openral_core.stop_conditions import FingerTravel
 from openral_perception.locator import Locator
 from openral_policy_nodes.inference import Inference
-from openral_policy_nodes.motions import MotionSource, path_check
+from openral_policy_nodes.motion_source import MotionSource, path_check
 from openral_reasoner.memory.outcomes import Outcomes
 from openral_reasoner.mission.ladder.experience import Experience
 from openral_reasoner.mission.mission import LogEntry
 from openral_reasoner.palette import Palette, Skill, SkillTask, build_palette
-from openral_rskill.contract import match, require
+from openral_rskill.compatibility import match, require
 from openral_rskill.progress_thresholds import progress_thresholds
 from openral_rskill.registry import RSkillPackage, resolve
 from openral_sim_bridge.backend import Backend

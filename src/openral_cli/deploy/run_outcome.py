@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError
 from openral_core.mission_record import RecordedTask, load_mission
-from openral_sim_bridge.recorder import FILE_NAME
+from openral_sim_bridge.truth_recorder import FILE_NAME
 
 SUMMARY_FILE = "summary.json"
 Arrays = dict[str, NDArray[Any]]
@@ -88,7 +88,7 @@ class RunOutcome:
 
 
 def load_truth(run_dir: Path) -> Arrays:
-    """Return the arrays of `truth.npz`; see `openral_sim_bridge.recorder`.
+    """Return the arrays of `truth.npz`; see `openral_sim_bridge.truth_recorder`.
 
     Raises:
         NotFoundError: the bridge wrote none.

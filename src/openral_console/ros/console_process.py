@@ -8,8 +8,8 @@ from pathlib import Path
 import rclpy
 from rclpy.signals import SignalHandlerOptions
 
+from openral_console.listen_options import DEFAULT_PORT, ListenOptions
 from openral_console.live.deployment import LiveDeployment
-from openral_console.options import DEFAULT_PORT, ListenOptions
 from openral_console.ros.console_node import ConsoleNode
 from openral_console.ros.fleet_stop import deployments_in
 from openral_console.ros.spinning import spinning

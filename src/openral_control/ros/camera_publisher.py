@@ -9,7 +9,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage
 from sensor_msgs.msg import Image as ImageMessage
 
-from openral_core.graph.names import COMPRESSED_SUFFIX
+from openral_core.graph.namespaces import COMPRESSED_SUFFIX
 from openral_core.image_message import ENCODING, encode_jpeg
 from openral_core.ros.qos import NEWEST
 from openral_core.types import Image

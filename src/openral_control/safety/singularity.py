@@ -6,7 +6,7 @@ import math
 
 from openral_control.safety.distance import LEAST_SHARE
 from openral_control.safety.joint_limits import Vector
-from openral_control.safety.step import ArmGeometry, JointStep
+from openral_control.safety.joint_step import ArmGeometry, JointStep
 
 LEAVING = 2.0
 """Times the slowing threshold on a way that leads out of a singularity, as in MoveIt Servo."""

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from openral_core.graph.names import DEFAULT_NAMESPACE, read_namespace
+from openral_core.graph.namespaces import DEFAULT_NAMESPACE, read_namespace
 
 NamespaceOption = Annotated[
     str,

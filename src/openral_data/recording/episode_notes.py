@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import NAMESPACE_OID, uuid4, uuid5
 
-from openral_core.teleoperation import TELEOPERATION
+from openral_core.teleoperation_names import TELEOPERATION
 from openral_data.recording.outcome import FAILURE, SUCCESS, UNKNOWN
 
 POLICY = "vla"

@@ -8,9 +8,9 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
+from openral_data.recording.dataset_ring import DatasetRing
 from openral_data.recording.journal import read_segment
 from openral_data.recording.outcome import FAILURE, UNKNOWN, Verdicts, simulator_verdict
-from openral_data.recording.ring import DatasetRing
 from openral_data.recording.segments_to_episode import LEAST_FRAMES, delete_segments, finish_episode
 
 TRUTH_S = 4.0

@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 
 from openral_core.errors import DatasetError
-from openral_data.bags import complete_bag, join_bags
 from openral_data.datasets.appender import DatasetAppender, NewEpisode
-from openral_data.datasets.videos import readable_frames
+from openral_data.datasets.video_splicing import readable_frames
+from openral_data.episode_bag import complete_bag, join_bags
 from openral_data.recording.journal import Segment, read_segment
 from openral_data.recording.video_process import video_file
 from openral_data.recording_folder import BAG_NAME, RecordingFolder

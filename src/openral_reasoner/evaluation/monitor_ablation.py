@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from openral_core.instant import Instant
-from openral_core.progress import ProgressReading, ProgressThresholds
+from openral_core.progress_judgement import ProgressReading, ProgressThresholds
 from openral_core.statistics import wilson_interval
 from openral_reasoner.evaluation.motions import carry_out, with_motions
 from openral_reasoner.mission.attempt import CancelGoal, Command, DirectorConfig, FindThing, Propose, SendGoal

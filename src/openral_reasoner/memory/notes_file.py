@@ -19,7 +19,7 @@ from pathlib import Path
 
 from openral_core.errors import OpenralError
 from openral_core.files.atomic import write_atomically
-from openral_reasoner.vocabulary import FILLERS, stem, words
+from openral_reasoner.word_stems import FILLERS, stem, words
 
 MAX_NOTE = 200
 """Characters of one note."""

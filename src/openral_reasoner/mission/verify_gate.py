@@ -1,7 +1,8 @@
 """The verify gate: whether a running attempt has succeeded, has failed, or goes on. A pure function.
 
-How the attempt stands is `openral_core.progress.assess`, which the reward monitor publishes, too. What the gate adds is
-the attempt's time: readings that are missing or old, the patience before a standstill ends it, and its deadline.
+How the attempt stands is `openral_core.progress_judgement.assess`, which the reward monitor publishes, too. What the
+gate adds is the attempt's time: readings that are missing or old, the patience before a standstill ends it, and its
+deadline.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from openral_core.progress import (
+from openral_core.progress_judgement import (
     Assessment,
     Progress,
     ProgressReading,

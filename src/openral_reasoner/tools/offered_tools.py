@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from openral_reasoner.mission.request_queue import Reply
+from openral_reasoner.mission.agent_requests import Reply
 
 CallProgress = Callable[[str], Awaitable[None]]
 """Takes words about a call that is under way."""

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 
 from openral_core.field_checks import MAX_WORDS
 from openral_reasoner.memory.notes_file import MAX_NOTE, Memory, NotesError
-from openral_reasoner.mission.request_queue import (
+from openral_reasoner.mission.agent_requests import (
     AskOperator,
     Decompose,
     Finish,

@@ -24,8 +24,8 @@ from openral_robot_bridge.driver import ended_by_arm
 from openral_robot_bridge.ros.trial_operator import TrialOperator
 from openral_robot_bridge.trials.trial import TrialRow, summary
 from openral_robot_bridge.trials.twin_process import CommandedTwin
-from openral_rskill.provenance import provenance, write_result
 from openral_rskill.registry import RSkillPackage
+from openral_rskill.result_provenance import provenance, write_result
 from openral_sim_bridge.backends.fingerprint import fingerprint
 from openral_sim_bridge.backends.mjcf.options import read_options
 

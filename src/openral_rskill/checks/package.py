@@ -10,7 +10,7 @@ from pathlib import Path
 from openral_core.errors import LicenseError, OpenralError, WeightsError, nearest
 from openral_core.files.json_file import read_json_object
 from openral_core.manifest import RSkillManifest
-from openral_core.manifest.families import known_families, server_elsewhere
+from openral_core.manifest.family_rules import known_families, server_elsewhere
 from openral_core.manifest.runtime import LOCAL
 from openral_core.scene import DeployScene
 from openral_rskill.checks.finding import Finding

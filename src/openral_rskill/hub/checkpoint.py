@@ -10,7 +10,7 @@ from pathlib import Path
 from openral_core.errors import HubError, WeightsError
 from openral_core.schema import inside
 from openral_rskill.hub.client import HubClient, HubFile, Listing
-from openral_rskill.hub.transfer import PARTIAL, Progress, fetch
+from openral_rskill.hub.download import PARTIAL, Progress, fetch
 from openral_rskill.license import ORIGIN_FILE
 from openral_rskill.registry import RSkillPackage
 from openral_rskill.store.lock import LockedFile, LockedRepository, SkillLock, faults

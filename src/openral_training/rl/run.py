@@ -33,7 +33,7 @@ from openral_training.rl.page import PAGE, page
 from openral_training.rl.policy_evaluation import IMAGINED, eval_metrics, evaluate_policy, imagination_gap
 from openral_training.rl.videos import write_videos
 from openral_training.rl.workers.learners import Learners
-from openral_training.rl.workers.placement import (
+from openral_training.rl.workers.open_workers import (
     launcher_of,
     open_learners,
     open_rollout,

@@ -13,7 +13,7 @@ from director_desk import CONFIG, GATE, HOME, MOVE_TO, SKILL, Desk
 
 from openral_core.instant import Instant
 from openral_core.manifest import StartPose
-from openral_core.progress import ProgressReading
+from openral_core.progress_judgement import ProgressReading
 from openral_reasoner.memory.outcomes import Outcomes
 from openral_reasoner.mission.attempt import AskWorld
 from openral_reasoner.mission.director import Director

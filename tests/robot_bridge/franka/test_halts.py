@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from openral_control.safety.joint_limits import Vector, limits_of
-from openral_core.arm_section import SceneArm
 from openral_core.files.share import share_directory
 from openral_core.robot import load_robot
+from openral_core.scene_arm import SceneArm
 from openral_robot_bridge.process_main import HostSettings
 from openral_robot_bridge.trials.lockstep_link import LockstepLink
 from openral_robot_bridge.trials.twin_process import CommandedTwin

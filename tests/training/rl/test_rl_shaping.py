@@ -14,7 +14,7 @@ from openral_core.errors import ContractError
 from openral_training.rl.algorithm.advantages import gae
 from openral_training.rl.algorithm.episode_arrays import flat_time
 from openral_training.rl.envs.env_group import InProcess, VecEnvSpec
-from openral_training.rl.envs.episodes import EpisodeRequest
+from openral_training.rl.envs.episode_trajectory import EpisodeRequest
 from openral_training.rl.envs.rollout import exploring, rollout
 from openral_training.rl.envs.shaping import ProgressModel, potential_differences
 from openral_training.rl.initial_policy import initial_policy

@@ -20,10 +20,10 @@ from openral_policy_nodes.families.openvla_oft.network import OpenVLAOFT, Propri
 from openral_policy_nodes.families.openvla_oft.settings import OpenVlaSettings
 from openral_rskill.nf4.load import load_checkpoint
 from openral_rskill.nf4.module_surgery import cast_parameters
+from openral_rskill.nf4.packable_weights import MIN_NUMEL
 from openral_rskill.nf4.rule import linears_to_pack
-from openral_rskill.nf4.sizes import MIN_NUMEL
 from openral_sidecar.cuda_graph_call import CudaGraphCall, CudaGraphs, Function
-from openral_sidecar.pictures import on_device
+from openral_sidecar.device_transfer import on_device
 
 PACKED = "int4"
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16, PACKED: torch.bfloat16}

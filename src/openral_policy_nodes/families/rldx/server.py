@@ -92,7 +92,7 @@ def _recorded(auto_model: Any) -> Any:
 
 
 def _any_sentences(auto_model: Any) -> Any:
-    from openral_policy_nodes.families.rldx.padding import AnySentences
+    from openral_policy_nodes.families.rldx.mixed_length_batch import AnySentences
 
     return AnySentences(auto_model)
 

@@ -20,7 +20,7 @@ from openral_reward_monitor.models.robometer.arguments import robometer_parser
 from openral_reward_monitor.models.robometer.decode import decode_progress, decode_success
 from openral_reward_monitor.models.robometer.identity import identity_of
 from openral_reward_monitor.models.robometer.sampling import MAX_FRAMES, MAX_SIDE
-from openral_rskill.nf4.sizes import MIN_NUMEL
+from openral_rskill.nf4.packable_weights import MIN_NUMEL
 from openral_sidecar.cuda_graph_call import CudaGraphs, Recorder
 from openral_sidecar.cuda_graph_layers import DecoderRun, VisionRun, record_decoder, record_vision
 from openral_sidecar.environment.torchvision_shim import ensure_torchvision

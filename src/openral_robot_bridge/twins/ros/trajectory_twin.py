@@ -26,7 +26,7 @@ from openral_robot_bridge.driver import TrajectoryPoint
 from openral_robot_bridge.drivers.ros.controller_manager import TRAJECTORY_TYPE
 from openral_robot_bridge.drivers.ros.recovery_action import error_recovery
 from openral_robot_bridge.twins.arm import TwinArm
-from openral_robot_bridge.twins.trajectory import FollowedTrajectory
+from openral_robot_bridge.twins.trajectory_controller import FollowedTrajectory
 
 CYCLE_S = 0.001
 """[s] of the model's physics."""

@@ -20,7 +20,7 @@ from openral_core.scene import BenchmarkScene
 from openral_core.sentence_encoder import SentenceEncoder
 from openral_core.types import Observation, RobotState
 from openral_policy_nodes.families.mini.policy import load_mini
-from openral_rskill.contract import require_fit
+from openral_rskill.compatibility import require_fit
 from openral_rskill.registry import RSkillPackage, load_package
 from openral_sim_bridge.backend import Backend
 

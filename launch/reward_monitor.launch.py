@@ -11,7 +11,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 from launch import LaunchDescription
-from openral_core.graph.names import DEFAULT_NAMESPACE, read_namespace, remappings
+from openral_core.graph.namespaces import DEFAULT_NAMESPACE, read_namespace, remappings
 
 ARGUMENTS = [
     DeclareLaunchArgument(

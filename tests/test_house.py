@@ -19,7 +19,7 @@ else:
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
-TESTS = sorted((ROOT / "tests").rglob("*.py"))
+TESTS = sorted(path for tests in ("tests", "ros2_embedded/tests") for path in (ROOT / tests).rglob("*.py"))
 EMBEDDED = sorted((ROOT / "ros2_embedded" / "src").rglob("*.py"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 

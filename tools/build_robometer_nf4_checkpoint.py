@@ -16,7 +16,7 @@ import sys
 from openral_core.errors import OpenralError
 from openral_reward_monitor.models.robometer.spec import SPEC
 from openral_sidecar.environment.build import ensure_environment
-from openral_sidecar.environment.bundle import bundle_for
+from openral_sidecar.environment.code_links import bundle_for
 
 MODULE = "openral_reward_monitor.models.robometer.pack"
 

@@ -21,7 +21,7 @@ from openral_core.manifest import MANIFEST_NAME, load_manifest
 from openral_core.scene import DeployScene, load_scene
 from openral_rskill.registry import resolve
 from openral_sim_bridge.backends.factory import make_backend
-from openral_training.start_poses import start_poses, yaml_lines
+from openral_training.demonstrated_starts import start_poses, yaml_lines
 
 COUNT = 25
 """Initial states of each task."""

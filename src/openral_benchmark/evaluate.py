@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from openral_benchmark.execute import execute
-from openral_benchmark.execution import ExecutionConfig
-from openral_benchmark.manifest_record import record_result
+from openral_benchmark.execution_config import ExecutionConfig
 from openral_benchmark.page import page
 from openral_benchmark.plan import Settings
+from openral_benchmark.record_in_manifest import record_result
 from openral_benchmark.run_options import RunOptions
-from openral_benchmark.served_skill import served_skill, server_says
+from openral_benchmark.served_policy_contract import served_skill, server_says
 from openral_benchmark.tables import print_result
 from openral_core.cli.downloads import download_bars
 from openral_core.cli.progress import console
@@ -22,12 +22,12 @@ from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
 from openral_data.datasets.listing import refuse_dataset
 from openral_rskill.checks.finding import Finding
-from openral_rskill.checks.states import unseen_states
-from openral_rskill.contract import require, require_policy
-from openral_rskill.evidence import keep_result
+from openral_rskill.checks.unseen_states import unseen_states
+from openral_rskill.compatibility import require, require_policy
 from openral_rskill.hub.install import ready
-from openral_rskill.provenance import write_result
+from openral_rskill.measured_results import keep_result
 from openral_rskill.registry import RSkillPackage
+from openral_rskill.result_provenance import write_result
 
 
 def evaluate(

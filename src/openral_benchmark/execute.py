@@ -10,7 +10,7 @@ from typing import Any
 
 from openral_benchmark.engine import Engine
 from openral_benchmark.episode_log import EpisodeLog
-from openral_benchmark.execution import ExecutionConfig
+from openral_benchmark.execution_config import ExecutionConfig
 from openral_benchmark.plan import Settings, identity, plan
 from openral_benchmark.policy_source import PolicySource
 from openral_benchmark.result import result
@@ -18,7 +18,7 @@ from openral_benchmark.videos import draw_videos, rows_with_video, trace_path
 from openral_core.cli.progress import WITH_RESUME, progress_bar
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
-from openral_rskill.contract import require_fit
+from openral_rskill.compatibility import require_fit
 from openral_rskill.registry import RSkillPackage
 from openral_rskill.vram import budget, require_budget
 from openral_sim_bridge.trace import Trace

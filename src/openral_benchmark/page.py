@@ -7,8 +7,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from openral_benchmark.thumbnails import GALLERY_STYLE, thumbnails
-from openral_core.html.page_parts import begin, fact_rows, task_table
+from openral_benchmark.embedded_videos import GALLERY_STYLE, thumbnails
+from openral_core.html.episode_page_parts import begin, fact_rows, task_table
 
 
 def page(content: dict[str, Any], folder: Path) -> str:

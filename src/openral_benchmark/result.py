@@ -10,8 +10,8 @@ from openral_benchmark.plan import Block, Settings, simulator_task
 from openral_core.scene import BenchmarkScene
 from openral_core.statistics import wilson_interval
 from openral_core.suite import Suite
-from openral_rskill.provenance import provenance
 from openral_rskill.registry import RSkillPackage
+from openral_rskill.result_provenance import provenance
 from openral_sidecar.table import sidecar_names, sidecar_spec
 from openral_sim_bridge.backends.fingerprint import fingerprint
 

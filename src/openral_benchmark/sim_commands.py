@@ -52,7 +52,7 @@ def run(
     from openral_core.cli.downloads import download_bars
     from openral_core.files.output_folder import check_folder
     from openral_core.scene import load_scene
-    from openral_rskill.contract import require_policy
+    from openral_rskill.compatibility import require_policy
     from openral_rskill.hub.install import ready
 
     scene = load_scene(config)

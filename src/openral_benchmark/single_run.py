@@ -23,7 +23,7 @@ from openral_core.scene import DeployScene, SimScene
 from openral_core.types import Observation
 from openral_policy_nodes.families.factory import load_policy
 from openral_rskill.checks.package import is_known
-from openral_rskill.contract import require_fit
+from openral_rskill.compatibility import require_fit
 from openral_rskill.registry import RSkillPackage
 from openral_rskill.vram import budget, require_budget
 from openral_sim_bridge.backends.factory import make_backend

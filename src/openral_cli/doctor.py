@@ -18,7 +18,7 @@ from openral_core.machine_check import Check
 from openral_core.manifest.runtime import LOCAL
 from openral_core.plugin_table import load_plugin, plugin_targets
 from openral_rskill.registry import RSkillPackage, load_package
-from openral_rskill.store.installed import skill_folders
+from openral_rskill.store.store_folders import skill_folders
 
 MIN_FREE_GB = 2.0
 """[GB] torch for the CPU, a run's video and a data set of demonstrations."""

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from openral_console.options import ListenOptions, is_password
+from openral_console.listen_options import ListenOptions, is_password
 from openral_console.request_body import read_body
 from openral_console.sessions import LIFETIME_S, Sessions
 from openral_console.sign_in_queue import SignInQueue

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from openral_console.options import DEFAULT_PORT, ListenOptions
+from openral_console.listen_options import DEFAULT_PORT, ListenOptions
 from openral_core.cli import numbers
-from openral_core.cli.robot_option import DEFAULT_NAMESPACE, NamespaceOption
-from openral_core.graph.names import ros_arguments
+from openral_core.cli.namespace_option import DEFAULT_NAMESPACE, NamespaceOption
+from openral_core.graph.namespaces import ros_arguments
 
 
 def console(

@@ -39,10 +39,10 @@ def stop(namespaces: Names = None, search: Search = 2.0) -> None:
     """
     from rich.console import Console
 
-    from openral_console.live.fleet import stop_table
+    from openral_console.live.fleet_tables import stop_table
     from openral_console.ros.fleet_node import fleet  # `openral --help` must not load rclpy
-    from openral_core.graph.names import estop_reset_command
-    from openral_core.ros.session_trust import refused_or
+    from openral_core.graph.namespaces import estop_reset_command
+    from openral_core.ros.session_certificates import refused_or
 
     wanted = _read(namespaces or [])
     console = Console(highlight=False)
@@ -71,9 +71,9 @@ def _show(namespaces: list[str], search_s: float, *, as_json: bool, briefly: boo
 
     from rich.console import Console
 
-    from openral_console.live.fleet import list_table, status_table, values_of
+    from openral_console.live.fleet_tables import list_table, status_table, values_of
     from openral_console.ros.fleet_node import fleet  # `openral --help` must not load rclpy
-    from openral_core.ros.session_trust import refused_or
+    from openral_core.ros.session_certificates import refused_or
 
     wanted = _read(namespaces)
     console = Console(highlight=False)
@@ -104,6 +104,6 @@ def _show(namespaces: list[str], search_s: float, *, as_json: bool, briefly: boo
 
 
 def _read(namespaces: list[str]) -> list[str]:
-    from openral_core.graph.names import read_namespace
+    from openral_core.graph.namespaces import read_namespace
 
     return list(dict.fromkeys(read_namespace(name) for name in namespaces))

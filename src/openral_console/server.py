@@ -13,13 +13,13 @@ from fastapi.responses import FileResponse, PlainTextResponse, Response
 from nicegui import ui
 
 from openral_console.access import OPERATOR, Access
-from openral_console.actions import STOPS, ActionLog
-from openral_console.listening import listen, serve_on, url_of
+from openral_console.audit_log import STOPS, ActionLog
+from openral_console.http_listener import listen, serve_on, url_of
+from openral_console.listen_options import ListenOptions, read_passwords
 from openral_console.live.deployment import Controls, LiveDeployment, ManualControl
-from openral_console.options import ListenOptions, read_passwords
 from openral_console.page.context import PageContext
 from openral_console.page.layout import build_page
-from openral_console.page.style import new_application, serve_pages
+from openral_console.page.web_application import new_application, serve_pages
 from openral_console.picture_socket import PictureSocket
 from openral_console.sessions import Sessions
 from openral_console.stop_process import StopProcess

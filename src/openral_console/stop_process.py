@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from openral_console.options import ListenOptions
+from openral_console.listen_options import ListenOptions
 from openral_console.sessions import Sessions
 from openral_core.process.announcements import STARTED_AGAIN
 from openral_core.process.wait_or_kill import wait_or_kill

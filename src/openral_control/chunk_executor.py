@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_control.chunk_queue import Chunk, ChunkQueue
+from openral_control.handover_blend import Seam
 from openral_control.intervention import Intervention, PausedGoal
-from openral_control.seam import Seam
 from openral_core.errors import ControlError, EnvelopeError
 from openral_core.types import RobotState
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from openral_core.cli import numbers
-from openral_core.cli.robot_option import DEFAULT_NAMESPACE, NamespaceOption
+from openral_core.cli.namespace_option import DEFAULT_NAMESPACE, NamespaceOption
 
 app = typer.Typer(no_args_is_help=True, help="Take the arm from the policies, and give it back.")
 Patience = Annotated[float, numbers.real("[s] to wait for the bridge.", least=0.1, most=600)]

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_control.joint_limits import JointLimits
+from openral_control.joint_envelope import JointLimits
 from openral_core.errors import EnvelopeError
 from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene

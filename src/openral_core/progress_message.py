@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from openral_core.errors import ContractError
-from openral_core.message_fields import goal_id_field, stamp_field
-from openral_core.progress import ProgressReading
+from openral_core.field_checks import goal_id_field, stamp_field
+from openral_core.progress_judgement import ProgressReading
 
 AHEAD_S = 2.0
 """[s] that the stamp of a reading may be ahead of a node's clock, which follows `/clock`."""

@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 from pydantic import Field, PrivateAttr, StringConstraints, model_validator
 
 from openral_core.errors import ManifestError, nearest
-from openral_core.files.document import Document, read_document
 from openral_core.files.named_files import find_file
+from openral_core.files.yaml_document import Document, read_document
 from openral_core.hardware.urdf import joints_in
 from openral_core.schema import Count, Fault, Interval, Many, Positive, Schema, Word, raise_faults, validate
 from openral_core.vocabulary import ControlMode, Embodiment, Modality

@@ -11,12 +11,12 @@ from typing import Annotated, Literal, TypeVar, overload
 
 from pydantic import Field, JsonValue, PrivateAttr, StringConstraints, model_validator
 
-from openral_core.arm_section import SceneArm
 from openral_core.errors import ManifestError, NotFoundError
-from openral_core.files.document import Document, read_document
-from openral_core.files.named_files import find_file, name_of
+from openral_core.files.named_files import find_files, name_of
+from openral_core.files.yaml_document import Document, read_document
 from openral_core.manifest.contracts import Box
 from openral_core.robot import robot_file
+from openral_core.scene_arm import SceneArm
 from openral_core.scene_parts import SceneAction, SceneCamera, SceneWorld
 from openral_core.schema import Count, Fault, Many, Positive, Schema, Vector3, Word, raise_faults, validate
 
@@ -244,25 +244,30 @@ def load_scene(path_or_name: str | Path, tier: type[DeployScene] = DeployScene) 
 
     Args:
         path_or_name: `metaworld_drawer`, `scenes/deploy/metaworld_drawer.yaml` or a path.
-        tier: the least tier that is needed; a higher one is one of these, too.
+        tier: the least tier that is needed; a higher one is one of these, too. A name may stand for a deployment and a
+            benchmark of the same world, such as `libero_spatial`: the first that is of this tier is taken.
 
     Raises:
         NotFoundError: no such scene.
         ManifestError: one line a fault, or the file is of a lower tier.
     """
-    return scene_of(read_document(find_file(path_or_name, "scene", SCENE_PATTERNS)), tier)
+    documents = [read_document(path) for path in find_files(path_or_name, "scene", SCENE_PATTERNS)]
+    return scene_of(next((one for one in documents if issubclass(_tier_of(one), tier)), documents[0]), tier)
+
+
+def _tier_of(document: Document) -> type[DeployScene]:
+    """Return the highest tier that a document's keys speak of."""
+    keys = document.data if isinstance(document.data, dict) else {}
+    if "metadata" in keys:
+        return BenchmarkScene
+    return SimScene if "task" in keys else DeployScene
 
 
 def scene_of(document: Document, tier: type[DeployScene] = DeployScene) -> DeployScene:
     """Validate a document as a scene; see `load_scene`. A robot's file may lie beside the scene's."""
-    keys = document.data if isinstance(document.data, dict) else {}
-    found: type[DeployScene] = DeployScene
-    if "metadata" in keys:
-        found = BenchmarkScene
-    elif "task" in keys:
-        found = SimScene
+    found = _tier_of(document)
     if not issubclass(found, tier):
-        missing = "metadata" if "task" in keys else "task"
+        missing = "metadata" if found is SimScene else "task"
         what = f"is missing: a {found.__name__}, needed a {tier.__name__}"
         raise ManifestError(document.fault((missing,), what, "add it, or name a scene that has it"))
     scene = validate(found, document)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from openral_core.errors import ManifestError, nearest
-from openral_core.files.document import Document, Key
+from openral_core.files.yaml_document import Document, Key
 
 T = TypeVar("T")
 ModelT = TypeVar("ModelT", bound=BaseModel)

@@ -8,8 +8,8 @@ from pathlib import Path
 from pydantic import Field, JsonValue, model_validator
 
 from openral_core.errors import ManifestError, NotFoundError
-from openral_core.files.document import Document, read_document
 from openral_core.files.named_files import find_file, names_of
+from openral_core.files.yaml_document import Document, read_document
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.schema import Count, Fault, InitRange, Many, Schema, Word, raise_faults, validate
 

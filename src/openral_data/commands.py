@@ -87,7 +87,7 @@ def replay(
 ) -> None:
     """Send an episode to its simulator through the bridge, and print how far it comes from the recording."""
     from openral_data.datasets.listing import dataset_folder
-    from openral_data.replay import load_episode
+    from openral_data.replay_deviation import load_episode
     from openral_data.ros.replay_node import replay as send
 
     found = load_episode(dataset_folder(folder), episode, scene)
@@ -102,7 +102,7 @@ def merge(
 ) -> None:
     """Make one dataset of several with the same columns; the others stay."""
     from openral_data.datasets.listing import dataset_folder
-    from openral_data.datasets.selection import EpisodeSelection, write_selection
+    from openral_data.datasets.merge_and_split import EpisodeSelection, write_selection
     from openral_data.lerobot_v3 import open_dataset
 
     chosen = [EpisodeSelection.of(open_dataset(dataset_folder(folder))) for folder in folders]
@@ -117,7 +117,7 @@ def split(
 ) -> None:
     """Make a dataset of some episodes of another, which stays as it is."""
     from openral_data.datasets.listing import dataset_folder
-    from openral_data.datasets.selection import EpisodeSelection, parse_episodes, write_selection
+    from openral_data.datasets.merge_and_split import EpisodeSelection, parse_episodes, write_selection
     from openral_data.lerobot_v3 import open_dataset
 
     wanted = parse_episodes(episodes)

@@ -28,9 +28,9 @@ from openral_core.files.json_file import read_json_object
 from openral_core.files.output_folder import check_folder
 from openral_core.files.settings_difference import settings_difference
 from openral_data.column_statistics import ColumnStatistics
+from openral_data.dataset_schema import DatasetMetadata
 from openral_data.episode import Episode, decode_png
 from openral_data.lerobot_meta import read_episodes, read_info, read_rows, read_sentences, tasks_table
-from openral_data.metadata import DatasetMetadata
 
 FILE_BYTES = 100_000_000
 """A data file is closed once it holds this many bytes of images."""
@@ -264,7 +264,7 @@ class Dataset:
             have = ", ".join(self.cameras)
             raise NotFoundError(f"{self.root}: no camera '{camera}' in this dataset; it has {have}")
         if self.info["features"][camera]["dtype"] == "video":
-            from openral_data.video import clips, decode_episodes
+            from openral_data.video_reader import clips, decode_episodes
 
             for image in decode_episodes(
                 clips(self.root, self.info, self.episodes, camera), self.info["fps"]

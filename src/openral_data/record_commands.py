@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from openral_core.cli import numbers
-from openral_core.cli.robot_option import DEFAULT_NAMESPACE, NamespaceOption
+from openral_core.cli.namespace_option import DEFAULT_NAMESPACE, NamespaceOption
 
 Patience = Annotated[float, numbers.seconds("Seconds to wait for a recorder.")]
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from openral_core.errors import DatasetError
 from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene
-from openral_data.metadata import ACTION_NAMES
+from openral_data.dataset_schema import ACTION_NAMES
 
 STATE_NAMES = ("ee_x", "ee_y", "ee_z", "ee_qx", "ee_qy", "ee_qz", "ee_qw", "gripper_opening")
 """Pose of the hand [m, unit quaternion] in the world frame, and the distance of the fingers [m]."""

@@ -16,7 +16,7 @@ from openral_core.errors import PolicyError
 from openral_core.manifest import RSkillManifest
 from openral_core.scene import DeployScene
 from openral_core.types import Image, Observation, Policy, RobotState, StepView
-from openral_policy_nodes.supervisor import GoalEnd
+from openral_policy_nodes.goal_supervisor import GoalEnd
 
 WARM_UP = "warm-up"
 """Name of the episode that warming up is, for the policy."""

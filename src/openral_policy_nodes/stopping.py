@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from openral_core.errors import OpenralError
-from openral_core.progress import ProgressReading, ProgressThresholds
+from openral_core.progress_judgement import ProgressReading, ProgressThresholds
 from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene
 from openral_core.stop_conditions import (
@@ -19,10 +19,10 @@ from openral_core.stop_conditions import (
     moves_fingers,
 )
 from openral_core.types import RobotState
+from openral_policy_nodes.executed_steps import StepCount
 from openral_policy_nodes.goal_request import GoalRefused, GoalRequest
+from openral_policy_nodes.goal_supervisor import GoalEnd, GoalOutcome
 from openral_policy_nodes.inference import PolicyChunk
-from openral_policy_nodes.step_count import StepCount
-from openral_policy_nodes.supervisor import GoalEnd, GoalOutcome
 from openral_rskill.progress_thresholds import progress_thresholds
 
 CHECK = "stop_when"

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from openral_core.cli import numbers
-from openral_core.cli.robot_option import DEFAULT_NAMESPACE, NamespaceOption
+from openral_core.cli.namespace_option import DEFAULT_NAMESPACE, NamespaceOption
 
 Patience = Annotated[float, numbers.real("[s] to wait for a reasoner.", least=0.1, most=600)]
 
@@ -26,7 +26,7 @@ def prompt(
     Exit code 0: the mission was done. 1: it failed, was stopped or replaced. 2: no reasoner took the sentence.
     130: Ctrl-C; a mission goes on without it.
     """
-    from openral_reasoner.ros.prompt import converse  # `openral --help` must not load rclpy
+    from openral_reasoner.ros.prompt_client import converse  # `openral --help` must not load rclpy
 
     raise typer.Exit(converse(sentence, patience, namespace))
 
@@ -38,7 +38,7 @@ def show(
     json: Annotated[bool, typer.Option("--json", help="One line of JSON in place of the table.")] = False,
 ) -> None:
     """Print the mission: its tasks, how often each was tried, and why it ended."""
-    from openral_reasoner.ros import mission_topics as mission_node
+    from openral_reasoner.ros import mission_client as mission_node
 
     raise typer.Exit(mission_node.show(patience, namespace, json))
 
@@ -46,7 +46,7 @@ def show(
 @mission.command()
 def watch(patience: Patience = 5.0, namespace: NamespaceOption = DEFAULT_NAMESPACE) -> None:
     """Follow the mission until it has ended. Exit code 0: it was done. 130: Ctrl-C."""
-    from openral_reasoner.ros import mission_topics as mission_node
+    from openral_reasoner.ros import mission_client as mission_node
 
     raise typer.Exit(mission_node.watch(patience, namespace))
 
@@ -58,7 +58,7 @@ def log(
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until Ctrl-C.")] = False,
 ) -> None:
     """Print every step of the mission with its reason."""
-    from openral_reasoner.ros import mission_topics as mission_node
+    from openral_reasoner.ros import mission_client as mission_node
 
     raise typer.Exit(mission_node.log(patience, namespace, follow))
 
@@ -66,7 +66,7 @@ def log(
 @mission.command()
 def cancel(patience: Patience = 5.0, namespace: NamespaceOption = DEFAULT_NAMESPACE) -> None:
     """Stop the mission, and whatever else moves the arm."""
-    from openral_reasoner.ros import mission_topics as mission_node
+    from openral_reasoner.ros import mission_client as mission_node
 
     raise typer.Exit(mission_node.cancel(patience, namespace))
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from openral_core.progress import ProgressThresholds
+from openral_core.progress_judgement import ProgressThresholds
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, Resume, SceneCamera, load_scene
 from openral_core.stop_conditions import FingerTravel
-from openral_rskill.playbook import Procedure, load_playbook
+from openral_rskill.playbook_procedure import Procedure, load_playbook
 from openral_rskill.progress_thresholds import progress_thresholds
 from openral_rskill.registry import resolve
 

@@ -8,8 +8,8 @@ from itertools import zip_longest
 from typing import Any
 
 from openral_core.manifest import StartPose
-from openral_reasoner.vocabulary import words
-from openral_rskill.playbook import Procedure
+from openral_reasoner.word_stems import words
+from openral_rskill.playbook_procedure import Procedure
 
 MOTION = "ros_action"
 """Kind of a skill that is an analytic motion, which measures itself whether it got where it was sent."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from openral_reasoner.palette import Palette
 from openral_reasoner.planner import Planner, Proposal
-from openral_reasoner.playbook import means_one_of
+from openral_reasoner.playbook_trigger import means_one_of
 
 _CLAUSE = re.compile(r"\s*(?:[;\n]|,?\s*\b(?:and\s+)?then\b)\s*", re.IGNORECASE)
 

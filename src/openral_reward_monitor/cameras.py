@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from openral_core.image_message import is_ahead
 from openral_core.manifest import Reward
 from openral_core.types import Image
-from openral_reward_monitor.health import CameraHealth
+from openral_reward_monitor.camera_health import CameraHealth
 from openral_reward_monitor.window import FrameWindow, Selection, WatchedGoal
 
 

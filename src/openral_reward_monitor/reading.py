@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.manifest import Reward
-from openral_core.progress import Progress, ProgressReading, ProgressThresholds, assess, slope_per_second
+from openral_core.progress_judgement import (
+    Progress,
+    ProgressReading,
+    ProgressThresholds,
+    assess,
+    slope_per_second,
+)
 from openral_reward_monitor.models.calibration import Calibration, joint_score
 from openral_reward_monitor.models.reward_model import RewardScores
 from openral_reward_monitor.window import Selection, WatchedGoal

@@ -6,14 +6,14 @@ import time
 
 import numpy as np
 
-from openral_control.safety.arm_limits import ArmLimits, Vector
+from openral_control.safety.joint_limits import ArmLimits, Vector
 from openral_control.safety.workspace import TOLERANCE_M
 from openral_core.manifest.contracts import Box
 from openral_core.scene import DeployScene
-from openral_robot_bridge.arm_scene import robot_command
 from openral_robot_bridge.driver import ArmMode, ArmState
 from openral_robot_bridge.findings import ArmFinding
 from openral_robot_bridge.robot_arm import RobotArm
+from openral_robot_bridge.scene_loading import robot_command
 
 WATCHED_S = 1.0
 """[s] for which states are asked for."""

@@ -120,7 +120,7 @@ def world(
     """Write robosuite's world with a Franka Research 3 in it, for its twin; robosuite's sidecar must be built."""
     from openral_core.cli.tables import console
     from openral_core.files.output_folder import check_folder
-    from openral_robot_bridge.twins.robosuite_world import write_world
+    from openral_robot_bridge.twins.robosuite_export import write_world
 
     loaded = _scene(scene)
     check_folder(out, "--out")
@@ -148,9 +148,9 @@ def try_skill(
     """Try a skill on the twin of a scene's arm, through a whole deployment; a row a trial. Exit 1 if none succeeded."""
     from openral_core.cli.tables import console
     from openral_core.files.output_folder import check_folder
-    from openral_robot_bridge.trials.run_trials import TrialPlan, run_trials, words_of
+    from openral_robot_bridge.trials.deployment_trials import TrialPlan, run_trials, words_of
     from openral_robot_bridge.trials.trial import TrialRow
-    from openral_rskill.contract import require_fit, require_policy
+    from openral_rskill.compatibility import require_fit, require_policy
     from openral_rskill.registry import resolve
 
     loaded, package = _scene(scene), resolve(rskill)
@@ -178,7 +178,7 @@ def try_skill(
 
 
 def _scene(ref: str, address: str | None = None) -> DeployScene:
-    from openral_robot_bridge.arm_scene import given_address, load_arm_scene
+    from openral_robot_bridge.scene_loading import given_address, load_arm_scene
 
     return load_arm_scene(ref, given_address(address))
 

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import numpy as np
 
 from openral_core.scene import DeployScene
-from openral_robot_bridge.arm_scene import robot_command
 from openral_robot_bridge.driver import ArmError, ArmMode
 from openral_robot_bridge.robot_arm import RobotArm
+from openral_robot_bridge.scene_loading import robot_command
 
 SPEED_RAD_S = 0.2
 """[rad/s] of the joint that has the longest way."""

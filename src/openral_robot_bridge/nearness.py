@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_control.safety.arm_limits import Vector
+from openral_control.safety.joint_limits import Vector
 
 TOUCH_M = 1e-9
 """[m] below which two geoms touch, and nothing says which way they part."""

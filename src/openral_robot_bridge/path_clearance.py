@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_control.safety.arm_limits import Vector
+from openral_control.safety.joint_limits import Vector
 
 MOST = 16
 """Parts of a way that are looked at; where they do not show that it is clear, it counts as not clear."""

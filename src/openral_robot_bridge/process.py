@@ -8,7 +8,7 @@ import threading
 import time
 from typing import Any
 
-from openral_control.safety.arm_limits import ArmLimits, Vector
+from openral_control.safety.joint_limits import ArmLimits, Vector
 from openral_core.errors import OpenralError
 from openral_robot_bridge.driver import ArmError, ArmInfo, ArmState
 from openral_robot_bridge.process_main import HostSettings, serve, used_limits

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from openral_control.safety.arm_limits import ArmLimits, Vector
-from openral_control.safety.follower import MotionFollower
-from openral_core.arm_section import SceneArm
+from openral_control.safety.joint_limits import ArmLimits, Vector
+from openral_control.safety.motion_follower import MotionFollower
 from openral_core.errors import OpenralError
+from openral_core.scene_arm import SceneArm
 from openral_robot_bridge.driver import (
     ArmDriver,
     ArmError,
@@ -31,7 +31,7 @@ from openral_robot_bridge.driver import (
     StreamedDriver,
 )
 from openral_robot_bridge.drivers.factory import make_driver
-from openral_robot_bridge.leader import Leader, PlanLeader, StreamLeader
+from openral_robot_bridge.setpoint_streaming import Leader, PlanLeader, StreamLeader
 from openral_robot_bridge.trajectory_plan import FINE_S
 
 

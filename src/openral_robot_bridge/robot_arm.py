@@ -14,22 +14,22 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_control.safety.arm_limits import ArmLimits, Vector, limits_of
 from openral_control.safety.hold_to_run import HoldToRun
+from openral_control.safety.joint_limits import ArmLimits, Vector, limits_of
 from openral_control.safety.make_filter import make_filter
 from openral_control.safety.safety_filter import SafeTarget
 from openral_control.safety.slow_start import SlowStart
-from openral_core.arm_section import SafetyLimits
 from openral_core.errors import ManifestError
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene
+from openral_core.scene_arm import SafetyLimits
 from openral_core.types import RobotState
-from openral_robot_bridge.arm_scene import robot_command, twin_hint
 from openral_robot_bridge.driver import ArmAwayError, ArmError, ArmInfo, ArmMode, ArmState, NotLedError
-from openral_robot_bridge.geometry import MujocoGeometry
-from openral_robot_bridge.lookahead import Lookahead
+from openral_robot_bridge.mujoco_geometry import MujocoGeometry
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
+from openral_robot_bridge.scene_loading import robot_command, twin_hint
+from openral_robot_bridge.target_lookahead import Lookahead
 from openral_sim_bridge.backend import RobotModel
 from openral_sim_bridge.backends.mjcf.control import JOINTS, make_control
 from openral_sim_bridge.backends.mjcf.gripper import CLOSED, OPEN, gripper_number

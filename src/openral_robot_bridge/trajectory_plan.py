@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openral_control.safety.arm_limits import Vector
-from openral_control.safety.follower import MotionFollower
+from openral_control.safety.joint_limits import Vector
+from openral_control.safety.motion_follower import MotionFollower
 from openral_robot_bridge.driver import TrajectoryPoint
 
 FINE_S = 0.004

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from openral_control.safety.arm_limits import ArmLimits
+from openral_control.safety.joint_limits import ArmLimits
 from openral_core.errors import ControlError, nearest
 from openral_core.hardware.urdf import parse_urdf
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from openral_core.errors import LicenseError, ManifestError
 from openral_core.manifest import COMMERCIAL_LICENSES, MANIFEST_NAME, RSkillManifest, load_manifest
 from openral_core.manifest.runtime import LOCAL
-from openral_rskill.store.installed import skill_folders
 from openral_rskill.store.reference import HubReference
+from openral_rskill.store.store_folders import skill_folders
 
 OPT_IN = "OPENRAL_ACCEPT_NONCOMMERCIAL"
 OPT_INS = (OPT_IN, "OPENRAL_ALLOW_NONCOMMERCIAL")

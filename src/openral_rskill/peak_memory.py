@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from openral_core.errors import OpenralError
 from openral_core.manifest import RSkillManifest
 from openral_rskill.license import check_license
-from openral_rskill.nf4.sizes import BYTES, MIN_NUMEL, packable
+from openral_rskill.nf4.packable_weights import BYTES, MIN_NUMEL, packable
 from openral_rskill.package import RSkillPackage
 from openral_rskill.safetensors_file import SUFFIX, TensorShape, tensor_shapes
 

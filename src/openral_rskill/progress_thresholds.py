@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from openral_core.progress import ProgressThresholds
+from openral_core.progress_judgement import ProgressThresholds
 from openral_core.scene import DeployScene
 from openral_rskill.registry import resolve
 

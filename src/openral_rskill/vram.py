@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from openral_core.errors import ContractError, UsageError
 from openral_core.manifest import RSkillManifest
-from openral_core.manifest.families import server_elsewhere
+from openral_core.manifest.family_rules import server_elsewhere
 from openral_rskill.peak_memory import peak_of, robot_gb
 from openral_rskill.registry import RSkillPackage
 

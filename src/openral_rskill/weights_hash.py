@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from openral_core.manifest.families import server_elsewhere
+from openral_core.manifest.family_rules import server_elsewhere
 from openral_rskill.package import RSkillPackage
 from openral_rskill.store.lock import sha256_of
 

@@ -28,8 +28,8 @@ Target = Annotated[str | None, typer.Argument(help="Port of a server, or name of
 @app.command("list")
 def list_(as_json: Annotated[bool, typer.Option("--json", help="Print the rows as JSON.")] = False) -> None:
     """List the sidecars, their environments, and the servers that run."""
-    from openral_sidecar.cleanup import running, size_of
     from openral_sidecar.environment.build import environment_folder, is_built
+    from openral_sidecar.sidecar_inventory import running, size_of
     from openral_sidecar.table import sidecar_names, sidecar_spec
 
     rows: list[dict[str, Any]] = []
@@ -97,7 +97,7 @@ def start(
 ) -> None:
     """Start a server that stays until `openral sidecar stop`; skills that ask for the same model use it."""
     from openral_rskill.license import check_checkpoint_license
-    from openral_sidecar.arguments import check_arguments
+    from openral_sidecar.argument_check import check_arguments
     from openral_sidecar.environment.build import ensure_environment
     from openral_sidecar.process import ServerProcess
     from openral_sidecar.table import sidecar_spec
@@ -132,7 +132,7 @@ def stop_(
     everything: Annotated[bool, typer.Option("--all", help="Stop every server.")] = False,
 ) -> None:
     """Stop servers, whoever started them; a skill that uses one starts another."""
-    from openral_sidecar.cleanup import running, stop
+    from openral_sidecar.sidecar_inventory import running, stop
 
     if target is None and not everything:
         raise UsageError("which server? give a port or a sidecar's name, or --all")
@@ -147,7 +147,7 @@ def logs(
     lines: Annotated[int, numbers.count("How many of the last lines.", "--lines", "-n")] = 40,
 ) -> None:
     """Print the end of a server's log: of the one at a port, or else of the newest of a sidecar or of all."""
-    from openral_sidecar.cleanup import log_of
+    from openral_sidecar.sidecar_inventory import log_of
 
     path = log_of(target)
     typer.echo(f"{path}:")
@@ -166,7 +166,7 @@ def prune(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
 ) -> None:
     """Throw away environments that no sidecar asks for, old logs, and what servers that were killed have left."""
-    from openral_sidecar.cleanup import delete, disposable, size_of
+    from openral_sidecar.sidecar_inventory import delete, disposable, size_of
 
     total = 0
     for path in disposable(everything=everything):

@@ -14,7 +14,7 @@ from typing import Any
 from openral_core.errors import SidecarError
 from openral_core.loopback import is_loopback
 from openral_sidecar.client import SidecarClient
-from openral_sidecar.environment.locks import exclusive
+from openral_sidecar.environment.file_lock import exclusive
 from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.errors import IdentityMismatch, SidecarDown, SidecarTimeout
 from openral_sidecar.identity import Identity, ServerIdentity, announcements, read_announcement

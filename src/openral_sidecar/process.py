@@ -13,7 +13,7 @@ from pathlib import Path
 
 from openral_core.errors import SidecarError
 from openral_core.files.atomic import write_atomically
-from openral_sidecar.environment.bundle import bundle_for
+from openral_sidecar.environment.code_links import bundle_for
 from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.errors import SidecarDown, SidecarTimeout
 from openral_sidecar.identity import ServerIdentity, announcements, forget

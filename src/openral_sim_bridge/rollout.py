@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from openral_core.adapters.history import FrameHistory
 from openral_core.types import Image, Observation, Policy, PolicyBatch, RobotState, StepView
 from openral_sim_bridge.backend import Snapshot, StepResult
-from openral_sim_bridge.stopwatch import Stopwatch, TimedPolicy
+from openral_sim_bridge.policy_timer import Stopwatch, TimedPolicy
 from openral_sim_bridge.trace import Trace, steps_a_frame
 
 

@@ -21,7 +21,7 @@ from openral_core.types import RobotState
 from openral_sim_bridge.backend import Backend
 from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.check_row import CheckRow, fault_rows
-from openral_sim_bridge.deployed_skills import deployment_rows
+from openral_sim_bridge.deployment_check import deployment_rows
 
 HOLD_S, MOVE_S = 1.0, 0.5
 """[s] how long the arm is held, and how long it is moved along each axis."""

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from openral_core.types import RobotState
 from openral_sim_bridge.backend import Backend
 from openral_sim_bridge.disturbances import Disturbance
-from openral_sim_bridge.recorder import TruthRecorder
-from openral_sim_bridge.still_pictures import StillPictures
+from openral_sim_bridge.rendering.render_cache import StillPictures
+from openral_sim_bridge.truth_recorder import TruthRecorder
 
 
 class SimulatedArm:

@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 
 from openral_control.chunk_executor import ChunkExecutor
 from openral_control.control_loop import ControlLoop, LoopSettings, Mode, Sink
-from openral_control.control_run import ControlRun
+from openral_control.control_thread import ControlRun
 from openral_control.envelope import Envelope
 from openral_core.errors import ContractError, SimulationError
-from openral_core.message_fields import text_field
+from openral_core.field_checks import text_field
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
 from openral_sim_bridge.backend import Backend
+from openral_sim_bridge.coordinate_frames import LinkFrames
 from openral_sim_bridge.disturbances import make_disturbance
-from openral_sim_bridge.frames import LinkFrames
-from openral_sim_bridge.recorder import TruthRecorder
 from openral_sim_bridge.simulated_arm import SimulatedArm, WorldRecorder
+from openral_sim_bridge.truth_recorder import TruthRecorder
 
 MAX_TASK = 128
 """Characters of the name of a task."""

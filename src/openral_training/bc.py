@@ -15,22 +15,22 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from openral_core.errors import DatasetError
-from openral_core.sentence import SentenceEncoder
+from openral_core.sentence_encoder import SentenceEncoder
 from openral_data.lerobot_v3 import Dataset
 from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork, MiniOutput
 from openral_rskill.mini.checkpoint import load_network, save_network
-from openral_training.batches import made_ahead
 from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
+from openral_training.cloning.cuda_graph_step import CudaGraphStep, cuda_graph
 from openral_training.cloning.data import FINE, CloningData, Demonstrations
 from openral_training.cloning.proposals import mixture_error, with_proposals
-from openral_training.cloning.recorded_step import RecordedStep, cuda_graph
 from openral_training.data_parallel import TrainingProcess, join
-from openral_training.demonstrations import CORRECTION
 from openral_training.devices import mixed_precision
+from openral_training.disturbed_expert import CORRECTION
 from openral_training.frames import augmentation, frame_cache
-from openral_training.mapping.data import mapped_data, write_manifest
-from openral_training.mapping.recipe import SkillRecipe
-from openral_training.recipe import Recipe
+from openral_training.mapping.dataset_recipe import SkillRecipe
+from openral_training.mapping.mapped_data import mapped_data, write_manifest
+from openral_training.prefetch import made_ahead
+from openral_training.task_recipe import Recipe
 
 EXPERTS = ("expert", "noisy_expert", CORRECTION)
 CHUNK = "label.chunk"
@@ -136,7 +136,7 @@ class SentencePool:
         return torch.from_numpy(blurred.astype(np.float32))
 
 
-class Batch(NamedTuple):
+class CloningBatch(NamedTuple):
     """What one process sees of one step, b rows, all on one device."""
 
     images: Tensor
@@ -157,7 +157,7 @@ class Batch(NamedTuple):
     @classmethod
     def of(
         cls, demos: Demonstrations, rows: NDArray[np.int64], share: slice, images: Tensor, words: Tensor
-    ) -> Batch:
+    ) -> CloningBatch:
         """Take the labels of a share of a batch of rows (B,), with its images and words, to where the images are."""
         own = rows[share]
         counted = np.minimum(demos.ahead[rows], demos.chunk.shape[1])
@@ -189,7 +189,7 @@ class Batches:
         weights = data.weights[data.demonstrations.task[data.demonstrations.frames]]
         self._chances = weights / weights.sum()
 
-    def make(self, step: int) -> Batch:
+    def make(self, step: int) -> CloningBatch:
         """Return what the process sees of a step's batch."""
         rng, demos = np.random.default_rng([self._config.seed, step]), self._data.demonstrations
         rows = np.sort(rng.choice(demos.frames, self._config.batch_size, p=self._chances))
@@ -200,7 +200,7 @@ class Batches:
             for look, view in zip(looks, self._frames, strict=True)
         ]
         words = self._sentences.draw(demos.task[rows], self._config.sentence_noise, rng)
-        return Batch.of(demos, rows, self._share, torch.stack(images, dim=1), words[self._share])
+        return CloningBatch.of(demos, rows, self._share, torch.stack(images, dim=1), words[self._share])
 
 
 def schedule(step: int, config: BcConfig) -> float:
@@ -248,7 +248,9 @@ def _warm_started(folder: Path, model: MiniConfig) -> MiniNetwork:
     return network if network.config == model else with_proposals(network, model.proposals)
 
 
-def losses(network: MiniNetwork, batch: Batch, forward: nn.Module | None = None) -> tuple[Tensor, Tensor]:
+def losses(
+    network: MiniNetwork, batch: CloningBatch, forward: nn.Module | None = None
+) -> tuple[Tensor, Tensor]:
     """Return the mean absolute error of the actions that belong to the episode, and of the landmarks [std].
 
     Of several proposals it is their `mixture_error`. The range of a scaled network counts as -1..1; without landmarks
@@ -278,8 +280,8 @@ def losses(network: MiniNetwork, batch: Batch, forward: nn.Module | None = None)
 
 
 def gradients(
-    network: MiniNetwork, config: BcConfig, process: TrainingProcess, first: Batch
-) -> Callable[[Batch], Tensor]:
+    network: MiniNetwork, config: BcConfig, process: TrainingProcess, first: CloningBatch
+) -> Callable[[CloningBatch], Tensor]:
     """Return what leaves a batch's gradients in the network and gives the loss of the process's actions.
 
     One process alone has a GPU replay it. Where processes average their gradients, kernels are launched one by one.
@@ -293,16 +295,16 @@ def gradients(
     parallel = process.parallel(network)
 
     def step(*tensors: Tensor) -> Tensor:
-        batch = Batch(*tensors)
-        losses_of_share = torch.stack(losses(network, batch, parallel)) * batch.shares
-        action, landmark = losses_of_share
+        batch = CloningBatch(*tensors)
+        action, landmark = losses(network, batch, parallel)
+        action, landmark = action * batch.shares[0], landmark * batch.shares[1]
         network.zero_grad()
         loss = process.size * (action + config.landmark_weight * landmark)
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         return action.detach()
 
-    recorded = RecordedStep(step, list(network.parameters()))
+    recorded = CudaGraphStep(step, list(network.parameters()))
     if process.size == 1 and network.state_mean.is_cuda:
         recorded.record(first, cuda_graph)
     return lambda batch: recorded(*batch)

@@ -13,18 +13,18 @@ from pathlib import Path
 
 import numpy as np
 
-from openral_benchmark.workers.parent_watch import worker_pool
+from openral_benchmark.workers.worker_pool import worker_pool
 from openral_core.errors import SimulationError
 from openral_data.episode import Episode, load_shard, save_shard
 from openral_rskill.registry import load_package
 from openral_rskill.weights_hash import weights_sha256
-from openral_training.corrections import corrections
-from openral_training.demonstrations import CORRECTION, demonstrate, push_away
+from openral_training.acting_skill import ActingSkill, tasks_of
+from openral_training.disturbed_expert import CORRECTION, demonstrate, push_away
+from openral_training.expert_corrections import corrections
 from openral_training.experts.factory import open_world
 from openral_training.experts.world import ExpertWorld
 from openral_training.misses import SCRIPTS, act_out, scripts_for
-from openral_training.policy_attempts import ActingSkill, tasks_of
-from openral_training.recipe import Recipe
+from openral_training.task_recipe import Recipe
 
 log = logging.getLogger(__name__)
 

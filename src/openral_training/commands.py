@@ -60,8 +60,8 @@ def collect(
     from openral_data.lerobot_v3 import DatasetWriter, begin_collection
     from openral_rskill.hub.install import ready
     from openral_training import collect as collecting
-    from openral_training.policy_attempts import require_fit
-    from openral_training.recipe import load_recipe, metadata_of
+    from openral_training.acting_skill import require_fit
+    from openral_training.task_recipe import load_recipe, metadata_of
 
     plan_for = load_recipe(recipe)
     skill = ready(policy).folder if policy else None
@@ -114,10 +114,10 @@ def bc(
     """
     from openral_data.datasets.listing import dataset_folder, refuse_dataset
     from openral_data.lerobot_v3 import open_dataset
-    from openral_rskill.evidence import keep_weights
+    from openral_rskill.measured_results import keep_weights
     from openral_training import bc as cloning
     from openral_training.data_parallel import leads
-    from openral_training.mapping.recipe import SkillRecipe, load_cloning_recipe
+    from openral_training.mapping.dataset_recipe import SkillRecipe, load_cloning_recipe
 
     console.quiet = not leads()
     check_folder(out, "--out")
@@ -167,11 +167,11 @@ def reward(
     """
     from openral_data.datasets.listing import dataset_folder, refuse_dataset
     from openral_data.lerobot_v3 import open_dataset
-    from openral_rskill.evidence import keep_weights
+    from openral_rskill.measured_results import keep_weights
     from openral_training import bc as cloning
     from openral_training import reward as rewarding
     from openral_training.data_parallel import leads
-    from openral_training.recipe import load_recipe
+    from openral_training.task_recipe import load_recipe
 
     console.quiet = not leads()
     check_folder(out, "--out")

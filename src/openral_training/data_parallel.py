@@ -53,7 +53,7 @@ class TrainingProcess:
 
     def parallel(self, network: nn.Module) -> nn.Module:
         """Return what the forward pass is to go through, so that gradients become their mean over processes."""
-        return network if self.size == 1 else DistributedDataParallel(network, broadcast_buffers=False)
+        return network if self.size == 1 else DistributedDataParallel(network)
 
     def total(self, value: Tensor) -> float:
         """Return the sum of one number of each process."""

@@ -38,7 +38,7 @@ def train_detector(
     The pictures are kept in <out>/run/pictures.npz and drawn once.
     """
     from openral_core.cli.progress import console, progress_bar
-    from openral_rskill.evidence import keep_weights
+    from openral_rskill.measured_results import keep_weights
     from openral_training.detector.pictures import draw_all
     from openral_training.detector.recipe import load_detector_recipe
     from openral_training.detector.train import DetectorTraining, train
@@ -77,9 +77,9 @@ def evaluate(
 
     from openral_core.cli.progress import console, progress_bar
     from openral_core.errors import ContractError
-    from openral_rskill.evidence import keep_result
     from openral_rskill.hub.install import ready
-    from openral_rskill.provenance import write_result
+    from openral_rskill.measured_results import keep_result
+    from openral_rskill.result_provenance import write_result
     from openral_training.detector.evaluate import DetectorPlan
     from openral_training.detector.evaluate import evaluate as run
     from openral_training.detector.recipe import load_detector_recipe

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from openral_core.errors import SimulationError
 from openral_data.episode import Episode
-from openral_training.demonstrations import (
+from openral_training.disturbed_expert import (
     MAX_STEPS,
     SETTLE,
     STAY,
@@ -21,7 +21,7 @@ from openral_training.demonstrations import (
     wander_actor,
 )
 from openral_training.experts.world import ExpertWorld
-from openral_training.recipe import Recipe
+from openral_training.task_recipe import Recipe
 
 LONG = 400
 """Control steps of a motion that goes on for as long as an attempt may last."""

@@ -21,18 +21,18 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, smooth_l1_loss
 
-from openral_core.sentence import SentenceEncoder
+from openral_core.sentence_encoder import SentenceEncoder
 from openral_data.lerobot_v3 import Dataset
 from openral_reward_monitor.models.mini.network import MiniRewardConfig, MiniRewardNetwork
 from openral_rskill.mini.checkpoint import WEIGHTS, load_network, save_network
 from openral_rskill.store.lock import sha256_of
-from openral_training.batches import made_ahead
 from openral_training.bc import EXPERTS, BcConfig, SentencePool, schedule
 from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
 from openral_training.data_parallel import TrainingProcess, join
 from openral_training.devices import mixed_precision
 from openral_training.frames import augmentation, frame_cache
-from openral_training.recipe import Recipe
+from openral_training.prefetch import made_ahead
+from openral_training.task_recipe import Recipe
 
 LEAST_REFERENCE_S, REFERENCE_QUANTILE = 0.5, 0.95
 """[s] that progress 0 is away from success, at least; and the quantile of the task's legs that it is otherwise."""

@@ -12,8 +12,8 @@ import typer
 
 from openral_core.cli import numbers
 from openral_core.files.output_folder import check_file
+from openral_training.appearance_shift import View
 from openral_training.devices import Device, DeviceOption
-from openral_training.views import View
 
 if TYPE_CHECKING:
     from openral_training.reward_eval.run import EvaluationPlan
@@ -53,10 +53,10 @@ def evaluate(
     from rich.table import Table
 
     from openral_core.cli.progress import console, progress_bar
-    from openral_rskill.evidence import keep_result
     from openral_rskill.hub.install import ready
-    from openral_rskill.provenance import write_result
-    from openral_training.policy_attempts import require_fit, with_all_cameras
+    from openral_rskill.measured_results import keep_result
+    from openral_rskill.result_provenance import write_result
+    from openral_training.acting_skill import require_fit, with_all_cameras
     from openral_training.reward_eval.page import headline, page
     from openral_training.reward_eval.run import evaluate as run
 
@@ -129,8 +129,8 @@ def _plan(
     from openral_core.errors import ContractError, NotFoundError
     from openral_rskill.hub.install import ready
     from openral_training.devices import torch_device
-    from openral_training.recipe import load_recipe
     from openral_training.reward_eval.run import EvaluationPlan
+    from openral_training.task_recipe import load_recipe
 
     device = torch_device(device)
     loaded = load_recipe(recipe)

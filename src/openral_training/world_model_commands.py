@@ -46,10 +46,10 @@ def collect(
     import torch
 
     from openral_data.lerobot_v3 import DatasetWriter, begin_collection
-    from openral_training.recipe import load_recipe
-    from openral_training.rl import recorded_rollouts as rollouts
+    from openral_training.rl import record_rollouts as rollouts
     from openral_training.rl.config import load_config, with_changes
     from openral_training.rl.initial_policy import BASE, state_policy
+    from openral_training.task_recipe import load_recipe
 
     torch.set_num_threads(1)
     chosen, scenes = with_changes(load_config(config), out=None, seed=seed, epochs=None), load_recipe(recipe)
@@ -125,7 +125,7 @@ def convert(
     ] = False,
 ) -> None:
     """Write the pickles of RLinf's OpenSora layout (traj*.npy, resnet_rm.pth) anew as npz and safetensors."""
-    from openral_training.world_model.convert import convert as converting
+    from openral_training.world_model.unpickle_files import convert as converting
 
     written = converting(folder, numpy_objects=numpy_objects)
     console.print(f"{folder}: {len(written)} files written, the last {written[-1].name}", soft_wrap=True)

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from openral_benchmark.commands import app
 from openral_benchmark.episode_log import EpisodeEntry
-from openral_benchmark.manifest_record import record_result
+from openral_benchmark.record_in_manifest import record_result
 from openral_benchmark.result import mean_step_latency_ms
 from openral_core.errors import (
     ContractError,

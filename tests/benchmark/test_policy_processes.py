@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import pytest
 from benchmark_points import write_skill
 
-from openral_benchmark import policy_processes as rule
-from openral_benchmark.execution import ExecutionConfig
+from openral_benchmark import policy_process_count as rule
+from openral_benchmark.execution_config import ExecutionConfig
 from openral_benchmark.policy_source import PolicySource
 from openral_core.errors import ContractError
 from openral_rskill.registry import RSkillPackage, load_package

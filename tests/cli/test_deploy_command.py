@@ -13,7 +13,7 @@ from openral_cli.deploy.commands import deploy as app
 from openral_core.errors import UsageError
 from openral_core.process import launched_deployment as deploy
 from openral_sim_bridge.backends.fake import FakeBackend
-from openral_sim_bridge.recorder import TruthRecorder
+from openral_sim_bridge.truth_recorder import TruthRecorder
 
 STAND_IN = """#!{python}
 import pathlib, shutil, sys

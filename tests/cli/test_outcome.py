@@ -12,13 +12,13 @@ from PIL import Image
 from rich.console import Console
 
 from openral_cli.deploy.mission_video import panel_state, write_film, write_gif
-from openral_cli.deploy.outcome import judge
-from openral_cli.deploy.report import print_outcome
+from openral_cli.deploy.outcome_table import print_outcome
+from openral_cli.deploy.run_outcome import judge
 from openral_core.errors import ManifestError, NotFoundError
 from openral_core.mission_record import load_mission, load_steps
 from openral_core.scene import load_scene
 from openral_sim_bridge.backends.fake import FakeBackend
-from openral_sim_bridge.recorder import TruthRecorder
+from openral_sim_bridge.truth_recorder import TruthRecorder
 
 HZ = 80.0
 TASKS = ["drawer-open-v3", "drawer-close-v3"]

@@ -15,7 +15,7 @@ from PIL import Image
 from openral_cli.deploy.run_facts import write_facts
 from openral_cli.deploy.run_page import run_page, write_report
 from openral_core.errors import NotFoundError
-from openral_core.files.run_folder import attempts_of, picture_path
+from openral_core.files.finished_run_folder import attempts_of, picture_path
 from openral_core.mission_record import RecordedStep
 from openral_core.scene import load_scene
 

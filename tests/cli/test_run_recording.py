@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from openral_cli.deploy.recorded import RunRecording
+from openral_cli.deploy.recording_summary import RunRecording
 from openral_core.errors import UsageError
+from openral_data.dataset_schema import DatasetMetadata
 from openral_data.episode import Episode, encode_png
 from openral_data.lerobot_v3 import DatasetWriter
-from openral_data.metadata import DatasetMetadata
 
 CAMERA, FRAMES = "observation.images.camera1", 3
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from openral_console.options import ListenOptions, is_password, read_passwords
+from openral_console.listen_options import ListenOptions, is_password, read_passwords
 from openral_console.sessions import PAGE, STOP, Sessions
 from openral_core.errors import InstallationError, OpenralError, UsageError
 
@@ -27,7 +27,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from openral_console.access import OPERATOR, Access
-from openral_console.listening import listen, url_of
+from openral_console.http_listener import listen, url_of
 from openral_console.ros.stop_server import application
 from openral_console.sign_in_queue import MAX_OF_PLACE
 

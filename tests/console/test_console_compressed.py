@@ -18,7 +18,7 @@ from sensor_msgs.msg import CompressedImage
 
 from openral_console.live.deployment import LiveDeployment
 from openral_console.ros.console_node import ConsoleNode
-from openral_control.ros.image_topics import ImageTopics
+from openral_control.ros.camera_publisher import ImageTopics
 from openral_core.image_message import encode_jpeg
 from openral_core.ros.qos import NEWEST
 

@@ -17,7 +17,7 @@ from system_stack import Stack
 
 from openral_console.live.deployment import LiveDeployment
 from openral_console.ros.console_node import ConsoleNode
-from openral_core.graph.names import is_of_another
+from openral_core.graph.namespaces import is_of_another
 
 INFO = 20
 OWN, OTHERS = "openral/bridge", ("arm2/bridge", "openral/left/bridge")

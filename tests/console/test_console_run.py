@@ -17,7 +17,7 @@ from system_stack import BIN
 
 from openral_console.run.finished_run import FinishedRun
 from openral_core.errors import NotFoundError
-from openral_core.files.run_folder import add_facts, picture_path
+from openral_core.files.finished_run_folder import add_facts, picture_path
 from openral_sim_bridge.rendering.mp4 import write_mp4
 
 if TYPE_CHECKING:

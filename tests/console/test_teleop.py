@@ -11,7 +11,7 @@ from console_hand import Watcher, take
 from system_operator import Operator
 from system_stack import Stack
 
-from openral_console.teleop.hold_to_run import LATE_S, Freshness
+from openral_console.teleop.page_freshness import LATE_S, Freshness
 from openral_console.teleop.steering import HORIZON_S, Steer, actions_for
 from openral_control.motions.arm import MotionArm
 from openral_core.robot import load_robot

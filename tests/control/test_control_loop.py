@@ -15,8 +15,8 @@ from openral_control.control_loop import ControlLoop, LoopSettings
 from openral_control.pacing import Pacer, RateMeter
 from openral_core.errors import ControlError, EnvelopeError, NotFoundError, SimulationError
 from openral_sim_bridge.backends.fake import FakeBackend
-from openral_sim_bridge.recorder import TruthRecorder
 from openral_sim_bridge.simulated_arm import SimulatedArm, WorldRecorder
+from openral_sim_bridge.truth_recorder import TruthRecorder
 
 HZ = 80.0
 

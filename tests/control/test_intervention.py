@@ -8,8 +8,8 @@ import pytest
 from openral_control.chunk_executor import ChunkExecutor
 from openral_control.chunk_queue import Chunk
 from openral_control.envelope import Envelope
+from openral_control.handover_blend import SEAM_S, Seam
 from openral_control.intervention import InterventionPhase
-from openral_control.seam import SEAM_S, Seam
 from openral_core.errors import ControlError
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene

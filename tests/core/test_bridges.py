@@ -11,7 +11,7 @@ from rclpy.context import Context
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from openral_core.ros.bridges import is_taken
+from openral_core.ros.bridge_conflict import is_taken
 
 
 @pytest.fixture

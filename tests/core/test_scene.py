@@ -13,10 +13,10 @@ from openral_core.files.share import share_directory
 from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene, DeployScene, SimScene, load_scene
 from openral_core.suite import load_suite, suite_with_task
-from openral_rskill.checks.states import unseen_states
+from openral_rskill.checks.unseen_states import unseen_states
 from openral_rskill.registry import resolve
 from openral_sim_bridge.backends.libero.suites import MAX_STEPS
-from openral_training.recipe import load_recipe
+from openral_training.task_recipe import load_recipe
 
 SHARE = share_directory()
 DRAWER = (SHARE / "scenes/deploy/metaworld_drawer.yaml").read_text()
@@ -110,6 +110,11 @@ def test_tiers_extend_each_other() -> None:
     assert benchmark.task_ids == ("metaworld/reach-v3",)
     with pytest.raises(ManifestError, match="a DeployScene, needed a SimScene"):
         load_scene("metaworld_drawer", SimScene)
+
+
+def test_a_name_of_a_deployment_and_a_benchmark_means_the_one_that_is_needed() -> None:
+    assert type(load_scene("libero_spatial")) is DeployScene
+    assert type(load_scene("libero_spatial", BenchmarkScene)) is BenchmarkScene
 
 
 def test_unknown_names_list_what_there_is() -> None:

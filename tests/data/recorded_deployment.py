@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from openral_core.teleoperation import TELEOPERATION
+from openral_core.teleoperation_names import TELEOPERATION
 from openral_data.recorded_columns import CameraColumn, RecordedColumns
 from openral_data.recording.assembler import ExecutedStep
-from openral_data.recording.notes import SkillNote
+from openral_data.recording.episode_notes import SkillNote
 from openral_data.recording.recorder import EpisodeRecorder
 from openral_data.recording.strategy import strategy_of
 from openral_data.recording_folder import RecordingFolder

@@ -17,11 +17,11 @@ from typer.testing import CliRunner
 
 from openral_core.errors import DatasetError
 from openral_data.commands import app
+from openral_data.dataset_schema import DatasetMetadata
 from openral_data.datasets.appender import DatasetAppender
 from openral_data.datasets.check import dataset_faults
 from openral_data.episode import Episode, encode_png
 from openral_data.lerobot_v3 import DatasetWriter
-from openral_data.metadata import DatasetMetadata
 
 CAMERA = COLUMNS.cameras[0].key
 DATA, META = "data/chunk-000/file-001.parquet", "meta/episodes/chunk-000/file-001.parquet"

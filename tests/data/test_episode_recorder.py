@@ -16,7 +16,7 @@ from recorded_deployment import COLUMNS, EVERY, RecordedDeployment, grey
 from openral_core.errors import DatasetError, OutputError
 from openral_data.datasets.check import dataset_faults
 from openral_data.lerobot_v3 import Dataset, open_dataset
-from openral_data.recording import finishing
+from openral_data.recording import segments_to_episode
 from openral_data.recording.recorder import FLUSH_S
 from openral_data.recording.repair import repair_recording
 from openral_data.recording_folder import RecordingFolder
@@ -136,8 +136,8 @@ def test_a_highlight_joins_the_newest_parts_to_one_episode(tmp_path: Path) -> No
 
 
 def test_the_ring_keeps_the_newest_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("openral_data.recording.ring.RING_EPISODES", 2)
-    monkeypatch.setattr("openral_data.recording.ring.RING_DATASETS", 2)
+    monkeypatch.setattr("openral_data.recording.dataset_ring.RING_EPISODES", 2)
+    monkeypatch.setattr("openral_data.recording.dataset_ring.RING_DATASETS", 2)
     world = RecordedDeployment(tmp_path, "always")
     for _ in range(6):
         world.run(40)
@@ -229,7 +229,7 @@ def test_a_bag_that_could_not_be_kept_is_kept_by_a_repair_beside_its_own_episode
         world.goal(goal)
         with monkeypatch.context() as patch:
             if goal == "a" * 32:
-                patch.setattr(finishing, "_keep_bags", full)
+                patch.setattr(segments_to_episode, "_keep_bags", full)
             world.run(80, goal_id=goal)
             world.goal("")
             time.sleep(1.0)

@@ -9,7 +9,7 @@ from nav_msgs.msg import Path
 from visualization_msgs.msg import MarkerArray
 
 from openral_core.files.share import share_directory
-from openral_core.graph.names import COMPRESSED_SUFFIX
+from openral_core.graph.namespaces import COMPRESSED_SUFFIX
 from openral_core.robot import load_robot
 from openral_data.recorded_columns import RecordedColumns
 from openral_data.ros.topics import recorded_topics

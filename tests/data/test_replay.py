@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from openral_core.errors import ControlError
-from openral_data.replay import ReplayEpisode
+from openral_data.replay_deviation import ReplayEpisode
 from openral_data.ros.replay_node import replay
 
 FRAMES, STEPS = 12, 4

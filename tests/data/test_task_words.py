@@ -10,7 +10,7 @@ from recorded_deployment import HZ, RecordedDeployment
 
 from openral_core.scene import load_scene
 from openral_data.lerobot_v3 import open_dataset
-from openral_data.recording.task_words import task_words
+from openral_data.recording.task_lookup import task_words
 
 STEPS = 60
 

@@ -22,7 +22,7 @@ from sensor_msgs.msg import CameraInfo, Image, JointState
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
-from openral_core.graph.names import ros_arguments
+from openral_core.graph.namespaces import ros_arguments
 from openral_policy_nodes.ros.fake_node import FakePolicyNode
 
 PATIENCE_S = 90.0

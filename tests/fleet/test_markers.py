@@ -12,7 +12,7 @@ from nav_msgs.msg import Path
 from openral.msg import Mission, TaskProgress
 from visualization_msgs.msg import Marker, MarkerArray
 
-from openral_core.graph.names import ros_arguments
+from openral_core.graph.namespaces import ros_arguments
 
 SPACE = "/arm2"
 

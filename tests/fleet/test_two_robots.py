@@ -18,7 +18,13 @@ from typer.testing import CliRunner
 from openral_console.fleet_commands import NOBODY, app
 from openral_core.errors import UsageError
 from openral_core.files.share import share_directory
-from openral_core.graph.names import deployment_of, frame_prefix, graph_name, read_namespace, ros_arguments
+from openral_core.graph.namespaces import (
+    deployment_of,
+    frame_prefix,
+    graph_name,
+    read_namespace,
+    ros_arguments,
+)
 from openral_core.process.launched_deployment import ros2_command
 
 FIRST, SECOND = "/openral", "/arm2"

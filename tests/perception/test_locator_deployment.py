@@ -12,7 +12,7 @@ from tf2_msgs.msg import TFMessage
 from openral_core.scene import load_scene
 from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.backends.mjcf.backend import MjcfBackend
-from openral_sim_bridge.frames import intrinsics
+from openral_sim_bridge.coordinate_frames import intrinsics
 
 SCENE, CAMERA, INIT_ID = "tabletop_panda", "front", 3
 COMING = ("has come yet", "stood when")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from openral_core.errors import ContractError
-from openral_perception.views import KEPT, CameraInbox, decode_depth, read_lens
+from openral_perception.camera_inbox import KEPT, CameraInbox, decode_depth, read_lens
 
 K = np.array([60.0, 0, 32, 0, 60, 24, 0, 0, 1])
 

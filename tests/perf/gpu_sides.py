@@ -90,7 +90,7 @@ def _with_bitsandbytes(model: Any, packed: Sequence[str], device: str) -> Any:
     import bitsandbytes as bnb
     from torch import nn
 
-    from openral_rskill.nf4.modules import replace
+    from openral_rskill.nf4.module_surgery import replace
 
     for name in packed:
         layer = model.get_submodule(name)
@@ -111,9 +111,9 @@ def _with_bitsandbytes(model: Any, packed: Sequence[str], device: str) -> Any:
 def rldx(folder: Path, device: str, *, alone: bool = False) -> dict[str, Call]:
     """A chunk for one robot with LIBERO's pictures: packed and recorded here, plain with bitsandbytes beside it."""
     from openral_policy_nodes.families.rldx.backbone import fill
-    from openral_policy_nodes.families.rldx.padding import let_sentences_differ
-    from openral_policy_nodes.families.rldx.recordings import record_parts
-    from openral_sidecar.recorded_call import CudaGraphs
+    from openral_policy_nodes.families.rldx.cuda_graphs import record_parts
+    from openral_policy_nodes.families.rldx.mixed_length_batch import let_sentences_differ
+    from openral_sidecar.cuda_graph_call import CudaGraphs
 
     ours = _rldx_skeleton(folder)
     packed = fill(ours, folder, device)
@@ -142,7 +142,7 @@ def _rldx_skeleton(folder: Path) -> Any:
     from accelerate import init_empty_weights
     from tiny_checkpoints.rldx import RldxParts, size_in
 
-    from openral_rskill.nf4.modules import cast_parameters
+    from openral_rskill.nf4.module_surgery import cast_parameters
 
     with init_empty_weights(include_buffers=False):
         parts = RldxParts(size_in(folder), folder)

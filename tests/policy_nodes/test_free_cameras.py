@@ -14,7 +14,7 @@ from builtin_interfaces.msg import Time
 from fake_bridge import DT_NS, FakeBridge, PolicyProcess, result_of, wait_for
 from sensor_msgs.msg import Image
 
-from openral_policy_nodes.supervisor import GoalOutcome
+from openral_policy_nodes.goal_supervisor import GoalOutcome
 
 pytestmark = pytest.mark.slow
 WORDS = "open the drawer"

@@ -9,7 +9,7 @@ from openral_core.robot import load_robot
 from openral_core.scene import load_scene
 from openral_core.types import RobotState
 from openral_policy_nodes.inference import SensorSet
-from openral_policy_nodes.motions import MotionSource
+from openral_policy_nodes.motion_source import MotionSource
 
 SCENE = load_scene("metaworld_drawer")
 GOAL = "a" * 32

@@ -13,8 +13,8 @@ from builtin_interfaces.msg import Time
 from fake_bridge import FakeBridge, PolicyProcess, result_of, wait_for, wait_future
 from lifecycle_msgs.msg import Transition
 
-from openral_core.guarded import EXIT_UNFIT
-from openral_policy_nodes.supervisor import GoalOutcome
+from openral_core.guarded_callbacks import EXIT_UNFIT
+from openral_policy_nodes.goal_supervisor import GoalOutcome
 
 pytestmark = pytest.mark.slow
 WORDS = "open the drawer"

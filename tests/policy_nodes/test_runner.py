@@ -10,8 +10,8 @@ import pytest
 from openral_core.errors import PolicyError
 from openral_policy_nodes.fake import load
 from openral_policy_nodes.inference import Inference, PolicyChunk
+from openral_policy_nodes.inference_thread import PolicyRunner
 from openral_policy_nodes.latency import LatencyStatistics
-from openral_policy_nodes.runner import PolicyRunner
 
 FRAME_NS = 50_000_000
 DT_NS = 12_500_000

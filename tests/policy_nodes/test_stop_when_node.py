@@ -11,7 +11,7 @@ from action_msgs.msg import GoalStatus
 from fake_bridge import FakeBridge, PolicyProcess, result_of, wait_for, wait_future
 from openral.msg import TaskProgress
 
-from openral_policy_nodes.supervisor import GoalOutcome
+from openral_policy_nodes.goal_supervisor import GoalOutcome
 
 pytestmark = pytest.mark.slow
 WORDS = "open the drawer"

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from openral_core.progress import ProgressReading
+from openral_core.progress_judgement import ProgressReading
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
 from openral_core.stop_conditions import parse_stop_when
 from openral_core.types import RobotState
+from openral_policy_nodes.executed_steps import StepCount
 from openral_policy_nodes.goal_request import GoalRefused, GoalRequest, parse_goal
+from openral_policy_nodes.goal_supervisor import BridgeStatus, GoalOutcome
 from openral_policy_nodes.inference import PolicyChunk
-from openral_policy_nodes.step_count import StepCount
 from openral_policy_nodes.stopping import GoalStops, Stopping
-from openral_policy_nodes.supervisor import BridgeStatus, GoalOutcome
 
 DT_NS = 12_500_000
 DT_S = DT_NS * 1e-9

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from openral_core.instant import Instant
-from openral_policy_nodes.supervisor import (
+from openral_policy_nodes.goal_supervisor import (
     BridgeStatus,
     GoalEnd,
     GoalOutcome,

@@ -10,19 +10,19 @@ from pathlib import Path
 import cv2
 
 from openral_core.instant import Instant
-from openral_core.progress import ProgressReading, ProgressThresholds
+from openral_core.progress_judgement import ProgressReading, ProgressThresholds
 from openral_reasoner.llm.agent import MissionAgent
 from openral_reasoner.llm.fakes import Brain, Endpoint, written_image
 from openral_reasoner.llm.models import build_model
 from openral_reasoner.llm.settings import ModelSettings
-from openral_reasoner.memory.memory import Memory
+from openral_reasoner.memory.notes_file import Memory
+from openral_reasoner.mission.agent_gate import SteeringLimits
+from openral_reasoner.mission.agent_requests import Look, QueryProgress, Reply
 from openral_reasoner.mission.attempt import CancelGoal, Command, DirectorConfig, Propose, SendGoal
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.mission import LogEntry
 from openral_reasoner.mission.planning_service import PlanningService
-from openral_reasoner.mission.request_queue import Look, QueryProgress, Reply
-from openral_reasoner.mission.steering import SteeringLimits
 from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import Palette, Skill, SkillTask
 

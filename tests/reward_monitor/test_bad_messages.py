@@ -13,7 +13,7 @@ from reward_camera import BEST_EFFORT, FakeCamera, wait_for
 from reward_manifest import SIZE
 from sensor_msgs.msg import Image, JointState
 
-from openral_reward_monitor.incoming import MAX_JOINTS, MAX_SIDE
+from openral_reward_monitor.message_checks import MAX_JOINTS, MAX_SIDE
 
 pytestmark = pytest.mark.slow
 MANY = 10_000_000

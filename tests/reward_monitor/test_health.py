@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from openral_reward_monitor.health import CameraHealth
+from openral_reward_monitor.camera_health import CameraHealth
 
 PICTURE = np.full((8, 8, 3), 100, np.uint8)
 

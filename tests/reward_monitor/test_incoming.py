@@ -7,7 +7,13 @@ import pytest
 
 from openral_core.errors import ContractError
 from openral_core.image_message import MAX_AHEAD_S, parse_stamp
-from openral_reward_monitor.incoming import MAX_JOINTS, MAX_SIDE, camera_of_size, parse_joints, parse_status
+from openral_reward_monitor.message_checks import (
+    MAX_JOINTS,
+    MAX_SIDE,
+    camera_of_size,
+    parse_joints,
+    parse_status,
+)
 from openral_reward_monitor.window import WatchedGoal
 
 

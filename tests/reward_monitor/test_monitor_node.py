@@ -13,7 +13,7 @@ import pytest
 from reward_camera import wait_for
 from reward_manifest import REWARD, SIZE
 
-from openral_core.guarded import EXIT_UNFIT
+from openral_core.guarded_callbacks import EXIT_UNFIT
 
 pytestmark = pytest.mark.slow
 

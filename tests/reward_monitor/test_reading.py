@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from openral_core.manifest import Reward
-from openral_core.progress import slope_per_second
+from openral_core.progress_judgement import slope_per_second
 from openral_reward_monitor.models.calibration import Calibration, CameraCalibration
 from openral_reward_monitor.models.reward_model import RewardScores
 from openral_reward_monitor.reading import ReadingMaker

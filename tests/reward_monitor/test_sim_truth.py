@@ -10,7 +10,7 @@ from openral_core.errors import PolicyError
 from openral_reward_monitor.models.reward_model import load_reward_model
 from openral_reward_monitor.models.sim_truth import FRESH_S
 from openral_sim_bridge.backend import Snapshot
-from openral_sim_bridge.recorder import TruthRecorder
+from openral_sim_bridge.truth_recorder import TruthRecorder
 
 FRAMES = np.zeros((3, 4, 4, 3), np.uint8)
 TASKS = {"open the drawer": "drawer-open-v3", "fly": "fly-v3"}

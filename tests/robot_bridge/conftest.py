@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from twin_process import TwinProcess
 
-from openral_core.arm_section import SceneArm
 from openral_core.scene import DeployScene, load_scene
+from openral_core.scene_arm import SceneArm
 
 
 @pytest.fixture(autouse=True)

@@ -6,15 +6,15 @@ import mujoco
 import numpy as np
 import pytest
 
-from openral_control.safety.arm_limits import Vector, limits_of
 from openral_control.safety.distance import DistanceCheck
+from openral_control.safety.joint_limits import Vector, limits_of
+from openral_control.safety.joint_step import PlaceCheck
 from openral_control.safety.position import PositionCheck
 from openral_control.safety.singularity import SingularityCheck
-from openral_control.safety.step import PlaceCheck
 from openral_control.safety.workspace import WorkspaceCheck
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
-from openral_robot_bridge.geometry import MujocoGeometry
+from openral_robot_bridge.mujoco_geometry import MujocoGeometry
 from openral_robot_bridge.nearness import Nearness, ordered
 from openral_sim_bridge.backends.mjcf.world import CompiledScene
 

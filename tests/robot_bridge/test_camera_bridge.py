@@ -25,7 +25,7 @@ from tf2_msgs.msg import TFMessage
 from typer.testing import CliRunner
 
 from openral_core.files.share import share_directory
-from openral_core.guarded import EXIT_UNFIT
+from openral_core.guarded_callbacks import EXIT_UNFIT
 from openral_core.image_message import decode_compressed
 from openral_core.scene import load_scene
 from openral_robot_bridge.commands import app

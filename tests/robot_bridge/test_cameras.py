@@ -14,8 +14,8 @@ from openral_core.files.share import share_directory
 from openral_core.scene import load_scene
 from openral_robot_bridge.cameras.camera_check import judge_camera
 from openral_robot_bridge.cameras.device import shown
-from openral_robot_bridge.cameras.feed import PictureFeed
 from openral_robot_bridge.cameras.picture_fit import PictureFit
+from openral_robot_bridge.cameras.picture_health import PictureFeed
 
 K = np.array([[300.0, 0.0, 160.0], [0.0, 310.0, 120.0], [0.0, 0.0, 1.0]])
 

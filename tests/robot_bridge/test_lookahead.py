@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from openral_control.safety.arm_limits import ArmLimits, Vector
+from openral_control.safety.joint_limits import ArmLimits, Vector
 from openral_core.scene import DeployScene
 from openral_robot_bridge.driver import ArmInfo, ArmState, NotLedError
 from openral_robot_bridge.drivers.fake import FakeDriver

@@ -9,16 +9,16 @@ from typing import cast
 import numpy as np
 import pytest
 
-from openral_control.safety.arm_limits import ArmLimits, Vector, limits_of
-from openral_control.safety.follower import MotionFollower
+from openral_control.safety.joint_limits import ArmLimits, Vector, limits_of
 from openral_control.safety.make_filter import make_filter
+from openral_control.safety.motion_follower import MotionFollower
 from openral_core.files.share import share_directory
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
 from openral_robot_bridge.driver import StreamedDriver
-from openral_robot_bridge.geometry import MujocoGeometry
-from openral_robot_bridge.leader import StreamLeader
+from openral_robot_bridge.mujoco_geometry import MujocoGeometry
 from openral_robot_bridge.process_main import used_limits
+from openral_robot_bridge.setpoint_streaming import StreamLeader
 from openral_robot_bridge.urdf_limits import read_limits
 from openral_sim_bridge.backends.mjcf.world import CompiledScene
 

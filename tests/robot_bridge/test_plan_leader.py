@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from openral_control.safety.arm_limits import ArmLimits, Vector, limits_of
-from openral_control.safety.follower import MotionFollower
-from openral_control.safety.path import ClearPathCheck
+from openral_control.safety.clear_path import ClearPathCheck
+from openral_control.safety.joint_limits import ArmLimits, Vector, limits_of
+from openral_control.safety.motion_follower import MotionFollower
 from openral_control.safety.safety_filter import SafetyFilter
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
 from openral_robot_bridge.driver import TrajectoryPoint
 from openral_robot_bridge.drivers.fake import FakeDriver
-from openral_robot_bridge.geometry import MujocoGeometry
-from openral_robot_bridge.leader import PlanLeader, StreamLeader
+from openral_robot_bridge.mujoco_geometry import MujocoGeometry
 from openral_robot_bridge.process_main import used_limits
+from openral_robot_bridge.setpoint_streaming import PlanLeader, StreamLeader
 from openral_robot_bridge.trajectory_plan import FINE_S
-from openral_robot_bridge.twins.trajectory import FollowedTrajectory
+from openral_robot_bridge.twins.trajectory_controller import FollowedTrajectory
 from openral_sim_bridge.backends.mjcf.world import CompiledScene
 
 ARM = limits_of(load_robot("fr3"))

@@ -23,7 +23,7 @@ from openral_core.process.announcements import is_announcement
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
 from openral_core.types import RobotState
-from openral_robot_bridge.deployed_arm import ArmBridgeOptions, DeployedArm
+from openral_robot_bridge.arm_bridge import ArmBridgeOptions, DeployedArm
 from openral_robot_bridge.driver import ArmError, ArmMode
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
@@ -243,9 +243,9 @@ def test_a_deployment_says_at_once_that_its_arm_is_away_from_the_start_pose(
     def elsewhere(settings: HostSettings) -> ArmProcess:
         return ArmProcess(replace(settings, start=settings.start + 0.5 * np.eye(7)[1]))
 
-    monkeypatch.setattr("openral_robot_bridge.deployed_arm.RobotArm", partial(RobotArm, connect=elsewhere))
+    monkeypatch.setattr("openral_robot_bridge.arm_bridge.RobotArm", partial(RobotArm, connect=elsewhere))
     monkeypatch.setattr(
-        "openral_robot_bridge.deployed_arm.load_arm_scene", lambda scene, address: scene_with("fake")
+        "openral_robot_bridge.arm_bridge.load_arm_scene", lambda scene, address: scene_with("fake")
     )
     deployed = DeployedArm(ArmBridgeOptions(scene="fake"), NoSink())
     try:
@@ -280,9 +280,9 @@ def test_what_fails_behind_the_connection_leaves_no_process(
         with pytest.raises(ManifestError, match="no such limit"):
             RobotArm(scene_with("fake"))
     assert multiprocessing.active_children() == []
-    monkeypatch.setattr("openral_robot_bridge.deployed_arm.LinkFrames", broken)
+    monkeypatch.setattr("openral_robot_bridge.arm_bridge.LinkFrames", broken)
     monkeypatch.setattr(
-        "openral_robot_bridge.deployed_arm.load_arm_scene", lambda scene, address: scene_with("fake")
+        "openral_robot_bridge.arm_bridge.load_arm_scene", lambda scene, address: scene_with("fake")
     )
     with pytest.raises(ManifestError, match="no such limit"):
         DeployedArm(ArmBridgeOptions(scene="fake"), NoSink())

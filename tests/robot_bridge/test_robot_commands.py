@@ -19,12 +19,12 @@ from typer.testing import CliRunner
 
 from openral_core.errors import ContractError, ControlError, ManifestError, UsageError
 from openral_core.files.share import share_directory
-from openral_robot_bridge.arm_scene import load_arm_scene, robot_command
 from openral_robot_bridge.commands import app
 from openral_robot_bridge.driver import ArmError, ArmMode, ArmState
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
 from openral_robot_bridge.robot_arm import RobotArm
+from openral_robot_bridge.scene_loading import load_arm_scene, robot_command
 from openral_robot_bridge.urdf_limits import read_limits
 
 SHARE = share_directory()

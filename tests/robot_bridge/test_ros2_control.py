@@ -16,16 +16,16 @@ from leading import STILL, hung, lead, wait_for, wait_until
 from twin_process import TwinProcess
 from typer.testing import CliRunner
 
-from openral_control.safety.arm_limits import limits_of
-from openral_core.arm_section import SceneArm
+from openral_control.safety.joint_limits import limits_of
 from openral_core.robot import load_robot
-from openral_robot_bridge.arm_scene import load_arm_scene
+from openral_core.scene_arm import SceneArm
 from openral_robot_bridge.commands import app
 from openral_robot_bridge.driver import ArmError, ArmMode, TrajectoryPoint
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
 from openral_robot_bridge.robot_arm import RobotArm
-from openral_robot_bridge.twins.trajectory import FollowedTrajectory
+from openral_robot_bridge.scene_loading import load_arm_scene
+from openral_robot_bridge.twins.trajectory_controller import FollowedTrajectory
 
 DOMAIN = str(100 + os.getpid() % 130)
 LIMITS = limits_of(load_robot("fr3"))

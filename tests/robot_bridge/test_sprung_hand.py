@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from openral_control.safety.arm_limits import ArmLimits
+from openral_control.safety.joint_limits import ArmLimits
 from openral_core.scene import DeployScene, SceneAction
 from openral_robot_bridge.driver import ArmInfo, ArmState
 from openral_robot_bridge.drivers.fake import FakeDriver

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from openral_control.safety.arm_limits import limits_of
+from openral_control.safety.joint_limits import limits_of
 from openral_core.robot import load_robot
 from openral_robot_bridge.drivers.panda.target_tracker import CYCLE_S, TargetTracker
 

@@ -14,8 +14,8 @@ from openral_core.files.share import share_directory
 from openral_core.manifest import RSkillManifest, load_manifest
 from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene, load_scene
-from openral_rskill.assumptions import assumptions
-from openral_rskill.contract import match, package_findings, require
+from openral_rskill.compatibility import match, package_findings, require
+from openral_rskill.manifest_assumptions import assumptions
 
 Make = Callable[..., RSkillManifest]
 BOX = {"low": [-1, -1, -1], "high": [2, 2, 2]}

@@ -9,11 +9,11 @@ from importlib.metadata import EntryPoint
 import pytest
 from pydantic import ValidationError
 
-from openral_core.manifest import ImagePreprocessing, RSkillManifest, families
-from openral_core.manifest.families import FamilyRule, family_rule, known_families, server_elsewhere
+from openral_core.manifest import ImagePreprocessing, RSkillManifest, family_rules
+from openral_core.manifest.family_rules import FamilyRule, family_rule, known_families, server_elsewhere
 from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene
-from openral_rskill.contract import match, package_findings
+from openral_rskill.compatibility import match, package_findings
 from openral_rskill.registry import load_package
 
 Make = Callable[..., RSkillManifest]
@@ -37,8 +37,8 @@ def plugged(monkeypatch: pytest.MonkeyPatch) -> None:
         "odd": f"{__name__}:NOT_A_RULE",
         "gone": "no_such_module_anywhere:RULE",
     }
-    found = {name: [EntryPoint(name, value, families.GROUP)] for name, value in targets.items()}
-    monkeypatch.setattr(families, "entry_points", lambda group, name: found.get(name, []))
+    found = {name: [EntryPoint(name, value, family_rules.GROUP)] for name, value in targets.items()}
+    monkeypatch.setattr(family_rules, "entry_points", lambda group, name: found.get(name, []))
 
 
 @pytest.mark.usefixtures("plugged")

@@ -10,7 +10,7 @@ import pytest
 from hub_server import Hub
 
 from openral_core.errors import HubError
-from openral_rskill.hub import transfer
+from openral_rskill.hub import download
 from openral_sim_bridge.backends.libero.assets import PARTS, REPOSITORY, ensure_assets, find_assets
 
 FILES = {f"{part}/thing.msh": bytes([index]) * 500 for index, part in enumerate(PARTS)}
@@ -23,7 +23,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("OPENRAL_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("HF_TOKEN_PATH", str(tmp_path / "no-token"))
-    monkeypatch.setattr(transfer, "PAUSES_S", (0.0,))
+    monkeypatch.setattr(download, "PAUSES_S", (0.0,))
     with hub_server.running() as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.endpoint)
         yield hub

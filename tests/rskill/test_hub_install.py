@@ -17,7 +17,7 @@ from example_skill import MANIFEST, write_safetensors
 from hub_server import Hub
 
 from openral_core.errors import HubError, LicenseError, NotFoundError, OpenralError, WeightsError
-from openral_rskill.hub import transfer
+from openral_rskill.hub import download
 from openral_rskill.hub.client import HubClient
 from openral_rskill.hub.install import install
 from openral_rskill.hub.remove import remove
@@ -34,7 +34,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("OPENRAL_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("HF_TOKEN_PATH", str(tmp_path / "no-token"))
-    monkeypatch.setattr(transfer, "PAUSES_S", (0.0, 0.0))
+    monkeypatch.setattr(download, "PAUSES_S", (0.0, 0.0))
     with hub_server.running() as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.endpoint)
         yield hub

@@ -10,7 +10,7 @@ from example_skill import SEED
 
 from openral_core.files.share import share_directory
 from openral_core.manifest import load_manifest
-from openral_core.manifest.families import unread_fields
+from openral_core.manifest.family_rules import unread_fields
 
 FOLDERS = sorted(path.parent for path in (share_directory() / "rskills").glob("*/rskill.yaml"))
 

@@ -11,7 +11,7 @@ import pytest
 from example_skill import MANIFEST, write_safetensors
 
 from openral_core.errors import NotFoundError, WeightsError
-from openral_rskill.hub.convert import convert
+from openral_rskill.hub.pickle_to_safetensors import convert
 from openral_rskill.registry import load_package
 from openral_rskill.weights_files import checkpoint_faults, select
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from openral_sidecar.pictures import on_device, to_unit
+from openral_sidecar.device_transfer import on_device, to_unit
 
 
 def test_bytes_become_the_numbers_that_numpy_makes_of_them() -> None:

@@ -17,7 +17,7 @@ from sidecar_helpers import PATIENCE_S
 from openral_core.errors import SidecarError
 from openral_sidecar import table
 from openral_sidecar.environment.build import ensure_environment, environment_folder, is_built, lock_file
-from openral_sidecar.environment.bundle import bundle_for
+from openral_sidecar.environment.code_links import bundle_for
 from openral_sidecar.environment.spec import InstallStep, SidecarSpec, Source
 from openral_sidecar.environment.uv_command import explain, uv_variables
 

@@ -20,7 +20,7 @@ from openral_sidecar.errors import IdentityMismatch, SidecarDown, SidecarTimeout
 from openral_sidecar.identity import Identity, announcements
 from openral_sidecar.paths import log_folder, run_folder
 from openral_sidecar.sidecar import Sidecar, SidecarSettings
-from openral_sidecar.skill import skill_sidecar
+from openral_sidecar.skill_sidecar import skill_sidecar
 
 SPEC = SidecarSpec("echo", "3.11", (), "sidecar_echo", environment={"ECHO_SAYS": "hello"})
 ECHO = Identity("echo")

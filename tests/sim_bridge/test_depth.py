@@ -16,7 +16,7 @@ from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.backends.fake import FakeBackend
 from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
 from openral_sim_bridge.backends.mjcf.backend import MjcfBackend
-from openral_sim_bridge.frames import intrinsics
+from openral_sim_bridge.coordinate_frames import intrinsics
 
 FIVE_MM = 0.005
 VISIBLE_GROUPS = np.array([1, 1, 1, 0, 0, 0], np.uint8)

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from openral_core.errors import OutputError
-from openral_sim_bridge import recorder
+from openral_sim_bridge import truth_recorder
 from openral_sim_bridge.backend import Snapshot
-from openral_sim_bridge.recorder import FILE_NAME, TruthRecorder
+from openral_sim_bridge.truth_recorder import FILE_NAME, TruthRecorder
 
 
 def add_steps(record: TruthRecorder, count: int) -> None:
@@ -42,7 +42,7 @@ def full_disk(tmp_path: Path) -> Iterator[Path]:
 def test_a_full_disk_costs_the_record_and_is_said_once(
     full_disk: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recorder, "FLUSH_S", 0.05)
+    monkeypatch.setattr(truth_recorder, "FLUSH_S", 0.05)
     record = TruthRecorder(full_disk / "run", ["task"], 80.0)
     add_steps(record, 10)
     path = full_disk / "run" / FILE_NAME

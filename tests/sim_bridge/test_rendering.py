@@ -12,7 +12,7 @@ import pytest
 from openral_core.errors import NotFoundError
 from openral_sim_bridge.backend import Snapshot
 from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
-from openral_sim_bridge.frames import intrinsics
+from openral_sim_bridge.coordinate_frames import intrinsics
 from openral_sim_bridge.rendering import decimation
 from openral_sim_bridge.rendering.decimation import with_light_meshes
 from openral_sim_bridge.rendering.renderer import PROFILES, profile

@@ -12,7 +12,7 @@ from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
 from openral_sim_bridge.backend import Backend
 from openral_sim_bridge.check_row import CheckRow
-from openral_sim_bridge.deployed_skills import deployment_rows
+from openral_sim_bridge.deployment_check import deployment_rows
 from openral_sim_bridge.scene_check import check_scene
 
 DRAWER = (share_directory() / "scenes/deploy/metaworld_drawer.yaml").read_text()

@@ -11,8 +11,8 @@ import pytest
 from openral_core.errors import SimulationError
 from openral_core.files.share import share_directory
 from openral_sim_bridge.backends.fake import FakeBackend
-from openral_sim_bridge.backends.urdf import make_urdf
-from openral_sim_bridge.frames import LinkFrames, camera_frame, intrinsics
+from openral_sim_bridge.backends.mjcf_to_urdf import make_urdf
+from openral_sim_bridge.coordinate_frames import LinkFrames, camera_frame, intrinsics
 
 
 def _origin(joint):

@@ -21,7 +21,7 @@ from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from std_srvs.srv import Trigger
 from system_stack import PATIENCE_S, Stack
 
-from openral_core.graph.names import DEFAULT_NAMESPACE, ros_arguments
+from openral_core.graph.namespaces import DEFAULT_NAMESPACE, ros_arguments
 from openral_policy_nodes.ros.fake_node import FakePolicyNode
 
 LATCHED = QoSProfile(depth=16, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from openral_training.batches import made_ahead
 from openral_training.frames import SHIFT, augmentation
+from openral_training.prefetch import made_ahead
 
 
 def test_pictures_are_shifted_with_their_edges_and_then_recoloured() -> None:

@@ -93,8 +93,8 @@ def test_sim_run_refuses_in_one_line(words: tuple[str, ...], text: str, tmp_path
 
 
 def test_shipped_results_belong_to_the_shipped_weights() -> None:
-    from openral_rskill.provenance import provenance
     from openral_rskill.registry import resolve
+    from openral_rskill.result_provenance import provenance
 
     ours = sorted(path.parent.name for path in (Path(__file__).parents[2] / "rskills").glob("mini-*/eval"))
     assert "mini-metaworld" in ours

@@ -15,11 +15,11 @@ from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork
 from openral_rskill.mini.checkpoint import load_network, save_network
 from openral_rskill.registry import resolve
 from openral_training import bc, collect
-from openral_training.demonstrations import CORRECTION
+from openral_training.acting_skill import require_fit
+from openral_training.disturbed_expert import CORRECTION
 from openral_training.experts.factory import open_world
 from openral_training.experts.world import ExpertWorld
-from openral_training.policy_attempts import require_fit
-from openral_training.recipe import Recipe, load_recipe
+from openral_training.task_recipe import Recipe, load_recipe
 
 TASK = "drawer-open-v3"
 

@@ -77,7 +77,9 @@ def test_a_step_of_cloning_is_on_the_networks_device(device: str) -> None:
     )
     network = MiniNetwork(model).to(device)
     images = torch.zeros(BATCH, 1, 3, model.image_size, model.image_size, device=device)
-    loss, _ = bc.losses(network, bc.Batch.of(demos, rows, slice(None), images, torch.zeros(BATCH, 384)))
+    loss, _ = bc.losses(
+        network, bc.CloningBatch.of(demos, rows, slice(None), images, torch.zeros(BATCH, 384))
+    )
     loss.backward()
     assert loss.device.type == device
     assert torch.isfinite(loss)

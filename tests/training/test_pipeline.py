@@ -20,8 +20,8 @@ from openral_data.lerobot_v3 import Dataset, DatasetWriter, open_dataset
 from openral_rskill.mini.checkpoint import WEIGHTS, read_metadata
 from openral_rskill.store.lock import sha256_of
 from openral_training import bc, collect, reward
-from openral_training.demonstrations import noisy_actor
-from openral_training.recipe import Recipe, load_recipe, metadata_of
+from openral_training.disturbed_expert import noisy_actor
+from openral_training.task_recipe import Recipe, load_recipe, metadata_of
 
 SMALL = {
     "train_init_ids": {"first": 0, "count": 2},

@@ -40,7 +40,7 @@ def _seen(rows: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
 def _cloned(network: MiniNetwork, share: float, steps: int = 300) -> torch.Tensor:
     """Train on what is shown, and return what is executed then (H, A)."""
     demos, (images, _, words) = _shown(share), _seen(ROWS)
-    batch = bc.Batch.of(demos, demos.frames, slice(None), images, words)
+    batch = bc.CloningBatch.of(demos, demos.frames, slice(None), images, words)
     optimiser = torch.optim.AdamW(network.head.parameters(), lr=3e-3)
     for _ in range(steps):
         loss, _ = bc.losses(network, batch)
@@ -80,7 +80,7 @@ def test_steps_behind_the_end_of_an_episode_do_not_count() -> None:
     short = replace(demos, ahead=np.full(ROWS, 2))
     network = MiniNetwork(replace(SHAPE, proposals=2))
     images, _, words = _seen(ROWS)
-    loss, _ = bc.losses(network, bc.Batch.of(short, short.frames, slice(None), images, words))
+    loss, _ = bc.losses(network, bc.CloningBatch.of(short, short.frames, slice(None), images, words))
     assert loss.item() < 2.0
 
 

@@ -24,12 +24,12 @@ from openral_reward_monitor.models.calibration import (
 from openral_reward_monitor.models.reward_model import RewardScores
 from openral_rskill.registry import load_package, resolve
 from openral_rskill.weights_hash import weights_sha256
-from openral_training.recipe import Recipe
 from openral_training.reward_commands import app
 from openral_training.reward_eval.cases import Case, Scored
 from openral_training.reward_eval.fit import fit
 from openral_training.reward_eval.measures import decision, measures, ranking, reliability
 from openral_training.reward_eval.run import EvaluationPlan, evaluate, refuse_trained, write
+from openral_training.task_recipe import Recipe
 
 FRAMES = 11
 RECIPE = {

@@ -14,12 +14,12 @@ from typer.testing import CliRunner
 
 from openral_core.errors import SimulationError
 from openral_rskill.registry import resolve
+from openral_training.acting_skill import tasks_of, with_all_cameras
+from openral_training.appearance_shift import CAMERA_OFF_M, View
 from openral_training.experts.factory import open_world
 from openral_training.experts.world import ExpertWorld
-from openral_training.policy_attempts import tasks_of, with_all_cameras
-from openral_training.recipe import Recipe, load_recipe
 from openral_training.reward_commands import app
-from openral_training.views import CAMERA_OFF_M, View
+from openral_training.task_recipe import Recipe, load_recipe
 
 BUTTON = {
     "train_init_ids": {"first": 0, "count": 2},

@@ -13,7 +13,7 @@ import yaml
 from openral_core.files.share import share_directory
 from openral_core.manifest import RSkillManifest, StartPose
 from openral_core.manifest.loader import load_manifest
-from openral_training.start_poses import LEAST_TOLERANCE_M, hands_of, start_poses, yaml_lines
+from openral_training.demonstrated_starts import LEAST_TOLERANCE_M, hands_of, start_poses, yaml_lines
 
 HERE = (0.0, 0.6, 0.2)
 ELSEWHERE = (0.0, 0.4, 0.2)

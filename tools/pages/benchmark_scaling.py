@@ -23,9 +23,9 @@ from typing import Any
 from page_parts import with_part
 
 from openral_benchmark.execute import execute
-from openral_benchmark.execution import ExecutionConfig
+from openral_benchmark.execution_config import ExecutionConfig
 from openral_benchmark.plan import Settings, chosen_scenes, plan
-from openral_benchmark.workers.parent_watch import cores
+from openral_benchmark.workers.worker_pool import cores
 from openral_core.suite import load_suite
 from openral_rskill.registry import resolve
 

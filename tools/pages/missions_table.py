@@ -19,7 +19,7 @@ from page_parts import ROOT, keep, with_part
 
 from openral_benchmark.harness.result import ALL
 from openral_benchmark.harness.tables import comparison_table, markdown, mission_table, remarks
-from openral_rskill.provenance import write_result
+from openral_rskill.result_provenance import write_result
 
 PAGE = ROOT / "docs" / "benchmark-missions.md"
 README = ROOT / "README.md"

@@ -21,8 +21,8 @@ from torch import Tensor, nn
 from transformers import Qwen3VLConfig
 from transformers.feature_extraction_utils import BatchFeature
 
-from openral_rskill.nf4.modules import cast_parameters
-from openral_rskill.nf4.writer import safetensors_writer
+from openral_rskill.nf4.module_surgery import cast_parameters
+from openral_rskill.safetensors_writer import safetensors_writer
 from tiny_checkpoints import LABEL, on_a_gpu
 
 START, IMAGE = 151_652, 50

@@ -74,7 +74,7 @@ def make(family: str, folder: Path, *, seed: int) -> None:
     from transformers import Qwen3VLConfig
 
     from openral_reward_monitor.models.robometer.rbm import RBM
-    from openral_rskill.nf4.writer import safetensors_writer
+    from openral_rskill.safetensors_writer import safetensors_writer
 
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer = _save_tokenizer(folder)

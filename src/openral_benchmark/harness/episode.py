@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_benchmark.harness.goals import GoalHost
-from openral_benchmark.harness.grounding import Grounding
+from openral_benchmark.harness.goal_host import GoalHost
 from openral_benchmark.harness.judges import Judge
+from openral_benchmark.harness.thing_positions import Grounding
 from openral_control.chunk_executor import ChunkExecutor
 from openral_control.chunk_queue import Chunk
 from openral_core.instant import Instant
-from openral_core.progress import ProgressThresholds
+from openral_core.progress_judgement import ProgressThresholds
 from openral_core.stop_conditions import FingerTravel
 from openral_core.types import RobotState
 from openral_reasoner.mission.attempt import (

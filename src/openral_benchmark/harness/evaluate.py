@@ -23,10 +23,10 @@ from openral_core.cli.progress import WITH_RESUME, console, progress_bar
 from openral_core.files.output_folder import check_folder
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
-from openral_rskill.checks.states import unseen_states
-from openral_rskill.contract import require, require_policy
+from openral_rskill.checks.unseen_states import unseen_states
+from openral_rskill.compatibility import require, require_policy
 from openral_rskill.hub.install import ready
-from openral_rskill.provenance import write_result
+from openral_rskill.result_provenance import write_result
 
 
 def evaluate_missions(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from openral_core.progress import ProgressReading
+from openral_core.progress_judgement import ProgressReading
 from openral_core.types import Image, RobotState
-from openral_reasoner.mission.request_queue import QueryProgress, Reply
+from openral_reasoner.mission.agent_requests import QueryProgress, Reply
 from openral_reward_monitor.cameras import Cameras
 from openral_reward_monitor.models.calibration import Calibration, load_calibration
 from openral_reward_monitor.models.reward_model import RewardModel, checked

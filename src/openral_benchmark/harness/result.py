@@ -13,8 +13,8 @@ from openral_benchmark.result import benchmark_section
 from openral_core.scene import BenchmarkScene
 from openral_core.statistics import wilson_interval
 from openral_core.suite import Suite
-from openral_rskill.provenance import provenance, weights_sha256
 from openral_rskill.registry import RSkillPackage
+from openral_rskill.result_provenance import provenance, weights_sha256
 
 ALL = "all"
 """In place of a variant: all of them."""

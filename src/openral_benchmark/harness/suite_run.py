@@ -13,13 +13,13 @@ from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any
 
-from openral_benchmark.harness.deployment import MissionHarness
+from openral_benchmark.harness.mission_harness import MissionHarness
 from openral_benchmark.harness.rows import ROWS
-from openral_benchmark.harness.shared import SharedParts
+from openral_benchmark.harness.shared_resources import SharedParts
 from openral_benchmark.harness.variants import VARIANTS
 from openral_benchmark.plan import simulator_task
 from openral_benchmark.run_identity import RunIdentity, require_same, run_identity
-from openral_benchmark.workers.parent_watch import worker_pool
+from openral_benchmark.workers.worker_pool import worker_pool
 from openral_core.errors import ManifestError, NotFoundError, OpenralError
 from openral_core.files.atomic import write_atomically
 from openral_core.files.output_folder import make_private

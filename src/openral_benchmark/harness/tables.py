@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from openral_benchmark.harness.result import ALL
-from openral_core.html.page_parts import begin, fact_rows
+from openral_core.html.episode_page_parts import begin, fact_rows
 
 Content = Mapping[str, Any]
 

@@ -20,7 +20,6 @@ from multiprocessing import AuthenticationError, current_process
 from multiprocessing.connection import Client, Connection, Listener, wait
 from typing import Any, cast
 
-from openral_benchmark.workers.parent_watch import outlive_interrupts, watch_parent
 from openral_benchmark.workers.worker import (
     END_S,
     Component,
@@ -32,6 +31,7 @@ from openral_benchmark.workers.worker import (
     pack,
     unpack,
 )
+from openral_benchmark.workers.worker_pool import outlive_interrupts, watch_parent
 from openral_core.errors import OpenralError
 
 _spawn = multiprocessing.get_context("spawn")

@@ -28,7 +28,7 @@ from openral_cli.deploy.options import (
     launch_arguments,
 )
 from openral_core.cli import numbers
-from openral_core.cli.robot_option import DEFAULT_NAMESPACE, NamespaceOption
+from openral_core.cli.namespace_option import DEFAULT_NAMESPACE, NamespaceOption
 from openral_core.errors import NotFoundError, OpenralError
 
 DEMO_SCENE, DISTURBED_SCENE = "metaworld_drawer", "metaworld_puck"
@@ -115,7 +115,7 @@ def deploy_robot(
     """Run a mission on a real arm, which moves while somebody publishes `hold_to_run` in its namespace; exit 0 when the
     reasoner calls all of it done."""
     from openral_cli.deploy.robot_run import run_on_arm
-    from openral_robot_bridge.arm_scene import given_address
+    from openral_robot_bridge.scene_loading import given_address
 
     shared = launch_arguments(
         mission=mission or "",
@@ -172,11 +172,11 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
     Raises:
         OpenralError: the scene is wrong, or the folder holds a run or cannot be written.
     """
-    from openral_cli.deploy.no_mission import tell_no_mission
-    from openral_cli.deploy.outcome import judge
+    from openral_cli.deploy.no_mission_message import tell_no_mission
+    from openral_cli.deploy.outcome_table import print_outcome
     from openral_cli.deploy.prepare import check_run_folder, prepare
-    from openral_cli.deploy.recorded import RunRecording
-    from openral_cli.deploy.report import print_outcome
+    from openral_cli.deploy.recording_summary import RunRecording
+    from openral_cli.deploy.run_outcome import judge
     from openral_cli.deploy.run_page import REPORT_FILE
     from openral_core.files.output_folder import make_private
     from openral_core.process.launched_deployment import LAUNCH_LOG

@@ -18,12 +18,12 @@ from launch_ros.parameter_descriptions import ParameterValue
 from openral_cli.deploy.run_facts import keep_record
 from openral_cli.deploy.rviz_layout import rviz_layout
 from openral_core.errors import OpenralError
-from openral_core.graph.names import DEFAULT_NAMESPACE, policy_namespace, read_namespace, remappings
-from openral_core.guarded import EXIT_UNFIT
+from openral_core.graph.namespaces import DEFAULT_NAMESPACE, policy_namespace, read_namespace, remappings
+from openral_core.guarded_callbacks import EXIT_UNFIT
 from openral_core.process.announcements import GOES_ON_WITHOUT, MISSION_ENDED, STARTED_AGAIN
-from openral_core.ros.bridges import ANOTHER, is_taken
+from openral_core.ros.bridge_conflict import ANOTHER, is_taken
 from openral_core.scene import DeployScene, load_scene
-from openral_reasoner.memory.memory import default_memory_file
+from openral_reasoner.memory.notes_file import default_memory_file
 from openral_rskill.registry import resolve
 from openral_sidecar.settings import SidecarSettings
 

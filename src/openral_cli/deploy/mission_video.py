@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from openral_cli.deploy.outcome import Arrays, load_truth
-from openral_core.files.run_folder import FILM_BEGIN, FILM_FILE, add_facts
+from openral_cli.deploy.run_outcome import Arrays, load_truth
+from openral_core.files.finished_run_folder import FILM_BEGIN, FILM_FILE, add_facts
 from openral_core.mission_record import RecordedMission, RecordedStep, load_mission, load_steps
 from openral_core.scene import DeployScene
 from openral_sim_bridge.backend import Snapshot
 from openral_sim_bridge.backends.factory import make_backend
+from openral_sim_bridge.rendering.film_panel import PanelState, draw_panel
 from openral_sim_bridge.rendering.mp4 import write_mp4
-from openral_sim_bridge.rendering.overlay import PanelState, draw_panel
 from openral_sim_bridge.trace import enlarged
 
 SIZE = 480

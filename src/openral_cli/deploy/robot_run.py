@@ -9,18 +9,18 @@ from rich.console import Console
 from rich.markup import escape
 
 from openral_cli.deploy.follow import SIGNALLED, follow
-from openral_cli.deploy.no_mission import tell_no_mission
+from openral_cli.deploy.no_mission_message import tell_no_mission
 from openral_cli.deploy.prepare import check_run_folder, prepare
-from openral_cli.deploy.recorded import RunRecording
+from openral_cli.deploy.recording_summary import RunRecording
 from openral_cli.deploy.run_page import REPORT_FILE
-from openral_core.cli.robot_option import DEFAULT_NAMESPACE
+from openral_core.cli.namespace_option import DEFAULT_NAMESPACE
 from openral_core.errors import NotFoundError
 from openral_core.files.output_folder import make_private
 from openral_core.mission_record import RecordedMission, load_mission, words_after
 from openral_core.process.launched_deployment import LAUNCH_LOG
 from openral_core.scene import DeployScene
 from openral_reasoner.mission.mission_view import table_of
-from openral_robot_bridge.arm_scene import load_arm_scene
+from openral_robot_bridge.scene_loading import load_arm_scene
 
 LAUNCH_FILE = "deploy_robot.launch.py"
 

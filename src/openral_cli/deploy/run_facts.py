@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from openral_core.errors import OpenralError
+from openral_core.files.finished_run_folder import FACTS_FILE, add_facts
 from openral_core.files.output_folder import check_folder, make_private
-from openral_core.files.run_folder import FACTS_FILE, add_facts
 from openral_core.mission_record import MISSION_FILE
 from openral_core.scene import DeployScene
 from openral_rskill.progress_thresholds import progress_thresholds

@@ -8,11 +8,17 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from openral_cli.deploy.outcome import RunOutcome, TaskOutcome, judge
-from openral_cli.deploy.report import disagreement
+from openral_cli.deploy.outcome_table import disagreement
+from openral_cli.deploy.run_outcome import RunOutcome, TaskOutcome, judge
 from openral_core.errors import NotFoundError
-from openral_core.files.run_folder import AttemptRecord, attempts_of, decisions_of, load_facts, picture_path
-from openral_core.html.page_parts import begin, fact_rows
+from openral_core.files.finished_run_folder import (
+    AttemptRecord,
+    attempts_of,
+    decisions_of,
+    load_facts,
+    picture_path,
+)
+from openral_core.html.episode_page_parts import begin, fact_rows
 from openral_core.html.plots import PLOT_STYLE, plot
 from openral_core.html.timeline import TIMELINE_STYLE, Bar, timeline
 from openral_core.mission_record import RecordedMission, RecordedStep, load_mission, load_steps, words_after

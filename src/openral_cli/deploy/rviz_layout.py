@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from openral_core.graph.names import DEFAULT_NAMESPACE, frame_prefix, remappings
+from openral_core.graph.namespaces import DEFAULT_NAMESPACE, frame_prefix, remappings
 from openral_core.scene import DeployScene
 
 SHIPPED = {"simulation": "metaworld_drawer", "fr3": "fr3_tabletop", "sawyer": "sawyer_tabletop"}

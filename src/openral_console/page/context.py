@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from openral_console.actions import ActionLog
+from openral_console.audit_log import ActionLog
+from openral_console.listen_options import ListenOptions
 from openral_console.live.deployment import Controls, LiveDeployment, ManualControl
-from openral_console.options import ListenOptions
 from openral_console.sessions import Sessions
 from openral_console.teleop.space_mouse import SpaceMouse
 

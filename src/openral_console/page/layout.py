@@ -9,9 +9,8 @@ from nicegui import ui
 
 from openral_console.page.camera_tiles import CameraTiles
 from openral_console.page.context import PageContext
-from openral_console.page.control_panel import ControlPanel
+from openral_console.page.control_loop_panel import ControlPanel
 from openral_console.page.diagnostics_panel import DiagnosticsPanel
-from openral_console.page.hand_panel import HandPanel
 from openral_console.page.log_panel import LogPanel
 from openral_console.page.mission_panel import MissionPanel
 from openral_console.page.progress_panel import ProgressPanel
@@ -19,8 +18,9 @@ from openral_console.page.prompt_line import PromptLine
 from openral_console.page.recorder_panel import RecorderPanel
 from openral_console.page.robot_scene import RobotScene
 from openral_console.page.skills_panel import SkillsPanel
-from openral_console.page.style import style_page
+from openral_console.page.teleop_panel import HandPanel
 from openral_console.page.top_bar import TopBar
+from openral_console.page.web_application import style_page
 from openral_console.sessions import STOP
 
 FAST_S, SLOW_S = 0.1, 0.25

@@ -8,7 +8,7 @@ from nicegui import ui
 
 from openral_console.live.deployment import LiveDeployment
 from openral_console.live.views import SkillView
-from openral_core.teleoperation import TELEOPERATION
+from openral_core.teleoperation_names import TELEOPERATION
 
 
 class SkillsPanel:

@@ -8,17 +8,17 @@ from pathlib import Path
 import rclpy
 from rclpy.signals import SignalHandlerOptions
 
+from openral_console.listen_options import DEFAULT_PORT, ListenOptions
 from openral_console.live.deployment import LiveDeployment
-from openral_console.options import DEFAULT_PORT, ListenOptions
 from openral_console.ros.console_node import ConsoleNode
 from openral_console.ros.fleet_stop import deployments_in
 from openral_console.ros.spinning import spinning
 from openral_console.ros.teleop_controller import TeleopController
 from openral_console.teleop.pyspacemouse_device import PySpaceMouseDevice, check_pyspacemouse
 from openral_core.errors import InstallationError, OpenralError
-from openral_core.guarded import EXIT_UNFIT
+from openral_core.guarded_callbacks import EXIT_UNFIT
 from openral_core.process.announcements import console_line
-from openral_core.ros.session_trust import refused_or
+from openral_core.ros.session_certificates import refused_or
 
 NO_PORT = -1
 """Of the parameter `port`: none was asked for."""

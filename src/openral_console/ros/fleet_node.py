@@ -19,7 +19,7 @@ from openral_console.live.deployment import LiveDeployment
 from openral_console.live.views import StopAnswer
 from openral_console.ros.convert import control_of, mission_of, skill_of
 from openral_console.ros.fleet_stop import deployments_in, stop_deployments
-from openral_core.guarded import GuardedCallbacks
+from openral_core.guarded_callbacks import GuardedCallbacks
 from openral_core.ros.qos import LATCHED, MAX_SKILLS, SKILLS
 
 SPIN_S = 0.02

@@ -29,14 +29,14 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from std_srvs.srv import Trigger
 
-from openral_console.actions import STOPS, ActionLog
+from openral_console.audit_log import STOPS, ActionLog
 from openral_console.request_body import read_body
 from openral_console.ros.fleet_stop import StopAll
 from openral_console.ros.service_call import ServiceCall
 from openral_console.ros.spinning import spinning
 from openral_console.sessions import STOP, Sessions
-from openral_core.graph.names import DEFAULT_NAMESPACE, ros_arguments
-from openral_core.guarded import GuardedCallbacks
+from openral_core.graph.namespaces import DEFAULT_NAMESPACE, ros_arguments
+from openral_core.guarded_callbacks import GuardedCallbacks
 
 MAX_BODY = 1024
 """[bytes] of the signed name that a call carries."""

@@ -29,7 +29,7 @@ from openral_core.errors import OpenralError
 from openral_core.robot import load_robot
 from openral_core.ros.qos import LATCHED
 from openral_core.scene import DeployScene, load_scene
-from openral_core.teleoperation import TELEOPERATION
+from openral_core.teleoperation_names import TELEOPERATION
 from openral_core.types import RobotState
 
 SKILL = "openral/teleoperation"

@@ -8,7 +8,7 @@ from typing import Any
 from openral_console.live.deployment import MAX_STEPS
 from openral_console.live.views import ReadingView, SkillView
 from openral_core.errors import NotFoundError
-from openral_core.files.run_folder import (
+from openral_core.files.finished_run_folder import (
     FACTS_FILE,
     FILM_BEGIN,
     FILM_FILE,

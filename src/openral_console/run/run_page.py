@@ -8,7 +8,7 @@ from openral_console.live.deployment import LiveDeployment
 from openral_console.page.mission_panel import MissionPanel
 from openral_console.page.progress_panel import ProgressPanel
 from openral_console.page.skills_panel import SkillsPanel
-from openral_console.page.style import style_page
+from openral_console.page.web_application import style_page
 from openral_console.run.finished_run import FinishedRun
 
 FILM = "/film.mp4"

@@ -13,9 +13,9 @@ from fastapi.responses import FileResponse, Response
 from nicegui import ui
 
 from openral_console.access import Access
-from openral_console.listening import listen, serve_on, url_of
-from openral_console.options import ListenOptions, read_passwords
-from openral_console.page.style import new_application, serve_pages
+from openral_console.http_listener import listen, serve_on, url_of
+from openral_console.listen_options import ListenOptions, read_passwords
+from openral_console.page.web_application import new_application, serve_pages
 from openral_console.run.finished_run import FinishedRun
 from openral_console.run.run_page import FILM, RunPage
 from openral_console.sessions import Sessions

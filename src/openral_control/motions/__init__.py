@@ -6,8 +6,8 @@ Numpy alone: the same code serves simulation, benchmark and a real arm.
 from openral_control.motions.arm import MotionArm, MotionRefused
 from openral_control.motions.catalogue import MOTIONS, make_motion
 from openral_control.motions.motion import Motion, MotionEnd
+from openral_control.motions.motion_lookup import motion_name
 from openral_control.motions.params import MotionParams, params_of, params_schema
-from openral_control.motions.skill_names import motion_name
 
 __all__ = [
     "MOTIONS",

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_control.motions.arm import MotionArm
-from openral_control.motions.rotation import yaw_error
+from openral_control.motions.hand_yaw import yaw_error
 from openral_core.types import RobotState
 
 Vector = NDArray[np.float64]

@@ -7,9 +7,9 @@ import os
 import rclpy
 from openral.srv import Intervene
 
-from openral_core.graph.names import DEFAULT_NAMESPACE, namespace_option, ros_arguments
+from openral_core.graph.namespaces import DEFAULT_NAMESPACE, namespace_option, ros_arguments
 from openral_core.ros.service_call import ServiceNotFound, ServiceTimeout, call_service
-from openral_core.ros.session_trust import refused_or
+from openral_core.ros.session_certificates import refused_or
 
 
 def intervene(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from openral_control.safety.step import JointStep
+from openral_control.safety.joint_step import JointStep
 
 
 class ContactCheck:

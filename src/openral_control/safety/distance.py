@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from openral_control.safety.arm_limits import Vector
-from openral_control.safety.step import ArmGeometry, JointStep
+from openral_control.safety.joint_limits import Vector
+from openral_control.safety.joint_step import ArmGeometry, JointStep
 
 LEAST_SHARE = 0.25
 """Share of its speed that an arm keeps that is nearly as near to things as it may come."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from openral_control.safety.step import JointStep
+from openral_control.safety.joint_step import JointStep
 
 
 class HoldToRun:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from openral_control.safety.arm_limits import ArmLimits, Vector
+from openral_control.safety.joint_limits import ArmLimits, Vector
 
 
 class PositionCheck:

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from openral_control.safety.arm_limits import ArmLimits, Vector
-from openral_control.safety.path import ClearPathCheck
+from openral_control.safety.clear_path import ClearPathCheck
+from openral_control.safety.joint_limits import ArmLimits, Vector
+from openral_control.safety.joint_step import ArmGeometry, JointStep, PaceCheck, PlaceCheck
 from openral_control.safety.sliding import Boundary, along, boundary_at, cost_of_motion
-from openral_control.safety.step import ArmGeometry, JointStep, PaceCheck, PlaceCheck
 
 PLANNED = 0.8
 """Share of the acceleration that is planned with; the rest lets the follower catch up, and ramp with limited jerk."""

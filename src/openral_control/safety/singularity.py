@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from openral_control.safety.arm_limits import Vector
 from openral_control.safety.distance import LEAST_SHARE
-from openral_control.safety.step import ArmGeometry, JointStep
+from openral_control.safety.joint_limits import Vector
+from openral_control.safety.joint_step import ArmGeometry, JointStep
 
 LEAVING = 2.0
 """Times the slowing threshold on a way that leads out of a singularity, as in MoveIt Servo."""

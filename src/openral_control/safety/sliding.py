@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openral_control.safety.arm_limits import Vector
-from openral_control.safety.step import ArmGeometry, PlaceCheck
+from openral_control.safety.joint_limits import Vector
+from openral_control.safety.joint_step import ArmGeometry, PlaceCheck
 
 APPROACH = 0.5
 """Share of the room to a boundary that a control step may take."""

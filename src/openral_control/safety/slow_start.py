@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from openral_control.safety.arm_limits import Vector
-from openral_control.safety.step import JointStep
+from openral_control.safety.joint_limits import Vector
+from openral_control.safety.joint_step import JointStep
 
 
 class SlowStart:

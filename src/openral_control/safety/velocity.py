@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from openral_control.safety.arm_limits import ArmLimits, Vector
-from openral_control.safety.step import JointStep
+from openral_control.safety.joint_limits import ArmLimits, Vector
+from openral_control.safety.joint_step import JointStep
 
 LEAST_RAD_S = 0.05
 """[rad/s] that the margin leaves of every speed that the arm allows at all."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from openral_control.safety.arm_limits import Vector
-from openral_control.safety.step import ArmGeometry
+from openral_control.safety.joint_limits import Vector
+from openral_control.safety.joint_step import ArmGeometry
 from openral_core.manifest.contracts import Box
 
 TOLERANCE_M = 1e-3

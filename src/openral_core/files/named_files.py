@@ -14,7 +14,12 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 def find_file(ref: str | Path, kind: str, patterns: Sequence[str]) -> Path:
-    """Return the file that `ref` means: a path, a path below openral's data, or a bare name.
+    """Return the file that `ref` means, the first one where a name stands for several. Else as `find_files`."""
+    return find_files(ref, kind, patterns)[0]
+
+
+def find_files(ref: str | Path, kind: str, patterns: Sequence[str]) -> list[Path]:
+    """Return the files that `ref` may mean: one of a path or a path below openral's data, or those of a bare name.
 
     Args:
         ref: what the user wrote.
@@ -27,12 +32,11 @@ def find_file(ref: str | Path, kind: str, patterns: Sequence[str]) -> Path:
     share = share_directory()
     for path in (Path(ref), share / ref):
         if os.path.isfile(path):
-            return path
+            return [path]
     if NAME.fullmatch(str(ref)):
-        for pattern in patterns:
-            path = share / pattern.format(ref)
-            if os.path.isfile(path):
-                return path
+        named = [share / pattern.format(ref) for pattern in patterns]
+        if found := [path for path in named if os.path.isfile(path)]:
+            return found
     known = names_of(patterns)
     names, close = ", ".join(known) or "none", nearest(str(ref), known)
     meant = f"did you mean '{close}'? Give" if close else "give"

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from openral_core.graph.names import COMPRESSED_SUFFIX
+from openral_core.graph.namespaces import COMPRESSED_SUFFIX
 from openral_core.schema import Count, Fault, Finite, Positive, Schema, Vector3, Word, raise_faults
 
 Topic = Annotated[str, StringConstraints(pattern=r"^/[A-Za-z0-9_/]*[A-Za-z0-9_]$", max_length=200)]

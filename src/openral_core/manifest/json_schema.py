@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
-from openral_core.manifest.kinds import KIND_RULES, KindRule
+from openral_core.manifest.kind_rules import KIND_RULES, KindRule
 from openral_core.manifest.model import RSkillManifest
 from openral_core.schema import model_in
 

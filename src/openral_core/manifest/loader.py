@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from openral_core.errors import ManifestError
-from openral_core.files.document import Document, Key, read_document
+from openral_core.files.yaml_document import Document, Key, read_document
 from openral_core.manifest.model import RSkillManifest
 from openral_core.manifest.runtime import LOCAL
 from openral_core.schema import inside, validate

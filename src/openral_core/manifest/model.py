@@ -14,9 +14,9 @@ from openral_core.manifest.contracts import (
     StartPose,
     StateContract,
 )
-from openral_core.manifest.families import family_faults
-from openral_core.manifest.integrations import Detector, Playbook, Reward, RosIntegration, TaskExamples
-from openral_core.manifest.kinds import kind_faults
+from openral_core.manifest.family_rules import family_faults
+from openral_core.manifest.kind_rules import kind_faults
+from openral_core.manifest.kind_sections import Detector, Playbook, Reward, RosIntegration, TaskExamples
 from openral_core.manifest.runtime import LOCAL, HubUri, LatencyBudget, Processors, Quantization, WeightsUri
 from openral_core.manifest.sensors import ImagePreprocessing, SensorRequirement
 from openral_core.schema import Count, Fault, InitRange, Many, Positive, Schema, Unit, Word, raise_faults
@@ -37,7 +37,7 @@ COMMERCIAL_LICENSES = ("apache-2.0", "mit", "bsd", "nvidia_open_model")
 
 
 class RSkillManifest(Schema):
-    """`rskill.yaml`. Which fields a kind needs and refuses is in `openral_core.manifest.kinds`."""
+    """`rskill.yaml`. Which fields a kind needs and refuses is in `openral_core.manifest.kind_rules`."""
 
     schema_version: Literal["0.1"] = "0.1"
     """Version of this schema."""

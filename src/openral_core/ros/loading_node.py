@@ -5,7 +5,7 @@ from __future__ import annotations
 from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
 
 from openral_core.errors import OpenralError
-from openral_core.guarded import GuardedCallbacks
+from openral_core.guarded_callbacks import GuardedCallbacks
 
 
 class LoadingNode(GuardedCallbacks, LifecycleNode):

@@ -13,7 +13,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
 from openral_core.errors import OpenralError
-from openral_core.guarded import EXIT_UNFIT
+from openral_core.guarded_callbacks import EXIT_UNFIT
 from openral_core.process.stop_signals import StopSignals
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from openral_core.robot import RobotDescription
-from openral_core.stop_conditions.window import Window
+from openral_core.stop_conditions.sliding_window import Window
 from openral_core.vocabulary import Representation
 
 CLOSES = 0.5

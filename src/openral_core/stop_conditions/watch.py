@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from openral_core.progress import Progress, ProgressReading, ProgressThresholds, assess
+from openral_core.progress_judgement import Progress, ProgressReading, ProgressThresholds, assess
 from openral_core.stop_conditions.fingers import FingersAtRest, FingerTravel
 from openral_core.stop_conditions.models import (
     GripperClosed,
@@ -18,7 +18,7 @@ from openral_core.stop_conditions.models import (
     Still,
     StopCondition,
 )
-from openral_core.stop_conditions.window import Window
+from openral_core.stop_conditions.sliding_window import Window
 from openral_core.types import RobotState
 
 MAX_READINGS = 512

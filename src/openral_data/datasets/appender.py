@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from openral_core.errors import DatasetError
 from openral_core.files.atomic import replaced_file, write_atomically
 from openral_data.column_statistics import ColumnStatistics
-from openral_data.datasets.videos import join_videos, key_frames
+from openral_data.datasets.video_splicing import join_videos, key_frames
 from openral_data.lerobot_meta import read_info, read_rows, read_sentences, tasks_table
 from openral_data.recorded_columns import RecordedColumns, whole
 

@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from openral_core.errors import OpenralError
+from openral_data.dataset_schema import MAY_BE_UNKNOWN
 from openral_data.datasets.check_pictures import picture_faults
 from openral_data.lerobot_meta import file_by_pattern, read_rows, read_sentences
 from openral_data.lerobot_v3 import Dataset, open_dataset
-from openral_data.metadata import MAY_BE_UNKNOWN
 
 TOLERANCE_S = 1e-3
 """[s] by which a timestamp may differ from its frame's; float32 and foreign clocks."""

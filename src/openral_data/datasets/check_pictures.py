@@ -10,7 +10,7 @@ from openral_core.errors import OpenralError
 from openral_data.episode import decode_png
 from openral_data.lerobot_meta import size_of
 from openral_data.lerobot_v3 import Dataset
-from openral_data.video import Clip, clips, decode_episodes, video_header
+from openral_data.video_reader import Clip, clips, decode_episodes, video_header
 
 Spans = Sequence[tuple[int, int, int]]
 

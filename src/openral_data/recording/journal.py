@@ -20,8 +20,8 @@ import pyarrow as pa
 from openral_core.errors import DatasetError
 from openral_core.files.atomic import write_atomically
 from openral_data.recorded_columns import RecordedColumns
+from openral_data.recording.encoder_client import VideoEncoder
 from openral_data.recording.frame import RecordedFrame
-from openral_data.recording.video_encoder import VideoEncoder
 
 ABOUT, ROWS = "segment.json", "frames.arrows"
 

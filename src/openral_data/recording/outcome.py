@@ -49,7 +49,7 @@ class SimulatorVerdict:
 def simulator_verdict(
     truth: Path | None, begin_s: float, end_s: float, task: str, patience_s: float
 ) -> SimulatorVerdict:
-    """Read `truth.npz`, which the bridge writes beside the graph (`openral_sim_bridge.recorder`).
+    """Read `truth.npz`, which the bridge writes beside the graph (`openral_sim_bridge.truth_recorder`).
 
     Args:
         truth: the file; None: there is no simulator.

@@ -16,16 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from openral_core.errors import OpenralError
-from openral_data.bags import EpisodeBag
+from openral_data.episode_bag import EpisodeBag
 from openral_data.recorded_columns import RecordedColumns
 from openral_data.recording.assembler import ExecutedStep, FrameAssembler, RecordingLosses
-from openral_data.recording.finisher import EpisodeFinisher
+from openral_data.recording.dataset_ring import DatasetRing
+from openral_data.recording.encoder_client import VideoEncoder
+from openral_data.recording.episode_notes import EpisodeNotes, SkillNote
+from openral_data.recording.finisher_thread import EpisodeFinisher
 from openral_data.recording.frame import RecordedFrame
 from openral_data.recording.journal import SegmentWriter
-from openral_data.recording.notes import EpisodeNotes, SkillNote
-from openral_data.recording.ring import DatasetRing
 from openral_data.recording.strategy import HIGHLIGHT_PART_S, HIGHLIGHT_S, Strategy
-from openral_data.recording.video_encoder import VideoEncoder
 from openral_data.recording_folder import BAG_NAME, RecordingFolder, RecordingLock
 
 FLUSH_S = 0.5

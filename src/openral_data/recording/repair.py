@@ -7,9 +7,9 @@ from pathlib import Path
 from openral_core.errors import DatasetError, OpenralError
 from openral_data.datasets.appender import DatasetAppender
 from openral_data.recorded_columns import RecordedColumns
-from openral_data.recording.finisher import verdict_columns
-from openral_data.recording.finishing import finish_episode
+from openral_data.recording.finisher_thread import verdict_columns
 from openral_data.recording.journal import read_segment
+from openral_data.recording.segments_to_episode import finish_episode
 from openral_data.recording_folder import RecordingFolder, RecordingLock
 
 

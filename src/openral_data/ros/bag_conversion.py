@@ -10,10 +10,10 @@ from typing import Any
 import rosbag2_py
 
 from openral_core.errors import ContractError, DatasetError
-from openral_core.graph.names import COMPRESSED_SUFFIX
+from openral_core.graph.namespaces import COMPRESSED_SUFFIX
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
-from openral_data.bags import UnreadablePart, mcap_files, unreadable_parts
+from openral_data.episode_bag import UnreadablePart, mcap_files, unreadable_parts
 from openral_data.recorded_columns import RecordedColumns
 from openral_data.recording.recorder import EpisodeRecorder
 from openral_data.recording.strategy import strategy_of

@@ -18,15 +18,15 @@ from std_msgs.msg import Header
 
 from openral_core.errors import DatasetError, OutputError
 from openral_core.files.output_folder import check_folder
-from openral_core.graph.names import COMPRESSED_SUFFIX
+from openral_core.graph.namespaces import COMPRESSED_SUFFIX
 from openral_core.image_message import encode_jpeg
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
-from openral_core.teleoperation import TELEOPERATION
-from openral_data.bags import EpisodeBag
+from openral_core.teleoperation_names import TELEOPERATION
+from openral_data.episode_bag import EpisodeBag
 from openral_data.lerobot_v3 import Dataset
 from openral_data.recorded_columns import RecordedColumns
-from openral_data.recording.notes import POLICY
+from openral_data.recording.episode_notes import POLICY
 from openral_data.recording_folder import RecordingFolder
 from openral_data.ros.intake import JPEG_QUALITY
 

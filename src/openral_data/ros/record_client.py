@@ -16,7 +16,7 @@ from rich.console import Console
 from std_srvs.srv import Trigger
 
 from openral_core.cli.printable import printable, printable_lines
-from openral_core.graph.names import DEFAULT_NAMESPACE, ros_arguments
+from openral_core.graph.namespaces import DEFAULT_NAMESPACE, ros_arguments
 from openral_core.ros.qos import LATCHED
 from openral_core.ros.service_call import ServiceNotFound, ServiceTimeout, call_service
 

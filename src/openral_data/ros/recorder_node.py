@@ -29,8 +29,8 @@ from sensor_msgs.msg import CompressedImage
 from std_srvs.srv import Trigger
 
 from openral_core.errors import ContractError, OutputError
-from openral_core.graph.names import COMPRESSED_SUFFIX, DEFAULT_NAMESPACE
-from openral_core.guarded import GuardedCallbacks
+from openral_core.graph.namespaces import COMPRESSED_SUFFIX, DEFAULT_NAMESPACE
+from openral_core.guarded_callbacks import GuardedCallbacks
 from openral_core.robot import load_robot
 from openral_core.ros.qos import LATCHED
 from openral_core.ros.run_node import run_node
@@ -40,7 +40,7 @@ from openral_data.recording.outcome import OUTCOMES
 from openral_data.recording.recorder import GIGABYTE, EpisodeRecorder
 from openral_data.recording.repair import repair_recording
 from openral_data.recording.strategy import strategy_of
-from openral_data.recording.task_words import task_words
+from openral_data.recording.task_lookup import task_words
 from openral_data.recording_folder import RUN_RECORDING, RecordingFolder
 from openral_data.ros.intake import MessageIntake
 from openral_data.ros.topics import RecordedTopic, recorded_topics

@@ -21,15 +21,15 @@ from rclpy.node import Node
 from sensor_msgs.msg import Image, JointState
 
 from openral_core.errors import ControlError
-from openral_core.graph.names import DEFAULT_NAMESPACE
-from openral_core.guarded import GuardedCallbacks
+from openral_core.graph.namespaces import DEFAULT_NAMESPACE
+from openral_core.guarded_callbacks import GuardedCallbacks
 from openral_core.process.wait_or_kill import wait_or_kill
 from openral_core.process.with_parent import end_with_parent
 from openral_core.robot import load_robot
 from openral_core.ros.qos import LATCHED, best_effort
 from openral_core.scene import DeployScene, load_scene
 from openral_data.recording.outcome import simulator_verdict
-from openral_data.replay import Deviation, ReplayEpisode, deviation
+from openral_data.replay_deviation import Deviation, ReplayEpisode, deviation
 
 SKILL, KIND = "openral/replay", "replay"
 HEARTBEAT_S = 1.0

@@ -21,7 +21,7 @@ from sensor_msgs.msg import CameraInfo, Image, JointState
 from std_msgs.msg import Bool, String
 from tf2_msgs.msg import TFMessage
 
-from openral_core.graph.names import DEFAULT_NAMESPACE
+from openral_core.graph.namespaces import DEFAULT_NAMESPACE
 from openral_core.ros.qos import LATCHED, MISSION_LOG, SKILLS, STATIC_FRAMES, best_effort
 from openral_data.recorded_columns import RecordedColumns
 

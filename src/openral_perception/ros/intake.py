@@ -16,14 +16,14 @@ from sensor_msgs.msg import CameraInfo, Image
 from tf2_ros import Buffer, TransformException, TransformListener
 
 from openral_core.errors import ContractError
-from openral_core.graph.names import frame_prefix
+from openral_core.graph.namespaces import frame_prefix
 from openral_core.image_message import ENCODINGS, decode_image, parse_stamp
 from openral_core.ros.qos import best_effort
 from openral_core.scene import SceneCamera
 from openral_core.types import rotation_matrix
+from openral_perception.camera_inbox import CameraInbox, Lens, decode_depth, read_lens
 from openral_perception.geometry import NotLocatedError, PinholeCamera
 from openral_perception.locator import CameraView
-from openral_perception.views import CameraInbox, Lens, decode_depth, read_lens
 
 WORLD = "world"
 """Frame of all answers, after the prefix of the deployment."""

@@ -16,8 +16,8 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.lifecycle import State, TransitionCallbackReturn
 
 from openral_core.errors import ContractError, NotFoundError, OpenralError
-from openral_core.graph.names import DEFAULT_NAMESPACE
-from openral_core.message_fields import MAX_NAME, MAX_WORDS, text_field
+from openral_core.field_checks import MAX_NAME, MAX_WORDS, text_field
+from openral_core.graph.namespaces import DEFAULT_NAMESPACE
 from openral_core.robot import load_robot
 from openral_core.ros.loading_node import LoadingNode
 from openral_core.ros.run_node import run_node
@@ -29,7 +29,7 @@ from openral_perception.locator import Answer, CameraView, Locator
 from openral_perception.ros.intake import ViewIntake, world_frame
 from openral_perception.ros.truth_intake import TruthIntake
 from openral_perception.truth import SIMULATOR, TruePositions
-from openral_rskill.contract import match, require
+from openral_rskill.compatibility import match, require
 from openral_rskill.registry import resolve
 
 SERVICE = "perception/locate"

@@ -19,22 +19,17 @@ from rclpy.task import Future
 from std_msgs.msg import Bool
 
 from openral_core.errors import ContractError
-from openral_core.graph.names import graph_name
-from openral_core.guarded import GuardedCallbacks
+from openral_core.graph.namespaces import graph_name
+from openral_core.guarded_callbacks import GuardedCallbacks
 from openral_core.instant import Instant
 from openral_core.manifest import RSkillManifest
 from openral_core.progress_message import read_progress
 from openral_core.ros.qos import LATCHED
 from openral_core.types import RobotState
+from openral_policy_nodes.control_status import read_status
+from openral_policy_nodes.executed_steps import StepCount
 from openral_policy_nodes.goal_request import GoalRefused, GoalRequest, parse_goal
-from openral_policy_nodes.inference import SensorSet
-from openral_policy_nodes.ros.goal_result import result_message
-from openral_policy_nodes.ros.sensors import SensorIntake
-from openral_policy_nodes.runner import GoalRun, PolicyRunner
-from openral_policy_nodes.status_message import read_status
-from openral_policy_nodes.step_count import StepCount
-from openral_policy_nodes.stopping import CHECK, GoalStops, Stopping
-from openral_policy_nodes.supervisor import (
+from openral_policy_nodes.goal_supervisor import (
     MOTION_CHECK,
     BridgeStatus,
     GoalEnd,
@@ -42,6 +37,11 @@ from openral_policy_nodes.supervisor import (
     GoalSupervisor,
     Limits,
 )
+from openral_policy_nodes.inference import SensorSet
+from openral_policy_nodes.inference_thread import GoalRun, PolicyRunner
+from openral_policy_nodes.ros.goal_result import result_message
+from openral_policy_nodes.ros.sensors import SensorIntake
+from openral_policy_nodes.stopping import CHECK, GoalStops, Stopping
 
 TICK_S = 0.05
 """[s] wall time between two looks at the running goal."""

@@ -10,7 +10,7 @@ from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.node import Node
 
-from openral_core.graph.names import graph_name
+from openral_core.graph.namespaces import graph_name
 from openral_core.ros.qos import LATCHED, STATE
 from openral_policy_nodes.ros.hosting_node import HEARTBEAT_S
 

@@ -8,8 +8,8 @@ from geometry_msgs.msg import Point, Pose, Quaternion
 from openral.action import ExecuteSkill
 
 from openral_core.types import RobotState
-from openral_policy_nodes.runner import GoalRun
-from openral_policy_nodes.supervisor import GoalEnd
+from openral_policy_nodes.goal_supervisor import GoalEnd
+from openral_policy_nodes.inference_thread import GoalRun
 
 UNKNOWN_M = -1.0
 """[m] opening of the gripper where nobody knows the robot's state."""

@@ -12,20 +12,20 @@ from rclpy.clock_type import ClockType
 from rclpy.lifecycle import State, TransitionCallbackReturn
 
 from openral_core.errors import ContractError, OpenralError
-from openral_core.graph.names import graph_name
+from openral_core.graph.namespaces import graph_name
 from openral_core.robot import RobotDescription
 from openral_core.ros.delivery import wait_until_delivered
 from openral_core.ros.loading_node import log_cannot_run
 from openral_core.ros.qos import STATE, latched
 from openral_core.scene import DeployScene, SceneCamera
+from openral_policy_nodes.goal_supervisor import Limits
 from openral_policy_nodes.inference import PolicyChunk
+from openral_policy_nodes.inference_thread import ChunkSource, PolicyRunner
 from openral_policy_nodes.ros.execute_action import ExecuteActionHost, ExecuteServer, SkillOffer
 from openral_policy_nodes.ros.sensors import SensorIntake
 from openral_policy_nodes.ros.skill_messages import HostedSkill, chunk_message, skill_message
-from openral_policy_nodes.runner import ChunkSource, PolicyRunner
 from openral_policy_nodes.state_assembler import StateAssembler
 from openral_policy_nodes.stopping import Stopping
-from openral_policy_nodes.supervisor import Limits
 
 HEARTBEAT_S = 1.0
 """[s] wall time between two announcements of an active node; without them the bridge takes no chunk of it."""

@@ -12,16 +12,16 @@ from functools import partial
 from openral_control.motions import MOTIONS, MotionArm, motion_name
 from openral_control.motions.guide import horizon_of
 from openral_core.errors import ContractError
-from openral_core.graph.names import DEFAULT_NAMESPACE
+from openral_core.graph.namespaces import DEFAULT_NAMESPACE
 from openral_core.robot import load_robot
 from openral_core.ros.run_node import run_node
 from openral_core.scene import load_scene
 from openral_policy_nodes.goal_request import GoalRequest
-from openral_policy_nodes.motions import REPLAN_S, MotionSource, path_check
+from openral_policy_nodes.motion_source import REPLAN_S, MotionSource, path_check
 from openral_policy_nodes.ros.execute_action import SkillOffer
 from openral_policy_nodes.ros.hosting_node import Hosting, HostingNode, require_gripper
 from openral_policy_nodes.ros.skill_messages import HostedSkill
-from openral_rskill.contract import match, require
+from openral_rskill.compatibility import match, require
 from openral_rskill.registry import resolve
 
 

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 
 from openral_core.adapters.observation_adapter import cameras_for
 from openral_core.errors import ContractError
-from openral_core.graph.names import DEFAULT_NAMESPACE, policy_namespace
+from openral_core.graph.namespaces import DEFAULT_NAMESPACE, policy_namespace
 from openral_core.robot import load_robot
 from openral_core.ros.run_node import run_node
 from openral_core.scene import load_scene
+from openral_policy_nodes.blank_observation import blank_sensors
 from openral_policy_nodes.families.factory import load_policy
 from openral_policy_nodes.inference import Inference
 from openral_policy_nodes.ros.execute_action import SkillOffer
 from openral_policy_nodes.ros.hosting_node import Hosting, HostingNode, require_gripper
 from openral_policy_nodes.ros.skill_messages import HostedSkill
-from openral_policy_nodes.warm_up import blank_sensors
-from openral_rskill.contract import match, require
+from openral_rskill.compatibility import match, require
 from openral_rskill.registry import resolve
 
 WARM_UPS = 2

@@ -13,7 +13,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import CameraInfo, Image, JointState
 
 from openral_core.errors import ContractError
-from openral_core.graph.names import graph_name
+from openral_core.graph.namespaces import graph_name
 from openral_core.image_message import decode_image, require_size
 from openral_core.ros.qos import NEWEST, STATE
 from openral_core.scene import SceneCamera

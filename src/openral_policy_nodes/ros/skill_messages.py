@@ -11,7 +11,7 @@ from geometry_msgs.msg import Point
 from openral.msg import ActionChunk, SkillInfo
 from openral.msg import StartPose as StartPoseMessage
 
-from openral_core.graph.names import graph_name
+from openral_core.graph.namespaces import graph_name
 from openral_core.manifest import StartPose
 from openral_core.scene import DeployScene
 from openral_policy_nodes.inference import PolicyChunk

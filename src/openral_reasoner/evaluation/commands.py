@@ -11,7 +11,7 @@ import typer
 
 from openral_core.files.atomic import write_atomically
 from openral_core.files.output_folder import check_file
-from openral_reasoner.evaluation.ablation_command import ablation_command
+from openral_reasoner.evaluation.monitor_ablation_command import ablation_command
 
 reasoner = typer.Typer(
     help="Judge the reasoner: its plans, and its ladder of recovery.",

@@ -13,9 +13,9 @@ from openral_core.errors import OpenralError
 from openral_core.statistics import wilson_interval
 from openral_reasoner.evaluation.suite import MissionSuite, WrittenMission
 from openral_reasoner.evaluation.world import SimulatedDeployment
+from openral_reasoner.mission.agent_requests import RequestQueue
 from openral_reasoner.mission.mission import MissionState
 from openral_reasoner.mission.planning_service import Agent, MakeAgent
-from openral_reasoner.mission.request_queue import RequestQueue
 from openral_reasoner.palette import Palette
 
 

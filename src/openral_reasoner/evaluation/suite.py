@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from openral_core.errors import ManifestError
-from openral_core.files.document import read_document
+from openral_core.files.yaml_document import read_document
 from openral_reasoner.palette import Palette, Skill, SkillTask
 
 DEFAULT = Path(__file__).with_name("missions.yaml")

@@ -12,9 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from openral_core.instant import Instant
-from openral_core.progress import ProgressReading, ProgressThresholds
+from openral_core.progress_judgement import ProgressReading, ProgressThresholds
 from openral_reasoner.evaluation.motions import carry_out, with_motions
 from openral_reasoner.evaluation.suite import WrittenMission
+from openral_reasoner.mission.agent_requests import QueryProgress, Reply, Sensing
 from openral_reasoner.mission.attempt import (
     AskWorld,
     CancelGoal,
@@ -29,7 +30,6 @@ from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.mission import LogEntry, Mission, TaskState
 from openral_reasoner.mission.planning_service import MakeAgent, PlanningService
-from openral_reasoner.mission.request_queue import QueryProgress, Reply, Sensing
 from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import MOTION, Palette
 from openral_reasoner.planner import Plan

@@ -16,8 +16,8 @@ from pydantic_ai.settings import ModelSettings as RequestSettings
 from openral_reasoner.llm.settings import ModelSettings
 from openral_reasoner.llm.tools import make_tools
 from openral_reasoner.llm.words import ROLE, first_message
-from openral_reasoner.memory.memory import Memory
-from openral_reasoner.mission.request_queue import Finish, MissionOver, RequestQueue
+from openral_reasoner.memory.notes_file import Memory
+from openral_reasoner.mission.agent_requests import Finish, MissionOver, RequestQueue
 from openral_reasoner.palette import Palette
 from openral_reasoner.tools.table import MissionEnd
 

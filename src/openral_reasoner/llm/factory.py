@@ -8,9 +8,9 @@ from pathlib import Path
 
 from openral_core.errors import InstallationError
 from openral_reasoner.deployment import Deployment
-from openral_reasoner.memory.memory import Memory
+from openral_reasoner.memory.notes_file import Memory
+from openral_reasoner.mission.agent_requests import RequestQueue
 from openral_reasoner.mission.planning_service import Agent, MakeAgent
-from openral_reasoner.mission.request_queue import RequestQueue
 
 
 def agent_maker(

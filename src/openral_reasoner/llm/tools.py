@@ -9,8 +9,8 @@ from typing import Any
 from pydantic_ai import BinaryContent, ToolReturn
 from pydantic_ai import Tool as ModelTool
 
-from openral_reasoner.memory.memory import Memory
-from openral_reasoner.mission.request_queue import Reply, RequestQueue
+from openral_reasoner.memory.notes_file import Memory
+from openral_reasoner.mission.agent_requests import Reply, RequestQueue
 from openral_reasoner.palette import Palette
 from openral_reasoner.tools.table import inside_table
 from openral_reasoner.tools.tool import Tool

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from openral_core.cli import numbers
-from openral_core.cli.robot_option import DEFAULT_NAMESPACE, NamespaceOption
+from openral_core.cli.namespace_option import DEFAULT_NAMESPACE, NamespaceOption
 from openral_core.errors import InstallationError, UsageError
 
 LOOPBACK, PORT = "127.0.0.1", 8765

@@ -18,9 +18,9 @@ from mcp.server.stdio import stdio_server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 
-from openral_reasoner.mission.request_queue import Reply
+from openral_reasoner.mission.agent_requests import Reply
 from openral_reasoner.plain_line import plain_line
-from openral_reasoner.tools.tool_source import OfferedTool, ToolSource
+from openral_reasoner.tools.offered_tools import OfferedTool, ToolSource
 
 INSTRUCTIONS = """\
 You direct a robot arm with these tools; each runs real motion or looks at the real scene.

@@ -12,13 +12,13 @@ import typer
 from openral_core.errors import NotFoundError, OutputError
 from openral_core.files.atomic import write_atomically
 from openral_core.files.output_folder import check_file
-from openral_reasoner.memory.memory import LIFETIME, Memory, default_memory_file
+from openral_reasoner.memory.notes_file import LIFETIME, Memory, default_memory_file
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from openral_reasoner.memory.outcomes import Outcomes
-    from openral_reasoner.memory.traces import Traces
+    from openral_reasoner.memory.way_traces import Traces
 
 memory = typer.Typer(help="Notes and counts that outlive a mission, in plain files.", no_args_is_help=True)
 File = Annotated[Path | None, typer.Option(help="The file; default: the one of `openral deploy`.")]
@@ -47,7 +47,7 @@ def _outcomes(file: Path | None) -> Outcomes:
 
 
 def _traces(file: Path | None) -> Traces:
-    from openral_reasoner.memory.traces import Traces, traces_beside
+    from openral_reasoner.memory.way_traces import Traces, traces_beside
 
     return Traces(traces_beside(file or default_memory_file()))
 

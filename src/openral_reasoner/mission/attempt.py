@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from openral_core.progress import ProgressReading, ProgressThresholds
+from openral_core.progress_judgement import ProgressReading, ProgressThresholds
 from openral_core.stop_conditions import StopCondition
 from openral_reasoner.condition import Condition
-from openral_reasoner.mission.gate import GateVerdict, Judgement, judge
 from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.mission import MAX_ATTEMPTS
+from openral_reasoner.mission.verify_gate import GateVerdict, Judgement, judge
 from openral_reasoner.palette import Palette, Skill
 
 

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from openral_core.progress import ProgressThresholds
+from openral_core.progress_judgement import ProgressThresholds
+from openral_reasoner.mission.agent_requests import QueryProgress, Reply
 from openral_reasoner.mission.attempt import AskWorld
-from openral_reasoner.mission.request_queue import QueryProgress, Reply
 
 PERIOD_S = 0.3
 """[s] wall time between two questions; the monitor has a new frame about three times a second."""

@@ -11,29 +11,29 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from openral_core.instant import Instant
-from openral_core.progress import ProgressReading, ProgressThresholds
+from openral_core.progress_judgement import ProgressReading, ProgressThresholds
 from openral_core.scene import Resume
 from openral_core.stop_conditions import FingerTravel
 from openral_reasoner.condition import Condition
 from openral_reasoner.mission.attempt import Command, DirectorConfig, StopSkills
-from openral_reasoner.mission.decisions import Decisions
-from openral_reasoner.mission.gate import GateVerdict, Judgement
+from openral_reasoner.mission.branching import Decisions
 from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.halting import Halting
 from openral_reasoner.mission.ladder.experience import Experience
 from openral_reasoner.mission.mission import LogEntry, Mission, MissionState, Task
 from openral_reasoner.mission.next_order import NextOrder
-from openral_reasoner.mission.proposals import Proposals
+from openral_reasoner.mission.open_question import Questions
+from openral_reasoner.mission.plan_requests import Proposals
 from openral_reasoner.mission.question import YES_OR_NO, Answered, ask_which
-from openral_reasoner.mission.questions import Questions
 from openral_reasoner.mission.resume import KEY, Resumption
 from openral_reasoner.mission.stop_words import Heard, heard
 from openral_reasoner.mission.task_runner import TaskRunner
-from openral_reasoner.operator_words import MAX_ID, SeenIds, why_refused
+from openral_reasoner.mission.verify_gate import GateVerdict, Judgement
 from openral_reasoner.palette import Palette, Skill
 from openral_reasoner.plain_line import plain_line
 from openral_reasoner.planner import Ask, Plan, PlannedTask, Proposal
-from openral_reasoner.vocabulary import MAX_CHARACTERS
+from openral_reasoner.prompt_checks import MAX_ID, SeenIds, why_refused
+from openral_reasoner.word_stems import MAX_CHARACTERS
 
 LATCHED_ESTOP = "the E-stop is latched; reset it with the service estop_reset"
 

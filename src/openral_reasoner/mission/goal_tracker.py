@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from openral_core.instant import Instant
-from openral_core.progress import ProgressReading, ProgressThresholds
+from openral_core.progress_judgement import ProgressReading, ProgressThresholds
 from openral_reasoner.mission.attempt import Attempt, CancelGoal, Command, DirectorConfig, SendGoal
-from openral_reasoner.mission.gate import GateVerdict, Judgement
 from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.mission import Task, TaskState
+from openral_reasoner.mission.verify_gate import GateVerdict, Judgement
 from openral_reasoner.palette import Skill
 
 MAX_WORDS = 200

@@ -5,7 +5,7 @@ from __future__ import annotations
 from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import Propose
 from openral_reasoner.mission.mission import LogEntry, Mission, MissionState
-from openral_reasoner.mission.proposals import Proposals
+from openral_reasoner.mission.plan_requests import Proposals
 from openral_reasoner.plain_line import plain_line
 
 

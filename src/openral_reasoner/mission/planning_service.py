@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from openral_core.instant import Instant
+from openral_reasoner.mission.agent_gate import Approval, Steering, SteeringLimits
+from openral_reasoner.mission.agent_requests import Reply, Request, RequestQueue, Sensing
 from openral_reasoner.mission.attempt import Command, Propose
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.mission import Mission, MissionState
-from openral_reasoner.mission.request_queue import Reply, Request, RequestQueue, Sensing
-from openral_reasoner.mission.steering import Approval, Steering, SteeringLimits
 from openral_reasoner.palette import Palette
 from openral_reasoner.planner import Plan, Planner, Proposal
 

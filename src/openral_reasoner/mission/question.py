@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from openral_core.instant import Instant
 from openral_reasoner.mission.mission import Mission, MissionState
 from openral_reasoner.planner import Ask
-from openral_reasoner.vocabulary import words
+from openral_reasoner.word_stems import words
 
 Answered = Callable[[str | None, Instant], None]
 """(option that was chosen, or words; None: nobody answered; [s] node clock; [s] monotonic)."""

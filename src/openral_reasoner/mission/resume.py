@@ -13,9 +13,9 @@ from openral_core.instant import Instant
 from openral_core.scene import Resume
 from openral_reasoner.condition import Condition
 from openral_reasoner.mission.attempt import AskWorld, Command, StopSkills
-from openral_reasoner.mission.gate import GateVerdict, Judgement
 from openral_reasoner.mission.mission import Mission, MissionState, TaskState
 from openral_reasoner.mission.question import YES_OR_NO, AskOperatorFor
+from openral_reasoner.mission.verify_gate import GateVerdict, Judgement
 
 KEY = -1
 """Of the one `AskWorld` of a resumption; those of `Decisions` are positive."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from openral_core.errors import InstallationError
-from openral_core.sentence import MOST_REMEMBERED, Array, SentenceEncoder
+from openral_core.sentence_encoder import MOST_REMEMBERED, Array, SentenceEncoder
 
 WEIGHTS = Path(__file__).with_name("planner.safetensors")
 MAX_TOKENS = 40

@@ -10,15 +10,15 @@ from textwrap import shorten
 from openral_core.errors import InstallationError
 from openral_reasoner.condition import Condition, Guard, Until
 from openral_reasoner.offline import grammar
-from openral_reasoner.offline.choose import Chooser, Match, Step
+from openral_reasoner.offline.clause_matcher import LearnedMatcher
 from openral_reasoner.offline.conditions import NoPlan, Passage, State, passages
 from openral_reasoner.offline.entries import Entry, entries_of, offers
 from openral_reasoner.offline.guards import negates, spelled_out
-from openral_reasoner.offline.matcher import LearnedMatcher
+from openral_reasoner.offline.segment_chooser import Chooser, Match, Step
 from openral_reasoner.offline.spelling import as_typed, corrected, is_foreign
 from openral_reasoner.palette import Palette
 from openral_reasoner.planner import Ask, CannotDo, Plan, PlannedTask, Proposal
-from openral_reasoner.vocabulary import MAX_CHARACTERS, words
+from openral_reasoner.word_stems import MAX_CHARACTERS, words
 
 MAX_TASKS = 20
 """Tasks of one plan, repetitions counted."""

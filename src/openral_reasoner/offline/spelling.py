@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Mapping
 
 from openral_reasoner.palette import Palette
-from openral_reasoner.vocabulary import words
+from openral_reasoner.word_stems import words
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _WORD = re.compile(r"(?<![\w'])[a-z]{3,}(?![\w'])")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
+from openral_core.files.finished_run_folder import ENDS, picture_path
 from openral_core.files.output_folder import make_private
-from openral_core.files.run_folder import ENDS, picture_path
+from openral_reasoner.mission.agent_requests import Look, Reply
 from openral_reasoner.mission.mission import LogEntry
-from openral_reasoner.mission.request_queue import Look, Reply
-from openral_reasoner.ros.camera_client import CameraAndMonitor
+from openral_reasoner.ros.perception_client import CameraAndMonitor
 
 MAX_PICTURES = 500
 """Of one process; later attempts have none."""

@@ -27,8 +27,8 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
-from openral_core.graph.names import DEFAULT_NAMESPACE, graph_name, policy_namespace
-from openral_core.guarded import GuardedCallbacks
+from openral_core.graph.namespaces import DEFAULT_NAMESPACE, graph_name, policy_namespace
+from openral_core.guarded_callbacks import GuardedCallbacks
 from openral_core.process.stop_signals import StopSignals
 from openral_core.ros.qos import SKILLS
 from openral_reasoner.palette import MOTION

@@ -9,8 +9,8 @@ from typing import Any
 from openral.srv import Locate
 from rclpy.node import Node
 
-from openral_core.graph.names import frame_prefix
-from openral_reasoner.located_point import Point, point_of
+from openral_core.graph.namespaces import frame_prefix
+from openral_reasoner.location_check import Point, point_of
 from openral_reasoner.mission.attempt import FindThing
 from openral_reasoner.ros.skill_client import Guard
 

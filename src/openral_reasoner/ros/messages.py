@@ -18,12 +18,12 @@ from openral.msg import StartPose as StartPoseMessage
 from pydantic import ValidationError
 
 from openral_core.errors import ContractError
+from openral_core.field_checks import goal_id_field, text_field
 from openral_core.goal_params import check_params_schema
 from openral_core.manifest import StartPose
-from openral_core.message_fields import goal_id_field, text_field
-from openral_core.progress import ProgressReading
+from openral_core.progress_judgement import ProgressReading
 from openral_core.progress_message import read_progress
-from openral_core.teleoperation import TAKEN_OVER
+from openral_core.teleoperation_names import TAKEN_OVER
 from openral_reasoner.mission.mission import LogEntry, Mission
 from openral_reasoner.mission.record import recorded
 from openral_reasoner.palette import Skill

@@ -11,7 +11,7 @@ from rclpy.lifecycle import LifecycleNode
 
 from openral_core.instant import Instant
 from openral_reasoner.deployment import Deployment
-from openral_reasoner.memory.memory import Memory
+from openral_reasoner.memory.notes_file import Memory
 from openral_reasoner.mission.attempt import Command
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.mission import LogEntry

@@ -26,15 +26,15 @@ from rclpy.task import Future
 from std_msgs.msg import Bool
 
 from openral_core.errors import ContractError, ManifestError, OpenralError
-from openral_core.graph.names import DEFAULT_NAMESPACE
-from openral_core.guarded import EXIT_UNFIT, GuardedCallbacks
+from openral_core.graph.namespaces import DEFAULT_NAMESPACE
+from openral_core.guarded_callbacks import EXIT_UNFIT, GuardedCallbacks
 from openral_core.instant import Instant
 from openral_core.process.stop_signals import StopSignals
-from openral_core.progress import ProgressThresholds
+from openral_core.progress_judgement import ProgressThresholds
 from openral_core.ros.delivery import DELIVERY_S
 from openral_core.ros.qos import LATCHED, SKILLS
 from openral_core.scene import Resume
-from openral_core.teleoperation import TELEOPERATION
+from openral_core.teleoperation_names import TELEOPERATION
 from openral_reasoner.deployment import Deployment, load_deployment
 from openral_reasoner.llm.factory import agent_maker
 from openral_reasoner.mission.attempt import (
@@ -52,18 +52,18 @@ from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.ladder.experience import Experience
 from openral_reasoner.mission.mission import LogEntry, Mission, MissionState
-from openral_reasoner.mission.monitor_watch import MonitorWatch
+from openral_reasoner.mission.monitor_liveness import MonitorWatch
 from openral_reasoner.mission.planning_service import PlanningService
 from openral_reasoner.mission.record import MissionWriter
 from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.planner import Planner
 from openral_reasoner.playbook_planner import PlaybookPlanner
 from openral_reasoner.ros.attempt_pictures import AttemptPictures
-from openral_reasoner.ros.camera_client import CameraAndMonitor
 from openral_reasoner.ros.locate_client import LocateClient
 from openral_reasoner.ros.messages import goal_of, operator_of, reading_of
 from openral_reasoner.ros.mission_publisher import MissionPublisher
 from openral_reasoner.ros.outside_agents import OutsideAgents
+from openral_reasoner.ros.perception_client import CameraAndMonitor
 from openral_reasoner.ros.skill_client import SkillClients, skill_actions
 from openral_reasoner.ros.skill_registry import PROGRESS, SkillRegistry
 from openral_rskill.license import accepts_noncommercial

@@ -10,9 +10,9 @@ from rclpy.node import Node
 from openral_core.errors import ContractError
 from openral_core.ros.qos import MAX_SKILLS
 from openral_reasoner.deployment import Deployment
-from openral_reasoner.heartbeat import Heartbeats
 from openral_reasoner.palette import Palette, Skill, build_palette
 from openral_reasoner.ros.messages import skill_of
+from openral_reasoner.silence_watch import Heartbeats
 
 PROGRESS = "progress"
 """Skills of one deployment; further ones are not taken up."""

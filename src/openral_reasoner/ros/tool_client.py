@@ -17,14 +17,14 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from openral_core.graph.names import DEFAULT_NAMESPACE, namespace_option, ros_arguments
-from openral_core.guarded import GuardedCallbacks
+from openral_core.graph.namespaces import DEFAULT_NAMESPACE, namespace_option, ros_arguments
+from openral_core.guarded_callbacks import GuardedCallbacks
 from openral_core.ros.qos import LATCHED
-from openral_reasoner.mission.request_queue import Reply
+from openral_reasoner.mission.agent_requests import Reply
 from openral_reasoner.ros.skill_client import SkillClients, skill_actions
 from openral_reasoner.ros.tool_server import ACTION, TOPIC
+from openral_reasoner.tools.offered_tools import CallProgress, OfferedTool
 from openral_reasoner.tools.table import STOP
-from openral_reasoner.tools.tool_source import CallProgress, OfferedTool
 
 LOOK_S = 0.25
 """[s] wall time between two looks at a call that is under way."""

@@ -14,11 +14,11 @@ from rclpy.lifecycle import LifecycleNode
 from rclpy.task import Future
 
 from openral_core.errors import ContractError
+from openral_core.field_checks import text_field
 from openral_core.instant import Instant
-from openral_core.message_fields import text_field
 from openral_core.ros.qos import LATCHED
+from openral_reasoner.mission.agent_requests import Reply
 from openral_reasoner.mission.attempt import Command
-from openral_reasoner.mission.request_queue import Reply
 from openral_reasoner.tools.outside_calls import Call, OutsideCalls
 from openral_reasoner.tools.table import STOP
 from openral_reasoner.tools.tool import MAX_ARGUMENTS, Tool

@@ -16,11 +16,8 @@ from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
 from openral_core.instant import Instant
-from openral_reasoner.mission.attempt import Command
-from openral_reasoner.mission.director import Director
-from openral_reasoner.mission.mission import LogEntry, Mission, MissionState
-from openral_reasoner.mission.planning_service import PlanningService
-from openral_reasoner.mission.request_queue import (
+from openral_reasoner.mission.agent_gate import Answer, Approval
+from openral_reasoner.mission.agent_requests import (
     Execute,
     Finish,
     MissionOver,
@@ -32,7 +29,10 @@ from openral_reasoner.mission.request_queue import (
     Steered,
     Stop,
 )
-from openral_reasoner.mission.steering import Answer, Approval
+from openral_reasoner.mission.attempt import Command
+from openral_reasoner.mission.director import Director
+from openral_reasoner.mission.mission import LogEntry, Mission, MissionState
+from openral_reasoner.mission.planning_service import PlanningService
 from openral_reasoner.plain_line import plain_line
 from openral_reasoner.tools.tool import Tool, parse_arguments
 

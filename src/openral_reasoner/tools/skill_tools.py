@@ -10,8 +10,8 @@ from typing import Any
 
 from openral_core.errors import ContractError
 from openral_core.stop_conditions import parse_stop_when, stop_when_schema
+from openral_reasoner.mission.agent_requests import Execute, Reply
 from openral_reasoner.mission.ladder.rungs import WAYS
-from openral_reasoner.mission.request_queue import Execute, Reply
 from openral_reasoner.palette import MOTION, Skill
 from openral_reasoner.tools.tool import Arguments, Tool
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from openral_core.errors import ContractError
 from openral_core.goal_params import check_goal_params
-from openral_reasoner.mission.request_queue import Reply, Request
+from openral_reasoner.mission.agent_requests import Reply, Request
 
 MAX_ARGUMENTS = 16_384
 """Characters of the arguments of one call as JSON."""

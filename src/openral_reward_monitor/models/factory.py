@@ -13,7 +13,7 @@ from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, SceneCamera, load_scene
 from openral_reward_monitor.models.calibration import Calibration, load_calibration
 from openral_reward_monitor.models.reward_model import RewardModel, checked, load_reward_model
-from openral_rskill.contract import match, package_findings, require
+from openral_rskill.compatibility import match, package_findings, require
 from openral_rskill.registry import RSkillPackage, resolve
 
 WARM_UP_SIZE = 224

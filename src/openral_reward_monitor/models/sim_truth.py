@@ -18,7 +18,7 @@ from openral_reward_monitor.models.reward_model import RewardScores
 from openral_rskill.registry import RSkillPackage
 
 RECORD = "truth.npz"
-"""What `openral_sim_bridge.recorder` writes, again and again while the world runs."""
+"""What `openral_sim_bridge.truth_recorder` writes, again and again while the world runs."""
 FRESH_S = 10.0
 """[s] wall time; an older record is that of a simulator that has ended."""
 _LOOK_S = 0.1

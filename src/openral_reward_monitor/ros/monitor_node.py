@@ -21,14 +21,14 @@ from rclpy.lifecycle import State, TransitionCallbackReturn
 from sensor_msgs.msg import Image, JointState
 
 from openral_core.errors import ContractError
-from openral_core.graph.names import DEFAULT_NAMESPACE
+from openral_core.graph.namespaces import DEFAULT_NAMESPACE
 from openral_core.image_message import ENCODINGS, decode_image, parse_stamp
 from openral_core.ros.loading_node import LoadingNode
 from openral_core.ros.qos import best_effort
 from openral_core.ros.run_node import run_node
-from openral_core.teleoperation import TAKEN_OVER
+from openral_core.teleoperation_names import TAKEN_OVER
 from openral_reward_monitor.cameras import Cameras
-from openral_reward_monitor.incoming import camera_of_size, parse_joints, parse_status
+from openral_reward_monitor.message_checks import camera_of_size, parse_joints, parse_status
 from openral_reward_monitor.models.factory import WatchableModel, assemble
 from openral_reward_monitor.query_request import parse_query
 from openral_reward_monitor.reading import Reading, ReadingMaker

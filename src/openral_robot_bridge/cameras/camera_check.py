@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from openral_core.scene import DeployScene, SceneCamera
-from openral_robot_bridge.cameras.feed import FeedReport
+from openral_robot_bridge.cameras.picture_health import FeedReport
 from openral_robot_bridge.findings import ArmFinding
 
 SLOW = 0.9

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from openral_control.safety.arm_limits import ArmLimits, Vector
-from openral_core.arm_section import SceneArm
+from openral_control.safety.joint_limits import ArmLimits, Vector
+from openral_core.scene_arm import SceneArm
 from openral_robot_bridge.driver import PlannedDriver, StreamedDriver
 
 

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from openral_control.safety.arm_limits import ArmLimits, Vector
+from openral_control.safety.joint_limits import ArmLimits, Vector
 from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
 
 

@@ -14,20 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from openral_control.safety.arm_limits import Vector
-from openral_core.arm_section import SafetyLimits
+from openral_control.safety.joint_limits import Vector
 from openral_core.errors import InstallationError
+from openral_core.scene_arm import SafetyLimits
 from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
-from openral_robot_bridge.drivers.fci_client import (
+from openral_robot_bridge.drivers.arm_holder import refuse_held
+from openral_robot_bridge.drivers.fci_versions import FR3_VERSION, refused
+from openral_robot_bridge.drivers.hand_proxy import HandProcess, hand_at
+from openral_robot_bridge.drivers.libfranka_faults import (
     HINT,
     RECOVERY_S,
     fault_names,
     hand_lost,
     words_of,
 )
-from openral_robot_bridge.drivers.fci_versions import FR3_VERSION, refused
-from openral_robot_bridge.drivers.hand_process import HandProcess, hand_at
-from openral_robot_bridge.drivers.held_arm import refuse_held
 from openral_robot_bridge.urdf_limits import read_limits
 
 STIFFNESS = (600.0, 600.0, 600.0, 600.0, 250.0, 150.0, 50.0)

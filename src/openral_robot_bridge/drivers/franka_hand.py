@@ -10,7 +10,7 @@ import contextlib
 import threading
 from typing import Any
 
-from openral_robot_bridge.drivers.fci_client import words_of
+from openral_robot_bridge.drivers.libfranka_faults import words_of
 
 TOLERANCE_M = 0.08
 """[m] a grasp counts at whatever width it ends: the fingers press what is between them."""

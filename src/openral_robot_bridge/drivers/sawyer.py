@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from openral_control.safety.arm_limits import ArmLimits, Vector
+from openral_control.safety.joint_limits import ArmLimits, Vector
 from openral_robot_bridge import intera
 from openral_robot_bridge.driver import ArmAwayError, ArmError, ArmInfo, ArmMode, ArmState
 from openral_robot_bridge.drivers.sawyer_gripper import SawyerGripper

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from openral_control.safety.arm_limits import ArmLimits, Vector
+from openral_control.safety.joint_limits import ArmLimits, Vector
 from openral_robot_bridge import intera
 from openral_robot_bridge.driver import ArmError, ArmMode
 from openral_robot_bridge.ros1.node import Ros1Node

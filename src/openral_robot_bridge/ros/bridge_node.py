@@ -12,12 +12,12 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from std_msgs.msg import Empty
 from std_srvs.srv import Trigger
 
-from openral_control.ros.control_node import ControlNode, run_bridge
-from openral_control.ros.robot_topics import RobotTopics
+from openral_control.ros.bridge_node_base import ControlNode, run_bridge
+from openral_control.ros.robot_publisher import RobotTopics
 from openral_core.errors import OpenralError
 from openral_core.ros.qos import NEWEST
 from openral_core.types import RobotState
-from openral_robot_bridge.deployed_arm import ArmBridgeOptions, DeployedArm
+from openral_robot_bridge.arm_bridge import ArmBridgeOptions, DeployedArm
 
 
 class RobotBridgeNode(ControlNode[DeployedArm]):

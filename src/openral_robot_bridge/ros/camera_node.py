@@ -14,13 +14,13 @@ from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
 from openral_core.errors import OpenralError
-from openral_core.graph.names import DEFAULT_NAMESPACE
-from openral_core.guarded import GuardedCallbacks
+from openral_core.graph.namespaces import DEFAULT_NAMESPACE
+from openral_core.guarded_callbacks import GuardedCallbacks
 from openral_core.ros.loading_node import log_cannot_run
 from openral_core.ros.qos import LATCHED, NEWEST
 from openral_core.ros.run_node import run_node
-from openral_robot_bridge.arm_scene import load_arm_scene
 from openral_robot_bridge.ros.camera_relay import CameraRelay
+from openral_robot_bridge.scene_loading import load_arm_scene
 
 REPORT_S = 1.0
 """[s] wall time between two messages on `/diagnostics`."""

@@ -12,17 +12,17 @@ from geometry_msgs.msg import TransformStamped
 from rclpy.node import Node
 from sensor_msgs.msg import CameraInfo
 
-from openral_control.control_run import ERROR, OK, WARN
-from openral_control.ros.image_topics import ImageTopics
-from openral_core.graph.names import frame_prefix
+from openral_control.control_thread import ERROR, OK, WARN
+from openral_control.ros.camera_publisher import ImageTopics
+from openral_core.graph.namespaces import frame_prefix
 from openral_core.hardware.real_camera import RealCamera
 from openral_core.ros.qos import NEWEST
 from openral_core.scene import SceneCamera
 from openral_core.types import Image
-from openral_robot_bridge.cameras.feed import PictureFeed
 from openral_robot_bridge.cameras.picture_fit import PictureFit
+from openral_robot_bridge.cameras.picture_health import PictureFeed
 from openral_robot_bridge.ros.camera_source import Optics, open_source
-from openral_sim_bridge.frames import optical_frame
+from openral_sim_bridge.coordinate_frames import optical_frame
 
 SOONER = 0.6
 """Share of the scene's period from which on the next picture is passed on. A camera that is a bit faster than the scene

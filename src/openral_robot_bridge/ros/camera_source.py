@@ -14,7 +14,7 @@ from sensor_msgs.msg import CameraInfo, CompressedImage
 from sensor_msgs.msg import Image as ImageMessage
 
 from openral_core.errors import ContractError
-from openral_core.graph.names import COMPRESSED_SUFFIX
+from openral_core.graph.namespaces import COMPRESSED_SUFFIX
 from openral_core.hardware.real_camera import RealCamera
 from openral_core.image_message import decode_compressed, parse_stamp, unpack_image
 from openral_core.ros.qos import NEWEST

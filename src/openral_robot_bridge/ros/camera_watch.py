@@ -9,11 +9,11 @@ from contextlib import ExitStack
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 
-from openral_core.graph.names import DEFAULT_NAMESPACE
+from openral_core.graph.namespaces import DEFAULT_NAMESPACE
 from openral_core.hardware.real_camera import RealCamera
 from openral_core.scene import DeployScene
 from openral_core.types import Image
-from openral_robot_bridge.cameras.feed import FeedReport, PictureFeed
+from openral_robot_bridge.cameras.picture_health import FeedReport, PictureFeed
 from openral_robot_bridge.ros.camera_source import Optics, open_source
 
 

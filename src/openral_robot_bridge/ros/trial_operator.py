@@ -18,7 +18,7 @@ from std_msgs.msg import Empty
 from std_srvs.srv import Trigger
 
 from openral_core.errors import OpenralError
-from openral_core.graph.names import DEFAULT_NAMESPACE
+from openral_core.graph.namespaces import DEFAULT_NAMESPACE
 from openral_core.ros.qos import SKILLS
 
 BEAT_S = 0.05

@@ -9,11 +9,11 @@ from __future__ import annotations
 import contextlib
 import os
 
-from openral_control.safety.arm_limits import ArmLimits, Vector
+from openral_control.safety.joint_limits import ArmLimits, Vector
 from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState, PlannedDriver
 from openral_robot_bridge.drivers.factory import make_driver
 from openral_robot_bridge.process_main import HostSettings, make_follower, may_stop
-from openral_robot_bridge.trials.commanded_twin import CommandedTwin
+from openral_robot_bridge.trials.twin_process import CommandedTwin
 from openral_robot_bridge.twins.fci.wire import CYCLE_S
 
 

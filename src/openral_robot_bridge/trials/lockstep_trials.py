@@ -24,9 +24,9 @@ from openral_core.types import RobotState
 from openral_policy_nodes.families.factory import load_policy
 from openral_robot_bridge.driver import ArmError
 from openral_robot_bridge.robot_arm import RobotArm
-from openral_robot_bridge.trials.commanded_twin import CommandedTwin
 from openral_robot_bridge.trials.lockstep_link import LockstepLink
 from openral_robot_bridge.trials.trial import TrialRow
+from openral_robot_bridge.trials.twin_process import CommandedTwin
 from openral_rskill.registry import RSkillPackage
 from openral_sim_bridge.backend import Snapshot, StepResult
 from openral_sim_bridge.backends.mjcf.world import CompiledScene

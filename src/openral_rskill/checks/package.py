@@ -10,7 +10,7 @@ from pathlib import Path
 from openral_core.errors import LicenseError, OpenralError, WeightsError, nearest
 from openral_core.files.json_file import read_json_object
 from openral_core.manifest import RSkillManifest
-from openral_core.manifest.families import known_families, server_elsewhere
+from openral_core.manifest.family_rules import known_families, server_elsewhere
 from openral_core.manifest.runtime import LOCAL
 from openral_core.scene import DeployScene
 from openral_rskill.checks.finding import Finding
@@ -18,8 +18,8 @@ from openral_rskill.license import check_license, is_evaluated
 from openral_rskill.peak_memory import PeakMemory
 from openral_rskill.registry import RSkillPackage, resolve
 from openral_rskill.safetensors_file import SUFFIX
-from openral_rskill.store.installed import find_lock, snapshot
 from openral_rskill.store.lock import LOCK_NAME, SkillLock, faults
+from openral_rskill.store.store_folders import find_lock, snapshot
 from openral_rskill.vram import Budget
 
 RUNTIMES = ("pytorch",)

@@ -29,8 +29,8 @@ def new(
     """Write a complete skill folder for a checkpoint: manifest, README, eval."""
     from openral_core.files.output_folder import check_folder
     from openral_core.scene import load_scene
-    from openral_rskill.assumptions import assumptions
     from openral_rskill.hub.scaffold import Choices, new_skill
+    from openral_rskill.manifest_assumptions import assumptions
 
     check_folder(folder, "folder")
     where = load_scene(scene) if scene else None
@@ -53,7 +53,7 @@ def convert(
 ) -> None:
     """Turn a pickle of plain tensors into safetensors; what needs more than tensors is refused."""
     from openral_core.files.output_folder import check_file, check_folder
-    from openral_rskill.hub.convert import convert as run
+    from openral_rskill.hub.pickle_to_safetensors import convert as run
 
     (check_folder if source.is_dir() else check_file)(target, "target")
     for path in run(source, target):

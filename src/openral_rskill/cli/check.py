@@ -14,7 +14,7 @@ from openral_rskill.cli.options import AcceptNoncommercial, Ref, Search
 
 if TYPE_CHECKING:
     from openral_core.scene import DeployScene
-    from openral_rskill.contract import Finding
+    from openral_rskill.compatibility import Finding
     from openral_rskill.registry import RSkillPackage
 
 
@@ -37,9 +37,9 @@ def check(
     """Check a skill against its files, its licence, a device and a scene: one row a gate, with the fix."""
     from openral_core.robot import load_robot
     from openral_core.scene import SimScene, load_scene
-    from openral_rskill.assumptions import assumptions
     from openral_rskill.checks.package import companions, hashes_fit, memory, stated_memory
-    from openral_rskill.contract import match, package_findings
+    from openral_rskill.compatibility import match, package_findings
+    from openral_rskill.manifest_assumptions import assumptions
     from openral_rskill.peak_memory import peak_of
     from openral_rskill.registry import resolve
     from openral_rskill.vram import budget, default_device

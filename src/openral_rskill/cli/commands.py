@@ -22,7 +22,7 @@ app = typer.Typer(help="Find, install, check and write skills.", no_args_is_help
 def list_(search: Search = None) -> None:
     """List the skills on this machine."""
     from openral_rskill.registry import load_package
-    from openral_rskill.store.installed import skill_folders
+    from openral_rskill.store.store_folders import skill_folders
 
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for column in ("", "skill", "kind", "licence", "weights", "does"):

@@ -10,20 +10,20 @@ from pathlib import Path, PurePosixPath
 
 from openral_core.errors import HubError, NotFoundError
 from openral_core.manifest import MANIFEST_NAME
-from openral_core.manifest.families import server_elsewhere
+from openral_core.manifest.family_rules import server_elsewhere
 from openral_core.manifest.runtime import LOCAL
 from openral_rskill.hub.checkpoint import complete, fetch_weights
 from openral_rskill.hub.client import HubClient, Listing
-from openral_rskill.hub.transfer import Progress, fetch
+from openral_rskill.hub.download import Progress, fetch
 from openral_rskill.registry import RSkillPackage, load_package, resolve
-from openral_rskill.store.installed import (
+from openral_rskill.store.lock import LOCK_NAME, LockedFile, LockedRepository, SkillLock, faults, load_lock
+from openral_rskill.store.reference import HUB, HubReference
+from openral_rskill.store.store_folders import (
     find_lock,
     one_at_a_time,
     skill_folder,
     staging_folder,
 )
-from openral_rskill.store.lock import LOCK_NAME, LockedFile, LockedRepository, SkillLock, faults, load_lock
-from openral_rskill.store.reference import HUB, HubReference
 from openral_rskill.weights_files import select
 
 CALIBRATION_NAME = "calibration.json"

@@ -20,9 +20,9 @@ from openral_core.robot import load_robot
 from openral_core.scene import DeployScene
 from openral_core.vocabulary import License
 from openral_rskill.hub.client import HubClient
+from openral_rskill.hub.download import fetch
 from openral_rskill.hub.lerobot_config import CONFIG, POSTPROCESSOR, PREPROCESSOR, read_policy
 from openral_rskill.hub.manifest_text import Draft, manifest_text
-from openral_rskill.hub.transfer import fetch
 from openral_rskill.peak_memory import peak_of
 from openral_rskill.registry import RSkillPackage, load_package
 from openral_rskill.safetensors_file import SUFFIX

@@ -14,8 +14,8 @@ from torch import Tensor, nn
 
 from openral_core.errors import PolicyError
 from openral_rskill.nf4.host_embedding import HostEmbedding
-from openral_rskill.nf4.modules import replace
-from openral_rskill.nf4.weights import packed_linear, quantize_weight
+from openral_rskill.nf4.module_surgery import replace
+from openral_rskill.nf4.quantize import packed_linear, quantize_weight
 
 STATE = ".weight.quant_state.bitsandbytes__nf4"
 """Key that every packed layer has in a file, after the layer's name."""

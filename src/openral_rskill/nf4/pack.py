@@ -11,10 +11,10 @@ from torch import Tensor, nn
 
 from openral_core.errors import PolicyError
 from openral_rskill.nf4.load import STATE, opened
+from openral_rskill.nf4.packable_weights import MIN_NUMEL
+from openral_rskill.nf4.quantize import quantize_weight
 from openral_rskill.nf4.rule import linears_to_pack
-from openral_rskill.nf4.sizes import MIN_NUMEL
-from openral_rskill.nf4.weights import quantize_weight
-from openral_rskill.nf4.writer import SafetensorsWriter, safetensors_writer
+from openral_rskill.safetensors_writer import SafetensorsWriter, safetensors_writer
 
 STATISTICS = ("absmax", "quant_map", "nested_absmax", "nested_quant_map")
 """What is stored of a packed layer besides its weight and the key `STATE`."""

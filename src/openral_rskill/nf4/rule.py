@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from torch import nn
 
-from openral_rskill.nf4.sizes import MIN_NUMEL, packable
+from openral_rskill.nf4.packable_weights import MIN_NUMEL, packable
 
 
 def linears_to_pack(

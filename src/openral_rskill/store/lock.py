@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from openral_core.files.atomic import write_atomically
-from openral_core.files.document import read_document
+from openral_core.files.yaml_document import read_document
 from openral_core.schema import Schema, Word, inside, validate
 from openral_rskill.store.reference import HubReference
 

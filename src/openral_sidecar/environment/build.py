@@ -14,7 +14,7 @@ from pathlib import Path
 
 from openral_core.errors import SidecarError
 from openral_core.files.atomic import write_atomically
-from openral_sidecar.environment.locks import exclusive
+from openral_sidecar.environment.file_lock import exclusive
 from openral_sidecar.environment.spec import InstallStep, SidecarSpec, Source
 from openral_sidecar.environment.uv_command import Uv
 from openral_sidecar.paths import environments_folder

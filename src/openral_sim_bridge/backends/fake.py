@@ -26,8 +26,8 @@ from openral_sim_bridge.backend import (
     worlds_to_reset,
     worlds_to_step,
 )
-from openral_sim_bridge.backends.articulation import Articulation, restore_snapshot, take_snapshot
-from openral_sim_bridge.frames import intrinsics
+from openral_sim_bridge.backends.mujoco_articulation import Articulation, restore_snapshot, take_snapshot
+from openral_sim_bridge.coordinate_frames import intrinsics
 
 STEP_M = 0.01
 """[m] motion of the end effector for an action of 1, as in MetaWorld."""

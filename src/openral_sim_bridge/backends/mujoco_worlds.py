@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from openral_core.types import RobotState
 from openral_sim_bridge.backend import Snapshot, worlds_to_reset
-from openral_sim_bridge.backends.articulation import Articulation, restore_snapshot, take_snapshot
+from openral_sim_bridge.backends.mujoco_articulation import Articulation, restore_snapshot, take_snapshot
 from openral_sim_bridge.rendering.renderer import OffscreenRenderer
 
 

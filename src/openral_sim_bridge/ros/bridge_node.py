@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from openral.srv import ResetScene
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 
-from openral_control.ros.control_node import ControlNode, run_bridge
-from openral_control.ros.robot_topics import to_time
+from openral_control.ros.bridge_node_base import ControlNode, run_bridge
+from openral_control.ros.robot_publisher import to_time
 from openral_core.errors import OpenralError
 from openral_core.types import RobotState
 from openral_sim_bridge.backend import Backend

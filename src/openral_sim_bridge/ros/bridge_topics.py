@@ -10,14 +10,14 @@ from rclpy.lifecycle import LifecycleNode
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CameraInfo
 
-from openral_control.ros.image_topics import ImageTopics
-from openral_control.ros.outbox import Outbox
-from openral_control.ros.robot_topics import RobotTopics, to_time
-from openral_core.graph.names import frame_prefix
+from openral_control.ros.camera_publisher import ImageTopics
+from openral_control.ros.message_batch import Outbox
+from openral_control.ros.robot_publisher import RobotTopics, to_time
+from openral_core.graph.namespaces import frame_prefix
 from openral_core.ros.qos import NEWEST
 from openral_core.types import RobotState
 from openral_sim_bridge.backend import CameraModel
-from openral_sim_bridge.frames import LinkFrames, camera_frame, optical_frame
+from openral_sim_bridge.coordinate_frames import LinkFrames, camera_frame, optical_frame
 from openral_sim_bridge.ros.camera_messages import camera_info_message
 from openral_sim_bridge.ros.depth_topics import DepthTopics
 

@@ -6,7 +6,7 @@ import numpy as np
 from sensor_msgs.msg import CameraInfo
 
 from openral_sim_bridge.backend import CameraModel
-from openral_sim_bridge.frames import intrinsics, optical_frame
+from openral_sim_bridge.coordinate_frames import intrinsics, optical_frame
 
 
 def camera_info_message(camera: CameraModel, prefix: str) -> CameraInfo:

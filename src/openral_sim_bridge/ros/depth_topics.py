@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import CameraInfo, Image
 
-from openral_control.ros.robot_topics import to_time
-from openral_core.graph.names import frame_prefix
+from openral_control.ros.robot_publisher import to_time
+from openral_core.graph.namespaces import frame_prefix
 from openral_core.ros.qos import NEWEST
 from openral_core.scene import SceneCamera
 from openral_sim_bridge.backend import CameraModel
-from openral_sim_bridge.frames import optical_frame
+from openral_sim_bridge.coordinate_frames import optical_frame
 from openral_sim_bridge.ros.camera_messages import camera_info_message
 
 ENCODING = "32FC1"

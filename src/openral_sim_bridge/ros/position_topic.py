@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from rclpy.lifecycle import LifecycleNode
 from tf2_msgs.msg import TFMessage
 
-from openral_control.ros.robot_topics import to_time
-from openral_core.graph.names import frame_prefix
+from openral_control.ros.robot_publisher import to_time
+from openral_core.graph.namespaces import frame_prefix
 from openral_sim_bridge.backend import WORLD
 
 

@@ -9,9 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from openral_benchmark.harness.deployment import announced_skill
-from openral_benchmark.harness.goals import NODE, GoalHost, GoalSkill
+from openral_benchmark.harness.goal_host import NODE, GoalHost, GoalSkill
 from openral_benchmark.harness.judges import Judge, NoJudge, RewardModelJudge
+from openral_benchmark.harness.mission_harness import announced_skill
 from openral_control.chunk_executor import ChunkExecutor
 from openral_control.control_loop import ControlLoop, LoopSettings
 from openral_control.envelope import Envelope
@@ -19,7 +19,7 @@ from openral_core.errors import ContractError
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene
 from openral_data.recorded_columns import RecordedColumns
-from openral_data.recording.notes import SkillNote
+from openral_data.recording.episode_notes import SkillNote
 from openral_data.recording.recorder import EpisodeRecorder
 from openral_data.recording.strategy import strategy_of
 from openral_data.recording_folder import RecordingFolder
@@ -27,7 +27,7 @@ from openral_policy_nodes.families.factory import load_policy
 from openral_policy_nodes.inference import Inference
 from openral_reasoner.mission.attempt import SendGoal
 from openral_reward_monitor.models.reward_model import load_reward_model
-from openral_rskill.contract import match, require
+from openral_rskill.compatibility import match, require
 from openral_rskill.progress_thresholds import progress_thresholds
 from openral_rskill.registry import RSkillPackage, resolve
 from openral_sim_bridge.backends.factory import make_backend

@@ -7,10 +7,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from openral_core.files.document import read_document
 from openral_core.files.named_files import find_file
+from openral_core.files.yaml_document import read_document
 from openral_core.schema import Count, Schema, Word, validate
-from openral_training.mapping.recipe import GIVEN, SkillRecipe
+from openral_training.mapping.dataset_recipe import GIVEN, SkillRecipe
 
 PATTERNS = ("config/dagger/{}.yaml",)
 

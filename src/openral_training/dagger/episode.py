@@ -16,19 +16,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_benchmark.harness.goals import GoalHost
+from openral_benchmark.harness.goal_host import GoalHost
 from openral_benchmark.harness.judges import Judge
 from openral_control.admission import Admission
 from openral_control.chunk_executor import ChunkExecutor
 from openral_control.chunk_queue import Chunk
 from openral_control.goal_registry import GoalAnnouncement
 from openral_core.instant import Instant
-from openral_core.progress import Progress, ProgressReading, ProgressThresholds, assess
+from openral_core.progress_judgement import Progress, ProgressReading, ProgressThresholds, assess
 from openral_core.scene import DeployScene
-from openral_core.teleoperation import TELEOPERATION
+from openral_core.teleoperation_names import TELEOPERATION
 from openral_core.types import RobotState
 from openral_data.recording.assembler import ExecutedStep
-from openral_data.recording.notes import SkillNote
+from openral_data.recording.episode_notes import SkillNote
 from openral_data.recording.outcome import FAILURE, SUCCESS
 from openral_data.recording.recorder import EpisodeRecorder
 from openral_reasoner.mission.attempt import SendGoal

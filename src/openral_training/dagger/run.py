@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 
 from openral_benchmark.execute import execute
-from openral_benchmark.execution import ExecutionConfig
-from openral_benchmark.manifest_record import record_result
+from openral_benchmark.execution_config import ExecutionConfig
 from openral_benchmark.plan import Settings, chosen_scenes, simulator_task
+from openral_benchmark.record_in_manifest import record_result
 from openral_core.errors import ContractError
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import Suite, load_suite
 from openral_data.lerobot_v3 import Dataset
-from openral_rskill.provenance import commit
 from openral_rskill.registry import resolve
+from openral_rskill.result_provenance import commit
 from openral_training import bc
 from openral_training.dagger.collection import CorrectionWorld, summary
 from openral_training.dagger.config import DaggerConfig

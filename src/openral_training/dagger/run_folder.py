@@ -13,7 +13,7 @@ from openral_core.files.atomic import write_atomically
 from openral_core.files.json_file import read_json_object
 from openral_core.files.settings_difference import settings_difference
 from openral_core.manifest import MANIFEST_NAME
-from openral_data.datasets.selection import EpisodeSelection, write_selection
+from openral_data.datasets.merge_and_split import EpisodeSelection, write_selection
 from openral_data.lerobot_v3 import Dataset, open_dataset
 from openral_data.recording_folder import RecordingFolder
 

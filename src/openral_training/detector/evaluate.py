@@ -18,8 +18,8 @@ from openral_perception.detectors.factory import load_detector
 from openral_perception.geometry import NotLocatedError
 from openral_perception.locator import CameraView, Locator
 from openral_rskill.mini.checkpoint import read_metadata
-from openral_rskill.provenance import provenance
 from openral_rskill.registry import RSkillPackage
+from openral_rskill.result_provenance import provenance
 from openral_training.detector.looks import Looks
 from openral_training.detector.pictures import LEAST_PIXELS, LabelledPicture, take
 from openral_training.detector.recipe import DetectorRecipe

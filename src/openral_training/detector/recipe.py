@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from openral_core.errors import NotFoundError
-from openral_core.files.document import read_document
 from openral_core.files.share import share_directory
+from openral_core.files.yaml_document import read_document
 from openral_core.scene import BenchmarkScene, DeployScene, load_scene
 from openral_core.schema import Count, InitRange, Many, Schema, Vector3, Word, validate
 from openral_core.suite import with_task

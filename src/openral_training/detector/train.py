@@ -23,7 +23,7 @@ from openral_core.errors import ContractError
 from openral_perception.colours import COLOURS
 from openral_perception.detectors.mini.network import STRIDE, MiniDetectorConfig, MiniDetectorNetwork
 from openral_rskill.mini.checkpoint import WEIGHTS, load_network, read_metadata, save_network
-from openral_rskill.provenance import commit
+from openral_rskill.result_provenance import commit
 from openral_rskill.store.lock import sha256_of
 from openral_training.checkpoint import identity, restore_run, same_form, save_run
 from openral_training.detector.pictures import LEAST_PIXELS, NO_COLOUR

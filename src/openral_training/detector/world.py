@@ -15,7 +15,7 @@ from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
 from openral_sim_bridge.backends.metaworld.world import make_expert
 from openral_sim_bridge.backends.mjcf.backend import MjcfBackend
-from openral_sim_bridge.frames import intrinsics
+from openral_sim_bridge.coordinate_frames import intrinsics
 from openral_training.detector.recipe import DetectorWorld, ModelThing
 
 GREATEST_STEPS = 140

@@ -12,9 +12,9 @@ from openral_core.scene import SceneCamera
 from openral_core.types import RobotState
 from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
 from openral_sim_bridge.backends.metaworld.world import make_expert
+from openral_training.appearance_shift import CAMERA_OFF_M, View
 from openral_training.experts.world import TaskJudgement
 from openral_training.relight import Relighting
-from openral_training.views import CAMERA_OFF_M, View
 
 # MetaWorld's observation: hand xyz and gripper, then the first object's xyz; the goal's xyz are its last three.
 _HAND, _OBJECT, _TARGET = slice(0, 3), slice(4, 7), slice(36, 39)

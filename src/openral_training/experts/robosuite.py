@@ -12,9 +12,9 @@ from openral_core.errors import SimulationError
 from openral_core.scene import SceneCamera
 from openral_core.types import RobotState
 from openral_sim_bridge.backends.remote_sim.backend import ArmBackend
-from openral_sim_bridge.backends.remote_sim.command import ExpertAction
+from openral_sim_bridge.backends.remote_sim.command_modes import ExpertAction
+from openral_training.appearance_shift import View
 from openral_training.experts.world import TaskJudgement
-from openral_training.views import View
 
 
 class RobosuiteExperts:

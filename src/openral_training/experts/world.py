@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.types import RobotState
-from openral_training.views import View
+from openral_training.appearance_shift import View
 
 
 @dataclass(frozen=True)

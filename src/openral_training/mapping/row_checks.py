@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from openral_core.errors import DatasetError
 from openral_data.lerobot_v3 import Dataset
-from openral_training.mapping.recipe import SkillRecipe
+from openral_training.mapping.dataset_recipe import SkillRecipe
 from openral_training.mapping.vectors import kept_episodes, spans, usable_spans
 
 FETCH = "fetch the whole dataset again"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_data.lerobot_v3 import Dataset
-from openral_training.mapping.recipe import FeatureColumns, SkillRecipe
+from openral_training.mapping.dataset_recipe import FeatureColumns, SkillRecipe
 
 
 def width(info: dict[str, Any], part: FeatureColumns) -> int:

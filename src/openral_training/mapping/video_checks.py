@@ -9,8 +9,8 @@ import numpy as np
 from openral_core.errors import DatasetError
 from openral_data.lerobot_meta import size_of
 from openral_data.lerobot_v3 import Dataset
-from openral_data.video import clips, video_header
-from openral_training.mapping.recipe import SkillRecipe
+from openral_data.video_reader import clips, video_header
+from openral_training.mapping.dataset_recipe import SkillRecipe
 from openral_training.mapping.row_checks import FETCH
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from openral_training.planner.deployments import COLOURS, SIDES, Action, InventedTask, Thing, phrase
+from openral_training.planner.labelled_utterance import IGNORED, ORDER, STATEMENT, Utterance
 from openral_training.planner.phrasing import FRAMES, Phrasing
-from openral_training.planner.speech_acts import IGNORED, ORDER, STATEMENT, Utterance
 
 _TAILS = frozenset(
     [

@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from openral_training.planner.speech_acts import ACTS
+from openral_training.planner.labelled_utterance import ACTS
 
 WIDTH = 128
 """Of the comparison's states."""

@@ -21,15 +21,15 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from openral_core.errors import ManifestError, WeightsError
-from openral_core.sentence import default_model_folder
+from openral_core.sentence_encoder import default_model_folder
 from openral_core.statistics import wilson_interval
 from openral_rskill.safetensors_file import weights_fault
 from openral_rskill.weights_writing import replaced_weights
 from openral_training.devices import torch_device
 from openral_training.planner.deployments import Lexicon, make_deployment
+from openral_training.planner.labelled_utterance import ACTS, IGNORED, ORDER, Utterance
 from openral_training.planner.network import Matcher
-from openral_training.planner.speech_acts import ACTS, IGNORED, ORDER, Utterance
-from openral_training.planner.utterances import Speaker, order_words
+from openral_training.planner.speaker import Speaker, order_words
 
 MAX_TOKENS = 40
 HELD_OUT = 0.08

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from openral_core.progress import ProgressThresholds
+from openral_core.progress_judgement import ProgressThresholds
 from openral_core.statistics import auroc, average_precision, wilson_interval
 from openral_reward_monitor.models.calibration import CameraCalibration
 from openral_training.reward_eval.cases import FAILURE, KINDS, PARTIAL, POLICY, RANKED, SUCCESS, Scored
@@ -37,7 +37,7 @@ def decision(score: float, calibration: CameraCalibration | None, threshold: flo
 def called_done(one: Scored, calibration: CameraCalibration | None, threshold: float, more: int = 0) -> bool:
     """Return whether DWELL frames in a row said yes while the task was not done in any of them.
 
-    It is the rule by which a mission ends (`openral_core.progress.assess`), at the rate of the films.
+    It is the rule by which a mission ends (`openral_core.progress_judgement.assess`), at the rate of the films.
 
     Args:
         one: the film.

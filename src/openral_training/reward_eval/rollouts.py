@@ -18,21 +18,21 @@ from pathlib import Path
 
 import numpy as np
 
-from openral_benchmark.workers.parent_watch import worker_pool
+from openral_benchmark.workers.worker_pool import worker_pool
 from openral_core.errors import SimulationError
 from openral_core.files.cache import cache_home, make_folder
 from openral_data.episode import Episode, load_shard, save_shard
 from openral_rskill.registry import load_package
 from openral_rskill.weights_hash import weights_sha256
 from openral_sim_bridge.rendering.renderer import profile
-from openral_training.demonstrations import demonstrate
+from openral_training.acting_skill import ActingSkill, tasks_of, with_all_cameras
+from openral_training.appearance_shift import View
+from openral_training.disturbed_expert import demonstrate
 from openral_training.experts.factory import open_world
 from openral_training.experts.world import ExpertWorld
 from openral_training.misses import act_out, record, scripts_for
-from openral_training.policy_attempts import ActingSkill, tasks_of, with_all_cameras
-from openral_training.recipe import Recipe
 from openral_training.reward_eval.cases import POLICY
-from openral_training.views import View
+from openral_training.task_recipe import Recipe
 
 BEHAVIOURS = ("expert", "noisy_expert", "stuck", "wander")
 TAKES = {"replayed": 3}

@@ -12,7 +12,7 @@ import numpy as np
 
 from openral_core.errors import ContractError, NotFoundError, PolicyError, WeightsError
 from openral_core.files.atomic import write_atomically
-from openral_core.manifest.integrations import Reward
+from openral_core.manifest.kind_sections import Reward
 from openral_reward_monitor.models.calibration import (
     FILE_NAME,
     Calibration,
@@ -21,15 +21,15 @@ from openral_reward_monitor.models.calibration import (
 )
 from openral_reward_monitor.models.reward_model import RewardModel, load_reward_model
 from openral_rskill.mini.checkpoint import read_metadata
-from openral_rskill.provenance import provenance
 from openral_rskill.registry import RSkillPackage
+from openral_rskill.result_provenance import provenance
 from openral_rskill.weights_hash import weights_sha256
-from openral_training.recipe import Recipe
+from openral_training.appearance_shift import CAMERA_OFF_M, View
 from openral_training.reward_eval.cases import Scored, cases, score
 from openral_training.reward_eval.fit import fit
 from openral_training.reward_eval.measures import decision, measures
 from openral_training.reward_eval.rollouts import FRAMES_PER_S, filmed, planned, rollouts
-from openral_training.views import CAMERA_OFF_M, View
+from openral_training.task_recipe import Recipe
 
 LATENCY_FRAMES = 8
 """Frames of one scoring, as the monitor has them scored."""

@@ -10,7 +10,7 @@ import numpy as np
 from openral_training.rl.algorithm.batch import Batch, grpo_batch, ppo_batch
 from openral_training.rl.algorithm.groups import in_informative_group
 from openral_training.rl.config import RlConfig
-from openral_training.rl.envs.episodes import EpisodeRequest, Trajectory
+from openral_training.rl.envs.episode_trajectory import EpisodeRequest, Trajectory
 from openral_training.rl.envs.shaping import ProgressModel
 from openral_training.rl.policies.policy import StochasticPolicy
 from openral_training.rl.settings.algorithm import Grpo, Ppo

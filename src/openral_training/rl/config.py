@@ -13,8 +13,8 @@ from typing import Any
 from pydantic import create_model, model_validator
 
 from openral_core.errors import ManifestError
-from openral_core.files.document import Document, read_document
 from openral_core.files.named_files import find_file
+from openral_core.files.yaml_document import Document, read_document
 from openral_core.schema import Fault, Schema, raise_faults, validate
 from openral_training.rl.policies.mini_actor import MiniActorConfig
 from openral_training.rl.policies.state_mlp import MlpConfig

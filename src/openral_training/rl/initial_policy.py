@@ -15,7 +15,6 @@ from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import with_task
 from openral_rskill.registry import resolve
 from openral_training.rl.config import RlConfig
-from openral_training.rl.demonstrate import clone, concatenated, demonstrate
 from openral_training.rl.envs.observation_encoder import EncoderFactory, StateEncoder
 from openral_training.rl.policies.mini_actor import MiniActor, MiniActorConfig
 from openral_training.rl.policies.mini_features import MiniFeatures, check_skill
@@ -25,6 +24,7 @@ from openral_training.rl.policies.token_actor import ImageEncoder, TokenActor
 from openral_training.rl.policies.token_model import TokenConfig
 from openral_training.rl.settings.actor import InitialCloning
 from openral_training.rl.settings.algorithm import Ppo
+from openral_training.rl.state_cloning import clone, concatenated, demonstrate
 
 BASE = "base.safetensors"
 ProgressCallback = Callable[[int, str], None]
@@ -81,7 +81,7 @@ def _value_width(config: RlConfig, chunk: int) -> int:
 def _mini_actor(config: RlConfig, model: MiniActorConfig) -> InitialPolicy:
     """Return a skill of the family `mini`; tasks without an instruction get the first one of the skill's manifest."""
     package = resolve(model.model_path)
-    scene = load_scene(config.env.scene)
+    scene = load_scene(config.env.scene, BenchmarkScene)
     instructions = config.env.instructions
     scenes = _scenes(config, lambda task: instructions.get(task) or default_instruction(package, scene, task))
     check_skill(package, scenes)

@@ -9,9 +9,9 @@ from typing import Any
 import yaml
 
 from openral_benchmark.execute import execute
-from openral_benchmark.execution import ExecutionConfig
-from openral_benchmark.manifest_record import record_result
+from openral_benchmark.execution_config import ExecutionConfig
 from openral_benchmark.plan import Settings
+from openral_benchmark.record_in_manifest import record_result
 from openral_core.errors import ContractError
 from openral_core.manifest import MANIFEST_NAME
 from openral_core.scene import BenchmarkScene

@@ -10,8 +10,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from openral_benchmark.thumbnails import GALLERY_STYLE, thumbnails
-from openral_core.html.page_parts import begin, fact_rows, interval_bar, task_table
+from openral_benchmark.embedded_videos import GALLERY_STYLE, thumbnails
+from openral_core.html.episode_page_parts import begin, fact_rows, interval_bar, task_table
 from openral_core.html.plots import PLOT_STYLE, Point, plot
 from openral_training.rl.metrics_log import FILE_NAME, STEP
 

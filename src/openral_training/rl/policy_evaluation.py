@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from openral_core.statistics import wilson_interval
-from openral_training.rl.envs.episodes import EpisodeRequest
+from openral_training.rl.envs.episode_trajectory import EpisodeRequest
 from openral_training.rl.policies.policy import StochasticPolicy
 from openral_training.rl.workers.rollout_workers import GREEDY, RolloutWorkers
 

@@ -17,23 +17,23 @@ import yaml
 
 from openral_core.errors import ContractError, ManifestError
 from openral_core.files.atomic import write_atomically
-from openral_core.files.document import read_document
 from openral_core.files.json_file import read_json_object
 from openral_core.files.settings_difference import settings_difference
+from openral_core.files.yaml_document import read_document
 from openral_training.checkpoint import identity, restore_run, save_run
 from openral_training.devices import torch_device
 from openral_training.rl.algorithm.ppo import Learner
 from openral_training.rl.collection import collect
 from openral_training.rl.config import RlConfig
+from openral_training.rl.envs.env_group import VecEnvSpec
 from openral_training.rl.envs.shaping import ProgressModel
-from openral_training.rl.envs.simulators import VecEnvSpec
 from openral_training.rl.initial_policy import InitialPolicy, ProgressCallback, initial_policy
 from openral_training.rl.metrics_log import MetricsLog
 from openral_training.rl.page import PAGE, page
 from openral_training.rl.policy_evaluation import IMAGINED, eval_metrics, evaluate_policy, imagination_gap
 from openral_training.rl.videos import write_videos
 from openral_training.rl.workers.learners import Learners
-from openral_training.rl.workers.placement import (
+from openral_training.rl.workers.open_workers import (
     launcher_of,
     open_learners,
     open_rollout,

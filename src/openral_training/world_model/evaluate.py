@@ -24,11 +24,11 @@ from openral_training.frames import frame_cache
 from openral_training.world_model.env import THRESHOLD
 from openral_training.world_model.experience import Rollouts, held_out, load_rollouts
 from openral_training.world_model.files import held_out_share
-from openral_training.world_model.measures import psnr, ssim
 from openral_training.world_model.model import FRAME, WorldModel, resize
-from openral_training.world_model.nearest import RecordedAttempts
+from openral_training.world_model.nearest_baseline import RecordedAttempts
 from openral_training.world_model.open import open_world_model
 from openral_training.world_model.statistics import ActionScale
+from openral_training.world_model.video_similarity import psnr, ssim
 
 HORIZONS = (1, 8, 16, 32, 64, 120)
 """Control steps after the start at which errors are told."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, smooth_l1_loss
 
-from openral_core.sentence import SentenceEncoder
+from openral_core.sentence_encoder import SentenceEncoder
 from openral_training.bc import BcConfig, schedule
 from openral_training.checkpoint import restore_run, save_run
 from openral_training.world_model.experience import Rollouts, Windows, windows

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from openral_core.errors import ContractError
-from openral_core.sentence import SentenceEncoder
+from openral_core.sentence_encoder import SentenceEncoder
 from openral_training.world_model.files import load_network
 from openral_training.world_model.learn_autoencoder import as_images
 

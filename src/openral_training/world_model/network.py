@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from openral_core.sentence import EMBEDDING_DIM
+from openral_core.sentence_encoder import EMBEDDING_DIM
 
 DEPTHS = (24, 48, 64, 64)
 """Channels of the autoencoder's layers, each half as large as the one before."""

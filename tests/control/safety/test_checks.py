@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from openral_control.safety.arm_limits import ArmLimits, Vector, limits_of
+from openral_control.safety.clear_path import ClearPathCheck
 from openral_control.safety.contact import ContactCheck
 from openral_control.safety.distance import DistanceCheck
-from openral_control.safety.follower import MotionFollower
 from openral_control.safety.hold_to_run import HoldToRun
-from openral_control.safety.path import ClearPathCheck
+from openral_control.safety.joint_limits import ArmLimits, Vector, limits_of
+from openral_control.safety.joint_step import JointStep, PaceCheck, PlaceCheck
+from openral_control.safety.motion_follower import MotionFollower
 from openral_control.safety.position import PositionCheck
 from openral_control.safety.safety_filter import SafetyFilter
 from openral_control.safety.singularity import SingularityCheck
 from openral_control.safety.slow_start import SlowStart
-from openral_control.safety.step import JointStep, PaceCheck, PlaceCheck
 from openral_control.safety.velocity import VelocityCheck
 from openral_control.safety.workspace import WorkspaceCheck
 from openral_core.errors import ManifestError

@@ -17,7 +17,7 @@ import pytest
 from numpy.typing import NDArray
 from system_robot import RobotDeployment
 
-from openral_control.safety.arm_limits import limits_of
+from openral_control.safety.joint_limits import limits_of
 from openral_core.robot import load_robot
 
 LIMITS = limits_of(load_robot("fr3"))

@@ -11,12 +11,12 @@ import mujoco
 import numpy as np
 import pytest
 
-from openral_control.safety.arm_limits import limits_of
+from openral_control.safety.joint_limits import limits_of
 from openral_control.safety.make_filter import make_filter
-from openral_core.arm_section import SafetyLimits, SceneArm
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
-from openral_robot_bridge.geometry import MujocoGeometry
+from openral_core.scene_arm import SafetyLimits, SceneArm
+from openral_robot_bridge.mujoco_geometry import MujocoGeometry
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
 from openral_sim_bridge.backends.mjcf.control import make_control

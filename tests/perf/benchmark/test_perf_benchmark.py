@@ -19,7 +19,7 @@ import torch
 from serial_loop import Pictures, steps_per_s
 
 from openral_benchmark.execute import execute
-from openral_benchmark.execution import ExecutionConfig
+from openral_benchmark.execution_config import ExecutionConfig
 from openral_benchmark.plan import Settings
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import load_suite

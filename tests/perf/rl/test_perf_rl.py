@@ -21,9 +21,9 @@ from openral_core.suite import with_task
 from openral_sim_bridge.backends.factory import make_backend
 from openral_training.rl.algorithm.batch import Batch
 from openral_training.rl.algorithm.ppo import Learner
-from openral_training.rl.envs.episodes import EpisodeRequest
+from openral_training.rl.envs.env_group import InProcess, Simulators, VecEnvSpec
+from openral_training.rl.envs.episode_trajectory import EpisodeRequest
 from openral_training.rl.envs.rollout import Decide, exploring, rollout
-from openral_training.rl.envs.simulators import InProcess, Simulators, VecEnvSpec
 from openral_training.rl.policies.noise import EpisodeNoise
 from openral_training.rl.policies.policy import Decision
 from openral_training.rl.policies.state_mlp import MlpShape, StateMlp

@@ -14,7 +14,7 @@ import pytest
 
 from openral_reward_monitor.models.robometer.spec import SPEC
 from openral_sidecar.environment.build import ensure_environment
-from openral_sidecar.environment.bundle import bundle_for
+from openral_sidecar.environment.code_links import bundle_for
 
 ROOT = Path(__file__).parents[3]
 LEAST = "1000000"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from openral_reasoner.evaluation.ablation import VARIANTS, row_of, run_variant
 from openral_reasoner.evaluation.commands import reasoner
+from openral_reasoner.evaluation.monitor_ablation import VARIANTS, row_of, run_variant
 
 MISSIONS = 60
 PATIENCE_S = 90.0

@@ -11,8 +11,8 @@ from openral_core.errors import InstallationError, ManifestError
 from openral_core.instant import Instant
 from openral_reasoner.llm.fakes import Call, Script
 from openral_reasoner.llm.settings import ModelSettings, api_key, model_settings
+from openral_reasoner.mission.agent_gate import SteeringLimits
 from openral_reasoner.mission.mission import MissionState
-from openral_reasoner.mission.steering import SteeringLimits
 from openral_reasoner.tools.skill_tools import skill_tool_name
 
 OPEN = (TOOL, {"task": "drawer-open-v3", "why": "it was ordered"})

@@ -12,10 +12,10 @@ from agent_table import TOOL, Table, skill
 from injections import PAYLOADS
 
 from openral_reasoner.llm.fakes import Obedient
-from openral_reasoner.memory.memory import Memory
+from openral_reasoner.memory.notes_file import Memory
 from openral_reasoner.mission.mission import MissionState
 from openral_reasoner.palette import Palette
-from openral_rskill.playbook import Procedure
+from openral_rskill.playbook_procedure import Procedure
 
 CHANNELS = ("camera", "topic", "manifest", "tool result", "memory", "playbook")
 BOOK = "openral/rskill-some-playbook"

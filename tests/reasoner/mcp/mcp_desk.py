@@ -14,17 +14,17 @@ from mcp import Client
 from mcp.types import CallToolResult
 
 from openral_core.instant import Instant
-from openral_core.progress import ProgressReading
+from openral_core.progress_judgement import ProgressReading
 from openral_reasoner.llm.fakes import written_image
 from openral_reasoner.mcp.server import ToolsServer
+from openral_reasoner.mission.agent_gate import SteeringLimits
+from openral_reasoner.mission.agent_requests import Look, QueryProgress, Reply, Sensing
 from openral_reasoner.mission.planning_service import PlanningService
-from openral_reasoner.mission.request_queue import Look, QueryProgress, Reply, Sensing
-from openral_reasoner.mission.steering import SteeringLimits
 from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import Palette, Skill
+from openral_reasoner.tools.offered_tools import CallProgress, OfferedTool
 from openral_reasoner.tools.outside_calls import Call, OutsideCalls
 from openral_reasoner.tools.table import outside_table
-from openral_reasoner.tools.tool_source import CallProgress, OfferedTool
 
 OPEN = "execute_skill__openral__rskill-mini"
 MOVE = "execute_skill__openral__rskill-motion-move-to"

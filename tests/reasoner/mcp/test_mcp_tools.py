@@ -15,9 +15,9 @@ from openral.msg import ControlStatus
 from openral_core.goal_params import check_params_schema
 from openral_core.stop_conditions import stop_when_text
 from openral_reasoner.llm.tools import make_tools
+from openral_reasoner.mission.agent_gate import SteeringLimits
+from openral_reasoner.mission.agent_requests import RequestQueue
 from openral_reasoner.mission.mission import MissionState
-from openral_reasoner.mission.request_queue import RequestQueue
-from openral_reasoner.mission.steering import SteeringLimits
 from openral_reasoner.ros.messages import control_of
 from openral_reasoner.tools.table import inside_table, outside_table
 

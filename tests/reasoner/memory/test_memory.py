@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from openral_core.errors import NotFoundError
 from openral_reasoner.memory.commands import memory
-from openral_reasoner.memory.memory import MAX_NOTES, Memory, default_memory_file
+from openral_reasoner.memory.notes_file import MAX_NOTES, Memory, default_memory_file
 
 TODAY = date(2026, 3, 1)
 
@@ -54,7 +54,7 @@ def test_the_oldest_give_way(tmp_path: Path) -> None:
 def test_two_processes_lose_nothing(tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     code = (
-        "import sys; from pathlib import Path; from openral_reasoner.memory.memory import Memory\n"
+        "import sys; from pathlib import Path; from openral_reasoner.memory.notes_file import Memory\n"
         "for n in range(40): Memory(Path(sys.argv[1])).remember(f'{sys.argv[2]} {n}', source='p')"
     )
     writers = [subprocess.Popen([sys.executable, "-c", code, str(file), name]) for name in "ab"]

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from openral_reasoner.memory.commands import memory
-from openral_reasoner.memory.memory import Memory, NotesError
-from openral_reasoner.mission.request_queue import Reply
+from openral_reasoner.memory.notes_file import Memory, NotesError
+from openral_reasoner.mission.agent_requests import Reply
 from openral_reasoner.palette import Palette
 from openral_reasoner.tools.table import outside_table
 

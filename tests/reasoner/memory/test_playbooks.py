@@ -17,7 +17,7 @@ from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import Palette
 from openral_reasoner.planner import CannotDo, Plan
 from openral_reasoner.playbook_planner import PlaybookPlanner
-from openral_rskill.playbook import MAX_BODY, Procedure, load_playbook, steps_of
+from openral_rskill.playbook_procedure import MAX_BODY, Procedure, load_playbook, steps_of
 from openral_rskill.registry import load_package, resolve
 
 STEPS = "# Title\n\nWords.\n\n## Steps\n\n1. close the drawer\n2. open the drawer\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from director_desk import Desk
 
 from openral_core.instant import Instant
-from openral_core.progress import ProgressReading
+from openral_core.progress_judgement import ProgressReading
 
 REMARK = "the picture of camera corner2 is too dark"
 

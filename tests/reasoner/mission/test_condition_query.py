@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from openral_core.progress import ProgressReading, ProgressThresholds
+from openral_core.progress_judgement import ProgressReading, ProgressThresholds
 from openral_reasoner.condition import Condition
+from openral_reasoner.mission.agent_requests import QueryProgress, Reply
 from openral_reasoner.mission.attempt import AskWorld
 from openral_reasoner.mission.condition_query import PATIENCE_S, PERIOD_S, ConditionQuery
-from openral_reasoner.mission.request_queue import QueryProgress, Reply
 
 ALONE = Condition("the button is pressed", "press the button")
 PAIRED = Condition("the drawer is open", "open the drawer", "close the drawer")

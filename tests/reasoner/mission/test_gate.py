@@ -7,8 +7,8 @@ import math
 import pytest
 from pydantic import ValidationError
 
-from openral_core.progress import ProgressReading, ProgressThresholds
-from openral_reasoner.mission.gate import GateVerdict, Judgement, judge
+from openral_core.progress_judgement import ProgressReading, ProgressThresholds
+from openral_reasoner.mission.verify_gate import GateVerdict, Judgement, judge
 
 CONFIG = ProgressThresholds(default_patience_s=4.0, plateau_window_s=2.0)
 

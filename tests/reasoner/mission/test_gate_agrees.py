@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from openral_core.image_message import parse_stamp
 from openral_core.manifest import Reward
-from openral_core.progress import ProgressThresholds
+from openral_core.progress_judgement import ProgressThresholds
 from openral_reasoner.mission.attempt import Attempt
-from openral_reasoner.mission.gate import GateVerdict
+from openral_reasoner.mission.verify_gate import GateVerdict
 from openral_reasoner.palette import Skill
 from openral_reasoner.ros.messages import reading_of
 from openral_reward_monitor.models.calibration import Calibration, CameraCalibration

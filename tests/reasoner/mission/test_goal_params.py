@@ -12,10 +12,10 @@ import pytest
 from director_desk import SKILL, Desk
 
 from openral_core.instant import Instant
+from openral_reasoner.mission.agent_gate import Steering
+from openral_reasoner.mission.agent_requests import Execute, Reply
 from openral_reasoner.mission.attempt import Propose
 from openral_reasoner.mission.record import MissionWriter
-from openral_reasoner.mission.request_queue import Execute, Reply
-from openral_reasoner.mission.steering import Steering
 from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import Palette, SkillTask
 from openral_reasoner.planner import Plan, PlannedTask

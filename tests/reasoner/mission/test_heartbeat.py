@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from director_desk import CONFIG, HOME, SKILL, Desk
 
-from openral_reasoner.heartbeat import ASLEEP_S, Heartbeats
-from openral_reasoner.mission.monitor_watch import MonitorWatch
+from openral_reasoner.mission.monitor_liveness import MonitorWatch
 from openral_reasoner.palette import Palette
+from openral_reasoner.silence_watch import ASLEEP_S, Heartbeats
 
 
 def watched(beats: Heartbeats, begin_s: float, end_s: float) -> set[str]:

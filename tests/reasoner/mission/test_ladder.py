@@ -13,7 +13,7 @@ from director_desk import CONFIG, GATE, HOME, MOVE_TO, SKILL, Desk
 
 from openral_core.instant import Instant
 from openral_core.manifest import StartPose
-from openral_core.progress import ProgressReading
+from openral_core.progress_judgement import ProgressReading
 from openral_reasoner.memory.outcomes import Outcomes
 from openral_reasoner.mission.attempt import AskWorld
 from openral_reasoner.mission.director import Director
@@ -23,7 +23,7 @@ from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import Palette, Skill
 from openral_reasoner.planner import Plan, PlannedTask, Proposal
 from openral_reasoner.playbook_planner import PlaybookPlanner
-from openral_rskill.playbook import Procedure
+from openral_rskill.playbook_procedure import Procedure
 
 OTHER = replace(SKILL, name="openral/rskill-other", slug="other", node="/openral/policy/other")
 ASKING = CONFIG.model_copy(update={"ask_patience_s": 20.0})

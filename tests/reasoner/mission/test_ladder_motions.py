@@ -14,13 +14,13 @@ from openral_core.instant import Instant
 from openral_core.manifest import StartPose
 from openral_core.stop_conditions import FingerTravel
 from openral_reasoner.memory.outcomes import Outcomes
+from openral_reasoner.mission.agent_gate import Steering, SteeringLimits
+from openral_reasoner.mission.agent_requests import Execute, Reply
 from openral_reasoner.mission.attempt import AskWorld, DirectorConfig
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.ladder.experience import FIRST, Experience
 from openral_reasoner.mission.ladder.preparation import MOST_TAKES
 from openral_reasoner.mission.ladder.task_motions import Verb, meaning_of
-from openral_reasoner.mission.request_queue import Execute, Reply
-from openral_reasoner.mission.steering import Steering, SteeringLimits
 from openral_reasoner.palette import Palette, Skill, SkillTask
 from openral_reasoner.planner import PlannedTask
 

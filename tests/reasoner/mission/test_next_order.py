@@ -9,7 +9,7 @@ from agent_table import CONFIG, TOOL, Table, skill
 from director_desk import Desk
 
 from openral_core.instant import Instant
-from openral_core.progress import ProgressThresholds
+from openral_core.progress_judgement import ProgressThresholds
 from openral_reasoner.llm.fakes import Call, Script
 from openral_reasoner.mission.attempt import Propose
 from openral_reasoner.mission.director import Director

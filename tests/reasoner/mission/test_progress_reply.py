@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from openral.srv import QueryTaskProgress
 
-from openral_reasoner.mission.request_queue import Reply
-from openral_reasoner.ros.camera_client import progress_reply
+from openral_reasoner.mission.agent_requests import Reply
+from openral_reasoner.ros.perception_client import progress_reply
 
 
 def reply(**answer: Any) -> Reply:

@@ -13,8 +13,8 @@ from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import StopSkills
 from openral_reasoner.mission.halting import PATIENCE_S, PERIOD_S
 from openral_reasoner.mission.stop_words import Heard, heard, is_stop
-from openral_reasoner.operator_words import MAX_SEEN
-from openral_reasoner.vocabulary import MAX_CHARACTERS
+from openral_reasoner.prompt_checks import MAX_SEEN
+from openral_reasoner.word_stems import MAX_CHARACTERS
 
 PHRASES: dict[str, list[str]] = yaml.safe_load(
     (Path(__file__).parent / "stop_phrases.yaml").read_text(encoding="utf-8")

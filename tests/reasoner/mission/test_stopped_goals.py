@@ -11,12 +11,12 @@ from director_desk import SKILL, Desk
 from openral.action import ExecuteSkill
 
 from openral_core.instant import Instant
-from openral_core.progress import ProgressReading
+from openral_core.progress_judgement import ProgressReading
 from openral_core.stop_conditions import parse_stop_when
+from openral_reasoner.mission.agent_gate import Steering
+from openral_reasoner.mission.agent_requests import Execute, Reply
 from openral_reasoner.mission.attempt import Propose, SendGoal
 from openral_reasoner.mission.record import MissionWriter
-from openral_reasoner.mission.request_queue import Execute, Reply
-from openral_reasoner.mission.steering import Steering
 from openral_reasoner.palette import Palette
 from openral_reasoner.planner import Plan, PlannedTask
 from openral_reasoner.ros.skill_client import goal_of_command, report_of

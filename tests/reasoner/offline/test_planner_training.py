@@ -13,15 +13,15 @@ from typer.testing import CliRunner
 from openral_core.errors import InstallationError, ManifestError, WeightsError
 from openral_reasoner.evaluation.suite import DEFAULT, load_suite
 from openral_reasoner.offline import OfflinePlanner
+from openral_reasoner.offline.clause_matcher import LearnedMatcher
 from openral_reasoner.offline.encoder import load_trained
-from openral_reasoner.offline.matcher import LearnedMatcher
 from openral_reasoner.planner import Proposal
 from openral_training.commands import app
 from openral_training.planner.deployments import Lexicon, make_deployment
 from openral_training.planner.inflection import gerund, participle
-from openral_training.planner.speech_acts import ORDER
+from openral_training.planner.labelled_utterance import ORDER
+from openral_training.planner.speaker import Speaker
 from openral_training.planner.train import nouns_of
-from openral_training.planner.utterances import Speaker
 
 
 @pytest.mark.long
@@ -62,7 +62,7 @@ def test_numpy_computes_what_torch_computes() -> None:
     from safetensors.torch import load_file
     from tokenizers import Tokenizer
 
-    from openral_core.sentence import default_model_folder
+    from openral_core.sentence_encoder import default_model_folder
     from openral_reasoner.offline.encoder import WEIGHTS
     from openral_training.planner.network import Matcher
     from openral_training.planner.train import _encode

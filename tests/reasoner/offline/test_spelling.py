@@ -8,7 +8,7 @@ import pytest
 
 from openral_reasoner.evaluation.suite import FREE, load_suite
 from openral_reasoner.offline import OfflinePlanner
-from openral_reasoner.offline.matcher import LearnedMatcher
+from openral_reasoner.offline.clause_matcher import LearnedMatcher
 from openral_reasoner.offline.spelling import corrected, is_foreign
 from openral_reasoner.planner import Ask, CannotDo
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from reasoner_graph import PATIENCE_S, Graph, end_of
 
-from openral_core.guarded import EXIT_UNFIT
+from openral_core.guarded_callbacks import EXIT_UNFIT
 from openral_reasoner.llm.fakes import Endpoint, Script
 
 ORDER = "open the drawer, then close it"

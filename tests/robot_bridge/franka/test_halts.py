@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from openral_control.safety.arm_limits import Vector, limits_of
-from openral_core.arm_section import SceneArm
+from openral_control.safety.joint_limits import Vector, limits_of
 from openral_core.files.share import share_directory
 from openral_core.robot import load_robot
+from openral_core.scene_arm import SceneArm
 from openral_robot_bridge.process_main import HostSettings
-from openral_robot_bridge.trials.commanded_twin import CommandedTwin
 from openral_robot_bridge.trials.lockstep_link import LockstepLink
+from openral_robot_bridge.trials.twin_process import CommandedTwin
 from openral_robot_bridge.twins.fci.wire import CYCLE_S
 
 HALTS, STEP_S, PATIENCE_MS = 4, 0.05, 900.0

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from openral_core.scene import load_scene
 from openral_robot_bridge.driver import ArmMode
 from openral_robot_bridge.robot_arm import RobotArm
-from openral_robot_bridge.trials.commanded_twin import CommandedTwin
 from openral_robot_bridge.trials.lockstep_link import LockstepLink
+from openral_robot_bridge.trials.twin_process import CommandedTwin
 
 pytestmark = pytest.mark.slow
 PATIENCE_MS = 900.0

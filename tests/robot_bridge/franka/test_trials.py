@@ -21,9 +21,9 @@ from openral_core.errors import SimulationError
 from openral_core.files.share import share_directory
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
-from openral_robot_bridge.trials.commanded_twin import CommandedTwin
 from openral_robot_bridge.trials.lockstep_trials import TwinWorld, tried
 from openral_robot_bridge.trials.trial import TrialRow, summary
+from openral_robot_bridge.trials.twin_process import CommandedTwin
 from openral_robot_bridge.twins.arm import TwinArm
 from openral_sim_bridge.backends.mjcf.world import CompiledScene
 from openral_sim_bridge.rollout import EpisodeJob, EpisodeRow
@@ -64,7 +64,7 @@ def test_a_twin_that_does_not_start_is_said_so(tmp_path: Path) -> None:
 HOLDS_A_TWIN = """
 import sys, time
 from pathlib import Path
-from openral_robot_bridge.trials.commanded_twin import CommandedTwin
+from openral_robot_bridge.trials.twin_process import CommandedTwin
 with CommandedTwin(Path(sys.argv[1]), sys.argv[2], 0, 50.0, Path(sys.argv[3])):
     print("ready", flush=True)
     time.sleep(600)

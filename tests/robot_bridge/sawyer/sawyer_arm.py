@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from leading import STILL
 
-from openral_control.safety.arm_limits import limits_of
-from openral_core.arm_section import SafetyLimits, SceneArm
+from openral_control.safety.joint_limits import limits_of
 from openral_core.robot import load_robot
+from openral_core.scene_arm import SafetyLimits, SceneArm
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from openral_rskill.nf4.packable_weights import packable
 from openral_rskill.nf4.rule import linears_to_pack
-from openral_rskill.nf4.sizes import packable
 
 
 class Model(nn.Module):

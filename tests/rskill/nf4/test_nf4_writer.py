@@ -7,7 +7,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
 
-from openral_rskill.nf4.writer import safetensors_writer
+from openral_rskill.safetensors_writer import safetensors_writer
 
 TENSORS = {
     "wide": torch.arange(6, dtype=torch.float32).reshape(2, 3),

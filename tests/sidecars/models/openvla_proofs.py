@@ -21,14 +21,14 @@ from traced import traced
 from openral_policy_nodes.families.openvla_oft.checkpoint import read_checkpoint
 from openral_policy_nodes.families.openvla_oft.model import load_network
 from openral_policy_nodes.families.openvla_oft.network import OpenVLAOFT
-from openral_sidecar.recorded_call import RecordedCall
+from openral_sidecar.cuda_graph_call import CudaGraphCall
 
 LEAST, ACTIONS = 1024, 14
 
 
 def recorded_apart(network: OpenVLAOFT) -> list[float]:
     """Return how far replays of a recording are from plain scores, for two shapes, and how much these vary."""
-    call = RecordedCall(lambda *given: network(*given, ACTIONS, True), traced)
+    call = CudaGraphCall(lambda *given: network(*given, ACTIONS, True), traced)
     apart, spread = 0.0, 0.0
     size = network.vision_backbone.featurizer.patch_embed.img_size[0]
     with torch.inference_mode():

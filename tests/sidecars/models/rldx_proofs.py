@@ -27,8 +27,8 @@ from transformers.models.qwen3_vl import Qwen3VLForConditionalGeneration
 
 from openral_policy_nodes.families.rldx.backbone import BackboneInNf4
 from openral_rskill.nf4.host_embedding import HostEmbedding
+from openral_rskill.nf4.packable_weights import MIN_NUMEL
 from openral_rskill.nf4.rule import linears_to_pack
-from openral_rskill.nf4.sizes import MIN_NUMEL
 
 WIDE = 2048
 QWEN = {

@@ -20,8 +20,8 @@ import torch
 from tiny_checkpoints.rldx import RldxParts
 from traced import traced
 
-from openral_policy_nodes.families.rldx.padding import let_sentences_differ
-from openral_policy_nodes.families.rldx.recordings import record_parts
+from openral_policy_nodes.families.rldx.cuda_graphs import record_parts
+from openral_policy_nodes.families.rldx.mixed_length_batch import let_sentences_differ
 
 
 def model(upstream: str, folder: Path, mode: str = "none") -> RldxParts:

@@ -34,11 +34,11 @@ from openral_reward_monitor.models.robometer.inputs import RbmInputs
 from openral_reward_monitor.models.robometer.pack import pack_folder
 from openral_reward_monitor.models.robometer.rbm import RBM
 from openral_reward_monitor.models.robometer.server import pin_kernels, record_parts
-from openral_rskill.nf4 import weights
-from openral_rskill.nf4.files import weight_files
+from openral_rskill.nf4 import quantize
 from openral_rskill.nf4.host_embedding import HostEmbedding
 from openral_rskill.nf4.load import load_checkpoint
 from openral_rskill.nf4.rule import linears_to_pack
+from openral_rskill.weight_shards import weight_files
 
 LEAST = 4096
 WORDS = ("input_ids", "attention_mask", "image_grid_thw")
@@ -109,7 +109,7 @@ def largest_difference(one: Any, other: Any) -> float:
 
 def packing(folder: Path) -> dict[str, Any]:
     """Packed and loaded, against quantised in place, against bitsandbytes' own way."""
-    weights.CHUNK = 4096  # so that tiny matrices, too, are quantised a few rows at a time
+    quantize.CHUNK = 4096  # so that tiny matrices, too, are quantised a few rows at a time
     target = folder.with_name(f"{folder.name}-packed")
     layers = pack_folder(folder, target, min_numel=LEAST)
     inputs = RbmInputs(folder)
@@ -156,7 +156,7 @@ def threads() -> dict[str, Any]:
     packed = {}
     for count in (1, 2, 4):
         torch.set_num_threads(count)
-        data, state = weights.quantize_weight(matrix, (2560, 4096), torch.bfloat16)
+        data, state = quantize.quantize_weight(matrix, (2560, 4096), torch.bfloat16)
         packed[count] = (data, state.as_dict(packed=True))
     torch.set_num_threads(1)
     own = Params4bit(matrix.clone(), requires_grad=False, quant_type="nf4")._quantize("cpu")

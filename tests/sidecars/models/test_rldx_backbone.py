@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 from openral_policy_nodes.families.rldx.spec import SPEC
-from openral_sidecar.environment.bundle import bundle_for
+from openral_sidecar.environment.code_links import bundle_for
 
 PROOFS = Path(__file__).with_name("rldx_proofs.py")
 LAYERS = [f"backbone.qwen_model.model.language_model.layers.{i}" for i in range(2)]

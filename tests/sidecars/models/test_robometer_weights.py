@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from openral_reward_monitor.models.robometer.spec import SPEC
-from openral_sidecar.environment.bundle import bundle_for
+from openral_sidecar.environment.code_links import bundle_for
 
 HERE = Path(__file__).parent
 

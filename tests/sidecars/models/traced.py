@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from openral_sidecar.recorded_call import Function, KeptConstants, Replay
+from openral_sidecar.cuda_graph_call import Function, KeptConstants, Replay
 
 
 def traced(function: Function, inputs: tuple[torch.Tensor, ...]) -> Replay:

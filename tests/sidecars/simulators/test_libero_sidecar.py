@@ -22,16 +22,16 @@ from openral_core.files.share import share_directory
 from openral_core.scene import load_scene
 from openral_core.suite import load_suite
 from openral_sidecar.environment.build import ensure_environment
-from openral_sidecar.environment.bundle import bundle_for
+from openral_sidecar.environment.code_links import bundle_for
 from openral_sim_bridge.backend import RobotModel, Snapshot
 from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.backends.libero.assets import ensure_assets
 from openral_sim_bridge.backends.libero.backend import open_libero
 from openral_sim_bridge.backends.libero.spec import SPEC
 from openral_sim_bridge.backends.libero.suites import STATES_PER_TASK
-from openral_sim_bridge.backends.remote_sim.arms import PANDA
+from openral_sim_bridge.backends.remote_sim.arm_models import PANDA
 from openral_sim_bridge.backends.remote_sim.backend import ArmBackend
-from openral_sim_bridge.frames import LinkFrames
+from openral_sim_bridge.coordinate_frames import LinkFrames
 
 HERE = Path(__file__).parent
 COPY = HERE.parents[3] / "shared" / "data" / "libero_assets_repaired.tar.xz"

@@ -17,10 +17,10 @@ from openral_data.episode import decode_png, load_shard, save_shard
 from openral_rskill.registry import resolve
 from openral_sim_bridge.backends.factory import make_backend
 from openral_training.collect import CollectionUnit, perform
-from openral_training.demonstrations import MAX_STEPS
+from openral_training.disturbed_expert import MAX_STEPS
 from openral_training.experts.factory import open_world
 from openral_training.experts.world import ExpertWorld
-from openral_training.recipe import Recipe, load_recipe
+from openral_training.task_recipe import Recipe, load_recipe
 
 EYES = ("observation.images.camera1", "observation.images.camera2")
 TASKS = ("Lift", "Stack", "PickPlaceCan")

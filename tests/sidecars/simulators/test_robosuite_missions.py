@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from openral_benchmark.harness.deployment import MissionHarness
-from openral_benchmark.harness.shared import SharedParts
+from openral_benchmark.harness.mission_harness import MissionHarness
+from openral_benchmark.harness.shared_resources import SharedParts
 from openral_benchmark.harness.variants import VARIANTS
 from openral_benchmark.harness.world import DISPLACED_M, ROOMS, begin_world
 from openral_core.errors import SimulationError

@@ -17,11 +17,11 @@ from openral_core.suite import Suite, load_suite
 from openral_sidecar.environment.build import ensure_environment
 from openral_sim_bridge.backend import Frame, RobotModel, Snapshot
 from openral_sim_bridge.backends.factory import make_backend
-from openral_sim_bridge.backends.remote_sim.arms import ArmModel, arm_of
+from openral_sim_bridge.backends.remote_sim.arm_models import ArmModel, arm_of
 from openral_sim_bridge.backends.remote_sim.backend import ArmBackend
 from openral_sim_bridge.backends.robosuite.backend import open_robosuite
 from openral_sim_bridge.backends.robosuite.spec import SPEC
-from openral_sim_bridge.frames import LinkFrames, intrinsics
+from openral_sim_bridge.coordinate_frames import LinkFrames, intrinsics
 
 SUITES = ("robosuite_panda", "robosuite_sawyer")
 EYES = ["agentview", "robot0_eye_in_hand"]

@@ -13,10 +13,10 @@ import numpy as np
 
 from openral_core.errors import NotFoundError, SimulationError
 from openral_sim_bridge.backends.libero.arguments import libero_parser
-from openral_sim_bridge.backends.remote_sim.arms import PANDA
-from openral_sim_bridge.backends.remote_sim.command import CommandMode, named_control
-from openral_sim_bridge.backends.remote_sim.service import WorldState
-from openral_sim_bridge.backends.remote_sim.serving import main
+from openral_sim_bridge.backends.remote_sim.arm_models import PANDA
+from openral_sim_bridge.backends.remote_sim.command_modes import CommandMode, named_control
+from openral_sim_bridge.backends.remote_sim.world_server_main import main
+from openral_sim_bridge.backends.remote_sim.world_service import WorldState
 
 AXES = ("0 0 1", "0 1 0", "0 0 1", "0 1 0", "0 0 1", "0 1 0", "0 0 1")
 ARM = "".join(

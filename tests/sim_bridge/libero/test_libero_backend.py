@@ -15,7 +15,7 @@ from openral_core.errors import NotFoundError, SidecarError, SimulationError
 from openral_sidecar.errors import SidecarDown
 from openral_sim_bridge.backends.remote_sim import backend as module
 from openral_sim_bridge.backends.remote_sim.backend import ArmBackend
-from openral_sim_bridge.frames import LinkFrames
+from openral_sim_bridge.coordinate_frames import LinkFrames
 
 EYES = ["agentview", "robot0_eye_in_hand"]
 

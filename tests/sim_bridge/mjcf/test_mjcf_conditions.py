@@ -8,7 +8,7 @@ import mujoco
 import pytest
 
 from openral_sim_bridge.backends.mjcf.conditions import Conditions, SceneCondition
-from openral_sim_bridge.backends.mjcf.naming import Naming
+from openral_sim_bridge.backends.mjcf.name_lookup import Naming
 
 MODEL = mujoco.MjModel.from_xml_string(
     """

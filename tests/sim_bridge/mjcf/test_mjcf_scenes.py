@@ -17,7 +17,7 @@ from openral_core.scene import load_scene
 from openral_sim_bridge.backend import Frame, RobotModel
 from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.backends.mjcf.backend import MjcfBackend
-from openral_sim_bridge.frames import LinkFrames, camera_frame
+from openral_sim_bridge.coordinate_frames import LinkFrames, camera_frame
 
 HALF_MILLIMETRE = 5e-4
 

@@ -11,7 +11,7 @@ from openral_control.motions import MotionArm, MotionEnd, make_motion
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
 from openral_policy_nodes.goal_request import GoalRefused
-from openral_policy_nodes.motions import MotionSource, path_check
+from openral_policy_nodes.motion_source import MotionSource, path_check
 from openral_sim_bridge.backends.factory import make_backend
 
 

@@ -37,7 +37,7 @@ from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.backends.metaworld.world import make_expert
 from openral_training.dagger.config import load_config
 from openral_training.experts.factory import experts_of
-from openral_training.mapping.data import mapped_data
+from openral_training.mapping.mapped_data import mapped_data
 
 TASK, INIT_ID = "button-press-topdown-v3", 1000
 PAGE = "page of the expert"

@@ -19,7 +19,7 @@ from mcap.reader import make_reader
 from system_files import load_truth
 from system_stack import Stack, wait_for
 
-from openral_data.datasets.videos import readable_frames
+from openral_data.datasets.video_splicing import readable_frames
 from openral_data.recorded_columns import STATE_NAMES
 
 CAMERA = "observation.images.camera1"

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from openral_cli.deploy import launch_nodes
-from openral_core.guarded import EXIT_UNFIT
+from openral_core.guarded_callbacks import EXIT_UNFIT
 
 RUNNING, ENDING = SimpleNamespace(is_shutdown=False), SimpleNamespace(is_shutdown=True)
 

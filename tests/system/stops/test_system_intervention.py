@@ -12,7 +12,7 @@ from system_files import load_truth
 from system_operator import ENDED, Operator
 from system_stack import Stack
 
-from openral_control.seam import SEAM_S
+from openral_control.handover_blend import SEAM_S
 
 LAUNCH = ("scene:=metaworld_drawer", "mission:=open the drawer", "exit_when_done:=true")
 HAND = "b" * 32

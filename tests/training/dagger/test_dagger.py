@@ -16,18 +16,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openral_control.seam import SEAM_S
+from openral_control.handover_blend import SEAM_S
 from openral_core.errors import ContractError, DatasetError, ManifestError
 from openral_core.manifest import MANIFEST_NAME
 from openral_core.scene import load_scene
 from openral_data.datasets.check import dataset_faults
 from openral_data.lerobot_v3 import Dataset, open_dataset
-from openral_rskill.checks.states import unseen_states
+from openral_rskill.checks.unseen_states import unseen_states
 from openral_rskill.registry import load_package
 from openral_training.dagger.collection import CorrectionWorld
 from openral_training.dagger.config import Cloning, DaggerConfig, load_config
 from openral_training.dagger.run import DaggerRun
-from openral_training.mapping.data import mapped_data
+from openral_training.mapping.mapped_data import mapped_data
 
 SUITE = """\
 heldout_init_ids: {first: 1000, count: 2}

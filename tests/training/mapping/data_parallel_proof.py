@@ -17,7 +17,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from openral_data.lerobot_v3 import open_dataset
 from openral_training import bc
 from openral_training.data_parallel import leads
-from openral_training.mapping.recipe import load_cloning_recipe
+from openral_training.mapping.dataset_recipe import load_cloning_recipe
 
 BATCH = 7
 """Rows, which two processes cannot share evenly."""

@@ -19,13 +19,13 @@ from openral_data.episode import encode_png
 from openral_data.lerobot_v3 import Dataset, open_dataset
 from openral_policy_nodes.families.factory import load_policy
 from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork
-from openral_rskill.contract import match, package_findings
+from openral_rskill.compatibility import match, package_findings
 from openral_rskill.mini.checkpoint import save_network
 from openral_rskill.registry import load_package, resolve
 from openral_training import bc
 from openral_training.frames import frame_cache
-from openral_training.mapping.data import mapped_data
-from openral_training.mapping.recipe import SkillRecipe, load_cloning_recipe
+from openral_training.mapping.dataset_recipe import SkillRecipe, load_cloning_recipe
+from openral_training.mapping.mapped_data import mapped_data
 from openral_training.rl.policies.mini_actor import MiniActor, MiniActorConfig
 
 CAMERAS = ("observation.images.camera1", "observation.images.camera2")

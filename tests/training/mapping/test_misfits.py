@@ -14,9 +14,9 @@ from plain_dataset import DATA, EPISODES, FRONT, RECIPE, change_column, change_j
 from openral_core.errors import DatasetError, ManifestError, NotFoundError, OpenralError
 from openral_data.lerobot_v3 import open_dataset
 from openral_sim_bridge.rendering.mp4 import write_mp4
-from openral_training.mapping.data import require_fit
-from openral_training.mapping.recipe import SkillRecipe, load_cloning_recipe
-from openral_training.recipe import load_recipe
+from openral_training.mapping.dataset_recipe import SkillRecipe, load_cloning_recipe
+from openral_training.mapping.mapped_data import require_fit
+from openral_training.task_recipe import load_recipe
 
 Edit = Callable[[Path], Any]
 VIDEO = f"videos/{FRONT}/chunk-000/file-000.mp4"

@@ -11,6 +11,7 @@ from rl_settings import NULL, PPO, PROCESSES, small, write
 
 from openral_core.errors import ManifestError
 from openral_core.files.named_files import names_of
+from openral_core.scene import BenchmarkScene, load_scene
 from openral_training.rl.config import PATTERNS, load_config
 from openral_training.rl.run import effective_settings
 
@@ -21,6 +22,15 @@ def test_what_ships_loads_and_its_effective_values_load_again(name: str, tmp_pat
     path = tmp_path / "effective.yaml"
     path.write_text(effective_settings(config))
     assert load_config(path).model_dump() == config.model_dump()
+
+
+@pytest.mark.parametrize("name", names_of(PATTERNS))
+def test_what_ships_names_a_scene_of_its_tasks(name: str) -> None:
+    config = load_config(name)
+    assert load_scene(config.env.scene, BenchmarkScene).scene.backend_options["family"] in {
+        "libero",
+        "metaworld",
+    }
 
 
 @pytest.mark.parametrize(

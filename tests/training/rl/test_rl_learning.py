@@ -14,7 +14,7 @@ from openral_training.rl.algorithm.batch import grpo_batch, ppo_batch
 from openral_training.rl.algorithm.metrics import approx_kl
 from openral_training.rl.algorithm.ppo import Learner, logprobs_of, minibatches
 from openral_training.rl.algorithm.reductions import weighted_mean
-from openral_training.rl.envs.episodes import EpisodeRequest, Trajectory
+from openral_training.rl.envs.episode_trajectory import EpisodeRequest, Trajectory
 from openral_training.rl.policies.policy import PolicyEvaluation
 from openral_training.rl.policies.state_mlp import MlpShape, StateMlp
 from openral_training.rl.settings.actor import Optim

@@ -12,7 +12,7 @@ import pytest
 from rl_settings import PPO, SEEING, small, write
 
 from openral_core.errors import ContractError
-from openral_rskill.checks.states import unseen_states
+from openral_rskill.checks.unseen_states import unseen_states
 from openral_rskill.registry import resolve
 from openral_training.rl.config import load_config
 from openral_training.rl.initial_policy import initial_policy

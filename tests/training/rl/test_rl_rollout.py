@@ -15,9 +15,9 @@ from openral_core.errors import ContractError, SimulationError
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import with_task
 from openral_training.rl.algorithm.groups import check_groups, group_numbers
-from openral_training.rl.envs.episodes import EpisodeRequest, Trajectory
+from openral_training.rl.envs.env_group import InProcess, Simulators, VecEnvSpec
+from openral_training.rl.envs.episode_trajectory import EpisodeRequest, Trajectory
 from openral_training.rl.envs.rollout import exploring, greedy, rollout
-from openral_training.rl.envs.simulators import InProcess, Simulators, VecEnvSpec
 from openral_training.rl.envs.vec_env import EnvInput, EnvOutput
 from openral_training.rl.policies.state_mlp import MlpShape, StateMlp
 from openral_training.rl.workers.env_pool import EnvPool

@@ -13,10 +13,10 @@ from rl_settings import PPO, small
 from openral_core.errors import ContractError
 from openral_training.rl.algorithm.advantages import gae
 from openral_training.rl.algorithm.episode_arrays import flat_time
-from openral_training.rl.envs.episodes import EpisodeRequest
+from openral_training.rl.envs.env_group import InProcess, VecEnvSpec
+from openral_training.rl.envs.episode_trajectory import EpisodeRequest
 from openral_training.rl.envs.rollout import exploring, rollout
 from openral_training.rl.envs.shaping import ProgressModel, potential_differences
-from openral_training.rl.envs.simulators import InProcess, VecEnvSpec
 from openral_training.rl.initial_policy import initial_policy
 from openral_training.rl.run import train
 from openral_training.rl.settings.reward import ProgressReward

@@ -20,7 +20,7 @@ from openral_core.files.share import share_directory
 from openral_training.rl.algorithm.batch import grpo_batch
 from openral_training.rl.algorithm.ppo import Learner
 from openral_training.rl.config import load_config
-from openral_training.rl.envs.episodes import EpisodeRequest, Trajectory
+from openral_training.rl.envs.episode_trajectory import EpisodeRequest, Trajectory
 from openral_training.rl.policies.float32_products import Float32Product
 from openral_training.rl.policies.token_actor import TokenActor
 from openral_training.rl.policies.token_model import TokenConfig

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from openral_data.dataset_schema import DatasetMetadata
 from openral_data.episode import Episode, encode_png
 from openral_data.lerobot_v3 import Dataset, DatasetWriter, open_dataset
-from openral_data.metadata import DatasetMetadata
 
 SIZE, PUSH, EDGE = 32, 0.08, 0.5
 RIGHT, LEFT = "right", "left"

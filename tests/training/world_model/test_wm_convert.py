@@ -12,8 +12,8 @@ import torch
 from safetensors.torch import load_file
 
 from openral_core.errors import ManifestError, NotFoundError
-from openral_training.world_model.convert import convert
 from openral_training.world_model.starts import load_starts
+from openral_training.world_model.unpickle_files import convert
 
 
 class Program:

@@ -13,9 +13,9 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from openral_core.errors import ContractError
+from openral_data.dataset_schema import DatasetMetadata
 from openral_data.episode import Episode, encode_png
 from openral_data.lerobot_v3 import Dataset, DatasetWriter, open_dataset
-from openral_data.metadata import DatasetMetadata
 from openral_training.frames import frame_cache
 from openral_training.world_model.env import WorldModelEnv
 from openral_training.world_model.evaluate import RESULT, VIDEO, by_horizon, compare, evaluate
@@ -23,7 +23,7 @@ from openral_training.world_model.experience import load_rollouts
 from openral_training.world_model.learn import train
 from openral_training.world_model.learning import LearnConfig
 from openral_training.world_model.model import FRAME, LatentWorld, resize
-from openral_training.world_model.nearest import RecordedAttempts
+from openral_training.world_model.nearest_baseline import RecordedAttempts
 from openral_training.world_model.open import open_world_model
 from openral_training.world_model.statistics import action_scale
 

@@ -12,14 +12,14 @@ import torch
 from safetensors.torch import save_file
 
 from openral_core.errors import ContractError, PolicyError
-from openral_training.rl.envs.simulators import VecEnvSpec
-from openral_training.world_model.convert import convert
+from openral_training.rl.envs.env_group import VecEnvSpec
 from openral_training.world_model.env import WorldModelEnv
 from openral_training.world_model.open import open_world_model
 from openral_training.world_model.opensora.flow import follow, times_of
 from openral_training.world_model.opensora.model import OpenSoraWorld
 from openral_training.world_model.opensora.reward import FrameReward
 from openral_training.world_model.opensora.transformer import VideoShape, VideoTransformer
+from openral_training.world_model.unpickle_files import convert
 
 TINY = VideoShape(width=24, depth=2, heads=2)
 WORDS = "put the bowl on the plate"

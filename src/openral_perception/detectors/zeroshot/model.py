@@ -16,7 +16,7 @@ from openral_perception.detectors.zeroshot.spec import SPEC
 from openral_rskill.registry import RSkillPackage
 from openral_sidecar.identity import Identity
 from openral_sidecar.settings import SidecarSettings
-from openral_sidecar.skill import skill_sidecar
+from openral_sidecar.skill_sidecar import skill_sidecar
 
 MAX_FOUND = 100
 """Boxes of one answer that are looked at."""

@@ -28,7 +28,7 @@ from websockets.sync.server import Server, ServerConnection, serve
 
 from openral_policy_nodes.families.external import openpi_wire
 from openral_sidecar.server import port_number
-from openral_sidecar.stop import StopRequest
+from openral_sidecar.stop_request import StopRequest
 from openral_sidecar.wires import rldx as rldx_wire
 
 Behaviour = Literal["answer", "hang", "fail", "drop", "wrong_shape", "garbage"]

@@ -20,8 +20,8 @@ from openral_policy_nodes.families.episode_seeds import EpisodeSeeds
 from openral_policy_nodes.families.lerobot.checkpoint import BACKBONE, WEIGHTS, LeRobotCheckpoint
 from openral_policy_nodes.families.lerobot.features import EMPTY_CAMERA, ENVIRONMENT, Features
 from openral_policy_nodes.families.lerobot.static_sampling import cast_products, use_static_sampling
-from openral_sidecar.pictures import on_device, to_unit
-from openral_sidecar.recorded_call import CudaGraphs
+from openral_sidecar.cuda_graph_call import CudaGraphs
+from openral_sidecar.device_transfer import on_device, to_unit
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 """Manifest's word -> the format that matrix products are computed in (autocast); fp32: as LeRobot does by itself."""

@@ -19,7 +19,7 @@ from openral_policy_nodes.families.lerobot.spec import spec_for
 from openral_policy_nodes.families.sidecar_policy import PolicyServer, RemotePolicy
 from openral_rskill.registry import RSkillPackage
 from openral_sidecar.settings import SidecarSettings
-from openral_sidecar.skill import skill_sidecar
+from openral_sidecar.skill_sidecar import skill_sidecar
 
 
 class LeRobotPolicy:

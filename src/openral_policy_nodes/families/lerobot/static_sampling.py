@@ -15,7 +15,7 @@ from lerobot.policies.smolvla.modeling_smolvla import make_att_2d_masks
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from openral_sidecar.recorded_call import RecordedCall, Recorder
+from openral_sidecar.cuda_graph_call import CudaGraphCall, Recorder
 
 
 class StaticSampling:
@@ -26,10 +26,10 @@ class StaticSampling:
 
         Args:
             model: `VLAFlowMatching` without real-time chunking, on its device.
-            record: see `RecordedCall`.
+            record: see `CudaGraphCall`.
         """
         self._model = model
-        self.call = RecordedCall(self._denoise, record)
+        self.call = CudaGraphCall(self._denoise, record)
 
     def __call__(
         self,

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from openral_core.errors import PolicyError
-from openral_core.sentence import SentenceEncoder
+from openral_core.sentence_encoder import SentenceEncoder
 from openral_core.types import PolicyBatch
 from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork, MiniOutput
 from openral_rskill.mini.checkpoint import load_network

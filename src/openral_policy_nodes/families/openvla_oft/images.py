@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from openral_sidecar.pictures import to_unit
+from openral_sidecar.device_transfer import to_unit
 
 CROP_AREA = 0.9
 """Share of the area that is kept."""

@@ -19,11 +19,11 @@ from openral_policy_nodes.families.openvla_oft.images import centre_crop, tower_
 from openral_policy_nodes.families.openvla_oft.network import OpenVLAOFT, ProprioProjector
 from openral_policy_nodes.families.openvla_oft.settings import OpenVlaSettings
 from openral_rskill.nf4.load import load_checkpoint
-from openral_rskill.nf4.modules import cast_parameters
+from openral_rskill.nf4.module_surgery import cast_parameters
+from openral_rskill.nf4.packable_weights import MIN_NUMEL
 from openral_rskill.nf4.rule import linears_to_pack
-from openral_rskill.nf4.sizes import MIN_NUMEL
-from openral_sidecar.pictures import on_device
-from openral_sidecar.recorded_call import CudaGraphs, Function, RecordedCall
+from openral_sidecar.cuda_graph_call import CudaGraphCall, CudaGraphs, Function
+from openral_sidecar.device_transfer import on_device
 
 PACKED = "int4"
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16, PACKED: torch.bfloat16}
@@ -64,7 +64,7 @@ class OpenVLAOFTModel:
         self.score: Function = self._scores
         """From words, pictures and proprioception to scores, on a GPU as one launch."""
         if self._device.type == "cuda":
-            self.score = RecordedCall(self._scores, CudaGraphs())
+            self.score = CudaGraphCall(self._scores, CudaGraphs())
         self._tokenizer = Tokenizer.from_file(str(checkpoint.folder / "tokenizer.json"))
         empty = self._tokenizer.token_to_id(EMPTY_WORD)
         if empty is None:

@@ -20,7 +20,7 @@ from openral_policy_nodes.families.openvla_oft.spec import SPEC
 from openral_policy_nodes.families.sidecar_policy import PolicyServer, RemotePolicy
 from openral_rskill.registry import RSkillPackage
 from openral_sidecar.settings import SidecarSettings
-from openral_sidecar.skill import skill_sidecar
+from openral_sidecar.skill_sidecar import skill_sidecar
 
 GRIPPERS = ("binary_close_one", "normalized_open_unit")
 """What a manifest may say of the gripper: -1 open and 1 closed, as LIBERO takes it; or 0 closed to 1 open, as the

@@ -19,7 +19,7 @@ from openral_core.errors import OpenralError
 from openral_policy_nodes.families.openvla_oft.checkpoint import read_checkpoint
 from openral_policy_nodes.families.openvla_oft.identity import identity_of
 from openral_policy_nodes.families.openvla_oft.settings import add_arguments, settings_of
-from openral_rskill.nf4.sizes import MIN_NUMEL
+from openral_rskill.nf4.packable_weights import MIN_NUMEL
 from openral_sidecar.environment.torchvision_shim import ensure_torchvision
 from openral_sidecar.errors import SidecarRefused
 from openral_sidecar.server import serve, server_arguments, server_options

@@ -18,11 +18,11 @@ from torch import nn
 from transformers import AutoConfig
 
 from openral_core.errors import PolicyError
-from openral_rskill.nf4.files import weight_files
 from openral_rskill.nf4.load import load_checkpoint
-from openral_rskill.nf4.modules import cast_parameters, replace
+from openral_rskill.nf4.module_surgery import cast_parameters, replace
+from openral_rskill.nf4.packable_weights import MIN_NUMEL
 from openral_rskill.nf4.rule import linears_to_pack
-from openral_rskill.nf4.sizes import MIN_NUMEL
+from openral_rskill.weight_shards import weight_files
 
 BACKBONE = "backbone"
 """Name of the part that is packed, in upstream's `RLDX` (rldx/model/core/rldx.py)."""

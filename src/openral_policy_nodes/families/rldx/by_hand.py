@@ -14,7 +14,7 @@ from openral_policy_nodes.families.rldx.arguments import rldx_parser
 from openral_policy_nodes.families.rldx.options import DEFAULT_PORT, interpreter_from
 from openral_rskill.license import check_checkpoint_license
 from openral_sidecar.environment.build import ensure_environment
-from openral_sidecar.environment.bundle import bundle_for
+from openral_sidecar.environment.code_links import bundle_for
 from openral_sidecar.environment.spec import SidecarSpec
 
 

@@ -24,7 +24,7 @@ from openral_policy_nodes.families.rldx.arguments import identity_of, rldx_parse
 from openral_policy_nodes.families.rldx.conformance_model import LABEL, ConformanceModel
 from openral_policy_nodes.families.rldx.conformance_wrapper import ConformanceWrapper
 from openral_sidecar.server import ServerOptions, announced, server_options
-from openral_sidecar.stop import StopRequest
+from openral_sidecar.stop_request import StopRequest
 from openral_sidecar.wires import rldx as rldx_wire
 
 _log = logging.getLogger("openral.rldx.conformance")

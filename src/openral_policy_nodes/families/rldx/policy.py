@@ -20,7 +20,7 @@ from openral_policy_nodes.families.rldx.options import identity_for, settings_fr
 from openral_policy_nodes.families.rldx.spec import SPEC
 from openral_rskill.registry import RSkillPackage
 from openral_sidecar.environment.spec import SidecarSpec
-from openral_sidecar.skill import skill_sidecar
+from openral_sidecar.skill_sidecar import skill_sidecar
 
 HANDSHAKE_S = 10.0
 """[s] `get_modality_config` needs no model."""

@@ -23,7 +23,7 @@ from typing import Any
 from openral_core.errors import PolicyError
 from openral_policy_nodes.families.rldx.arguments import identity_of, rldx_parser
 from openral_sidecar.server import ServerOptions, announced, server_options
-from openral_sidecar.stop import StopRequest
+from openral_sidecar.stop_request import StopRequest
 
 UPSTREAM = "rldx.eval.run_rldx_server"
 _POLICY, _LOADER = "rldx.policy.rldx_policy", "rldx.policy.policy_loader"
@@ -86,13 +86,13 @@ def _in_nf4(auto_model: Any) -> Any:
 
 
 def _recorded(auto_model: Any) -> Any:
-    from openral_policy_nodes.families.rldx.recordings import Recorded
+    from openral_policy_nodes.families.rldx.cuda_graphs import Recorded
 
     return Recorded(auto_model)
 
 
 def _any_sentences(auto_model: Any) -> Any:
-    from openral_policy_nodes.families.rldx.padding import AnySentences
+    from openral_policy_nodes.families.rldx.mixed_length_batch import AnySentences
 
     return AnySentences(auto_model)
 

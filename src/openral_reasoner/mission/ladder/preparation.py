@@ -13,9 +13,8 @@ from math import dist
 from openral_control.motions.phases import CLOSED_ON_NOTHING, STANDS_SHORT
 from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import Command, DirectorConfig, FindThing
-from openral_reasoner.mission.gate import GateVerdict, Judgement
 from openral_reasoner.mission.goal_tracker import GoalTracker
-from openral_reasoner.mission.ladder.ways import (
+from openral_reasoner.mission.ladder.way_steps import (
     Drive,
     Find,
     Point,
@@ -25,6 +24,7 @@ from openral_reasoner.mission.ladder.ways import (
     steps_of,
 )
 from openral_reasoner.mission.mission import Mission, Task
+from openral_reasoner.mission.verify_gate import GateVerdict, Judgement
 from openral_reasoner.palette import Palette
 
 MOST_TAKES = 3

@@ -8,7 +8,6 @@ from math import inf
 
 from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import DirectorConfig
-from openral_reasoner.mission.gate import GateVerdict, Judgement
 from openral_reasoner.mission.ladder.experience import FIRST, Experience
 from openral_reasoner.mission.ladder.rungs import (
     WAYS,
@@ -24,6 +23,7 @@ from openral_reasoner.mission.ladder.rungs import (
 from openral_reasoner.mission.ladder.task_motions import meaning_of
 from openral_reasoner.mission.mission import Mission, Task, TaskState
 from openral_reasoner.mission.question import AFTER_FAILURE, YES_OR_NO, AskOperatorFor
+from openral_reasoner.mission.verify_gate import GateVerdict, Judgement
 from openral_reasoner.palette import Palette
 from openral_reasoner.plain_line import plain_line
 from openral_reasoner.planner import Plan, PlannedTask, Proposal

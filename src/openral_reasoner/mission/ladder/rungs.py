@@ -20,10 +20,10 @@ from enum import Enum
 
 from openral_reasoner.memory.outcomes import Outcomes
 from openral_reasoner.mission.attempt import DirectorConfig
-from openral_reasoner.mission.gate import Judgement
 from openral_reasoner.mission.ladder.experience import FIRST
 from openral_reasoner.mission.ladder.task_motions import meaning_of, things_of
 from openral_reasoner.mission.mission import Mission, Task
+from openral_reasoner.mission.verify_gate import Judgement
 from openral_reasoner.palette import MOTION, Palette, Skill
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from openral_reasoner.planner import PlannedTask
-from openral_reasoner.vocabulary import stem, words
+from openral_reasoner.word_stems import stem, words
 
 
 class Verb(str, Enum):

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from openral_reasoner.condition import Condition
 from openral_reasoner.mission.attempt import AskWorld
-from openral_reasoner.mission.gate import GateVerdict, Judgement
 from openral_reasoner.mission.mission import Task
+from openral_reasoner.mission.verify_gate import GateVerdict, Judgement
 from openral_reasoner.planner import PlannedTask
 
 KEY = -2

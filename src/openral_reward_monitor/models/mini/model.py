@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from openral_core.sentence import SentenceEncoder
+from openral_core.sentence_encoder import SentenceEncoder
 from openral_reward_monitor.models.mini.network import MiniRewardConfig, MiniRewardNetwork
 from openral_reward_monitor.models.reward_model import RewardScores
 from openral_rskill.mini.checkpoint import load_network

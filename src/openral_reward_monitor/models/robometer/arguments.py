@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from openral_rskill.nf4.sizes import MIN_NUMEL
+from openral_rskill.nf4.packable_weights import MIN_NUMEL
 from openral_sidecar.server import server_arguments
 
 

@@ -13,11 +13,11 @@ from openral_core.errors import PolicyError
 from openral_reward_monitor.models.robometer.config import PROGRESS_TOKEN, read_rbm_config
 from openral_reward_monitor.models.robometer.inputs import RbmInputs
 from openral_reward_monitor.models.robometer.rbm import RBM
-from openral_rskill.nf4.files import weight_files
 from openral_rskill.nf4.load import load_checkpoint
 from openral_rskill.nf4.metadata import check_metadata
+from openral_rskill.nf4.packable_weights import MIN_NUMEL
 from openral_rskill.nf4.rule import linears_to_pack
-from openral_rskill.nf4.sizes import MIN_NUMEL
+from openral_rskill.weight_shards import weight_files
 
 EMBEDDING = "model.language_model.embed_tokens"
 """0.78 GB of the 4-B model in bf16, of which a scoring reads a few thousand rows."""

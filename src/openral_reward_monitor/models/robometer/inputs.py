@@ -22,7 +22,7 @@ from openral_reward_monitor.models.robometer.config import (
     PROGRESS_TOKEN,
     SPECIAL_TOKENS,
 )
-from openral_sidecar.pictures import on_device
+from openral_sidecar.device_transfer import on_device
 
 PROGRESS_PROMPT = (
     "The task for the robot is '{task}'. Given the trajectory video, predict the task progress at each frame, how "

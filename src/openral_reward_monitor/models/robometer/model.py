@@ -20,7 +20,7 @@ from openral_reward_monitor.models.robometer.spec import SPEC
 from openral_rskill.registry import RSkillPackage
 from openral_sidecar.identity import Identity
 from openral_sidecar.settings import SidecarSettings
-from openral_sidecar.skill import skill_sidecar
+from openral_sidecar.skill_sidecar import skill_sidecar
 
 PATIENCE = 10.0
 """A call may take this many times the manifest's `latency_budget.per_chunk_ms`, which is meant for its own hardware."""

@@ -12,10 +12,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 from openral_core.errors import OpenralError, PolicyError
-from openral_rskill.nf4.files import INDEX, WEIGHTS, weight_files
 from openral_rskill.nf4.metadata import write_metadata
 from openral_rskill.nf4.pack import pack_checkpoint
-from openral_rskill.nf4.sizes import MIN_NUMEL
+from openral_rskill.nf4.packable_weights import MIN_NUMEL
+from openral_rskill.weight_shards import INDEX, WEIGHTS, weight_files
 from openral_sidecar.environment.torchvision_shim import ensure_torchvision
 
 _log = logging.getLogger("openral.nf4")

@@ -20,11 +20,11 @@ from openral_reward_monitor.models.robometer.arguments import robometer_parser
 from openral_reward_monitor.models.robometer.decode import decode_progress, decode_success
 from openral_reward_monitor.models.robometer.identity import identity_of
 from openral_reward_monitor.models.robometer.sampling import MAX_FRAMES, MAX_SIDE
-from openral_rskill.nf4.sizes import MIN_NUMEL
+from openral_rskill.nf4.packable_weights import MIN_NUMEL
+from openral_sidecar.cuda_graph_call import CudaGraphs, Recorder
+from openral_sidecar.cuda_graph_layers import DecoderRun, VisionRun, record_decoder, record_vision
 from openral_sidecar.environment.torchvision_shim import ensure_torchvision
 from openral_sidecar.errors import SidecarRefused
-from openral_sidecar.layer_runs import DecoderRun, VisionRun, record_decoder, record_vision
-from openral_sidecar.recorded_call import CudaGraphs, Recorder
 from openral_sidecar.server import serve, server_options
 
 
@@ -113,7 +113,7 @@ def record_parts(model: Any, record: Recorder) -> list[DecoderRun | VisionRun]:
 
     Args:
         model: `Qwen3VLModel`, on its device.
-        record: see `RecordedCall`.
+        record: see `CudaGraphCall`.
     """
     first = len(model.visual.deepstack_visual_indexes)
     return [*record_vision(model.visual, record), *record_decoder(model.language_model, first, record)]

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from openral_robot_bridge.drivers.fci_client import fault_names, words_of
+from openral_robot_bridge.drivers.libfranka_faults import fault_names, words_of
 from openral_robot_bridge.drivers.panda.target_tracker import TargetTracker
 from openral_robot_bridge.drivers.shared_block import JOINTS, SharedBlock
 

@@ -13,15 +13,15 @@ from importlib.metadata import version
 
 import numpy as np
 
-from openral_control.safety.arm_limits import ArmLimits, Vector
-from openral_core.arm_section import SafetyLimits
+from openral_control.safety.joint_limits import ArmLimits, Vector
 from openral_core.errors import InstallationError
+from openral_core.scene_arm import SafetyLimits
 from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
+from openral_robot_bridge.drivers.arm_holder import refuse_held
 from openral_robot_bridge.drivers.client_process import ClientProcess
-from openral_robot_bridge.drivers.fci_client import HINT, RECOVERY_S, hand_lost
 from openral_robot_bridge.drivers.fci_versions import PANDA_VERSION, refused
-from openral_robot_bridge.drivers.hand_process import HandProcess, hand_at
-from openral_robot_bridge.drivers.held_arm import refuse_held
+from openral_robot_bridge.drivers.hand_proxy import HandProcess, hand_at
+from openral_robot_bridge.drivers.libfranka_faults import HINT, RECOVERY_S, hand_lost
 
 CONNECT_S = 20.0
 """[s] that a process's imports and the arm's handshake may take."""

@@ -19,7 +19,7 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from openral_control.safety.arm_limits import ArmLimits, Vector
+from openral_control.safety.joint_limits import ArmLimits, Vector
 from openral_core.hardware.trajectory_arm import TrajectoryArm
 from openral_core.ros.qos import NEWEST
 from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState, TrajectoryPoint

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 
-from openral_control.safety.arm_limits import limits_of
+from openral_control.safety.joint_limits import limits_of
 from openral_core.errors import SimulationError
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene

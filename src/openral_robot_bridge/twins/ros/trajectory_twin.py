@@ -19,14 +19,14 @@ from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
-from openral_control.safety.arm_limits import limits_of
+from openral_control.safety.joint_limits import limits_of
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene
 from openral_robot_bridge.driver import TrajectoryPoint
 from openral_robot_bridge.drivers.ros.controller_manager import TRAJECTORY_TYPE
 from openral_robot_bridge.drivers.ros.recovery_action import error_recovery
 from openral_robot_bridge.twins.arm import TwinArm
-from openral_robot_bridge.twins.trajectory import FollowedTrajectory
+from openral_robot_bridge.twins.trajectory_controller import FollowedTrajectory
 
 CYCLE_S = 0.001
 """[s] of the model's physics."""

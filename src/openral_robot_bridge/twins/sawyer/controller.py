@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openral_control.safety.arm_limits import ArmLimits, Vector
+from openral_control.safety.joint_limits import ArmLimits, Vector
 from openral_robot_bridge import intera
 from openral_robot_bridge.twins.arm import TwinArm
 

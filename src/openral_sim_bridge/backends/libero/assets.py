@@ -23,9 +23,9 @@ from openral_core.errors import HubError, OpenralError, SimulationError
 from openral_core.files.cache import cache_home
 from openral_core.schema import inside
 from openral_rskill.hub.client import HubClient
-from openral_rskill.hub.transfer import fetch
-from openral_rskill.store.installed import one_at_a_time
+from openral_rskill.hub.download import fetch
 from openral_rskill.store.reference import HubReference
+from openral_rskill.store.store_folders import one_at_a_time
 
 VARIABLE = "OPENRAL_LIBERO_ASSETS"
 REPOSITORY = "lerobot/libero-assets"

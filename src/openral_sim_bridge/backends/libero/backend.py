@@ -7,9 +7,9 @@ from typing import Any
 
 from openral_sim_bridge.backends.libero.assets import ensure_assets
 from openral_sim_bridge.backends.libero.spec import SPEC
-from openral_sim_bridge.backends.remote_sim.arms import PANDA
+from openral_sim_bridge.backends.remote_sim.arm_models import PANDA
 from openral_sim_bridge.backends.remote_sim.backend import ArmBackend, open_worlds
-from openral_sim_bridge.backends.remote_sim.command import control_of
+from openral_sim_bridge.backends.remote_sim.command_modes import control_of
 
 REPRESENTATIONS = ("delta_ee_6d_plus_gripper", "cartesian_pose")
 """What actions may mean."""

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from openral_core.files.cache import cache_home
 from openral_sim_bridge.backends.libero.arguments import libero_parser
 from openral_sim_bridge.backends.libero.upstream import prepare
-from openral_sim_bridge.backends.remote_sim.command import named_control
-from openral_sim_bridge.backends.remote_sim.service import RemoteWorld
-from openral_sim_bridge.backends.remote_sim.serving import main
+from openral_sim_bridge.backends.remote_sim.command_modes import named_control
+from openral_sim_bridge.backends.remote_sim.world_server_main import main
+from openral_sim_bridge.backends.remote_sim.world_service import RemoteWorld
 
 
 def build_worlds(args: argparse.Namespace) -> Sequence[RemoteWorld]:

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, SimulationError
 from openral_sim_bridge.backends.libero.upstream import LiberoTask, load_task
-from openral_sim_bridge.backends.remote_sim.arms import PANDA
-from openral_sim_bridge.backends.remote_sim.command import CONTROL_HZ, OPEN, CommandMode, ExpertAction
-from openral_sim_bridge.backends.remote_sim.service import WorldState
+from openral_sim_bridge.backends.remote_sim.arm_models import PANDA
+from openral_sim_bridge.backends.remote_sim.command_modes import CONTROL_HZ, OPEN, CommandMode, ExpertAction
+from openral_sim_bridge.backends.remote_sim.world_service import WorldState
 
 SETTLE_STEPS = 10
 """No-op steps after the stored state is set, while things fall into place, as the published evaluations do."""

@@ -18,8 +18,8 @@ from openral_sim_bridge.backend import (
     StepResult,
     worlds_to_step,
 )
-from openral_sim_bridge.backends.articulation import Articulation
 from openral_sim_bridge.backends.metaworld.world import CONTROL_DT, MetaWorldWorld
+from openral_sim_bridge.backends.mujoco_articulation import Articulation
 from openral_sim_bridge.backends.mujoco_worlds import MujocoWorlds
 from openral_sim_bridge.rendering.renderer import OffscreenRenderer, profile
 

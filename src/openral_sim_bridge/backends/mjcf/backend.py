@@ -22,7 +22,7 @@ from openral_sim_bridge.backend import (
 )
 from openral_sim_bridge.backends.mjcf.control import JOINTS
 from openral_sim_bridge.backends.mjcf.gripper import OPEN
-from openral_sim_bridge.backends.mjcf.naming import SHOWN
+from openral_sim_bridge.backends.mjcf.name_lookup import SHOWN
 from openral_sim_bridge.backends.mjcf.world import CompiledScene, MjcfWorld
 from openral_sim_bridge.backends.mujoco_worlds import MujocoWorlds
 from openral_sim_bridge.rendering.renderer import OffscreenRenderer, profile

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pydantic import ConfigDict, Field, model_validator
 
 from openral_core.schema import Fault, Finite, Many, Positive, Schema, Vector3, Word, raise_faults
-from openral_sim_bridge.backends.mjcf.naming import Naming
+from openral_sim_bridge.backends.mjcf.name_lookup import Naming
 
 Judge = Callable[[Any], bool]
 """Says of a mujoco.MjData, forwarded to the present state, whether a condition holds."""

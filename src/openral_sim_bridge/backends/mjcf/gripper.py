@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from openral_core.scene_parts import SceneAction
 from openral_core.schema import Fault
 from openral_sim_bridge.backends.mjcf.drives import find_drives
-from openral_sim_bridge.backends.mjcf.naming import Naming
+from openral_sim_bridge.backends.mjcf.name_lookup import Naming
 from openral_sim_bridge.backends.mjcf.options import GripperOptions
 
 OPEN, CLOSED = -1.0, 1.0

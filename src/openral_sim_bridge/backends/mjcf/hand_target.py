@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.scene import SceneAction
-from openral_sim_bridge.backends.mjcf.chain import Chain, HandMotion, rotation_between, turned
+from openral_sim_bridge.backends.mjcf.kinematics import Chain, HandMotion, rotation_between, turned
 
 LEASH_S = 0.1
 """[s] at full command: so far ahead of the hand may its set point run. It follows where the arm is free, and does

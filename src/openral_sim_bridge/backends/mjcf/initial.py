@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, SimulationError
 from openral_core.schema import Fault
-from openral_sim_bridge.backends.mjcf.chain import turned
 from openral_sim_bridge.backends.mjcf.gripper import Gripper
-from openral_sim_bridge.backends.mjcf.naming import Naming
+from openral_sim_bridge.backends.mjcf.kinematics import turned
+from openral_sim_bridge.backends.mjcf.name_lookup import Naming
 from openral_sim_bridge.backends.mjcf.options import MjcfOptions, Placement
 
 TRIES = 200

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from openral_core.errors import ManifestError
-from openral_core.files.document import Document
+from openral_core.files.yaml_document import Document
 from openral_sim_bridge.backends.mjcf.options import MjcfOptions
 from openral_sim_bridge.backends.mujoco_warnings import log_warnings
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
-from openral_core.files.document import Document
+from openral_core.files.yaml_document import Document
 from openral_core.scene import DeployScene
 from openral_core.schema import (
     Fault,

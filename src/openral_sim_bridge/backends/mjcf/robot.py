@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import ManifestError
-from openral_core.files.document import Document
+from openral_core.files.yaml_document import Document
 from openral_core.robot import RobotDescription
 from openral_core.schema import Fault
 from openral_core.types import RobotState
-from openral_sim_bridge.backends.mjcf.chain import Chain
 from openral_sim_bridge.backends.mjcf.drives import Drives, find_drives
 from openral_sim_bridge.backends.mjcf.gripper import Gripper, find_gripper
-from openral_sim_bridge.backends.mjcf.naming import SHOWN, Naming
+from openral_sim_bridge.backends.mjcf.kinematics import Chain
+from openral_sim_bridge.backends.mjcf.name_lookup import SHOWN, Naming
 from openral_sim_bridge.backends.mjcf.options import MjcfOptions
 
 _MOVING = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)

@@ -13,16 +13,16 @@ from openral_core.errors import SimulationError
 from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene
 from openral_core.types import RobotState
-from openral_sim_bridge.backends.articulation import Articulation
 from openral_sim_bridge.backends.mjcf.conditions import Conditions
 from openral_sim_bridge.backends.mjcf.control import ArmControl, arm_numbers, make_control
 from openral_sim_bridge.backends.mjcf.gripper import gripper_number
 from openral_sim_bridge.backends.mjcf.initial import InitialStates
 from openral_sim_bridge.backends.mjcf.model import load_model, substeps
-from openral_sim_bridge.backends.mjcf.naming import Naming
+from openral_sim_bridge.backends.mjcf.name_lookup import Naming
 from openral_sim_bridge.backends.mjcf.options import read_options
 from openral_sim_bridge.backends.mjcf.robot import find_robot, other_robot, raise_all
-from openral_sim_bridge.backends.mjcf.start_range import start_faults
+from openral_sim_bridge.backends.mjcf.start_pose_check import start_faults
+from openral_sim_bridge.backends.mujoco_articulation import Articulation
 
 _DIVERGED = (
     mujoco.mjtWarning.mjWARN_BADQPOS,

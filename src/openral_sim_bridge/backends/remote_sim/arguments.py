@@ -6,7 +6,7 @@ import argparse
 from typing import get_args
 
 from openral_sidecar.server import server_arguments
-from openral_sim_bridge.backends.remote_sim.command import ControlName
+from openral_sim_bridge.backends.remote_sim.command_modes import ControlName
 
 
 def worlds_parser(name: str) -> argparse.ArgumentParser:

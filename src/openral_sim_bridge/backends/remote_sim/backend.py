@@ -25,8 +25,8 @@ from openral_sim_bridge.backend import (
     worlds_to_reset,
     worlds_to_step,
 )
-from openral_sim_bridge.backends.remote_sim.arms import ArmModel
-from openral_sim_bridge.backends.remote_sim.command import CONTROL_HZ, OPEN, CommandMode, ExpertAction
+from openral_sim_bridge.backends.remote_sim.arm_models import ArmModel
+from openral_sim_bridge.backends.remote_sim.command_modes import CONTROL_HZ, OPEN, CommandMode, ExpertAction
 from openral_sim_bridge.rendering.renderer import profile
 
 RESET_S = 300.0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from openral_sim_bridge.backends.remote_sim.arms import arm_of
+from openral_sim_bridge.backends.remote_sim.arm_models import arm_of
 from openral_sim_bridge.backends.remote_sim.backend import ArmBackend, open_worlds
-from openral_sim_bridge.backends.remote_sim.command import control_of
+from openral_sim_bridge.backends.remote_sim.command_modes import control_of
 from openral_sim_bridge.backends.robosuite.spec import SPEC
 
 REPRESENTATIONS = ("delta_ee_6d_plus_gripper", "delta_joints_plus_gripper")

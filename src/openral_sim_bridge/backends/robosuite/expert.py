@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_sim_bridge.backends.remote_sim.command import OPEN
+from openral_sim_bridge.backends.remote_sim.command_modes import OPEN
 
 CLOSED = -OPEN
 METRES, RADIANS = 0.05, 0.5

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Sequence
 
 from openral_core.files.cache import cache_home
-from openral_sim_bridge.backends.remote_sim.arms import arm_of
-from openral_sim_bridge.backends.remote_sim.command import named_control
-from openral_sim_bridge.backends.remote_sim.service import RemoteWorld
-from openral_sim_bridge.backends.remote_sim.serving import main
+from openral_sim_bridge.backends.remote_sim.arm_models import arm_of
+from openral_sim_bridge.backends.remote_sim.command_modes import named_control
+from openral_sim_bridge.backends.remote_sim.world_server_main import main
+from openral_sim_bridge.backends.remote_sim.world_service import RemoteWorld
 from openral_sim_bridge.backends.robosuite.arguments import robosuite_parser
 
 

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError, SimulationError
-from openral_sim_bridge.backends.remote_sim.arms import ArmModel
-from openral_sim_bridge.backends.remote_sim.command import CONTROL_HZ, OPEN, CommandMode, ExpertAction
-from openral_sim_bridge.backends.remote_sim.service import WorldState
+from openral_sim_bridge.backends.remote_sim.arm_models import ArmModel
+from openral_sim_bridge.backends.remote_sim.command_modes import CONTROL_HZ, OPEN, CommandMode, ExpertAction
+from openral_sim_bridge.backends.remote_sim.world_service import WorldState
 from openral_sim_bridge.backends.robosuite.expert import EXPERTS
 from openral_sim_bridge.backends.robosuite.privileged_state import look
 from openral_sim_bridge.backends.robosuite.things import begin_outside, move, positions

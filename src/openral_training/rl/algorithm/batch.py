@@ -18,7 +18,7 @@ from torch import Tensor
 from openral_training.rl.algorithm import episode_arrays as arrays
 from openral_training.rl.algorithm import groups, metrics, reductions
 from openral_training.rl.algorithm.advantages import Bools, Floats, gae, group_relative, normalised
-from openral_training.rl.envs.episodes import Trajectory
+from openral_training.rl.envs.episode_trajectory import Trajectory
 from openral_training.rl.envs.shaping import potential_differences
 from openral_training.rl.settings.algorithm import Grpo, Ppo
 

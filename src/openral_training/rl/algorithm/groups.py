@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import ContractError
-from openral_training.rl.envs.episodes import Trajectory
+from openral_training.rl.envs.episode_trajectory import Trajectory
 from openral_training.rl.settings.algorithm import Grpo
 
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_training.rl.envs.episodes import EpisodeRequest, Trajectory
-from openral_training.rl.envs.simulators import Simulators
+from openral_training.rl.envs.env_group import Simulators
+from openral_training.rl.envs.episode_trajectory import EpisodeRequest, Trajectory
 from openral_training.rl.envs.vec_env import EnvInput, EnvOutput
 from openral_training.rl.policies.noise import EpisodeNoise
 from openral_training.rl.policies.policy import Decision, StochasticPolicy

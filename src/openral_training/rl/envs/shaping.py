@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from openral_core.errors import ContractError
 from openral_reward_monitor.models.reward_model import RewardModel, load_reward_model
 from openral_rskill.registry import resolve
-from openral_training.rl.envs.episodes import Trajectory
+from openral_training.rl.envs.episode_trajectory import Trajectory
 from openral_training.rl.settings.reward import ProgressReward
 
 

@@ -18,7 +18,7 @@ from openral_core.scene import DeployScene
 from openral_core.types import RobotState
 from openral_sim_bridge.backend import Backend
 from openral_sim_bridge.backends.factory import make_backend
-from openral_training.rl.envs.episodes import EpisodeRequest
+from openral_training.rl.envs.episode_trajectory import EpisodeRequest
 from openral_training.rl.envs.observation_encoder import ObservationEncoder
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import ContractError
-from openral_training.rl.envs.episodes import EpisodeRequest
+from openral_training.rl.envs.env_group import VecEnvSpec, in_order
+from openral_training.rl.envs.episode_trajectory import EpisodeRequest
 from openral_training.rl.envs.observation_encoder import StateEncoder
-from openral_training.rl.envs.simulators import VecEnvSpec, in_order
 from openral_training.rl.envs.vec_env import EnvInput, EnvOutput
 from openral_training.world_model.env import ImaginedChunk, WorldModelEnv
 from openral_training.world_model.open import open_world_model

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from openral_rskill.nf4.modules import replace
+from openral_rskill.nf4.module_surgery import replace
 
 
 class _Product(torch.autograd.Function):

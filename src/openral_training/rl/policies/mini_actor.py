@@ -22,7 +22,7 @@ from openral_policy_nodes.families.mini.network import likeliest, proposed
 from openral_policy_nodes.families.mini.policy import load_mini
 from openral_rskill.registry import RSkillPackage
 from openral_training.rl.policies.heads import GaussianHead
-from openral_training.rl.policies.mini_skill import write_mini_skill
+from openral_training.rl.policies.mini_export import write_mini_skill
 from openral_training.rl.policies.policy import Decision, PolicyEvaluation, to_numpy
 
 

@@ -17,10 +17,10 @@ from openral_core.adapters.action_adapter import ActionAdapter
 from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.errors import ContractError
 from openral_core.scene import BenchmarkScene
-from openral_core.sentence import SentenceEncoder
+from openral_core.sentence_encoder import SentenceEncoder
 from openral_core.types import Observation, RobotState
 from openral_policy_nodes.families.mini.policy import load_mini
-from openral_rskill.contract import require_fit
+from openral_rskill.compatibility import require_fit
 from openral_rskill.registry import RSkillPackage, load_package
 from openral_sim_bridge.backend import Backend
 

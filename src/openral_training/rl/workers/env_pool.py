@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from openral_benchmark.workers.restarting_worker import RestartingWorkers
 from openral_benchmark.workers.worker import Launcher, WorkerHandle
-from openral_training.rl.envs.simulators import VecEnvSpec, in_order, stage_inputs
+from openral_training.rl.envs.env_group import VecEnvSpec, in_order, stage_inputs
 from openral_training.rl.envs.vec_env import EnvInput, EnvOutput
 
 TIMEOUT_S = 120.0

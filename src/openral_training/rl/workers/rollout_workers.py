@@ -18,9 +18,9 @@ from torch.utils._pytree import tree_map_only
 from openral_benchmark.workers.restarting_worker import RestartingWorkers
 from openral_benchmark.workers.worker import Launcher, WorkerHandle
 from openral_training.devices import own_device
-from openral_training.rl.envs.episodes import EpisodeRequest, Trajectory
+from openral_training.rl.envs.env_group import InProcess, Simulators, VecEnvSpec
+from openral_training.rl.envs.episode_trajectory import EpisodeRequest, Trajectory
 from openral_training.rl.envs.rollout import exploring, greedy, rollout
-from openral_training.rl.envs.simulators import InProcess, Simulators, VecEnvSpec
 from openral_training.rl.policies.policy import StochasticPolicy
 from openral_training.rl.workers.env_pool import EnvPool
 

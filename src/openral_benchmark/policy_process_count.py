@@ -1,0 +1,77 @@
+"""How many processes load the policy of a run, and how many threads each of them computes with.
+
+A worker either simulates or waits for its policy, so W workers and enough processes with the policy keep W cores busy,
+and one such process is enough only where inference takes less than 1/W of a worker's time. Rows depend on the number
+of threads in their last bit, so that is decided by the skill and the machine alone, never by the number of processes.
+"""
+
+from __future__ import annotations
+
+import math
+
+from openral_benchmark.workers.worker_pool import cores
+from openral_core.manifest.family_rules import server_elsewhere
+from openral_rskill.registry import RSkillPackage
+from openral_rskill.vram import MARGIN_GB, budget
+
+SMALL_GB = 0.25
+"""[GB] Weights up to here: a batch takes milliseconds on one core, and a second thread mostly waits."""
+MOST_LARGE = 4
+"""Processes of a policy that is not small: with a quarter of the cores each they fill a CPU, and so many a GPU."""
+WORKERS_A_POLICY = 2
+"""Inference on one core takes up to about half of a worker's time."""
+PROCESS_GB = 0.5
+"""[GB] of the host's memory that a process with torch takes before its weights."""
+HOST_SHARE = 0.5
+"""Of the host's free memory that policies may fill; simulators need the rest."""
+
+
+def policy_threads(package: RSkillPackage) -> int:
+    """Return how many threads a process computes with."""
+    return 1 if _is_small(package) else max(1, cores() // 4)
+
+
+def policy_processes(package: RSkillPackage, device: str, workers: int, robots: int = 1) -> int:
+    """Return how many processes of this machine load the policy, at least 1.
+
+    Args:
+        package: the skill; one that somebody else's server holds is asked by one process.
+        device: where it infers: `cpu`, `cuda` or `cuda:<index>`.
+        workers: how many ask it.
+        robots: whose observations a worker sends in one batch.
+
+    Raises:
+        ContractError: the device is written in another way.
+    """
+    if server_elsewhere(package.manifest.model_family) is not None:
+        return 1
+    wanted = math.ceil(workers / WORKERS_A_POLICY)
+    if not _is_small(package):
+        wanted = min(wanted, MOST_LARGE)
+    if wanted > 1:
+        wanted = min(wanted, _that_fit(package, device, robots))
+    return max(1, wanted)
+
+
+def _is_small(package: RSkillPackage) -> bool:
+    size = package.weights_bytes()
+    return size is not None and size / 1e9 <= SMALL_GB
+
+
+def _that_fit(package: RSkillPackage, device: str, robots: int) -> int:
+    """Return how many copies of the policy the memory of its device holds, and that of the host where it is a CPU."""
+    one = budget([package], device, robots=robots)
+    if one.is_counted:
+        return int(((one.free_gb or 0.0) - MARGIN_GB) / (one.needed_gb - MARGIN_GB))
+    weights_gb = (package.weights_bytes() or 0) / 1e9
+    return int(HOST_SHARE * _free_host_gb() / (PROCESS_GB + weights_gb))
+
+
+def _free_host_gb() -> float:
+    """Return the host's free memory [GB], caches counted as free; 0 where Linux does not say."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            sizes = dict(line.split(":", 1) for line in file)
+        return int(sizes["MemAvailable"].split()[0]) * 1024 / 1e9
+    except (OSError, KeyError, ValueError):
+        return 0.0

@@ -1,0 +1,52 @@
+"""A result as part of its skill: `eval/<suite>.json`, and the figure in `rskill.yaml` where it was earned whole."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any, get_args
+
+from openral_core.files.atomic import replaced_file
+from openral_core.manifest import MANIFEST_NAME, load_manifest
+from openral_core.vocabulary import Benchmark
+from openral_rskill.registry import RSkillPackage
+from openral_rskill.result_provenance import write_result
+
+_BLOCK = re.compile(r"^benchmarks:.*\n(?:[ \t]+.*\n)*", re.MULTILINE)
+"""The key with its value, on one line or on the indented ones that follow."""
+
+
+def record_result(package: RSkillPackage, content: dict[str, Any]) -> list[Path]:
+    """Write a result into its skill's folder and return the files that were written.
+
+    What the makers of a checkpoint reported (`baselines`) stays in the eval file. The manifest's `benchmarks` gets the
+    mean over the tasks if the suite is one of those that it can name, and the run left the suite's protocol in nothing.
+
+    Args:
+        package: the skill that was judged.
+        content: the result of `execute`.
+    """
+    name = content["benchmark"]["name"]
+    path = package.folder / "eval" / f"{name}.json"
+    kept = {key: value for key, value in content.items() if key != "films"}
+    if path.exists():
+        kept["baselines"] = json.loads(path.read_text(encoding="utf-8")).get("baselines", {})
+    write_result(path, kept)
+    if content["eval_config"]["deviations"] or name not in get_args(Benchmark):
+        return [path]
+    manifest = package.folder / MANIFEST_NAME
+    figures = {**package.manifest.benchmarks, name: content["results"]["avg_success_rate"]}
+    _write_figures(manifest, figures)
+    return [path, manifest]
+
+
+def _write_figures(manifest: Path, figures: dict[Any, float]) -> None:
+    """Replace one key of a manifest and leave every other line, its remarks included, as it is."""
+    text = manifest.read_text(encoding="utf-8")
+    words = ", ".join(f"{name}: {rate}" for name, rate in figures.items())
+    line = f"benchmarks: {{{words}}}\n"
+    changed = _BLOCK.sub(line, text, count=1) if _BLOCK.search(text) else f"{text.rstrip()}\n{line}"
+    with replaced_file(manifest) as partial:
+        partial.write_text(changed, encoding="utf-8")
+        load_manifest(partial)  # a manifest that cannot be read must not take the place of one that can

@@ -1,0 +1,79 @@
+"""A served policy as a skill: its contract, with the address in it, in the folder of the run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from openral_core.errors import PolicyError, SidecarError
+from openral_core.files.named_files import find_file
+from openral_core.files.output_folder import make_private
+from openral_core.files.yaml_document import read_document
+from openral_core.manifest import MANIFEST_NAME
+from openral_policy_nodes.families.external.address import parse_url
+from openral_policy_nodes.families.external.link import probe
+from openral_policy_nodes.families.external.names import names_from
+from openral_rskill.registry import RSkillPackage, load_package
+
+PATTERNS = ("suites/contracts/{}.yaml",)
+FAMILY = "external"
+
+
+def served_skill(contract: str, url: str, folder: Path) -> RSkillPackage:
+    """Return the skill that a contract and an address make, and keep it as `contract/rskill.yaml` in a run's folder.
+
+    Args:
+        contract: name of one that ships, an rskill.yaml of family `external`, or the folder of one.
+        url: where the policy is served; empty: as the contract says.
+        folder: of the run.
+
+    Raises:
+        NotFoundError: no such contract.
+        ManifestError: it is wrong.
+        PolicyError: it is of another family, its names do not add up, or the address may not be gone to.
+    """
+    path = find_file(_file(contract), "contract", PATTERNS)
+    package = load_package(path)
+    manifest = package.manifest
+    if manifest.model_family != FAMILY:
+        raise PolicyError(
+            f"{path}: model_family is {manifest.model_family}; a contract says `model_family: {FAMILY}`, or leave "
+            "--policy-url out and let openral load the skill"
+        )
+    address = parse_url(url or names_from(manifest).url)
+    content: dict[str, Any] = read_document(path).data
+    extras = {**content["policy_extras"], "url": address.url}
+    kept = folder / "contract"
+    make_private(folder)
+    kept.mkdir(exist_ok=True)
+    text = yaml.safe_dump({**content, "policy_extras": extras}, sort_keys=False, allow_unicode=True)
+    (kept / MANIFEST_NAME).write_text(text, encoding="utf-8")
+    return load_package(kept)
+
+
+def server_says(package: RSkillPackage) -> dict[str, Any] | None:
+    """Ask the server of a served skill who it is; None for skills that openral loads itself.
+
+    Raises:
+        PolicyError: nothing answers there, or something else does.
+    """
+    if package.manifest.model_family != FAMILY:
+        return None
+    address = parse_url(names_from(package.manifest).url)
+    try:
+        said = probe(address)
+    except SidecarError as error:
+        raise PolicyError(f"{package.manifest.name}: {error}") from error
+    return {"url": address.url, "says": {str(key): _plain(value) for key, value in said.items()}}
+
+
+def _file(contract: str) -> str:
+    folder = Path(contract)
+    return str(folder / MANIFEST_NAME) if folder.is_dir() else contract
+
+
+def _plain(value: object) -> object:
+    """What another machine says of itself, as far as JSON can keep it."""
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)[:200]

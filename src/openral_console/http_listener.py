@@ -1,0 +1,94 @@
+"""Sockets and the server on them, for the console and for the page of a finished run."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import logging
+import signal
+import socket
+from collections.abc import Iterator
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from openral_console.listen_options import ListenOptions
+from openral_console.sessions import Sessions
+from openral_core.errors import InstallationError
+
+_log = logging.getLogger(__name__)
+
+
+class _Server(uvicorn.Server):
+    """Ends at a signal by returning, so that what was opened can be closed."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Ask for the end at SIGINT and SIGTERM."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._end)
+        yield
+
+    def _end(self) -> None:
+        self.should_exit = True
+
+
+def url_of(options: ListenOptions, sessions: Sessions) -> str:
+    """Return what an operator opens, with the token where it is asked for."""
+    # All addresses of this machine are none that could be opened elsewhere; its name may be one.
+    host = socket.gethostname() if options.address in ("0.0.0.0", "::") else options.address
+    host = f"[{host}]" if ":" in host else host
+    query = "" if options.passwords else f"?token={sessions.token}"
+    return f"{options.scheme}://{host}:{options.port}/{query}"
+
+
+def serve_on(app: ASGIApp, listening: socket.socket, options: ListenOptions) -> None:
+    """Serve an application until the process is told to end."""
+    if warning := options.warning():
+        _log.warning("%s", warning)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        ws_per_message_deflate=False,  # pictures are small already, and what pages are told is short
+        ssl_certfile=str(options.certificate) if options.certificate else None,
+        ssl_keyfile=str(options.key) if options.key else None,
+        timeout_graceful_shutdown=1,
+    )
+    asyncio.run(_Server(config).serve(sockets=[listening]))
+
+
+def listen(options: ListenOptions, port: int, option: str) -> socket.socket:
+    """Return a socket that listens at the address of the options.
+
+    Args:
+        options: whose address counts.
+        port: 0: a free one.
+        option: which names the port on the command line, for the error.
+
+    Raises:
+        InstallationError: the port is taken.
+    """
+    try:
+        return _bind(options.address, port)
+    except OSError as error:
+        if options.or_free and port and error.errno == errno.EADDRINUSE:
+            return listen(options, 0, option)
+        why = error.strerror or error
+        raise InstallationError(
+            f"{option} {port} on {options.address}: {why}; use another, or 0 for a free one"
+        ) from error
+
+
+def _bind(address: str, port: int) -> socket.socket:
+    listening = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((address, port))
+        listening.listen()
+    except OSError:
+        listening.close()
+        raise
+    return listening

@@ -1,0 +1,164 @@
+"""The robot's topics: messages that are made once and filled in at every control step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import PointStamped, PoseStamped, TransformStamped
+from numpy.typing import NDArray
+from rclpy.lifecycle import LifecycleNode
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from tf2_msgs.msg import TFMessage
+
+from openral_control.ros.message_batch import Outbox
+from openral_core.graph.namespaces import frame_prefix
+from openral_core.ros.qos import LATCHED
+from openral_core.types import RobotState
+
+WORLD = "world"
+"""Frame of the hand's pose, after the prefix of the deployment."""
+
+
+class LinkFrame(Protocol):
+    """Where frame `child` lies in frame `parent`."""
+
+    @property
+    def parent(self) -> str:
+        """Name of a frame."""
+        ...
+
+    @property
+    def child(self) -> str:
+        """Name of a frame."""
+        ...
+
+    @property
+    def position(self) -> NDArray[np.float64]:
+        """(3,) [m]"""
+        ...
+
+    @property
+    def quaternion(self) -> NDArray[np.float64]:
+        """(4,) x, y, z, w"""
+        ...
+
+
+class RobotLinks(Protocol):
+    """Frames of the robot's links."""
+
+    joint_names: tuple[str, ...]
+
+    def fixed(self) -> Sequence[LinkFrame]:
+        """Return world to root, and every link that no joint moves."""
+        ...
+
+    def moving(self, joint_positions: Mapping[str, float]) -> Sequence[LinkFrame]:
+        """Return every link that a joint moves, for positions [rad] or [m] of all `joint_names`."""
+        ...
+
+
+def to_time(stamp_s: float) -> Time:
+    """Return the message for a stamp [s]."""
+    sec, nanosec = divmod(round(stamp_s * 1e9), 1_000_000_000)
+    return Time(sec=sec, nanosec=nanosec)
+
+
+class RobotTopics:
+    """Publishes what the control loop says of the robot. Used from the loop's thread only."""
+
+    def __init__(
+        self,
+        node: LifecycleNode,
+        links: RobotLinks,
+        joint_positions: Callable[[], Mapping[str, float]],
+        urdf: str,
+        outbox: Outbox,
+        fixed: Iterable[LinkFrame] = (),
+    ) -> None:
+        """Make the publishers; latch the robot's description and the frames that never move.
+
+        Args:
+            node: which publishes.
+            links: frames of the robot.
+            joint_positions: returns the present position of every joint of the URDF.
+            urdf: text for `/robot_description`.
+            outbox: sends the states.
+            fixed: further frames that never move in their parent, such as those of cameras.
+        """
+        self._links, self._positions, self._outbox = links, joint_positions, outbox
+        prefix = frame_prefix(node.get_namespace())
+        self._joints = node.create_publisher(JointState, "/joint_states", 10)
+        self._pose = node.create_publisher(PoseStamped, "ee_pose", 10)
+        self._target = node.create_publisher(PointStamped, "ee_target", 10)
+        self._tf = node.create_publisher(TFMessage, "/tf", 100)
+        self._tf_static = node.create_publisher(TFMessage, "/tf_static", LATCHED)
+        self._description = node.create_publisher(String, "/robot_description", LATCHED)
+        self._joint_message = JointState()
+        self._pose_message = PoseStamped()
+        self._target_message = PointStamped()
+        self._pose_message.header.frame_id = self._target_message.header.frame_id = f"{prefix}{WORLD}"
+        self._tf_message = TFMessage(
+            transforms=[
+                _transform(frame, prefix) for frame in links.moving(dict.fromkeys(links.joint_names, 0.0))
+            ]
+        )
+        static = [_transform(frame, prefix) for frame in [*links.fixed(), *fixed]]
+        self._tf_static.publish(TFMessage(transforms=static))
+        self._description.publish(String(data=urdf))
+
+    def state(self, state: RobotState) -> None:
+        """Publish `/joint_states`, the robot's and then those that only its model has, and the hand's pose.
+
+        Before them, on the same stamp, where the controller leads the hand, if it is known.
+        """
+        stamp = to_time(state.stamp_s)
+        if state.ee_target is not None:
+            target = self._target_message
+            target.header.stamp = stamp
+            target.point.x, target.point.y, target.point.z = map(float, state.ee_target)
+            self._outbox.send(self._target, target)
+        joints = self._joint_message
+        if not joints.name:
+            known = set(state.joint_names)
+            self._extra = [name for name in self._links.joint_names if name not in known]
+            joints.name = [*state.joint_names, *self._extra]
+        positions = self._positions() if self._extra else {}
+        joints.header.stamp = stamp
+        joints.position = [*map(float, state.joint_positions), *(positions[name] for name in self._extra)]
+        self._outbox.send(self._joints, joints)
+        pose = self._pose_message
+        pose.header.stamp = stamp
+        _fill(pose.pose.position, pose.pose.orientation, state.ee_position, state.ee_quaternion)
+        self._outbox.send(self._pose, pose)
+
+    def links(self, stamp_s: float) -> None:
+        """Publish `/tf`: the links where the joints are now."""
+        stamp = to_time(stamp_s)
+        moving = self._links.moving(self._positions())
+        for transform, frame in zip(self._tf_message.transforms, moving, strict=True):
+            transform.header.stamp = stamp
+            _fill(
+                transform.transform.translation,
+                transform.transform.rotation,
+                frame.position,
+                frame.quaternion,
+            )
+        self._tf.publish(self._tf_message)
+
+
+def _transform(frame: LinkFrame, prefix: str) -> TransformStamped:
+    message = TransformStamped(child_frame_id=f"{prefix}{frame.child}")
+    message.header.frame_id = f"{prefix}{frame.parent}"
+    _fill(message.transform.translation, message.transform.rotation, frame.position, frame.quaternion)
+    return message
+
+
+def _fill(
+    point: Any, orientation: Any, position: NDArray[np.float64], quaternion: NDArray[np.float64]
+) -> None:
+    point.x, point.y, point.z = map(float, position)
+    orientation.x, orientation.y, orientation.z, orientation.w = map(float, quaternion)

@@ -1,0 +1,98 @@
+"""The limits of an arm's joints, and the speeds that they leave it where it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.errors import ManifestError
+from openral_core.files.yaml_document import Document
+from openral_core.robot import RobotDescription
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ArmLimits:
+    """Limits of n joints; each field is (n,)."""
+
+    names: tuple[str, ...]
+    low: Vector
+    """[rad]"""
+    high: Vector
+    """[rad]"""
+    velocity: Vector
+    """[rad/s]"""
+    acceleration: Vector
+    """[rad/s²]"""
+    jerk: Vector
+    """[rad/s³]"""
+    velocity_offset: Vector
+    """[rad/s] see `speeds_at`."""
+    deceleration: Vector
+    """[rad/s²] see `speeds_at`; inf: the speed does not depend on where the joint is."""
+
+    def speeds_at(self, positions: Vector) -> tuple[Vector, Vector]:
+        """Return the least and the greatest velocity [rad/s] that joints at `positions` (n,) or (k, n) [rad] may have.
+
+        The nearer to the end of its range, the slower a joint may go there:
+        min(v, max(0, sqrt(2 a d) - v0)) at the distance d, as libfranka 0.21 has it (joint_velocity_limits.cpp).
+        """
+        room_up, room_down = np.maximum(self.high - positions, 0.0), np.maximum(positions - self.low, 0.0)
+        up, down = (self._braking(room) for room in (room_up, room_down))
+        return -np.minimum(self.velocity, down), np.minimum(self.velocity, up)
+
+    def within(self, other: ArmLimits) -> ArmLimits:
+        """Return the narrower of two limits of the same joints; the speed near the ends is the other's."""
+        return ArmLimits(
+            self.names,
+            np.maximum(self.low, other.low),
+            np.minimum(self.high, other.high),
+            np.minimum(self.velocity, other.velocity),
+            np.minimum(self.acceleration, other.acceleration),
+            np.minimum(self.jerk, other.jerk),
+            other.velocity_offset,
+            other.deceleration,
+        )
+
+    def _braking(self, room: Vector) -> Vector:
+        fixed = np.isinf(self.deceleration)
+        slowing = np.sqrt(2.0 * np.where(fixed, 0.0, self.deceleration) * room) - self.velocity_offset
+        return np.where(fixed, np.inf, np.maximum(slowing, 0.0))
+
+
+def limits_of(robot: RobotDescription) -> ArmLimits:
+    """Return the limits that robot.yaml gives to the joints of role arm.
+
+    Raises:
+        ManifestError: one of them is missing.
+    """
+    joints = [joint for joint in robot.joints if joint.role == "arm"]
+    if missing := _missing(robot):
+        raise ManifestError("\n".join(missing))
+    low, high = np.array([joint.position_limits for joint in joints], dtype=np.float64).T
+    count = len(joints)
+    return ArmLimits(
+        tuple(joint.name for joint in joints),
+        low,
+        high,
+        np.array([joint.velocity_limit for joint in joints], dtype=np.float64),
+        np.array([joint.acceleration_limit for joint in joints], dtype=np.float64),
+        np.array([joint.jerk_limit for joint in joints], dtype=np.float64),
+        np.zeros(count),
+        np.full(count, np.inf),
+    )
+
+
+def _missing(robot: RobotDescription) -> list[str]:
+    """Return one line for each limit that a joint of role arm lacks."""
+    document, lines = robot.source or Document(Path(f"robots/{robot.name}/robot.yaml")), []
+    for index, joint in enumerate(robot.joints):
+        for name in ("position_limits", "velocity_limit", "acceleration_limit", "jerk_limit"):
+            if joint.role == "arm" and getattr(joint, name) is None:
+                what = f"{joint.name} has no {name}, which a real arm needs"
+                lines.append(document.fault(("joints", index, name), what, "add it"))
+    return lines

@@ -1,0 +1,115 @@
+"""From segments to an episode of the dataset: the same way after a recording and in a repair."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from openral_core.errors import DatasetError
+from openral_data.datasets.appender import DatasetAppender, NewEpisode
+from openral_data.datasets.video_splicing import readable_frames
+from openral_data.episode_bag import complete_bag, join_bags
+from openral_data.recording.journal import Segment, read_segment
+from openral_data.recording.video_process import video_file
+from openral_data.recording_folder import BAG_NAME, RecordingFolder
+
+LEAST_FRAMES = 2
+"""A shorter episode is thrown away."""
+NO_WORDS = "unknown task"
+"""Sentence of an episode that nobody asked for in words."""
+
+
+@dataclass(frozen=True)
+class FinishedEpisode:
+    """What became of segments."""
+
+    number: int | None
+    """Of the episode; None: there was nothing worth keeping."""
+    frames: int
+    remark: str = ""
+    appended: bool = True
+    """False: an episode of the same `recording_id` was there already."""
+
+
+def finish_episode(
+    folder: RecordingFolder, appender: DatasetAppender, segments: Sequence[Path], about: Mapping[str, Any]
+) -> FinishedEpisode:
+    """Append the segments, joined, as one episode, keep its bag and delete them.
+
+    Args:
+        folder: of the recording.
+        appender: its dataset.
+        segments: folders, in the order of time.
+        about: what is known of the episode; `sentence`, and names of `meta/episodes`.
+
+    Raises:
+        DatasetError: a segment is damaged beyond its end.
+        OSError: the disk is full; the segments stay.
+    """
+    parts = [read_segment(path) for path in segments]
+    counts = [_whole_frames(part) for part in parts]
+    cut_off = bool(about.get("truncated")) or not all(part.complete for part in parts)
+    total = sum(counts)
+    number = appender.number_of(str(about.get("recording_id")))
+    appended = number is None
+    if number is None and total < LEAST_FRAMES:
+        delete_segments(segments)
+        return FinishedEpisode(None, total, f"{total} frames are no episode")
+    if number is None:  # else it was appended before, and its bag was not kept
+        rows = pa.concat_tables(part.rows.slice(0, n) for part, n in zip(parts, counts, strict=True))
+        interventions = sum(rows["intervention"].to_pylist())
+        number = appender.append(
+            NewEpisode(
+                rows=rows.combine_chunks(),
+                videos={
+                    camera.key: [
+                        (video_file(part.folder, camera.key), n)
+                        for part, n in zip(parts, counts, strict=True)
+                        if n
+                    ]
+                    for camera in appender.columns.cameras
+                },
+                sentence=str(about.get("sentence") or NO_WORDS),
+                about={**about, "interventions": interventions, "truncated": cut_off},
+            )
+        )
+    _keep_bags([path / BAG_NAME for path in segments], folder.bag_of(number))
+    delete_segments(segments)
+    return FinishedEpisode(number, total, "cut off" if cut_off else "", appended)
+
+
+def _whole_frames(part: Segment) -> int:
+    """Return how many frames have a row and a picture of each camera."""
+    rows = int(part.rows.num_rows)
+    if part.complete or not rows:
+        return rows
+    videos = [video_file(part.folder, camera.key) for camera in part.columns.cameras]
+    return min(rows, *(readable_frames(path) if path.is_file() else 0 for path in videos))
+
+
+def _keep_bags(bags: Sequence[Path], target: Path) -> None:
+    """Move a bag, or join several; a bag without its end gets one."""
+    there = [bag for bag in bags if bag.is_dir() and any(bag.glob("*.mcap"))]
+    if not there or target.exists():
+        return
+    for bag in there:
+        try:
+            complete_bag(bag)
+        except (OSError, ValueError) as error:
+            raise DatasetError(f"{bag}: cannot be completed ({error})") from error
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if len(there) == 1:
+        there[0].replace(target)
+    else:
+        join_bags(there, target)
+
+
+def delete_segments(segments: Sequence[Path]) -> None:
+    """Delete the folders of segments, as far as they are there."""
+    for path in segments:
+        shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,32 @@
+"""The one place where the fields of an `openral/msg/ControlStatus` are checked before a policy node believes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from openral_core.field_checks import goal_id_field, stamp_field, text_field
+from openral_core.teleoperation_names import TAKEN_OVER
+from openral_policy_nodes.goal_supervisor import BridgeStatus
+
+MAX_REASON, MAX_MODE = 500, 32
+"""Characters."""
+
+
+def read_status(message: Any) -> BridgeStatus:
+    """Return what a ControlStatus says, as far as a goal needs it.
+
+    Raises:
+        ContractError: a text is too long or malformed, or the stamp is none.
+    """
+    return BridgeStatus(
+        active_goal=goal_id_field("active_goal", message.active_goal),
+        executed=int(message.executed),
+        rejected_goal=goal_id_field("rejected_goal", message.rejected_goal),
+        rejected_streak=int(message.rejected_streak),
+        last_rejection=text_field("last_rejection", message.last_rejection, MAX_REASON),
+        lockstep=text_field("mode", message.mode, MAX_MODE) == "lockstep",
+        holding=bool(message.holding),
+        stamp_s=stamp_field("header.stamp", message.header.stamp.sec, message.header.stamp.nanosec),
+        stopped_by=text_field("stopped_by", message.stopped_by, MAX_REASON),
+        taken_over=text_field("intervention", message.intervention, MAX_MODE) in TAKEN_OVER,
+    )

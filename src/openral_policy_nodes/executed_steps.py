@@ -1,0 +1,53 @@
+"""How many control steps the bridge has executed for one goal. Pure: statuses and stamps are handed in."""
+
+from __future__ import annotations
+
+from openral_policy_nodes.goal_supervisor import BridgeStatus
+
+
+class StepCount:
+    """Counts by what the bridge says, and between its statuses, five a second, by the clock.
+
+    A goal cannot have executed more steps than have passed since the observation that its first chunk answers. In
+    lockstep, where time stands still until a chunk is there, it has executed exactly that many.
+    """
+
+    def __init__(self, goal_id: str, dt_s: float) -> None:
+        """Begin with a goal (hex UUID); `dt_s` [s] is one control step."""
+        self._goal_id, self._dt_s = goal_id, dt_s
+        self._before: int | None = None
+        """Steps that the bridge had executed when it took the goal's first chunk."""
+        self._status: BridgeStatus | None = None
+        """The newest one in which the bridge executed the goal."""
+        self._left = False
+        """It has gone over to another one, or to none, since then."""
+
+    def on_status(self, status: BridgeStatus) -> None:
+        """Take the bridge's status."""
+        if status.active_goal == self._goal_id:
+            if self._before is None:
+                self._before = status.executed
+            self._status, self._left = status, False
+        else:
+            self._left = True
+
+    def at(self, stamp_s: float, first_s: float | None, *, lockstep: bool) -> int:
+        """Return the count at a stamp.
+
+        Args:
+            stamp_s: [s] clock of the bridge.
+            first_s: [s] stamp of the observation that the goal's first chunk answers; None: it has sent none.
+            lockstep: the bridge waits for an answer to each observation.
+        """
+        if first_s is None:
+            return 0
+        most = self._steps(stamp_s - first_s)
+        if lockstep or self._status is None or self._before is None:
+            return most
+        executed = self._status.executed - self._before
+        # The status that comes with the first chunk still says that the arm holds.
+        moves = not self._left and (not self._status.holding or executed == 0)
+        return min(most, executed + (self._steps(stamp_s - self._status.stamp_s) if moves else 0))
+
+    def _steps(self, duration_s: float) -> int:
+        return max(0, round(duration_s / self._dt_s))

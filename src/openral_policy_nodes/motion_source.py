@@ -1,0 +1,122 @@
+"""Motions in the place of a policy: they answer observations with chunks, and say themselves how they ended."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_control.motions import Motion, MotionArm, MotionEnd, MotionRefused, make_motion
+from openral_core.adapters.history import FrameHistory
+from openral_core.errors import ContractError
+from openral_core.plugin_table import load_plugin, plugin_targets
+from openral_core.scene import DeployScene
+from openral_core.types import RobotState, StepView
+from openral_policy_nodes.goal_request import GoalRefused
+from openral_policy_nodes.goal_supervisor import MOTION_CHECK, GoalEnd, GoalOutcome
+from openral_policy_nodes.inference import PolicyChunk, SensorSet
+
+GROUP = "openral.motion_checks"
+"""Entry points: family of a scene -> `module:function`, which takes the scene and returns a `PathCheck`."""
+BUILT_IN = {"mjcf": "openral_sim_bridge.backends.mjcf.reach:make_check"}
+REPLAN_S = 0.05
+"""[s] between the observations that are worth an answer."""
+
+
+class PathCheck(Protocol):
+    """Looks ahead whether the arm can lead its hand along a path."""
+
+    def fault(self, state: RobotState, path: Sequence[NDArray[np.float64]]) -> str:
+        """Return why the hand cannot be led from where it is along straight lines with these ends (3,) [m]; empty: it
+        can."""
+        ...
+
+
+def path_check(scene: DeployScene) -> PathCheck | None:
+    """Return what looks ahead in a scene: its model, where openral simulates it from one; None: nothing does.
+
+    Raises:
+        OpenralError: there is a model, and it cannot be used.
+    """
+    family = scene.scene.backend_options.get("family")
+    if family not in plugin_targets(GROUP, BUILT_IN):
+        return None
+    check: PathCheck = load_plugin(GROUP, BUILT_IN, str(family))(scene)
+    return check
+
+
+class MotionSource:
+    """Runs one motion at a time. `plan` is called before its goal begins, `chunk` in the runner's thread."""
+
+    def __init__(self, arm: MotionArm, check: PathCheck | None = None) -> None:
+        """Take the arm, and what looks ahead, if anything does."""
+        self.arm, self._check = arm, check
+        self._planned: tuple[str, Motion] | None = None
+        self._order: tuple[str, Mapping[str, Any]] = ("", {})
+        self._begun = False
+
+    def plan(self, goal_id: str, name: str, params: Mapping[str, Any], state: RobotState | None) -> Motion:
+        """Make ready a motion for the goal that comes next.
+
+        Args:
+            goal_id: hex UUID.
+            name: of the motion.
+            params: they fit its schema.
+            state: of the robot; None: none has come yet, and what depends on it is checked at the first that does.
+
+        Raises:
+            GoalRefused: it cannot be made; nothing has moved.
+        """
+        try:
+            motion = make_motion(name, params, self.arm)
+            if state is not None:
+                motion.begin(state)
+        except MotionRefused as refused:
+            raise GoalRefused(refused.check, str(refused)) from refused
+        fault = self._check.fault(state, motion.path) if self._check and state is not None else ""
+        if fault:
+            raise GoalRefused("reach", fault)
+        self._planned, self._order, self._begun = (goal_id, motion), (name, params), False
+        return motion
+
+    def new_history(self) -> FrameHistory[StepView]:
+        """Return a history that keeps nothing."""
+        return FrameHistory(())
+
+    def step_of(self, stamp_ns: int) -> int:
+        """Return the control step of a stamp [ns]."""
+        return round(stamp_ns * 1e-9 / self.arm.dt)
+
+    def reset(self, goal_id: str) -> None:
+        """Begin the goal's motion; a goal that was broken off begins anew from where the hand is then."""
+        if self._begun and self._planned is not None and self._planned[0] == goal_id:
+            self._planned = goal_id, make_motion(*self._order, self.arm)
+        self._begun = True
+
+    def chunk(self, sensors: SensorSet, goal_id: str, instruction: str, sequence: int) -> PolicyChunk:
+        """Answer an observation.
+
+        Raises:
+            ContractError: the goal's motion was not planned.
+        """
+        begun = time.perf_counter()
+        if self._planned is None or self._planned[0] != goal_id:
+            raise ContractError(f"no motion was planned for goal {goal_id}")
+        end, data = None, np.zeros((0, self.arm.dim), np.float32)
+        try:
+            answer = self._planned[1].advance(sensors.state)
+        except MotionRefused as refused:
+            end = GoalEnd(GoalOutcome.FAILED, refused.check, str(refused))
+        else:
+            if isinstance(answer, MotionEnd):
+                outcome = GoalOutcome.SUCCEEDED if answer.succeeded else GoalOutcome.FAILED
+                end = GoalEnd(outcome, MOTION_CHECK, answer.message)
+            else:
+                data = answer
+        passed_s = time.perf_counter() - begun
+        return PolicyChunk(
+            goal_id, instruction, sequence, sensors.stamp_ns, sensors.frame_id, data, passed_s, end
+        )

@@ -1,0 +1,190 @@
+"""What an agent may see of the world: the newest image of a camera, the reward monitor's opinion, where a thing is."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import cv2
+from openral.srv import Locate as LocateService
+from openral.srv import QueryTaskProgress
+from rclpy.node import Node
+from sensor_msgs.msg import Image
+
+from openral_core.errors import OpenralError
+from openral_core.image_message import decode_image
+from openral_core.progress_judgement import ProgressReading
+from openral_core.ros.qos import NEWEST
+from openral_core.scene import SceneCamera
+from openral_reasoner.mission.agent_requests import Locate, Look, QueryProgress, Reply, Sensing
+from openral_reasoner.plain_line import plain_line
+from openral_reasoner.ros.skill_client import Guard
+
+PATIENCE_S = 5.0
+"""[s] wall time a camera or the reward monitor has to answer."""
+SERVICE = "perception/query_task_progress"
+LOCATE = "perception/locate"
+MAX_OTHERS = 20
+"""Other things in the picture that an answer of `locate` repeats."""
+
+Answer = Callable[[Reply], None]
+
+
+@dataclass
+class _WaitingAnswer:
+    answer: Answer
+    until_wall_s: float
+    what: str
+    release: Callable[[], object] = lambda: None
+
+
+class CameraAndMonitor:
+    """Serves `Look` and `QueryProgress`; call `tick` now and then so that silence has an end."""
+
+    def __init__(self, node: Node, guard: Guard, cameras: Sequence[SceneCamera]) -> None:
+        self._node, self._guard = node, guard
+        self._cameras = {camera.name: camera for camera in cameras}
+        self._client = node.create_client(QueryTaskProgress, SERVICE)
+        self._locator = node.create_client(LocateService, LOCATE)
+        self._waiting: list[_WaitingAnswer] = []
+
+    @property
+    def cameras(self) -> list[str]:
+        """Names of the cameras."""
+        return list(self._cameras)
+
+    @property
+    def locates(self) -> bool:
+        """Something in the graph answers where a thing is."""
+        return bool(self._locator.service_is_ready())
+
+    def sense(self, request: Sensing, answer: Answer) -> None:
+        """Look through a camera, ask the reward monitor, or ask where a thing is."""
+        if isinstance(request, Look):
+            self._look(request.camera, answer)
+        elif isinstance(request, Locate):
+            self._locate(request, answer)
+        else:
+            self._query(request, answer)
+
+    def tick(self) -> None:
+        """Answer for those that stayed silent."""
+        for waiting in [w for w in self._waiting if time.monotonic() > w.until_wall_s]:
+            self._end(waiting, Reply(False, f"{waiting.what} did not answer within {PATIENCE_S:.0f} s"))
+
+    def close(self) -> None:
+        """Take back what was made on the node."""
+        for waiting in list(self._waiting):
+            self._end(waiting, Reply(False, "the reasoner ends"))
+        self._node.destroy_client(self._client)
+        self._node.destroy_client(self._locator)
+
+    def _look(self, name: str, answer: Answer) -> None:
+        camera = self._cameras.get(name)
+        if camera is None:
+            answer(Reply(False, f"there is no camera '{name[:40]}'; there is {', '.join(self._cameras)}"))
+            return
+        topic = f"cameras/{name}/image_raw"
+        waiting = self._wait(answer, f"camera {name}")
+        seen = partial(self._seen, waiting, camera)
+        subscription = self._node.create_subscription(Image, topic, seen, NEWEST)
+        waiting.release = lambda: self._node.destroy_subscription(subscription)
+
+    def _seen(self, waiting: _WaitingAnswer, camera: SceneCamera, message: Any) -> None:
+        try:
+            image = decode_image(camera, message)
+        except OpenralError as error:
+            self._end(waiting, Reply(False, str(error)))
+            return
+        encoded = cv2.imencode(".png", image[:, :, ::-1])[1].tobytes()
+        self._end(waiting, Reply(True, f"the newest image of {waiting.what}", encoded))
+
+    def _query(self, request: QueryProgress, answer: Answer) -> None:
+        if not self._client.service_is_ready():
+            answer(Reply(False, "the reward monitor is not running"))
+            return
+        waiting = self._wait(answer, "the reward monitor")
+        # Who asks again and again wants another look at the world, not the same scores again.
+        wanted = QueryTaskProgress.Request(window_s=request.window_s, task=request.task[:200], fresh=True)
+        answered = self._guard(partial(self._answered, waiting), SERVICE)
+        self._call(self._client, wanted, waiting, answered)
+
+    def _answered(self, waiting: _WaitingAnswer, future: Any) -> None:
+        self._end(waiting, progress_reply(future.result()))
+
+    def _locate(self, request: Locate, answer: Answer) -> None:
+        if not self._locator.service_is_ready():
+            answer(Reply(False, "nothing in the graph answers where a thing is"))
+            return
+        waiting = self._wait(answer, "what locates things")
+        wanted = LocateService.Request(words=request.words, camera=request.camera, u=request.u, v=request.v)
+        located = self._guard(partial(self._located, waiting), LOCATE)
+        self._call(self._locator, wanted, waiting, located)
+
+    def _located(self, waiting: _WaitingAnswer, future: Any) -> None:
+        self._end(waiting, locate_reply(future.result()))
+
+    def _call(
+        self, client: Any, request: Any, waiting: _WaitingAnswer, answered: Callable[[Any], object]
+    ) -> None:
+        """Call a service; a call that is answered too late is given up."""
+        future = client.call_async(request)
+        waiting.release = lambda: client.remove_pending_request(future)
+        future.add_done_callback(answered)
+
+    def _wait(self, answer: Answer, what: str) -> _WaitingAnswer:
+        waiting = _WaitingAnswer(answer, time.monotonic() + PATIENCE_S, what)
+        self._waiting.append(waiting)
+        return waiting
+
+    def _end(self, waiting: _WaitingAnswer, reply: Reply) -> None:
+        if waiting in self._waiting:
+            self._waiting.remove(waiting)
+            waiting.release()
+            waiting.answer(reply)
+
+
+def progress_reply(response: Any) -> Reply:
+    """The monitor's answer in one sentence."""
+    if response is None or not response.ok:
+        why = plain_line(response.message) if response is not None else "no answer"
+        return Reply(False, f"no score: {why}")
+    age = f", {response.age_s:.1f} s old and stale" if response.stale else ""
+    done = "the task counts as done" if response.succeeded else "the task does not count as done"
+    if response.abstained:
+        done = f"the monitor cannot tell whether the task is done: {plain_line(response.message)}"
+    doubtful = response.abstained or response.stale
+    # Uncalibrated, the success head alone says little: both must be high, as the gate has it.
+    read = ProgressReading(0.0, response.progress_now, response.success_now, calibrated=response.calibrated)
+    return Reply(
+        True,
+        f"progress {response.progress_now:.2f}, success {response.success_now:.2f}{age}; {done}",
+        reading=None if doubtful else read,
+    )
+
+
+def locate_reply(response: Any) -> Reply:
+    """Where a thing is, as JSON: metres in the world frame of the scene, and how far that can be trusted."""
+    if response is None or not response.ok:
+        why = plain_line(response.message) if response is not None else "no answer"
+        return Reply(False, f"not located: {why}")
+    point, covariance = response.point.point, [float(value) for value in response.covariance]
+    sigma = [math.sqrt(value) if 0 <= value < math.inf else None for value in covariance[::4]]
+    fields = {
+        "position_m": [round(value, 4) for value in (point.x, point.y, point.z)],
+        "sigma_m": [None if value is None else round(value, 4) for value in sigma],
+        "confidence": round(response.confidence, 3),
+        "age_s": round(response.age_s, 2),
+        "pixel": [round(response.u, 1), round(response.v, 1)],
+        "source": plain_line(response.source),
+        "others": [plain_line(words) for words in response.others[:MAX_OTHERS]],
+        "remark": plain_line(response.message),
+    }
+    if not all(math.isfinite(value) for value in fields["position_m"]):
+        return Reply(False, "not located: the position is not finite")
+    return Reply(True, json.dumps(fields))

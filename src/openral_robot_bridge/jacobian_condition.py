@@ -1,0 +1,56 @@
+"""How well every way of the hand can be gone: the condition number of its Jacobian, and its slope."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from openral_control.safety.joint_limits import Vector
+
+SINGULAR = 1e-12
+"""Share of the greatest eigenvalue of J J' below which the least one is nothing."""
+
+
+def condition_of(jacobian: Vector) -> float:
+    """Return the condition number of a Jacobian (6, n); inf where it is singular."""
+    squares = np.linalg.eigvalsh(jacobian @ jacobian.T).tolist()  # of the singular values, in rising order
+    return math.inf if squares[0] <= SINGULAR * squares[-1] else math.sqrt(squares[-1] / squares[0])
+
+
+def condition_slope_of(jacobian: Vector) -> Vector:
+    """Return (n,) [1/rad] by how much the logarithm of the condition number grows with each joint.
+
+    Args:
+        jacobian: (6, n) of a chain of joints, each of which carries the next ones: velocities [m/s] of the hand, and
+            angular velocities [rad/s].
+    """
+    squares, vectors = np.linalg.eigh(jacobian @ jacobian.T)
+    if squares[0] <= SINGULAR * squares[-1]:
+        return np.zeros(jacobian.shape[1])
+    after = np.tri(jacobian.shape[1], k=-1).T  # (k, i): 1 where joint i comes after joint k
+    least, greatest = (_growth(jacobian, vectors[:, index], after) / squares[index] for index in (0, -1))
+    slope: Vector = greatest - least
+    return slope
+
+
+def _growth(jacobian: Vector, direction: Vector, after: Vector) -> Vector:
+    """Return (n,) u' dJ/dq J' u: half of the growth of an eigenvalue of J J' whose eigenvector u (6,) is.
+
+    A joint turns the axes of those after it, with all that they move; of those before it, it moves the hand alone. So
+    dv_i/dq_k = w_k x v_i for k <= i and w_i x v_k else, and dw_i/dq_k = w_k x w_i for k < i and 0 else, where v and w
+    are the rows of the Jacobian.
+    """
+    moves, turns = jacobian[:3], jacobian[3:]
+    along = -turns.T @ _cross(direction[:3]) @ moves  # (k, i): u . (w_k x v_i) = -w_k . (u x v_i)
+    around = -turns.T @ _cross(direction[3:]) @ turns
+    rates = (along + around) * after + along.T * after.T
+    weights = jacobian.T @ direction
+    growth: Vector = rates @ weights + np.diagonal(along) * weights
+    return growth
+
+
+def _cross(vector: Vector) -> Vector:
+    """Return the matrix (3, 3) that gives u x v for a vector u (3,)."""
+    x, y, z = vector.tolist()
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

@@ -1,0 +1,180 @@
+"""What the scene's MuJoCo model says about a posture of the real arm: points, distances, condition."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from openral_control.safety.joint_limits import Vector
+from openral_robot_bridge.jacobian_condition import condition_of, condition_slope_of
+from openral_robot_bridge.nearness import Nearness, ordered
+from openral_robot_bridge.path_clearance import PathClearance
+from openral_sim_bridge.backends.mjcf.world import CompiledScene
+
+APART = 3
+"""Bodies that lie between two of the arm's own before their distance is looked at; neighbours overlap at the joints."""
+
+
+REMEMBERED = 32
+"""Postures of which what was found is remembered: the checks of a control step ask for the same few again and again,
+and one step begins where the last one ended."""
+
+
+@dataclass
+class _Posture:
+    """What was found for joints; None: not asked for yet."""
+
+    points: Vector | None = None
+    distance: tuple[float, int, float] | None = None
+    """[m], which pair has it, and the limit [m] up to which it was looked for."""
+    condition: float | None = None
+
+
+class MujocoGeometry:
+    """`openral_control.safety.joint_step.ArmGeometry` of a scene of family mjcf. Used from one thread.
+
+    Things that move on their own are left out: nobody knows where they are. Fingers may come as near to things as their
+    work demands; the workspace box bounds them.
+    """
+
+    def __init__(self, scene: CompiledScene, elbow_joint: int) -> None:
+        """Take the scene, and which of the arm's joints, counted from 0, is its elbow."""
+        self._model = scene.model
+        self._data: Any = mujoco.MjData(scene.model)
+        self._chain = scene.robot.chain
+        bodies = [int(self._model.dof_bodyid[dof]) for dof in self._chain.dofs]
+        self._elbow = bodies[elbow_joint]
+        self._rows = np.zeros((3, self._model.nv))
+        pairs = np.array(self._own_pairs(bodies) + self._scene_pairs(bodies), dtype=np.int64).reshape(-1, 2)
+        pairs = ordered(self._model, pairs)
+        self._nearness = Nearness(self._model, self._data, pairs)
+        self._path = PathClearance(self._model, self._data, pairs, self._place)
+        self._known: OrderedDict[bytes, _Posture] = OrderedDict()
+        self._placed = self._moved = b""
+
+    def points(self, joints: Vector) -> Vector:
+        """Return where hand and elbow are, (2, 3) [m] in the world frame."""
+        posture = self._posture(joints)
+        if posture.points is None:
+            self._place(joints)
+            posture.points = np.array([self._chain.place(self._data), self._data.xpos[self._elbow]])
+        return posture.points
+
+    def point_slopes(self, joints: Vector) -> Vector:
+        """Return (2, 3, n) [m/rad] how hand and elbow move with each joint, in the world frame."""
+        hand = self.jacobian(joints)[:3]
+        mujoco.mj_jacBody(self._model, self._data, self._rows, None, self._elbow)
+        return np.array([hand, self._rows[:, self._chain.dofs]])
+
+    def distance(self, joints: Vector, limit_m: float) -> float:
+        """Return the least distance [m] of the arm to itself and to what stands around it; at most `limit_m`."""
+        return self._nearest(joints, limit_m)[0]
+
+    def distance_slope(self, joints: Vector, limit_m: float) -> Vector:
+        """Return (n,) [m/rad] by how much that distance grows with each joint; zeros where it is `limit_m`."""
+        nearest = self._nearest(joints, limit_m)[1]
+        if nearest < 0:
+            return np.zeros(len(joints))
+        self._move(joints)
+        return self._nearness.slope(nearest, limit_m, self._chain.dofs)
+
+    def clear_between(self, postures: Vector, least_m: float) -> bool:
+        """Tell whether the arm is known to keep a distance [m] in all postures between three (3, n) [rad]."""
+        return self._path.clear(postures, least_m)
+
+    def condition(self, joints: Vector) -> float:
+        """Return the condition number of the hand's Jacobian; inf where it is singular."""
+        posture = self._posture(joints)
+        if posture.condition is None:
+            posture.condition = condition_of(self.jacobian(joints))
+        return posture.condition
+
+    def condition_slope(self, joints: Vector) -> Vector:
+        """Return (n,) [1/rad] by how much the logarithm of the condition number grows with each joint."""
+        return condition_slope_of(self.jacobian(joints))
+
+    def jacobian(self, joints: Vector) -> Vector:
+        """Return (6, n), to be kept: velocity [m/s] and angular velocity [rad/s] of the hand for joint velocities."""
+        self._move(joints)
+        return self._chain.jacobian(self._data)
+
+    def _posture(self, joints: Vector) -> _Posture:
+        """Return what is known of joints (n,) [rad]."""
+        key = joints.tobytes()
+        posture = self._known.get(key)
+        if posture is None:
+            posture = self._known[key] = _Posture()
+            if len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+        return posture
+
+    def _place(self, joints: Vector) -> None:
+        key = joints.tobytes()
+        if key != self._placed:
+            self._data.qpos[self._chain.qpos], self._placed = joints, key
+            mujoco.mj_kinematics(self._model, self._data)
+
+    def _move(self, joints: Vector) -> None:
+        """Place the arm, and find what its Jacobians are made of."""
+        self._place(joints)
+        if self._moved != self._placed:
+            self._moved = self._placed
+            mujoco.mj_comPos(self._model, self._data)
+
+    def _nearest(self, joints: Vector, limit_m: float) -> tuple[float, int]:
+        """Return the least distance [m], at most `limit_m`, and which pair has it; -1: none is nearer."""
+        posture = self._posture(joints)
+        if posture.distance is None or posture.distance[2] != limit_m:
+            self._place(joints)
+            posture.distance = *self._nearness.least(limit_m), limit_m
+        return posture.distance[:2]
+
+    def _geoms(self, bodies: list[int]) -> list[int]:
+        """Return the solid geoms of bodies."""
+        model = self._model
+        return [
+            geom
+            for geom in range(model.ngeom)
+            if int(model.geom_bodyid[geom]) in bodies
+            and (model.geom_contype[geom] or model.geom_conaffinity[geom])
+        ]
+
+    def _own_pairs(self, bodies: list[int]) -> list[tuple[int, int]]:
+        """Return the pairs of geoms of the arm, its base and its hand that could meet."""
+        base = int(self._model.body_parentid[bodies[0]])
+        links = [self._geoms([body]) for body in (base, *bodies)]
+        links[-1] += self._geoms(self._below(bodies[-1]))
+        return [
+            (a, b)
+            for first in range(len(links))
+            for second in range(first + APART, len(links))
+            for a in links[first]
+            for b in links[second]
+        ]
+
+    def _scene_pairs(self, bodies: list[int]) -> list[tuple[int, int]]:
+        """Return the pairs of a link, or of the hand without its fingers, and of something that stands still; planes
+        have no distance."""
+        model = self._model
+        root = model.body_rootid[bodies[0]]
+        still = [
+            geom
+            for geom in self._geoms(list(range(model.nbody)))
+            if model.body_weldid[model.geom_bodyid[geom]] == 0
+            and model.body_rootid[model.geom_bodyid[geom]] != root
+            and model.geom_type[geom] != mujoco.mjtGeom.mjGEOM_PLANE
+        ]
+        hand = [body for body in self._below(bodies[-1]) if model.body_weldid[body] == bodies[-1]]
+        return [(a, b) for a in self._geoms([*bodies[1:], *hand]) for b in still]
+
+    def _below(self, body: int) -> list[int]:
+        """Return the bodies that hang from a body."""
+        found = [body]
+        for index in range(body + 1, self._model.nbody):
+            if int(self._model.body_parentid[index]) in found:
+                found.append(index)
+        return found[1:]

@@ -1,0 +1,197 @@
+"""Trials of a skill on the twin of an arm: twin, deployment and operator are started, and each trial is a goal.
+
+Everything between the pictures and the arm's joints is what moves a real arm: camera bridge, policy node, robot bridge
+with its safety filter, driver, and the arm's own client. What no real arm has is the interface by which the twin's
+world is put into a scene's initial state between two trials, while the emergency stop is pressed, and its judge of
+success.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from openral_core.errors import ManifestError, NotFoundError
+from openral_core.process.launched_deployment import LAUNCH_LOG, running
+from openral_core.scene import DeployScene, load_scene
+from openral_robot_bridge.driver import ended_by_arm
+from openral_robot_bridge.ros.trial_operator import TrialOperator
+from openral_robot_bridge.trials.trial import TrialRow, summary
+from openral_robot_bridge.trials.twin_process import CommandedTwin
+from openral_rskill.registry import RSkillPackage
+from openral_rskill.result_provenance import provenance, write_result
+from openral_sim_bridge.backends.fingerprint import fingerprint
+from openral_sim_bridge.backends.mjcf.options import read_options
+
+LAUNCH_FILE = "deploy_robot.launch.py"
+READY_S = 180.0
+"""[s] that the deployment has to load its skill, on a busy machine."""
+PATIENCE_MS = 900.0
+"""Wall time that a twin in lockstep waits for a command; libfranka's own patience is a second."""
+SETTLE_S = 1.0
+"""[s] after a reset, until pictures and states of the world before are gone."""
+
+
+@dataclass(frozen=True)
+class TrialPlan:
+    """What is tried."""
+
+    instruction: str
+    """Words for the policy."""
+    first: int
+    """Initial state of the first trial; the following ones count up."""
+    count: int
+    max_steps: int
+    """Control steps until a trial has failed."""
+    address: str
+    """Of this machine that the twin listens on."""
+    cameras_port: int
+    """Of the twin's pictures."""
+    patience_ms: float
+    """Wall time that the twin's cycle waits for its command."""
+    lockstep: bool
+    """Let the twin's time pass as its arm is led, in one process and without ROS."""
+
+
+def words_of(package: RSkillPackage, scene: DeployScene) -> str:
+    """Return the skill's first example phrase for the scene's first task. Raises NotFoundError: there is none."""
+    task = read_options(scene)[0].tasks[0]
+    for example in package.manifest.examples:
+        if example.task == task:
+            return str(example.phrases[0])
+    raise NotFoundError(
+        f"{package.manifest.name} has no example for {task}; say what to do with --instruction"
+    )
+
+
+def run_trials(
+    scene: DeployScene,
+    package: RSkillPackage,
+    plan: TrialPlan,
+    folder: Path,
+    progress: Callable[[TrialRow], None],
+) -> dict[str, Any]:
+    """Try a skill, and return the result, which also lies in the folder as `result.json`.
+
+    Args:
+        scene: with an arm whose driver is franka, and a model of family mjcf.
+        package: the skill, which fits the scene.
+        plan: what is tried.
+        folder: of the run, new or empty.
+        progress: told each row.
+
+    Raises:
+        OpenralError: the scene has no such arm, or twin or deployment ended.
+    """
+    file = _write_scene(scene, package, plan, folder)
+    rows: list[TrialRow] = []
+
+    def keep(row: TrialRow) -> None:
+        rows.append(row)
+        progress(row)
+
+    content: dict[str, Any] = {}
+    try:
+        (_in_lockstep if plan.lockstep else _deployed)(file, package, plan, folder, keep)
+    finally:
+        if rows:  # also those before a twin or an arm that ended all of them
+            content = {
+                "scene": scene.scene.id,
+                "plan": asdict(plan),
+                "results": summary(rows),
+                "provenance": {
+                    **provenance(package, " ".join(sys.argv)),
+                    **fingerprint(load_scene(str(file))),
+                },
+            }
+            write_result(folder / "result.json", content)
+    return content
+
+
+def _in_lockstep(
+    file: Path, package: RSkillPackage, plan: TrialPlan, folder: Path, keep: Callable[[TrialRow], None]
+) -> None:
+    from openral_robot_bridge.trials.lockstep_trials import lockstep_trials
+
+    init_ids = range(plan.first, plan.first + plan.count)
+    with CommandedTwin(file, plan.address, 0, PATIENCE_MS, folder / "twin.log") as twin:
+        scene: DeployScene = load_scene(str(file))
+        lockstep_trials(scene, package, plan.instruction, init_ids, plan.max_steps, twin, keep)
+
+
+def _deployed(
+    file: Path, package: RSkillPackage, plan: TrialPlan, folder: Path, keep: Callable[[TrialRow], None]
+) -> None:
+    scene: DeployScene = load_scene(str(file))
+    run_dir = folder / "deployment"
+    arguments = {
+        "scene": str(file),
+        "allow_unevaluated": "true",
+        "enable_reward_monitor": "false",
+        "exit_when_done": "false",
+        "run_dir": str(run_dir),
+    }
+    twin_at = (file, plan.address, plan.cameras_port, plan.patience_ms, folder / "twin.log")
+    with (
+        CommandedTwin(*twin_at) as twin,
+        running(LAUNCH_FILE, arguments, folder / LAUNCH_LOG, lambda line: None) as launched,
+        TrialOperator(package.slug, lambda: launched.poll() is None) as operator,
+    ):
+        operator.until_ready(READY_S)
+        for init_id in range(plan.first, plan.first + plan.count):
+            keep(_try(twin, operator, plan, init_id, 1.0 / scene.control_hz))
+
+
+def _try(twin: CommandedTwin, operator: TrialOperator, plan: TrialPlan, init_id: int, dt: float) -> TrialRow:
+    operator.stop()
+    operator.recover()
+    twin.reset(init_id)
+    time.sleep(SETTLE_S)
+    operator.release()
+    operator.take_behind()
+    cycles, missed = twin.cycles
+    end = operator.run(plan.instruction, 4.0 * plan.max_steps * dt, plan.max_steps, lambda: twin.is_done)
+    success, (after, missed_after) = twin.is_done, twin.cycles
+    return TrialRow(
+        init_id=init_id,
+        success=success,
+        steps=end.steps,
+        wall_s=round(end.wall_s, 3),
+        outcome=end.outcome,
+        check=end.check,
+        latency_p50_ms=round(1e3 * end.latency_p50_s, 2),
+        latency_p95_ms=round(1e3 * end.latency_p95_s, 2),
+        behind_rad=round(operator.take_behind(), 4),
+        twin_s=round(1e-3 * (after - cycles), 3),
+        missed=missed_after - missed,
+        stopped_by=operator.stopped_by,
+        ended_by_arm=not success and ended_by_arm(operator.stopped_by),
+    )
+
+
+def _write_scene(scene: DeployScene, package: RSkillPackage, plan: TrialPlan, folder: Path) -> Path:
+    """Write the scene with this skill, and with its arm and its cameras at the twin's address; return its path."""
+    if scene.arm is None or scene.arm.driver != "franka" or scene.source is None:
+        raise ManifestError(
+            f"scene {scene.scene.id}: trials need the twin of `arm.driver: franka`; name such a scene"
+        )
+    content = yaml.safe_load(scene.source.path.read_text(encoding="utf-8"))
+    options, _ = read_options(scene)
+    content["scene"]["backend_options"]["model"] = str((scene.source.path.parent / options.model).resolve())
+    content["skills"] = [str(package.folder.resolve())]
+    content["motions"] = []
+    content["arm"]["address"] = plan.address
+    at = f"http://{plan.address}:{plan.cameras_port}"
+    content["arm"]["cameras"] = {
+        camera.name: {"device": f"{at}/{camera.name}.mjpg"} for camera in scene.cameras
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "scene.yaml"
+    file.write_text(yaml.safe_dump(content), encoding="utf-8")
+    return file.resolve()

@@ -1,0 +1,135 @@
+"""What is on this machine of sidecars, and how it is stopped and thrown away."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import time
+from collections.abc import Collection
+from pathlib import Path
+
+from openral_core.errors import SidecarError
+from openral_core.files.cache import cache_home
+from openral_sidecar.environment.build import environment_folder, lock_file
+from openral_sidecar.environment.file_lock import exclusive
+from openral_sidecar.environment.spec import SidecarSpec
+from openral_sidecar.errors import SidecarTimeout
+from openral_sidecar.identity import ServerIdentity, announcements, forget, is_alive
+from openral_sidecar.paths import environments_folder, log_folder, run_folder
+from openral_sidecar.process import GRACE_S, LOOK_S, end_group
+from openral_sidecar.table import sidecar_names, sidecar_spec
+
+BESIDE_A_PORT = (".json", ".sock")
+KEEP_S = 7 * 24 * 3600.0
+"""Logs are kept this long, and tokens that may belong to a server which is still loading [s]."""
+
+
+def running(target: str | None) -> list[ServerIdentity]:
+    """Return the servers that `target`, a port or a sidecar's name, means; None: all that run.
+
+    Raises:
+        SidecarError: none does; the text lists those that run.
+    """
+    everyone = list(announcements())
+    found = [other for other in everyone if target in (None, str(other.port), other.spec)]
+    if not found and target is not None:
+        names = (
+            ", ".join(f"{other.spec or other.identity.model} at {other.port}" for other in everyone) or "none"
+        )
+        raise SidecarError(f"no server {target!r}; those that run: {names}")
+    return found
+
+
+def stop(server: ServerIdentity) -> None:
+    """End a server and what it started: it is asked first, and killed GRACE_S later."""
+    try:
+        leader = os.getpgid(server.pid) == server.pid
+        os.kill(server.pid, signal.SIGTERM)
+    except ProcessLookupError:
+        leader = False
+    except PermissionError as error:
+        raise SidecarError(f"pid {server.pid} belongs to another user; ask them to end it") from error
+    until = time.monotonic() + GRACE_S
+    while is_alive(server.pid) and time.monotonic() < until:
+        time.sleep(LOOK_S)
+    if leader:
+        end_group(server.pid)
+    forget(server.pid)
+
+
+def log_of(target: str | None) -> Path:
+    """Return the log of the server at a port, or the newest log of a sidecar; None: the newest of all.
+
+    Raises:
+        SidecarError: there is none.
+    """
+    for server in announcements():
+        if str(server.port) == target and server.log:
+            return Path(server.log)
+    logs = sorted(log_folder().glob(f"{target or '*'}-*.log"), key=lambda path: path.stat().st_mtime)
+    if not logs:
+        raise SidecarError(
+            f"no log of {target or 'a sidecar'!r} in {log_folder()}; give a port or a sidecar's name"
+        )
+    return logs[-1]
+
+
+def size_of(path: Path) -> int:
+    """Return the bytes below a path; files that uv shares between environments are counted in each."""
+    if not path.is_dir():
+        return path.lstat().st_size
+    return sum(
+        os.lstat(os.path.join(folder, name)).st_size for folder, _, names in os.walk(path) for name in names
+    )
+
+
+def disposable(*, everything: bool) -> list[Path]:
+    """Return what can be thrown away: environments that no spec asks for, old logs, files of servers that ended.
+
+    Args:
+        everything: every environment, lock, log and bundle, except what a running server uses.
+    """
+    active = list(announcements())
+    wanted = {path for spec in _specs() for path in (environment_folder(spec), lock_file(spec))}
+    in_use = tuple(f"{other.spec}-{other.digest[:12]}" for other in active)
+    found = [
+        path
+        for path in sorted(environments_folder().glob("[!.]*"))
+        if (everything or path not in wanted) and not path.name.startswith(in_use)
+    ]
+    if everything and not active:
+        found += sorted((cache_home() / "bundles").glob("*"))
+    old = time.time() - KEEP_S
+    logs = {other.log for other in active}
+    for path in sorted(log_folder().iterdir()):
+        if str(path) not in logs and (everything or path.stat().st_mtime < old):
+            found.append(path)
+    used = {Path(other.token_file).name for other in active}
+    used |= {f"{other.port}{end}" for other in active for end in BESIDE_A_PORT}
+    for path in sorted(run_folder().iterdir()):
+        if path.name not in used and (path.suffix in BESIDE_A_PORT or path.stat().st_mtime < old):
+            found.append(path)
+    return found
+
+
+def delete(path: Path) -> bool:
+    """Remove a file or folder of `disposable`; False: it is being built just now, and stays."""
+    if not path.is_dir():
+        path.unlink(missing_ok=True)
+        return True
+    building = path.with_name(f".{path.name}.building")
+    with contextlib.suppress(SidecarTimeout), exclusive(building, 0.0):
+        shutil.rmtree(path, ignore_errors=True)
+        return True
+    return False
+
+
+def _specs() -> Collection[SidecarSpec]:
+    """Return the specs that can be read; one that cannot costs its environment, which is then built again."""
+    specs = []
+    for name in sidecar_names():
+        with contextlib.suppress(SidecarError):
+            specs.append(sidecar_spec(name))
+    return specs

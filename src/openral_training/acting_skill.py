@@ -1,0 +1,99 @@
+"""A skill that acts in an expert's world, so that its failures can be filmed, judged, and corrected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openral_core.adapters.action_adapter import ActionAdapter
+from openral_core.adapters.observation_adapter import ObservationAdapter
+from openral_core.errors import ContractError
+from openral_core.types import Observation
+from openral_policy_nodes.families.factory import load_policy
+from openral_rskill.compatibility import require_policy
+from openral_rskill.registry import load_package
+from openral_training.experts.world import ExpertWorld
+from openral_training.misses import LONG
+from openral_training.task_recipe import Recipe
+
+
+def with_all_cameras(recipe: Recipe) -> Recipe:
+    """Return the recipe with all cameras of its scenes: a skill may look through others than the judge does."""
+    return recipe.model_copy(update={"cameras": None})
+
+
+def require_fit(folder: Path, recipe: Recipe) -> None:
+    """See that a skill can act in the scene of at least one task, before it acts.
+
+    Raises:
+        ContractError: it has no policy, fits none of them, or looks back; the text is about the first.
+    """
+    require_policy(load_package(folder).manifest)
+    if not tasks_of(folder, recipe):
+        _adapters(folder, recipe, recipe.task_ids[0])
+
+
+def tasks_of(folder: Path, recipe: Recipe) -> list[str]:
+    """Return the tasks of the recipe whose scenes a skill can act in."""
+    found = []
+    for task_id in recipe.task_ids:
+        try:
+            _adapters(folder, recipe, task_id)
+        except ContractError:
+            continue
+        found.append(task_id)
+    return found
+
+
+def _adapters(folder: Path, recipe: Recipe, task_id: str) -> tuple[ObservationAdapter, ActionAdapter]:
+    manifest, scene = load_package(folder).manifest, recipe.scene_for(task_id)
+    observe, act = ObservationAdapter(manifest, scene), ActionAdapter(manifest, scene)
+    if observe.history:
+        raise ContractError(f"{folder}: it looks back in time; take a skill that sees one instant")
+    return observe, act
+
+
+class ActingSkill:
+    """A skill and its policy, loaded once for any number of attempts."""
+
+    def __init__(self, folder: Path) -> None:
+        """Load the skill in `folder`. Raises as `openral_policy_nodes.families.factory.load_policy`."""
+        self.folder = folder
+        self._package = load_package(folder)
+        self._policy = load_policy(self._package, "cpu")
+
+    def attempt(
+        self, world: ExpertWorld, recipe: Recipe, task_id: str, instruction: str, steps: int = LONG
+    ) -> Iterator[NDArray[np.float64]]:
+        """Yield `steps` actions (A,); each is asked for when the one before has been executed.
+
+        Args:
+            world: stands at the initial state.
+            recipe: whose scene of the task the skill sees.
+            task_id: the task.
+            instruction: what the skill is told.
+            steps: control steps.
+
+        Raises:
+            ContractError: see `require_fit`.
+            PolicyError: its policy failed.
+        """
+        scene = recipe.scene_for(task_id)
+        observe, act = _adapters(self.folder, recipe, task_id)
+        names = {camera.feature_key or camera.name: camera.name for camera in scene.cameras}
+        replayed = self._package.manifest.replay_steps
+        self._policy.reset([task_id])
+        for step in range(0, steps, replayed):
+            images = {names[key]: image for key, image in world.images().items()}
+            state = world.robot_state()
+            seen = Observation(state.stamp_s, images, state, instruction, episode=task_id)
+            chunk = act(self._policy.predict(observe.batch([seen]))[0])
+            for action in chunk[: min(replayed, steps - step)]:
+                yield action.astype(np.float64)
+
+    def close(self) -> None:
+        """Free the policy."""
+        self._policy.close()

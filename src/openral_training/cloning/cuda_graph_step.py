@@ -1,0 +1,115 @@
+"""Forward and backward pass of a training step, recorded once on a GPU and replayed as one launch for each batch.
+
+A small network waits for its kernels to be launched one by one: a step of a `mini` policy took 30 ms on an H200, and
+takes 5 ms where a CUDA graph launches all of them at once. The optimiser's own step stays outside, so that the schedule
+of its learning rate is read as ever.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor, nn
+
+Step = Callable[..., Tensor]
+"""Takes the tensors of a batch, leaves the gradients in the parameters, and returns the loss."""
+Replay = Callable[[], Tensor]
+Recorder = Callable[[Step, "tuple[Tensor, ...]"], Replay]
+"""Takes a step and its inputs, and returns what computes the step anew from what these tensors hold then."""
+WARM_UPS = 3
+"""Steps before the recording, in which libraries allocate and choose their kernels; PyTorch's own notes take three."""
+TOLERANCE = 0.02
+"""How far the gradient of a replay may be from the plain one, as a part of its length. The kernels are the same; sums
+by atomic additions change in their last bits, which products in bf16 make larger."""
+_log = logging.getLogger(__name__)
+
+
+class CudaGraphStep:
+    """A training step that is replayed where it could be recorded, and else computed as it is."""
+
+    def __init__(self, step: Step, parameters: Sequence[nn.Parameter]) -> None:
+        """Record nothing yet.
+
+        Args:
+            step: depends on its inputs and the parameters alone, and branches on no value of theirs.
+            parameters: in which it leaves gradients.
+        """
+        self._step, self._parameters = step, parameters
+        self._held: tuple[Tensor, ...] = ()
+        self._gradients: list[Tensor | None] = []
+        self._replay: Replay | None = None
+
+    @property
+    def recorded(self) -> bool:
+        """Whether there is a recording."""
+        return self._replay is not None
+
+    def record(self, inputs: Sequence[Tensor], recorder: Recorder) -> None:
+        """Record the step for batches of these shapes; where that fails or gives another gradient, the log says so.
+
+        Nothing else may use the GPU meanwhile.
+
+        Args:
+            inputs: a batch.
+            recorder: such as `cuda_graph`.
+        """
+        self._step(*inputs)
+        plain = self._gradient().clone()
+        held = tuple(tensor.clone() for tensor in inputs)
+        try:
+            replay = recorder(self._step, held)
+            self._gradients = [parameter.grad for parameter in self._parameters]
+            replay()
+            apart = ((self._gradient() - plain).norm() / plain.norm().clamp(min=1e-12)).item()
+        except Exception as error:  # noqa: BLE001  whatever a driver refuses, training goes on without a recording
+            _refused(f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
+            return
+        if not apart <= TOLERANCE:
+            _refused(f"the gradient of a replay differs from the plain one by {apart:.2g} of its length")
+            return
+        self._held, self._replay = held, replay
+
+    def __call__(self, *inputs: Tensor) -> Tensor:
+        """Leave a batch's gradients in the parameters and return its loss, which the next call may overwrite."""
+        if self._replay is None or any(
+            mine.shape != given.shape for mine, given in zip(self._held, inputs, strict=True)
+        ):
+            return self._step(*inputs)
+        for mine, given in zip(self._held, inputs, strict=True):
+            mine.copy_(given)
+        for parameter, gradient in zip(self._parameters, self._gradients, strict=True):
+            parameter.grad = gradient
+        return self._replay()
+
+    def _gradient(self) -> Tensor:
+        """Return all gradients as one vector."""
+        return torch.cat([p.grad.flatten() for p in self._parameters if p.grad is not None])
+
+
+def cuda_graph(step: Step, inputs: tuple[Tensor, ...]) -> Replay:
+    """Record a step on the present GPU as a CUDA graph; see `Recorder`.
+
+    Raises:
+        RuntimeError: something in it cannot be recorded.
+    """
+    aside = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+    aside.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(aside):
+        for _ in range(WARM_UPS):
+            step(*inputs)
+    torch.cuda.current_stream().wait_stream(aside)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        loss = step(*inputs)
+
+    def replay() -> Tensor:
+        graph.replay()
+        return loss
+
+    return replay
+
+
+def _refused(why: str) -> None:
+    _log.warning("no CUDA graph, kernels are launched one by one: %s", why)

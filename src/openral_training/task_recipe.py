@@ -1,0 +1,187 @@
+"""A training recipe: which scenes and tasks, which initial states are seen, which words are heard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from openral_core.adapters.state_layout import LAYOUTS
+from openral_core.errors import ManifestError, NotFoundError
+from openral_core.files.yaml_document import Document, read_document
+from openral_core.scene import BenchmarkScene, DeployScene, load_scene
+from openral_core.schema import InitRange, validate
+from openral_core.suite import with_task
+from openral_data.dataset_schema import DatasetMetadata
+
+_Scene = TypeVar("_Scene", bound=DeployScene)
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class TaskWords(_Strict):
+    """Where a task is done, and the words for it."""
+
+    scene: str | None = None
+    """Name of a scene; tasks that name the same one share a world. None: the recipe's scene, a world of its own."""
+    train: Annotated[list[str], Field(min_length=1)]
+    """Sentences heard in training; the first is the plain one."""
+    weight: Annotated[float, Field(gt=0)] = 1.0
+    """How often a frame of this task is drawn in cloning, beside one of weight 1."""
+    heldout: Annotated[list[str], Field(min_length=1)]
+    """Sentences that are only ever used to judge."""
+
+
+class Recipe(_Strict):
+    """What a small skill is trained on and judged on."""
+
+    train_init_ids: InitRange
+    heldout_init_ids: InitRange
+    calibration_init_ids: InitRange | None = None
+    """States that a reward model's calibration is fitted on; neither trained on nor judged on."""
+    scene: str | None = None
+    """Name of the scene of tasks that name none. Cameras, sizes and look are those of training and evaluation."""
+    cameras: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    """Names of the cameras that are recorded; None: all that the scenes have, which are then the same in each."""
+    state_layout: str = "ee_pos3_gripper1"
+    """Proprioception, see openral_core.adapters.state_layout."""
+    chunk_size: Annotated[int, Field(gt=0)] = 16
+    """H, the expert's next actions that are noted with each frame."""
+    proposals: Annotated[int, Field(ge=1, le=16)] = 1
+    """K, chunks that a cloned policy proposes at once: several where experts go on in several ways from what looks the
+    same."""
+    record_every: Annotated[int, Field(gt=0)] = 1
+    """Control steps from one recorded frame to the next; neighbours teach little, and drawing them costs most."""
+    picture_delay_s: Annotated[float, Field(ge=0)] = 0.0
+    """[s] by which the pictures of half of the samples are older than their proprioception in cloning, drawn evenly
+    from 0 to this: a camera's pictures come later than the joints, and by how much nobody says."""
+    turn_noise: Annotated[float, Field(ge=0)] = 0.15
+    """Standard deviation of the noise on the turns that a disturbed expert executes, in units of a command."""
+    tasks: Annotated[dict[str, TaskWords], Field(min_length=1)]
+    """By the simulator's task id; this order is the order of every per-task column."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Recipe:
+        seen, judged = set(self.train_init_ids.ids()), set(self.heldout_init_ids.ids())
+        if seen & judged:
+            raise ValueError(
+                "heldout_init_ids: overlaps train_init_ids; a state seen in training proves nothing"
+            )
+        fitted = set(self.calibration_init_ids.ids()) if self.calibration_init_ids else set()
+        if fitted & (seen | judged):
+            raise ValueError(
+                "calibration_init_ids: overlaps train_init_ids or heldout_init_ids; take states that nothing else uses"
+            )
+        if self.state_layout not in LAYOUTS:
+            raise ValueError(f"state_layout: '{self.state_layout}' is none of {', '.join(LAYOUTS)}")
+        for task, words in self.tasks.items():
+            if words.scene is None and self.scene is None:
+                raise ValueError(f"tasks.{task}.scene: is missing, and so is the recipe's scene; give one")
+            shared = {s.lower() for s in words.train} & {s.lower() for s in words.heldout}
+            if shared:
+                raise ValueError(f"tasks.{task}.heldout: also in train: {', '.join(sorted(shared))}")
+        return self
+
+    @property
+    def task_ids(self) -> tuple[str, ...]:
+        """The simulator's task ids."""
+        return tuple(self.tasks)
+
+    def require_tasks(self, tasks: Iterable[str]) -> None:
+        """Raise NotFoundError if there is a task among these that the recipe lacks."""
+        if unknown := sorted(set(tasks) - set(self.task_ids)):
+            raise NotFoundError(f"the recipe has no task '{unknown[0]}'; it has {', '.join(self.task_ids)}")
+
+    @property
+    def worlds(self) -> tuple[tuple[str, ...], ...]:
+        """The tasks of each world, in the order of the recipe."""
+        return tuple(dict.fromkeys(self.world_of(task) for task in self.tasks))
+
+    def world_of(self, task_id: str) -> tuple[str, ...]:
+        """Return the tasks that share `task_id`'s world, itself included."""
+        scene = self.tasks[task_id].scene
+        if scene is None:
+            return (task_id,)
+        return tuple(task for task, words in self.tasks.items() if words.scene == scene)
+
+    def scene_for(self, task_id: str) -> DeployScene:
+        """Return the scene in which a task is done. Raises as `openral_core.scene.load_scene`."""
+        words = self.tasks[task_id]
+        if words.scene is not None:
+            return self._seen(load_scene(words.scene))
+        scene = self._seen(load_scene(self.scene or "", BenchmarkScene))
+        return with_task(scene, f"{scene.scene.backend_options['family']}/{task_id}", words.train[0])
+
+    def _seen(self, scene: _Scene) -> _Scene:
+        """Return the scene with the recipe's cameras only."""
+        if self.cameras is None:
+            return scene
+        known = {camera.name: camera for camera in scene.cameras}
+        missing = sorted(set(self.cameras) - set(known))
+        if missing:
+            raise NotFoundError(f"cameras: the scene has no camera '{missing[0]}'; it has {', '.join(known)}")
+        world = scene.scene.model_copy(update={"cameras": tuple(known[name] for name in self.cameras)})
+        return scene.model_copy(update={"scene": world})
+
+
+def load_recipe(ref: str | Path) -> Recipe:
+    """Load a recipe by path, or by the name of one that openral ships.
+
+    A file may say `words_of: <another recipe>`: a task's sentences are that one's where it gives none of its own.
+
+    Raises:
+        NotFoundError: neither exists.
+        ManifestError: the file is wrong; the text names the key.
+    """
+    path = Path(ref)
+    shipped = resources.files("openral_training") / "recipes"
+    if not path.suffix:
+        path = Path(str(shipped / f"{ref}.yaml"))
+    if not path.is_file():
+        names = sorted(item.name.removesuffix(".yaml") for item in shipped.iterdir())
+        raise NotFoundError(f"there is no recipe '{ref}'; openral ships {', '.join(names)}")
+    document = read_document(path)
+    if isinstance(document.data, dict):
+        if "manifest" in document.data:
+            raise ManifestError(f"{path}: maps a dataset to a skill, which `openral train bc` alone reads")
+        document.data = _with_words(document)
+    return validate(Recipe, document)
+
+
+def _with_words(document: Document) -> dict[str, Any]:
+    """Return a file's content with the sentences that it leaves to the recipe named by `words_of`."""
+    content: dict[str, Any] = document.data
+    if "words_of" not in content:
+        return content
+    rest = {key: value for key, value in content.items() if key != "words_of"}
+    given = content.get("tasks") or {}
+    if not isinstance(content["words_of"], str):
+        raise ManifestError(document.fault(("words_of",), "is no name", "name a recipe"))
+    if not isinstance(given, dict) or not all(isinstance(own or {}, dict) for own in given.values()):
+        return rest | {"tasks": given}
+    words = {
+        name: {"train": found.train, "heldout": found.heldout}
+        for name, found in load_recipe(content["words_of"]).tasks.items()
+    }
+    return {**rest, "tasks": {name: {**words.get(name, {}), **(own or {})} for name, own in given.items()}}
+
+
+def metadata_of(recipe: Recipe) -> DatasetMetadata:
+    """Return the metadata that the demonstrations of a recipe have."""
+    scene = recipe.scene_for(recipe.task_ids[0])
+    cameras = {camera.feature_key or camera.name: (camera.height, camera.width) for camera in scene.cameras}
+    words = {task_id: words.train[0] for task_id, words in recipe.tasks.items()}
+    return DatasetMetadata(
+        scene.control_hz / recipe.record_every,
+        cameras,
+        recipe.state_layout,
+        scene.action.dim,
+        recipe.chunk_size,
+        words,
+        scene.robot_id,
+    )

@@ -22,7 +22,7 @@ import sys
 import time
 
 from openral_core.errors import OpenralError
-from openral_sidecar.identity import forget, is_alive
+from openral_sidecar.server_announcement import forget, is_alive
 
 LOOK_S = 0.2
 """How often the guard looks at processes; the end of file wakes it at once."""

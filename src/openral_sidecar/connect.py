@@ -17,9 +17,10 @@ from openral_sidecar.client import SidecarClient
 from openral_sidecar.environment.file_lock import exclusive
 from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.errors import IdentityMismatch, SidecarDown, SidecarTimeout
-from openral_sidecar.identity import Identity, ServerIdentity, announcements, read_announcement
+from openral_sidecar.identity import Identity
 from openral_sidecar.paths import run_folder
 from openral_sidecar.process import ServerProcess
+from openral_sidecar.server_announcement import ServerIdentity, announcements, read_announcement
 from openral_sidecar.settings import SidecarSettings
 
 HELLO_S = 10.0

@@ -16,8 +16,8 @@ from openral_core.files.atomic import write_atomically
 from openral_sidecar.environment.code_links import bundle_for
 from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.errors import SidecarDown, SidecarTimeout
-from openral_sidecar.identity import ServerIdentity, announcements, forget
 from openral_sidecar.paths import log_folder, run_folder
+from openral_sidecar.server_announcement import ServerIdentity, announcements, forget
 
 LOOK_S = 0.05
 GRACE_S = 5.0

@@ -26,7 +26,8 @@ from typing import Any
 from openral_core.errors import SidecarError
 from openral_core.loopback import is_loopback
 from openral_sidecar.errors import SidecarRefused
-from openral_sidecar.identity import Identity, ServerIdentity, read_announcement, write_announcement
+from openral_sidecar.identity import Identity
+from openral_sidecar.server_announcement import ServerIdentity, read_announcement, write_announcement
 from openral_sidecar.wires.request_socket import Request, RequestSocket, refusal, reply
 
 Handler = Callable[[dict[str, Any]], dict[str, Any]]

@@ -16,9 +16,9 @@ from openral_sidecar.environment.build import environment_folder, lock_file
 from openral_sidecar.environment.file_lock import exclusive
 from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.errors import SidecarTimeout
-from openral_sidecar.identity import ServerIdentity, announcements, forget, is_alive
 from openral_sidecar.paths import environments_folder, log_folder, run_folder
 from openral_sidecar.process import GRACE_S, LOOK_S, end_group
+from openral_sidecar.server_announcement import ServerIdentity, announcements, forget, is_alive
 from openral_sidecar.table import sidecar_names, sidecar_spec
 
 BESIDE_A_PORT = (".json", ".sock")

@@ -12,7 +12,7 @@ import pytest
 from openral_console.live.camera_feed import CameraFeed
 from openral_console.live.deployment import MAX_READINGS, LiveDeployment
 from openral_console.live.log_lines import KEPT, LogLines
-from openral_console.live.robot import read_urdf
+from openral_console.live.urdf_visuals import read_urdf
 from openral_console.live.views import ReadingView
 from openral_core.errors import ContractError
 

@@ -12,7 +12,8 @@ import yaml
 from PIL import Image
 
 from openral_cli.deploy.rviz_layout import rviz_layout
-from openral_console.live.robot import Pose, read_urdf
+from openral_console.live.frame_tree import Pose
+from openral_console.live.urdf_visuals import read_urdf
 from openral_core.scene import load_scene
 
 ROOT = Path(__file__).parents[2]

@@ -14,7 +14,7 @@ from sidecar_helpers import PROGRAM, wait_for
 from openral_core.manifest import RSkillManifest
 from openral_rskill.registry import resolve
 from openral_sidecar.client import SidecarClient
-from openral_sidecar.identity import ServerIdentity, announcements
+from openral_sidecar.server_announcement import ServerIdentity, announcements
 
 
 @pytest.fixture(autouse=True)

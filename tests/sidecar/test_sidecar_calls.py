@@ -16,8 +16,9 @@ import zmq
 from sidecar_helpers import PATIENCE_S, PROGRAM, wait_for
 
 from openral_sidecar.errors import SidecarDown, SidecarRefused, SidecarTimeout, WireError
-from openral_sidecar.identity import Identity, announcements
+from openral_sidecar.identity import Identity
 from openral_sidecar.paths import run_folder
+from openral_sidecar.server_announcement import announcements
 from openral_sidecar.wires import openral as wire
 
 

@@ -19,7 +19,7 @@ from sidecar_mutations import mutations, some_request
 from openral_core.errors import SidecarError
 from openral_sidecar.client import SidecarClient
 from openral_sidecar.errors import SidecarTimeout
-from openral_sidecar.identity import ServerIdentity, announcements
+from openral_sidecar.server_announcement import ServerIdentity, announcements
 from openral_sidecar.wires import openral as wire
 from openral_sidecar.wires import rldx as rldx_wire
 

@@ -17,8 +17,9 @@ from sidecar_helpers import PATIENCE_S, PROGRAM, running, wait_for
 from openral_core.errors import PolicyError, SidecarError
 from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.errors import IdentityMismatch, SidecarDown, SidecarTimeout
-from openral_sidecar.identity import Identity, announcements
+from openral_sidecar.identity import Identity
 from openral_sidecar.paths import log_folder, run_folder
+from openral_sidecar.server_announcement import announcements
 from openral_sidecar.sidecar import Sidecar, SidecarSettings
 from openral_sidecar.skill_sidecar import skill_sidecar
 

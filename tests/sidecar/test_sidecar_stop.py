@@ -18,7 +18,7 @@ import pytest
 from sidecar_helpers import PATIENCE_S, wait_for
 
 from openral_sidecar.client import SidecarClient
-from openral_sidecar.identity import announcements
+from openral_sidecar.server_announcement import announcements
 from openral_sidecar.stop_request import StopRequest
 
 NURSERY = Path(__file__).with_name("server_nursery.py")

@@ -22,7 +22,8 @@ import yaml
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from openral_console.live.robot import DrawnRobot, Pose, Shape
+from openral_console.live.frame_tree import Pose
+from openral_console.live.urdf_visuals import DrawnRobot, Shape
 from openral_sim_bridge.rendering.renderer import AddedShape, OffscreenRenderer, profile
 
 FOV_Y_DEG = 45.0

@@ -34,7 +34,8 @@ sys.path[:0] = [str(ROOT / "tests" / "system")]
 from system_stack import Stack  # noqa: E402  it lies in the folder above
 
 from openral_cli.deploy.rviz_layout import rviz_layout  # noqa: E402
-from openral_console.live.robot import Frames, Pose, read_urdf  # noqa: E402
+from openral_console.live.frame_tree import Frames, Pose  # noqa: E402
+from openral_console.live.urdf_visuals import read_urdf  # noqa: E402
 from openral_console.ros.convert import poses_of  # noqa: E402
 from openral_core.scene import load_scene  # noqa: E402
 

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from openral_console.live.camera_feed import CameraFeed
+from openral_console.live.frame_tree import Frames
 from openral_console.live.log_lines import LogLines
-from openral_console.live.robot import DrawnRobot, Frames
+from openral_console.live.urdf_visuals import DrawnRobot
 from openral_console.live.views import (
     ControlView,
     DiagnosticView,

@@ -8,7 +8,8 @@ from nicegui import ui
 from nicegui.elements.scene.scene_object3d import Object3D
 
 from openral_console.live.deployment import LiveDeployment
-from openral_console.live.robot import DrawnRobot, Pose, Shape
+from openral_console.live.frame_tree import Pose
+from openral_console.live.urdf_visuals import DrawnRobot, Shape
 
 STEP = 1e-4
 """[m] and of a quaternion's elements: smaller changes are not shown."""

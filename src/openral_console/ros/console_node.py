@@ -34,7 +34,7 @@ from tf2_msgs.msg import TFMessage
 
 from openral_console.live.camera_feed import CameraFeed
 from openral_console.live.deployment import LiveDeployment
-from openral_console.live.robot import read_urdf
+from openral_console.live.urdf_visuals import read_urdf
 from openral_console.ros.convert import (
     control_of,
     diagnostic_of,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from openral_console.live.robot import Pose
+from openral_console.live.frame_tree import Pose
 from openral_console.live.views import ControlView, DiagnosticView, ReadingView, RecordingView, SkillView
 from openral_core.mission_record import RecordedMission, RecordedStep, RecordedTask
 from openral_reasoner.plain_line import MAX_SHOWN, plain_line

@@ -20,8 +20,8 @@ import zmq
 
 from openral_core.errors import SidecarError
 from openral_sidecar.errors import SidecarRefused, WireError
-from openral_sidecar.identity import read_announcement
 from openral_sidecar.paths import run_folder
+from openral_sidecar.server_announcement import read_announcement
 from openral_sidecar.stop_request import StopRequest
 from openral_sidecar.wires import openral as wire
 from openral_sidecar.wires.dialect import PROTOCOL

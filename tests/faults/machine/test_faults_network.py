@@ -14,7 +14,7 @@ from system_stack import wait_for
 
 from openral_core.errors import SidecarError
 from openral_sidecar.client import SidecarClient
-from openral_sidecar.identity import read_announcement
+from openral_sidecar.server_announcement import read_announcement
 
 
 def sockets_of(process: psutil.Process) -> list[tuple[str, int]]:

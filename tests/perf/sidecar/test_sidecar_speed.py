@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 from system_stack import wait_for
 
-from openral_sidecar.identity import announcements
+from openral_sidecar.server_announcement import announcements
 
 HERE = Path(__file__).parent
 ROUNDS, CALLS, WARM_UP = 24, 60, 10

@@ -19,7 +19,7 @@ from openral_policy_nodes.families.lerobot.policy import LeRobotPolicy
 from openral_policy_nodes.families.lerobot.server import handlers
 from openral_policy_nodes.families.lerobot.spec import spec_for
 from openral_sidecar.client import SidecarClient
-from openral_sidecar.identity import announcements
+from openral_sidecar.server_announcement import announcements
 from openral_sidecar.table import sidecar_spec
 
 BATCH = PolicyBatch(

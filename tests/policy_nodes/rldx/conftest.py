@@ -14,7 +14,7 @@ import yaml
 from rldx_helpers import EMPTY_SAFETENSORS, MODULE, PATIENCE_S, SHIPPED, Started, wait_for
 
 from openral_rskill.registry import RSkillPackage, load_package
-from openral_sidecar.identity import announcements
+from openral_sidecar.server_announcement import announcements
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from rldx_helpers import MODULE, PATIENCE_S, free_port, make_batch, wait_for
 
 from openral_policy_nodes.families.rldx.policy import load
 from openral_sidecar.client import SidecarClient
-from openral_sidecar.identity import read_announcement
+from openral_sidecar.server_announcement import read_announcement
 
 ROOT = Path(__file__).parents[3]
 TOOL = [sys.executable, "tools/rldx_sidecar.py", "--quantization", "nf4"]

@@ -15,7 +15,8 @@ from rldx_helpers import PATIENCE_S, make_batch, wait_for
 from openral_core.errors import SidecarError
 from openral_policy_nodes.families.rldx.policy import RldxPolicy
 from openral_sidecar.client import SidecarClient
-from openral_sidecar.identity import Identity, ServerIdentity, announcements
+from openral_sidecar.identity import Identity
+from openral_sidecar.server_announcement import ServerIdentity, announcements
 
 UPSTREAM = Path(__file__).with_name("upstream")
 MODEL = "RLWRLD/RLDX-1-FT-LIBERO"

@@ -17,7 +17,7 @@ from openral_core.errors import LicenseError, PolicyError
 from openral_policy_nodes.families.rldx.policy import RldxPolicy, load_with
 from openral_policy_nodes.families.rldx.spec import SPEC
 from openral_rskill.registry import RSkillPackage
-from openral_sidecar.identity import announcements
+from openral_sidecar.server_announcement import announcements
 
 CONFORMANCE = replace(SPEC, module=MODULE)
 Open = Callable[..., RldxPolicy]

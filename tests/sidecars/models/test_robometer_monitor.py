@@ -20,7 +20,7 @@ import yaml
 from reward_camera import FakeCamera, wait_for
 from system_stack import Stack
 
-from openral_sidecar.identity import announcements
+from openral_sidecar.server_announcement import announcements
 
 ROOT = Path(__file__).parents[3]
 SIZE = 224

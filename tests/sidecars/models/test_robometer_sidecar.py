@@ -19,7 +19,7 @@ from openral_reward_monitor.models.robometer.model import RobometerRewardModel, 
 from openral_reward_monitor.models.robometer.spec import SPEC
 from openral_rskill.registry import load_package
 from openral_sidecar.errors import SidecarRefused
-from openral_sidecar.identity import announcements
+from openral_sidecar.server_announcement import announcements
 from openral_sidecar.settings import SidecarSettings
 from openral_sidecar.sidecar import Sidecar
 

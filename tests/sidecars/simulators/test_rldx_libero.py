@@ -15,7 +15,7 @@ import yaml
 from rldx_helpers import EMPTY_SAFETENSORS, MODULE, SHIPPED, Started, wait_for
 
 from openral_sidecar.environment.build import ensure_environment
-from openral_sidecar.identity import announcements
+from openral_sidecar.server_announcement import announcements
 from openral_sidecar.table import sidecar_spec
 
 ROOT = Path(__file__).parents[3]

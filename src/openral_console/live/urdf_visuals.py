@@ -1,4 +1,4 @@
-"""The robot as its URDF describes it, and where its frames are.
+"""The robot as its URDF describes it: links and their visual shapes.
 
 Read here is what a picture needs: links with their visual shapes. Joints are not needed: `/tf` says where the links
 are, in their parents, and the scene is nested as the frames are.
@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree as ET
 
+from openral_console.live.frame_tree import Pose
 from openral_core.errors import ContractError
 
 MAX_URDF = 20_000_000
@@ -21,28 +22,6 @@ MAX_MESH = 100 * 1024 * 1024
 """[bytes] of a mesh that is served."""
 GREY = (0.75, 0.76, 0.77, 1.0)
 """(r, g, b, a) 0..1 of a shape without a colour."""
-
-
-@dataclass(frozen=True)
-class Pose:
-    """Where something lies in its parent."""
-
-    position: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """[m]"""
-    quaternion: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 1.0)
-    """(x, y, z, w)"""
-
-    def rotation(self) -> list[list[float]]:
-        """Return the matrix R (3, 3), row by row; of a quaternion that is none, the identity."""
-        norm = math.sqrt(sum(value * value for value in self.quaternion))
-        if not norm > 0:
-            return [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
-        x, y, z, w = (value / norm for value in self.quaternion)
-        return [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-        ]
 
 
 @dataclass(frozen=True)
@@ -179,15 +158,3 @@ def _numbers(text: str | None, default: tuple[float, ...]) -> tuple[float, ...]:
     if len(numbers) != len(default) or not all(math.isfinite(number) for number in numbers):
         raise ContractError(f"robot_description: {text!r} should be {len(default)} finite numbers")
     return numbers
-
-
-class Frames:
-    """The newest pose of every frame in its parent. One thread writes, others read."""
-
-    def __init__(self) -> None:
-        self.poses: Mapping[str, tuple[str, Pose]] = {}
-        """Child -> parent and pose; replaced, never changed."""
-
-    def update(self, news: Mapping[str, tuple[str, Pose]]) -> None:
-        """Take poses of some frames."""
-        self.poses = {**self.poses, **news}

@@ -1,0 +1,147 @@
+"""The file beside a port that tells which model answers there, and whose process it is, before a call is made."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+
+from openral_core.files.atomic import write_atomically
+from openral_sidecar.identity import Identity
+from openral_sidecar.paths import run_folder
+
+
+@dataclass(frozen=True)
+class ServerIdentity:
+    """The content of an identity file: a server that runs on this machine, and how to reach it."""
+
+    identity: Identity
+    spec: str
+    """Name of its spec; empty for a server that was started without one."""
+    digest: str
+    """Digest of that spec."""
+    arguments: tuple[str, ...]
+    """The family's own arguments, without the ones that every server takes."""
+    pid: int
+    host: str
+    port: int
+    shared: bool = True
+    """False: it has a state that belongs to one client, and no other may use it."""
+    token_file: str = ""
+    log: str = ""
+    socket: str = ""
+    """Unix socket at which it answers this user; empty: there is none."""
+    began: str = ""
+    """When its process began, see `beginning_of`; `write_announcement` fills it in."""
+
+    @property
+    def endpoint(self) -> str:
+        """The quickest address in ZeroMQ's words: a Unix socket takes a quarter off the way of a large message."""
+        return f"ipc://{self.socket}" if self.socket else f"tcp://{self.host}:{self.port}"
+
+    @property
+    def alive(self) -> bool:
+        """Whether its process exists; another one that has got its number by now is not it."""
+        return is_alive(self.pid) and beginning_of(self.pid) == self.began
+
+    def token(self) -> str:
+        """Return the token of the server; empty where it has none or we may not read it."""
+        with contextlib.suppress(OSError):
+            return Path(self.token_file).read_text().strip() if self.token_file else ""
+        return ""
+
+
+def is_alive(pid: int) -> bool:
+    """Return whether a process of that number runs; one that ended and that nobody has waited for does not."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]  # proc(5)
+    except (OSError, IndexError):
+        return True  # no /proc here
+    return state not in ("Z", "X")
+
+
+def beginning_of(pid: int) -> str:
+    """Return the boot of this machine and the clock tick in it [1/100 s] in which a process began: proc(5), field 22.
+
+    Empty where there is no such process, or no /proc.
+    """
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot} {Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[19]}"
+    except (OSError, IndexError):
+        return ""
+
+
+def write_announcement(announcement: ServerIdentity) -> Path:
+    """Write the identity file of a port, at once and readable by this user only; return its path."""
+    path = run_folder() / f"{announcement.port}.json"
+    announcement = replace(announcement, began=beginning_of(announcement.pid))
+    write_atomically(path, json.dumps(asdict(announcement), indent=1), private=True)
+    return path
+
+
+def read_announcement(port: int) -> ServerIdentity | None:
+    """Return who is announced at `port`; None where nobody is, or the one that was has ended."""
+    found = _read(run_folder() / f"{port}.json")
+    return found if found is not None and found.alive else None
+
+
+def announcements() -> Iterator[ServerIdentity]:
+    """Yield every server that is announced and alive, by port."""
+    for path in sorted(run_folder().glob("[0-9]*.json")):
+        if path.stem.isdigit() and (found := read_announcement(int(path.stem))) is not None:
+            yield found
+
+
+def forget(pid: int) -> None:
+    """Remove what a process that has ended kept beside its port, and every socket that nobody announced or serves."""
+    for path in run_folder().glob("[0-9]*.json"):
+        found = _read(path)
+        if found is not None and found.pid == pid:
+            path.unlink(missing_ok=True)
+            path.with_suffix(".sock").unlink(missing_ok=True)
+            if Path(found.token_file).parent == run_folder():  # made for this server alone
+                Path(found.token_file).unlink(missing_ok=True)
+    for path in run_folder().glob(
+        "[0-9]*.sock"
+    ):  # of a server that was killed between binding and announcing
+        if not path.with_suffix(".json").exists() and not _is_served(path):
+            path.unlink(missing_ok=True)
+
+
+def _is_served(path: Path) -> bool:
+    """Return whether a process listens on a Unix socket."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.setblocking(False)
+        try:
+            probe.connect(str(path))
+        except (ConnectionRefusedError, FileNotFoundError):
+            return False
+        except OSError:  # its queue is full, so somebody listens
+            return True
+        return True
+
+
+def _read(path: Path) -> ServerIdentity | None:
+    """Return what an identity file says; None for one that is not there or not whole."""
+    try:
+        data = json.loads(path.read_text())
+        known = {field.name: data[field.name] for field in fields(ServerIdentity)}
+        known |= {"identity": Identity(**data["identity"]), "arguments": tuple(data["arguments"])}
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    found = ServerIdentity(**known)
+    whole = (
+        type(found.pid) is int and found.pid > 1 and type(found.port) is int
+    )  # other pids mean many processes
+    return found if whole else None

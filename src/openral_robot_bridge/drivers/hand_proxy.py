@@ -94,4 +94,4 @@ class HandProcess:
 
     def _started(self) -> ClientProcess:
         settings = {"address": self._address, "client": self._client}
-        return ClientProcess(f"{__package__}.hand_client", settings)
+        return ClientProcess(f"{__package__}.hand_child", settings)

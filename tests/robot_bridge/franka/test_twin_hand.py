@@ -80,13 +80,13 @@ def test_a_hand_that_falls_silent_is_a_fault_until_it_answers_and_is_connected_a
 
 
 def test_a_hand_whose_client_is_killed_is_a_fault_until_there_is_another_one(arm: ArmProcess) -> None:
-    client_of(arm, "hand_client").kill()
+    client_of(arm, "hand_child").kill()
     state = wait_for(arm, lambda s: s.mode is ArmMode.FAULT)
     assert state.faults == ("hand lost (its client has ended)",)
     arm.recover()
     assert arm.read().mode is ArmMode.IDLE
     # libfranka gives the highest priority to the thread that connects to the arm; nobody inherits it.
-    assert os.sched_getscheduler(client_of(arm, "hand_client").pid) == os.SCHED_OTHER
+    assert os.sched_getscheduler(client_of(arm, "hand_child").pid) == os.SCHED_OTHER
 
 
 def test_an_arm_whose_hand_does_not_answer_is_not_taken_for_one_without(

@@ -7,26 +7,27 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
+from openral_core.cli.listing import RowListing
 from openral_core.suite import Suite
 
 
 def print_suites(suites: Sequence[Suite], console: Console) -> None:
     """Print one row a suite."""
-    table = _table("suite", "tasks", "states", "steps", "robot", "look", "px")
-    table.columns[0].no_wrap = True
+    table = RowListing("suite", "tasks", "states", "steps", "robot", "look", "px")
     for suite in suites:
         first = suite.scenes[0]
         last = first.seed + first.n_episodes - 1
         world = first.scene
         table.add_row(
-            suite.id,
+            escape(suite.id),
             str(len(suite.scenes)),
             f"{first.seed}–{last}",
             str(first.task.max_steps),
-            first.robot_id,
-            str(world.backend_options.get("render_profile", "")),
+            escape(first.robot_id),
+            escape(str(world.backend_options.get("render_profile", ""))),
             str(world.observation_width),
         )
     console.print(table)
@@ -35,9 +36,10 @@ def print_suites(suites: Sequence[Suite], console: Console) -> None:
 
 def print_tasks(suite: Suite, console: Console) -> None:
     """Print one row a task, and where its initial states come from."""
-    table = _table("task", "words")
+    table = RowListing("task", "words")
     for scene in suite.scenes:
-        table.add_row(scene.task.id, " | ".join(scene.task.instructions or (scene.task.instruction,)))
+        words = " | ".join(scene.task.instructions or (scene.task.instruction,))
+        table.add_row(escape(scene.task.id), escape(words))
     console.print(table)
     first = suite.scenes[0]
     trained = f"; training may use {suite.train_init_ids}" if suite.train_init_ids else ""

@@ -165,13 +165,14 @@ def convert(
         )
     if not scene:
         raise typer.BadParameter("bags do not say in which scene they were recorded; name it with --scene")
+    from openral_data.recording_folder import RecordingFolder
     from openral_data.ros.bag_conversion import convert_bags
 
     count = convert_bags(
         sources, scene, out, whole=whole, say=lambda line, trouble: typer.echo(printable(line), err=trouble)
     )
     typer.echo(f"{_episodes(count)} in {out}")
-    raise typer.Exit(0 if count else 1)
+    raise typer.Exit(0 if count and not RecordingFolder(out).unfinished() else 1)
 
 
 def _episodes(count: int) -> str:

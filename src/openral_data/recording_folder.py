@@ -13,6 +13,9 @@ from openral_core.files.output_folder import check_folder, make_private
 DATASET, BAGS, SEGMENTS = "dataset", "bags", "segments"
 RUN_RECORDING = "recording"
 """Folder of the recording inside of a run's, where none was named."""
+GIGABYTE = 1e9
+MIN_FREE_GB = 2.0
+"""[GB] of free space below which a recorder records nothing, unless it is told another floor."""
 BAG_NAME = "bag"
 """Folder of the bag inside of a segment."""
 

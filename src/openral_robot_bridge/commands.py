@@ -113,17 +113,19 @@ def world(
     scene: Annotated[
         str, typer.Argument(metavar="SCENE", help="A scene of a simulator's world with a real arm in it.")
     ],
-    out: Annotated[Path, typer.Option(help="Folder for the scene, its model and what that reads.")],
+    out: Annotated[
+        Path, typer.Option(help="Folder for the scene, its model and what that reads, new or empty.")
+    ],
     first: Annotated[int, typer.Option(min=0, max=numbers.MAX_32, help="First initial state.")] = 1000,
     count: Annotated[int, numbers.count("How many initial states.")] = 50,
 ) -> None:
     """Write robosuite's world with a Franka Research 3 in it, for its twin; robosuite's sidecar must be built."""
     from openral_core.cli.tables import console
-    from openral_core.files.output_folder import check_folder
+    from openral_core.files.output_folder import check_new_folder
     from openral_robot_bridge.twins.robosuite_export import write_world
 
     loaded = _scene(scene)
-    check_folder(out, "--out")
+    check_new_folder(out, "--out")
     console().print(f"scene: {write_world(loaded, out, first, count)}", soft_wrap=True)
 
 
@@ -146,9 +148,10 @@ def try_skill(
     ] = False,
 ) -> None:
     """Try a skill on the twin of a scene's arm, through a whole deployment; a row a trial. Exit 1 if none succeeded."""
+    from openral_core.cli.progress import told_when_stopped
     from openral_core.cli.tables import console
-    from openral_core.files.output_folder import check_folder
-    from openral_robot_bridge.trials.deployment_trials import TrialPlan, run_trials, words_of
+    from openral_core.files.output_folder import check_new_folder
+    from openral_robot_bridge.trials.deployment_trials import RESULT, TrialPlan, run_trials, words_of
     from openral_robot_bridge.trials.trial import TrialRow
     from openral_rskill.compatibility import require_fit, require_policy
     from openral_rskill.registry import resolve
@@ -157,7 +160,7 @@ def try_skill(
     require_policy(package.manifest)
     task = loaded.task_ids[0].rpartition("/")[2]
     require_fit(package, loaded, task=task, lockstep=lockstep, allow_unevaluated=True)
-    check_folder(out, "--out")
+    check_new_folder(out, "--out")
     first = init_id if init_id >= 0 else loaded.init_id
     words = instruction or words_of(package, loaded)
     plan = TrialPlan(words, first, n_episodes, max_steps, address, cameras_port, patience_ms, lockstep)
@@ -167,12 +170,14 @@ def try_skill(
         said = f"{line}, {row.behind_rad:.3f} rad behind, twin {row.twin_s:.1f} s, {row.missed} missed {row.stopped_by}"
         console().print(f"{row.init_id}  {said}", markup=False, soft_wrap=True)
 
-    found = run_trials(loaded, package, plan, out, show)["results"]
+    file = out / RESULT
+    with told_when_stopped(lambda: f"{file} has the trials that had ended" if file.exists() else ""):
+        found = run_trials(loaded, package, plan, out, show)["results"]
     low, high = found["wilson_95"]
     console().print(
         f"{found['successes']} of {found['n_episodes']} succeeded (95 % interval {low:.2f} to {high:.2f})"
     )
-    console().print(f"result: {out / 'result.json'}", soft_wrap=True)
+    console().print(f"result: {file}", soft_wrap=True)
     if not found["successes"]:
         raise typer.Exit(1)
 

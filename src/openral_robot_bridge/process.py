@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import multiprocessing
 import threading
 import time
@@ -13,6 +14,10 @@ from openral_core.errors import OpenralError
 from openral_robot_bridge.driver import ArmError, ArmInfo, ArmState
 from openral_robot_bridge.process_main import HostSettings, serve, used_limits
 
+_log = logging.getLogger(__name__)
+
+QUIET_S = 10.0
+"""[s] of connecting after which it is said that the arm does not answer yet."""
 CONNECT_S = 60.0
 """[s] that connecting may take: the imports of the process and of its clients, and the handshakes of arm and hand."""
 ANSWER_S = 1.0
@@ -41,9 +46,7 @@ class ArmProcess:
         self._sending = threading.Lock()
         self._number = 0
         try:
-            answer = self._await(
-                0, CONNECT_S, "is another program connected to it, a deployment or `openral robot`?"
-            )
+            answer = self._await_connection()
             if isinstance(answer, OpenralError):
                 raise answer
             self.info: ArmInfo = answer
@@ -129,6 +132,19 @@ class ArmProcess:
             raise answer
         assert isinstance(answer, ArmState)
         return answer
+
+    def _await_connection(self) -> Any:
+        """Return the answer to the connecting; an arm that another program holds keeps silent all the while."""
+        told = "the arm at %s does not answer yet; is another program connected to it? Waiting up to %g s"
+        slow = threading.Timer(QUIET_S, _log.warning, (told, self._address, CONNECT_S))
+        slow.daemon = True
+        slow.start()
+        try:
+            return self._await(
+                0, CONNECT_S, "is another program connected to it, a deployment or `openral robot`?"
+            )
+        finally:
+            slow.cancel()
 
     def _await(
         self, number: int, patience_s: float, ask: str = "was it switched off, or its cable pulled?"

@@ -31,6 +31,7 @@ from openral_training.mapping.dataset_recipe import SkillRecipe
 from openral_training.mapping.mapped_data import mapped_data, write_manifest
 from openral_training.prefetch import made_ahead
 from openral_training.task_recipe import Recipe
+from openral_training.training_folder import RUN_STATE
 
 EXPERTS = ("expert", "noisy_expert", CORRECTION)
 CHUNK = "label.chunk"
@@ -355,7 +356,7 @@ def train(
     optimiser = torch.optim.AdamW(
         network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
     )
-    state_file, run = out / "run.safetensors", identity(config, model, recipe, dataset.info, warm_start)
+    state_file, run = out / RUN_STATE, identity(config, model, recipe, dataset.info, warm_start)
     batches = Batches(data, frames, SentencePool(data.sentences, SentenceEncoder()), config, process)
     steps = range(restore_run(state_file, network, optimiser, run), config.steps)
     learn = gradients(network, config, process, batches.make(steps.start))

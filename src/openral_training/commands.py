@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -18,6 +16,7 @@ from openral_training.detector_commands import train_detector
 from openral_training.devices import Device, DeviceOption
 from openral_training.planner.commands import planner
 from openral_training.rl.command import rl
+from openral_training.training_folder import TrainingFolder
 from openral_training.world_model_commands import world_model
 
 app = typer.Typer(help="Collect demonstrations and train small skills on them.", no_args_is_help=True)
@@ -57,13 +56,16 @@ def collect(
     workers: WorkersOption = 2,
 ) -> None:
     """Let scripted experts act, disturbed on purpose, and write a LeRobot v3 dataset. Goes on where it stopped."""
-    from openral_data.lerobot_v3 import DatasetWriter, begin_collection
-    from openral_rskill.hub.install import ready
-    from openral_training import collect as collecting
-    from openral_training.acting_skill import require_fit
     from openral_training.task_recipe import load_recipe, metadata_of
 
+    check_folder(out, "--out")
     plan_for = load_recipe(recipe)
+
+    from openral_data.lerobot_v3 import DatasetWriter, begin_collection
+    from openral_rskill.hub.install import ready
+    from openral_training import collect as collecting  # with simulators, which take seconds
+    from openral_training.acting_skill import require_fit
+
     skill = ready(policy).folder if policy else None
     if skill is not None:
         require_fit(skill, plan_for)
@@ -88,13 +90,6 @@ def collect(
     console.print(f"{out}: {writer.episodes} episodes of {len(shards)} units; a LeRobot v3 dataset is ready")
 
 
-@contextmanager
-def _shown(name: str, steps: int, measure: str) -> Iterator[Callable[[int, float], None]]:
-    """Show a bar; yield what moves it on, by the step and its error."""
-    with progress_bar(name, steps, goes_on=BY_ITSELF) as (bar, task):
-        yield lambda step, error: bar.update(task, completed=step, note=f"{measure} {error:.3f}")
-
-
 @app.command()
 def bc(
     dataset: DatasetOption,
@@ -112,21 +107,21 @@ def bc(
     With a recipe that has a `manifest`, any LeRobot v3 dataset will do, and a whole skill is written. Under `torchrun
     --no-python` each process goes through its share of every batch.
     """
-    from openral_data.datasets.listing import dataset_folder, refuse_dataset
+    from openral_data.datasets.listing import dataset_folder
     from openral_data.lerobot_v3 import open_dataset
-    from openral_rskill.measured_results import keep_weights
-    from openral_training import bc as cloning
-    from openral_training.data_parallel import leads
     from openral_training.mapping.dataset_recipe import SkillRecipe, load_cloning_recipe
 
-    console.quiet = not leads()
-    check_folder(out, "--out")
-    refuse_dataset(out, "--out")
-    keep_weights(out)
-    config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
+    folder = TrainingFolder(out)
+    folder.check()
     data, plan = open_dataset(dataset_folder(dataset)), load_cloning_recipe(recipe)
+
+    from openral_training import bc as cloning  # with torch, which takes seconds
+    from openral_training.data_parallel import leads
+
+    console.quiet = not leads()
+    config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
     decoded: dict[str, int] = {}
-    with progress_bar("cloning", steps, goes_on=BY_ITSELF) as (bar, task):
+    with progress_bar("cloning", steps, goes_on=folder.goes_on) as (bar, task):
 
         def preparing(camera: str, frames: int) -> None:
             decoded[camera] = decoded.get(camera, 0) + frames
@@ -165,21 +160,25 @@ def reward(
 
     Under `torchrun --no-python` each process goes through its share of every batch.
     """
-    from openral_data.datasets.listing import dataset_folder, refuse_dataset
+    from openral_data.datasets.listing import dataset_folder
     from openral_data.lerobot_v3 import open_dataset
-    from openral_rskill.measured_results import keep_weights
-    from openral_training import bc as cloning
-    from openral_training import reward as rewarding
-    from openral_training.data_parallel import leads
     from openral_training.task_recipe import load_recipe
 
+    folder = TrainingFolder(out)
+    folder.check()
+    data, plan = open_dataset(dataset_folder(dataset)), load_recipe(recipe)
+
+    from openral_training import bc as cloning  # with torch, which takes seconds
+    from openral_training import reward as rewarding
+    from openral_training.data_parallel import leads
+
     console.quiet = not leads()
-    check_folder(out, "--out")
-    refuse_dataset(out, "--out")
-    keep_weights(out)
     config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
-    with _shown("training", steps, "loss") as progress:
-        data, plan = open_dataset(dataset_folder(dataset)), load_recipe(recipe)
+    with progress_bar("training", steps, goes_on=folder.goes_on) as (bar, task):
+
+        def progress(step: int, loss: float) -> None:
+            bar.update(task, completed=step, note=f"loss {loss:.3f}")
+
         rewarding.train(
             data, plan, out, config, device=device.value, warm_start=warm_start, progress=progress
         )

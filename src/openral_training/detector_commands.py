@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from openral_core.cli import numbers
-from openral_core.files.output_folder import check_file, check_folder
+from openral_core.files.output_folder import check_file
+from openral_training.training_folder import TrainingFolder
 
 app = typer.Typer(help="Judge skills that find things.", no_args_is_help=True)
 
@@ -37,20 +38,20 @@ def train_detector(
 
     The pictures are kept in <out>/run/pictures.npz and drawn once.
     """
-    from openral_core.cli.progress import console, progress_bar
-    from openral_rskill.measured_results import keep_weights
-    from openral_training.detector.pictures import draw_all
+    from openral_core.cli.progress import BY_ITSELF, console, progress_bar
     from openral_training.detector.recipe import load_detector_recipe
+
+    TrainingFolder(out, states="run/state.safetensors").check()
+    loaded = load_detector_recipe(recipe)
+
+    from openral_training.detector.pictures import draw_all  # with simulators and torch, which take seconds
     from openral_training.detector.train import DetectorTraining, train
 
-    check_folder(out, "--out")
-    keep_weights(out)
-    loaded = load_detector_recipe(recipe)
     file = out / "run" / "pictures.npz"
     if not file.is_file():
         with progress_bar("drawing", pictures) as (bar, task):
             draw_all(loaded, pictures, file, seed, lambda count: bar.update(task, advance=count))
-    with progress_bar("training", steps) as (bar, task):
+    with progress_bar("training", steps, goes_on=BY_ITSELF) as (bar, task):
 
         def progress(step: int, loss: float) -> None:
             bar.update(task, completed=step, note=f"loss {loss:.3f}")
@@ -80,18 +81,21 @@ def evaluate(
     from openral_rskill.hub.install import ready
     from openral_rskill.measured_results import keep_result
     from openral_rskill.result_provenance import write_result
-    from openral_training.detector.evaluate import DetectorPlan
-    from openral_training.detector.evaluate import evaluate as run
     from openral_training.detector.recipe import load_detector_recipe
 
     package, loaded = ready(rskill), load_detector_recipe(recipe)
     if states > loaded.heldout_init_ids.count:
         raise ContractError(f"{recipe} has {loaded.heldout_init_ids.count} held-out states, not {states}")
-    plan = DetectorPlan(package, loaded, Path(recipe).stem, states, seed)
     file = check_file(out or Path("runs") / f"detector-{package.manifest.short_name}.json", "--out")
-    recorded = package.folder / "eval" / f"{plan.recipe_name}.json"
+    recorded = package.folder / "eval" / f"{Path(recipe).stem}.json"
     if update_manifest:
         keep_result(recorded)
+
+    # With torch and simulators, which take seconds.
+    from openral_training.detector.evaluate import DetectorPlan
+    from openral_training.detector.evaluate import evaluate as run
+
+    plan = DetectorPlan(package, loaded, Path(recipe).stem, states, seed)
     with progress_bar("looking", plan.pictures) as (bar, task):
         command = shlex.join(["openral", *sys.argv[1:]])
         content = run(plan, command, lambda count: bar.update(task, advance=count))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -36,6 +37,8 @@ def frame_cache(
         path.parent.mkdir(exist_ok=True)
         with replaced_file(path) as partial:
             frames = np.lib.format.open_memmap(partial, "w+", np.uint8, (len(dataset), size, size, 3))
+            with partial.open("r+b") as file:  # a write into a map of a full disk would end the process
+                os.posix_fallocate(file.fileno(), 0, partial.stat().st_size)
             for i, image in enumerate(dataset.images(camera, progress, resized)):
                 frames[i] = image
             frames.flush()

@@ -24,7 +24,8 @@ from torch.nn.functional import binary_cross_entropy_with_logits, smooth_l1_loss
 from openral_core.sentence_encoder import SentenceEncoder
 from openral_data.lerobot_v3 import Dataset
 from openral_reward_monitor.models.mini.network import MiniRewardConfig, MiniRewardNetwork
-from openral_rskill.mini.checkpoint import WEIGHTS, load_network, save_network
+from openral_rskill.mini import WEIGHTS
+from openral_rskill.mini.checkpoint import load_network, save_network
 from openral_rskill.store.lock import sha256_of
 from openral_training.bc import EXPERTS, BcConfig, SentencePool, schedule
 from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
@@ -33,6 +34,7 @@ from openral_training.devices import mixed_precision
 from openral_training.frames import augmentation, frame_cache
 from openral_training.prefetch import made_ahead
 from openral_training.task_recipe import Recipe
+from openral_training.training_folder import RUN_STATE
 
 LEAST_REFERENCE_S, REFERENCE_QUANTILE = 0.5, 0.95
 """[s] that progress 0 is away from success, at least; and the quantile of the task's legs that it is otherwise."""
@@ -242,7 +244,7 @@ def train(
     optimiser = torch.optim.AdamW(
         learner.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
     )
-    state_file, run = out / "run.safetensors", identity(config, model, recipe, dataset.info, warm_start)
+    state_file, run = out / RUN_STATE, identity(config, model, recipe, dataset.info, warm_start)
     sentences = SentencePool(heard, SentenceEncoder())
     batches = RewardBatches(labels, frames, sentences, config, process, model.before)
     steps = range(restore_run(state_file, learner, optimiser, run), config.steps)

@@ -57,8 +57,6 @@ def evaluate(
     from openral_rskill.measured_results import keep_result
     from openral_rskill.result_provenance import write_result
     from openral_training.acting_skill import require_fit, with_all_cameras
-    from openral_training.reward_eval.page import headline, page
-    from openral_training.reward_eval.run import evaluate as run
 
     plan = _plan(rskill, recipe, camera, episodes, device.value, workers, calibrating=False)
     plan = replace(plan, skills=tuple(ready(name).folder for name in policy or ()), view=view)
@@ -72,6 +70,10 @@ def evaluate(
         keep_result(recorded)
     if file.absolute().parent.name == "eval":
         keep_result(file)
+
+    from openral_training.reward_eval.page import headline, page
+    from openral_training.reward_eval.run import evaluate as run
+
     with progress_bar("rollouts", plan.films) as (bar, task):
         content = run(plan, shlex.join(["openral", *sys.argv[1:]]), lambda count: bar.advance(task, count))
     write_result(file, content)
@@ -103,11 +105,13 @@ def calibrate(
 
     from openral_core.cli.progress import console, progress_bar
     from openral_reward_monitor.models.calibration import FILE_NAME
-    from openral_training.reward_eval.page import headline
-    from openral_training.reward_eval.run import calibrate as run
 
     plan = _plan(rskill, recipe, camera, episodes, device.value, workers, calibrating=True)
     check_file(plan.package.folder / FILE_NAME, "the skill's")
+
+    from openral_training.reward_eval.page import headline
+    from openral_training.reward_eval.run import calibrate as run
+
     with progress_bar("rollouts", plan.films) as (bar, task):
         found, results = run(plan, error_rate, lambda count: bar.advance(task, count))
     table = Table("measure, on the rollouts of the fit", "value")
@@ -128,11 +132,8 @@ def _plan(
     from openral_core.cli.progress import console
     from openral_core.errors import ContractError, NotFoundError
     from openral_rskill.hub.install import ready
-    from openral_training.devices import torch_device
-    from openral_training.reward_eval.run import EvaluationPlan
     from openral_training.task_recipe import load_recipe
 
-    device = torch_device(device)
     loaded = load_recipe(recipe)
     with download_bars(console) as progress:
         package = ready(rskill, progress=progress)
@@ -147,6 +148,10 @@ def _plan(
         raise NotFoundError(
             f"--camera {named}: the recipe's scene has no such camera; it has {', '.join(cameras)}"
         )
+
+    from openral_training.devices import torch_device  # torch takes seconds, as do the simulators
+    from openral_training.reward_eval.run import EvaluationPlan
+
     return EvaluationPlan(
         package,
         loaded,
@@ -154,6 +159,6 @@ def _plan(
         named,
         tuple(states.ids()[:episodes]),
         heard=calibrating,
-        device=device,
+        device=torch_device(device),
         workers=workers,
     )

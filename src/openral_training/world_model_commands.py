@@ -10,6 +10,7 @@ import typer
 from openral_core.cli import numbers
 from openral_core.cli.progress import BY_ITSELF, console, progress_bar
 from openral_core.files.output_folder import check_folder
+from openral_training.training_folder import TrainingFolder
 
 app = typer.Typer(help="Record rollouts for world models, judge and convert them.", no_args_is_help=True)
 
@@ -43,16 +44,19 @@ def collect(
     seed: Annotated[int | None, numbers.seed("In place of actor.seed.")] = None,
 ) -> None:
     """Let a config's base policy act and record every frame, state and action. Goes on where it stopped."""
-    import torch
-
     from openral_data.lerobot_v3 import DatasetWriter, begin_collection
-    from openral_training.rl import record_rollouts as rollouts
     from openral_training.rl.config import load_config, with_changes
-    from openral_training.rl.initial_policy import BASE, state_policy
     from openral_training.task_recipe import load_recipe
 
-    torch.set_num_threads(1)
+    check_folder(out, "--out")
     chosen, scenes = with_changes(load_config(config), out=None, seed=seed, epochs=None), load_recipe(recipe)
+
+    import torch  # which takes seconds, as do the simulators
+
+    from openral_training.rl import record_rollouts as rollouts
+    from openral_training.rl.initial_policy import BASE, state_policy
+
+    torch.set_num_threads(1)
     env, metadata = chosen.env, rollouts.metadata_of(scenes, chosen.env.tasks, size)
     shards = begin_collection(out, rollouts.settings_of(chosen, metadata))
     requests = rollouts.plan(env.tasks, list(env.train.init_ids.ids()), episodes)
@@ -86,18 +90,22 @@ def evaluate(
     episodes: Annotated[int | None, numbers.count("At most so many held-out attempts.")] = None,
 ) -> None:
     """Imagine held-out attempts beside the simulator: errors by horizon, how well success is told, a GIF."""
-    import torch
     from rich.table import Table
 
     from openral_data.lerobot_v3 import open_dataset
+
+    target = check_folder(out or folder / "eval", "--out")
+    rollouts = open_dataset(dataset, MAKER)
+
+    import torch  # which takes seconds
+
     from openral_training.world_model import evaluate as evaluating
 
     torch.set_num_threads(1)
-    target = check_folder(out or folder / "eval", "--out")
     with progress_bar("imagining", 1) as (bar, task):
         result = evaluating.evaluate(
             folder,
-            open_dataset(dataset, MAKER),
+            rollouts,
             target,
             episodes=episodes,
             progress=lambda done, of: bar.update(task, completed=done, total=of),
@@ -144,16 +152,20 @@ def world_model(
 ) -> None:
     """Train a small latent video model on rollouts. Goes on where it stopped."""
     from openral_data.lerobot_v3 import open_dataset
-    from openral_training.world_model import learn
+
+    folder = TrainingFolder(out, states="*.run.safetensors")
+    folder.check()
+    rollouts = open_dataset(dataset, MAKER)
+
+    from openral_training.world_model import learn  # with torch, which takes seconds
     from openral_training.world_model.learning import LearnConfig
 
-    check_folder(out, "--out")
     config = LearnConfig(
         picture_steps=picture_steps, steps=steps, drawing_steps=drawing_steps, seed=seed, threads=threads
     )
-    with progress_bar("training", config.all_steps, goes_on=BY_ITSELF) as (bar, task):
+    with progress_bar("training", config.all_steps, goes_on=folder.goes_on) as (bar, task):
         learn.train(
-            open_dataset(dataset, MAKER),
+            rollouts,
             out,
             config,
             progress=lambda step, note: bar.update(task, completed=step, note=note),

@@ -159,6 +159,15 @@ def test_a_launch_that_refuses_says_why_there_was_no_mission(run, record, says):
     assert "truth.npz" not in output
 
 
+def test_a_node_that_ends_the_deployment_says_why_there_was_no_mission(run, record):
+    for file in record.iterdir():
+        file.unlink()
+    why = "the simulation ended: /full/run/meshes/a.stl: No space left on device; free some space there"
+    code, output, _ = run(code=1, says=f"[sim_bridge-1] [FATAL] [1795727760.04] [openral.sim_bridge]: {why}")
+    assert code == 1
+    assert f"no mission was run: {why}" in output
+
+
 def test_words_that_are_none_are_no_mission(run):
     code, output, folder = run("--mission", " ")
     assert code == 2

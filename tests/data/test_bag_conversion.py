@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -104,6 +106,36 @@ def test_bags_of_a_recording_give_the_recording_again(
     for camera in recorded.cameras:
         for image, other in zip(recorded.images(camera), back.images(camera), strict=True):
             assert abs(float(image.mean()) - float(other.mean())) < 3.0
+
+
+@pytest.mark.parametrize("kilobytes", [100, 130, 170, 220, 260])
+def test_a_full_disk_is_told_with_its_folder_and_without_a_traceback(
+    recorded: Dataset, scene: Path, tmp_path: Path, kilobytes: int
+) -> None:
+    export_bags(recorded, str(scene), tmp_path / "there")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(disk)]
+    done = subprocess.run(mount, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"a small disk cannot be mounted here: {done.stderr.strip()}")
+    bags = sorted((tmp_path / "there" / "bags").iterdir())
+    words = ["data", "convert", *map(str, bags), "--scene", str(scene), "--out", str(disk / "out")]
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", "from openral_cli.app import main; main()", *words],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+    finally:
+        subprocess.run(["umount", "--lazy", str(disk)], check=True)
+    assert done.returncode == 1, done.stdout
+    assert "Traceback" not in done.stderr
+    assert re.search(
+        rf"{re.escape(str(disk))}\S*: No space left on device; free some space there", done.stderr
+    )
 
 
 def test_bags_are_not_written_over(recorded: Dataset, scene: Path, tmp_path: Path) -> None:

@@ -52,7 +52,8 @@ def test_an_episode_is_recorded_from_compressed_pictures(
 ) -> None:
     assert "recording" in told("start", "--patience", str(PATIENCE_S))
     end = time.monotonic() + PATIENCE_S
-    while (found := re.search(r"recording for ([0-9.]+) s", told("status"))) is None or float(found[1]) < 1.0:
+    frames = r"recording for [0-9.]+ s, (\d+) frames"
+    while (found := re.search(frames, told("status"))) is None or int(found[1]) < 6:
         assert time.monotonic() < end, "it does not record"
     told("stop")
     recorder.terminate()

@@ -67,6 +67,21 @@ def test_a_folder_that_holds_something_is_left_alone(two: tuple[Path, Path], tmp
         run("merge", *two, "--out", tmp_path)
 
 
+def test_an_episode_is_not_merged_with_itself(two: tuple[Path, Path], tmp_path: Path) -> None:
+    run("merge", *two, "--out", tmp_path / "all")
+    for folders, first, number, of in (
+        ((two[0], two[0]), two[0] / "dataset", 0, 0),
+        ((two[0], f"{two[0]}/../a/dataset"), two[0] / "dataset", 0, 0),
+        ((tmp_path / "all", two[1]), tmp_path / "all", 0, 2),
+    ):
+        with pytest.raises(DatasetError) as refused:
+            run("merge", *folders, "--out", tmp_path / "twice")
+        assert f"episode {number} is episode {of} of {first} as well, and would be there twice" in str(
+            refused.value
+        )
+        assert not (tmp_path / "twice").exists()
+
+
 def test_datasets_with_other_columns_are_not_merged(two: tuple[Path, Path], tmp_path: Path) -> None:
     other = record(tmp_path / "c", "push")
     info = other / "dataset" / "meta" / "info.json"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import queue
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from openral_core.errors import ManifestError
 from openral_core.files.share import share_directory
 from openral_core.scene import load_scene
 from openral_robot_bridge.cameras.camera_check import judge_camera
-from openral_robot_bridge.cameras.device import shown
+from openral_robot_bridge.cameras.device import CameraDevice, shown
 from openral_robot_bridge.cameras.picture_fit import PictureFit
 from openral_robot_bridge.cameras.picture_health import PictureFeed
 
@@ -96,6 +97,17 @@ def test_a_camera_is_judged_by_what_its_scene_promises() -> None:
     [silent] = judge_camera(scene, camera, PictureFeed("front").report(0.0))
     assert not silent.ok
     assert "no picture has come" in silent.found
+
+
+@pytest.mark.parametrize("device", ["http://127.0.0.1:9/front.mjpg", "/dev/video-none"])
+def test_a_camera_that_is_not_there_is_told_once_and_in_words(
+    device: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    faults: queue.SimpleQueue[str] = queue.SimpleQueue()
+    camera = CameraDevice(device, None, lambda stamp, picture: None, faults.put)
+    assert faults.get(timeout=30) == f"{device} cannot be opened; is it plugged in, and nobody else's?"
+    camera.close()
+    assert capfd.readouterr() == ("", "")
 
 
 def test_what_stands_in_a_url_for_a_password_is_not_shown() -> None:

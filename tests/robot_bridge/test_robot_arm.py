@@ -269,6 +269,16 @@ def test_an_arm_that_does_not_come_up_in_time_leaves_no_process(
     assert multiprocessing.active_children() == []
 
 
+def test_an_arm_that_keeps_silent_is_told_of_while_it_is_waited_for(
+    scene_with: Scenes, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("openral_robot_bridge.process.QUIET_S", 0.01)
+    RobotArm(scene_with("fake", "10.0.0.7")).close()
+    assert [record.getMessage() for record in caplog.records] == [
+        "the arm at 10.0.0.7 does not answer yet; is another program connected to it? Waiting up to 60 s"
+    ]
+
+
 def test_what_fails_behind_the_connection_leaves_no_process(
     scene_with: Scenes, monkeypatch: pytest.MonkeyPatch
 ) -> None:

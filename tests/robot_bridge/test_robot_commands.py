@@ -17,7 +17,7 @@ from arm_scenes import read_arm_scene, write_arm_scene
 from twin_process import TwinProcess
 from typer.testing import CliRunner
 
-from openral_core.errors import ContractError, ControlError, ManifestError, UsageError
+from openral_core.errors import ContractError, ControlError, ManifestError, OutputError, UsageError
 from openral_core.files.share import share_directory
 from openral_robot_bridge.commands import app
 from openral_robot_bridge.driver import ArmError, ArmMode, ArmState
@@ -229,3 +229,15 @@ def test_a_skill_that_does_not_fit_is_not_tried(skill: str, why: str, tmp_path: 
     with pytest.raises(ContractError, match=why):
         CliRunner().invoke(app, words, catch_exceptions=False)
     assert not out.exists()
+
+
+@pytest.mark.parametrize("verb", ["try", "world"])
+def test_what_an_earlier_run_left_is_not_written_over(verb: str, tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_text("an earlier run's")
+    words = {"try": ["--rskill", "mini-robosuite-panda"], "world": []}[verb]
+    refused = CliRunner().invoke(app, [verb, "fr3_robosuite_lift", *words, "--out", str(tmp_path)]).exception
+    assert isinstance(refused, OutputError)
+    assert str(refused) == (
+        f"--out {tmp_path}: holds something already, which is not written over; name a new folder, or an empty one"
+    )
+    assert (tmp_path / "result.json").read_text() == "an earlier run's"

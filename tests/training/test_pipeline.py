@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import time
@@ -17,10 +18,12 @@ from safetensors.torch import load_file
 from openral_core.errors import ContractError, ManifestError, NotFoundError
 from openral_data.episode import decode_png, encode_png
 from openral_data.lerobot_v3 import Dataset, DatasetWriter, open_dataset
-from openral_rskill.mini.checkpoint import WEIGHTS, read_metadata
+from openral_rskill.mini import WEIGHTS
+from openral_rskill.mini.checkpoint import read_metadata
 from openral_rskill.store.lock import sha256_of
 from openral_training import bc, collect, reward
 from openral_training.disturbed_expert import noisy_actor
+from openral_training.frames import frame_cache
 from openral_training.task_recipe import Recipe, load_recipe, metadata_of
 
 SMALL = {
@@ -130,6 +133,25 @@ def test_killed_collection_goes_on_and_gives_the_same_bytes(
 def test_unfinished_dataset_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="openral train collect"):
         open_dataset(tmp_path)
+
+
+def test_a_disk_without_room_for_the_frames_is_an_error_and_no_crash(
+    dataset: Dataset, tmp_path: Path
+) -> None:
+    files = [path for path in dataset.root.rglob("*") if path.is_file() and ".cache" not in path.parts]
+    used_kb = sum(4 * (path.stat().st_size // 4096 + 1) for path in files)
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={used_kb + 512}k", "tmpfs", str(tmp_path)]
+    done = subprocess.run(mount, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"a small disk cannot be mounted here: {done.stderr.strip()}")
+    try:
+        shutil.copytree(dataset.root, tmp_path / "data", ignore=shutil.ignore_patterns(".cache"))
+        small = open_dataset(tmp_path / "data")
+        with pytest.raises(OSError, match="No space left on device") as full:
+            frame_cache(small, small.cameras[0], 96)
+        assert Path(full.value.filename).parent == tmp_path / "data" / ".cache"
+    finally:
+        subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)
 
 
 def test_png_is_lossless() -> None:

@@ -148,12 +148,16 @@ class SequentialWriter:
         self._open().writer.flush(sync=True)
 
     def close(self) -> None:
-        """Complete the file and write `metadata.yaml`; a second call does nothing."""
+        """Complete the file and write `metadata.yaml`; a second call does nothing, also if the first failed.
+
+        Raises:
+            OSError: the disk is full; messages that were flushed can be read all the same.
+        """
         if self._file is None or self._options is None or self._process != os.getpid():
             return  # a forked child leaves the bag to its parent
-        self._close_file(self._file)
-        self._file = None
+        file, self._file = self._file, None
         _OPEN.discard(self)
+        self._close_file(file)
         target = Path(self._options.uri) / FILE_NAME
         part = target.with_suffix(".yaml.part")
         part.write_text(to_yaml(self._metadata()), encoding="utf-8")

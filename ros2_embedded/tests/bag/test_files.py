@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import Reader
@@ -258,3 +261,34 @@ def test_definition_holds_every_nested_message_once():
     assert text.count("MSG: ") == len({line for line in text.splitlines() if line.startswith("MSG: ")})
     assert "float64 w 1" in text
     assert "float64[36] covariance\n" in text
+
+
+FULL_DISK = """
+import resource, signal, sys
+from std_msgs.msg import String
+from rclpy.serialization import serialize_message
+from rosbag2_py import ConverterOptions, SequentialWriter, StorageOptions, TopicMetadata
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+writer = SequentialWriter()
+writer.open(StorageOptions(uri=sys.argv[1]), ConverterOptions("cdr", "cdr"))
+writer.create_topic(TopicMetadata(0, "/chatter", "std_msgs/msg/String", "cdr"))
+for number in range(100):
+    writer.write("/chatter", serialize_message(String(data=str(number))), 1_700_000_000 * 10**9 + number)
+writer.flush()
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+writer.write("/chatter", serialize_message(String(data="x" * 10_000)), 1_700_000_001 * 10**9)
+for _ in range(2):
+    try:
+        writer.close()
+        print("closed")
+    except OSError as error:
+        print(error.strerror)
+"""
+
+
+def test_a_bag_that_a_full_disk_keeps_from_being_closed_says_so_once(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, str(tmp_path / "bag")], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "File too large\nclosed\n", "the second call does nothing"
+    assert done.stderr == "", "nothing is tried again while the program ends"

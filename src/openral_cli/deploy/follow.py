@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
+from openral_cli.deploy.full_disk import DiskWatch
 from openral_core.process.announcements import is_announcement
 from openral_core.process.launched_deployment import LAUNCH_LOG, is_trouble, running
 
@@ -53,15 +54,20 @@ def follow(
         console.status(waiting) as status,
         running(file, arguments, folder / LAUNCH_LOG, on_line) as deployment,
     ):
-        shown = 0
+        shown, disk = 0, DiskWatch(folder)
         try:
             while deployment.wait(POLL_S) is None:
                 shown = _show_steps(console, status, folder, shown)
+                if full := disk.look():
+                    console.print(full, style="red", markup=False, soft_wrap=True)
         except KeyboardInterrupt:
             ended_by = came[0] if came else signal.SIGINT
             status.update("stopping")
         code = deployment.close()
         _show_steps(console, status, folder, shown)
+    if disk.was_full:
+        what = "its disk was full: what is told of the run below may be of a mission before the last one"
+        console.print(f"{folder}: {what}", style="red", markup=False, soft_wrap=True)
     return ended_by, code
 
 

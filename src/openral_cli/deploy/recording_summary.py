@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,11 +10,14 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from openral_core.errors import OpenralError
+from openral_core.errors import OpenralError, OutputError
+from openral_core.files.output_folder import check_folder
+from openral_core.process.announcements import RECORDING_STOPPED
+from openral_core.process.launched_deployment import LAUNCH_LOG
 from openral_data.datasets.listing import datasets_below
 from openral_data.lerobot_v3 import open_dataset
 from openral_data.recording.strategy import Strategy, strategy_of
-from openral_data.recording_folder import RUN_RECORDING, RecordingFolder
+from openral_data.recording_folder import GIGABYTE, MIN_FREE_GB, RUN_RECORDING, RecordingFolder
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,8 @@ class RunRecording:
     strategy: Strategy
     episodes: int
     frames: int
+    log: Path
+    """Of the launch, in which the recorder says what went wrong."""
 
     @classmethod
     def of(cls, arguments: Mapping[str, str], run_dir: Path) -> RunRecording | None:
@@ -32,13 +38,17 @@ class RunRecording:
         Args:
             arguments: of the launch file, with `record` and `record_dir`.
             run_dir: folder of the run.
+
+        Raises:
+            OutputError: nothing can be recorded there: it cannot be written, or there is too little room.
         """
         name = arguments.get("record", "none")
         if name == "none":
             return None
         given = arguments.get("record_dir", "")
-        folder = Path(given) if given else run_dir / RUN_RECORDING
-        return cls(folder, strategy_of(name), *_held(folder))
+        folder, strategy = Path(given) if given else run_dir / RUN_RECORDING, strategy_of(name)
+        _require_room(folder, "--record-dir" if given else "recording folder")
+        return cls(folder, strategy, *_held(folder), run_dir / LAUNCH_LOG)
 
     def report(self, console: Console) -> bool:
         """Print what was recorded since; return whether it is what was asked for.
@@ -58,6 +68,9 @@ class RunRecording:
             added = _counted(held[0] - self.episodes, held[1] - self.frames)
             console.print(f"recorded {added}: {escape(str(self.folder))}", soft_wrap=True)
             return True
+        if stopped := self._stopped():
+            console.print(f"[red]nothing was recorded[/red]: {escape(stopped)}", soft_wrap=True)
+            return False
         if self.strategy.on_highlight or self.strategy.corrected_only:
             why = "nobody asked for a highlight" if self.strategy.on_highlight else "nobody took the arm"
             console.print(f"nothing was recorded: {why}", soft_wrap=True)
@@ -70,11 +83,32 @@ class RunRecording:
         console.print(f"[red]nothing was recorded[/red]: {why}", soft_wrap=True)
         return False
 
+    def _stopped(self) -> str:
+        """Return why the recorder stopped, in its own words; empty: it did not, or nobody knows."""
+        try:
+            lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return ""
+        told = [after for line in lines if (after := line.partition(RECORDING_STOPPED)[2])]
+        return told[-1] if told else ""
+
     def _report_unfinished(self, console: Console) -> None:
         left = len(RecordingFolder(self.folder).unfinished())
         if left:
             fix = escape(f"`openral data repair {self.folder}` keeps what was written")
             console.print(f"[yellow]{left} unfinished[/yellow]: {fix}", soft_wrap=True)
+
+
+def _require_room(folder: Path, what: str) -> None:
+    """See that a recorder would record there. Raises OutputError: it would not."""
+    check_folder(folder, what)
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    free = shutil.disk_usage(there).free / GIGABYTE
+    if free < MIN_FREE_GB:
+        raise OutputError(
+            f"{what} {folder}: {free:.1f} GB are free there, and nothing is recorded below {MIN_FREE_GB:g} GB; free "
+            "some space, or name another --record-dir"
+        )
 
 
 def _held(folder: Path) -> tuple[int, int]:

@@ -31,6 +31,7 @@ from openral_control.ros.intervention_service import InterventionService
 from openral_control.ros.message_batch import Outbox
 from openral_control.ros.robot_publisher import to_time
 from openral_core.errors import OpenralError
+from openral_core.files.output_folder import disk_fault
 from openral_core.graph.namespaces import DEFAULT_NAMESPACE
 from openral_core.guarded_callbacks import GuardedCallbacks
 from openral_core.process.stop_signals import StopSignals
@@ -227,7 +228,8 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
         except OpenralError as error:
             self._fail(str(error))
         except Exception as error:  # noqa: BLE001  a simulator raises what it likes; the process must end
-            self._fail(f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
+            fault = disk_fault(error) if isinstance(error, OSError) else None
+            self._fail(fault or f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
         finally:
             ready.set()
 

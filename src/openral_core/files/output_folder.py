@@ -62,6 +62,24 @@ def check_folder(path: Path, what: str) -> Path:
     return path
 
 
+def check_new_folder(path: Path, what: str) -> Path:
+    """See that a folder can be made and written to and that nothing is in it yet, and return it.
+
+    Args:
+        path: the folder; may exist.
+        what: the option or parameter that named it, for the message.
+
+    Raises:
+        OutputError: something is in it, or what `check_folder` finds.
+    """
+    check_folder(path, what)
+    if path.exists() and any(path.iterdir()):
+        raise OutputError(
+            f"{what} {path}: holds something already, which is not written over; name a new folder, or an empty one"
+        )
+    return path
+
+
 def make_private(path: Path) -> None:
     """Make the folder of a run: what cameras saw and what was said is for this user only (0700).
 
@@ -95,12 +113,24 @@ def check_file(path: Path, what: str) -> Path:
     return path
 
 
-def disk_fault(error: OSError) -> str | None:
-    """Return one line about a fault of a disk or its permissions; None for any other error, which is a bug's."""
+def disk_fault(error: OSError, place: Path | None = None) -> str | None:
+    """Return one line about a fault of a disk or its permissions; None for any other error, which is a bug's.
+
+    Args:
+        error: the fault; where it names no file, as a write into an open one does not, `place` is named.
+        place: folder or file that was written; None: nobody knows.
+    """
     if error.errno not in _FIXES:
         return None
-    where = f"{error.filename}: " if error.filename is not None else ""
-    return f"{where}{_reason(error)}; {_FIXES[error.errno]}"
+    where = error.filename if error.filename is not None else place
+    named = f"{where}: " if where is not None else ""
+    return f"{named}{os.strerror(error.errno)}; {_FIXES[error.errno]}"
+
+
+def write_fault(error: Exception, place: Path) -> str:
+    """Return in one line why something could not be written at `place`, whatever was raised."""
+    fault = disk_fault(error, place) if isinstance(error, OSError) else None
+    return fault or str(error)
 
 
 def _reason(error: OSError) -> str:

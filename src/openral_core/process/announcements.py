@@ -9,6 +9,8 @@ STARTED_AGAIN = "it is started again"
 GOES_ON_WITHOUT = "the deployment goes on without it"
 MISSION_ENDED = "the mission has ended"
 """Reason of a launch's end that is no trouble."""
+RECORDING_STOPPED = "recording stopped: "
+"""Begin of what a recorder says when nothing can be recorded any more."""
 _ARM = "{driver} arm at {address}, {rate_hz:g} Hz, {how}"
 _CONSOLE = "openral console: {url}"
 

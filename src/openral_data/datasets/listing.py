@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from rich.console import Group
-from rich.table import Table
 from rich.text import Text
 
+from openral_core.cli.listing import RowListing
 from openral_core.cli.printable import printable, printable_lines
 from openral_core.errors import NotFoundError, OpenralError, OutputError
 from openral_data.lerobot_v3 import Dataset, open_dataset
@@ -65,10 +65,8 @@ def list_table(folder: Path) -> Group:
     Raises:
         NotFoundError: there is none.
     """
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    for name in ("dataset", "episodes", "frames", "fps", "cameras", "robot", "succeeded", "left\nbehind"):
-        side: Literal["left", "right"] = "left" if name in ("dataset", "robot") else "right"
-        table.add_column(name, justify=side, no_wrap=name != "dataset", overflow="fold")
+    heads = ("dataset", "episodes", "frames", "fps", "cameras", "robot", "succeeded", "left\nbehind")
+    table = RowListing(*heads, right=[name for name in heads if name not in ("dataset", "robot")])
     count, unreadable = 0, list[str]()
     for root in datasets_below(folder):
         count += 1
@@ -97,12 +95,10 @@ def list_table(folder: Path) -> Group:
     return Group(table, *(Text(printable_lines(line)) for line in unreadable))
 
 
-def episode_table(dataset: Dataset) -> Table:
+def episode_table(dataset: Dataset) -> RowListing:
     """Return a table with one line for each episode."""
-    table = Table(box=None, pad_edge=False)
-    for name in ("episode", "s", "words", "skill", "seed", "outcome", "by", "corrected", "remarks"):
-        side: Literal["left", "right"] = "right" if name in ("episode", "s", "seed") else "left"
-        table.add_column(name, justify=side, overflow="fold")
+    heads = ("episode", "s", "words", "skill", "seed", "outcome", "by", "corrected", "remarks")
+    table = RowListing(*heads, right=("episode", "s", "seed"))
     episodes, fps = dataset.episodes, float(dataset.info["fps"])
     for place, number in enumerate(episodes["episode_index"]):
         row: dict[str, Any] = {name: values[place] for name, values in episodes.items()}

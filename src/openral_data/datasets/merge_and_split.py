@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from openral_core.errors import DatasetError, NotFoundError, OutputError, UsageError
-from openral_core.files.output_folder import check_folder
+from openral_core.errors import DatasetError, NotFoundError, UsageError
+from openral_core.files.output_folder import check_new_folder
 from openral_data.column_statistics import ColumnStatistics
 from openral_data.datasets.check import dataset_faults
 from openral_data.lerobot_meta import read_rows, tasks_table
@@ -74,14 +74,13 @@ def write_selection(out: Path, selections: Sequence[EpisodeSelection]) -> int:
     """Write a dataset of chosen episodes, one selection after the other, and return their number.
 
     Raises:
-        DatasetError: the datasets have different columns or rates, or chosen episodes have faults.
+        DatasetError: the datasets have different columns or rates, or chosen episodes have faults or are the same.
         OutputError: the folder holds something, or cannot be written.
     """
-    if out.exists() and any(out.iterdir()):
-        raise OutputError(f"{out} holds something already; name another --out")
-    check_folder(out, "--out")
+    check_new_folder(out, "--out")
     for selection in selections[1:]:
         _check_alike(selections[0].dataset, selection.dataset)
+    _require_distinct(selections)
     for selection in selections:
         _require_sound(selection)
     target = out.resolve()
@@ -98,6 +97,24 @@ def write_selection(out: Path, selections: Sequence[EpisodeSelection]) -> int:
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return count
+
+
+def _require_distinct(selections: Sequence[EpisodeSelection]) -> None:
+    """Raise DatasetError if an episode was chosen twice: it would count twice in all that is learnt or measured.
+
+    A recorded episode is known by its `recording_id`, whichever dataset it was copied to; others by their place.
+    """
+    known: dict[object, tuple[Path, int]] = {}
+    for selection in selections:
+        root, episodes = selection.dataset.root, selection.dataset.episodes
+        ids = dict(zip(episodes["episode_index"], episodes.get("recording_id", ()), strict=False))
+        for number in selection.episodes:
+            first, of = known.setdefault(ids.get(number) or (root.resolve(), number), (root, number))
+            if first is not root:
+                raise DatasetError(
+                    f"{root}: episode {number} is episode {of} of {first} as well, and would be there twice; name each "
+                    "dataset once, or take the other episodes with `openral data split`"
+                )
 
 
 def _require_sound(selection: EpisodeSelection) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
+from openral_core.files.output_folder import write_fault
 from openral_data.recording.dataset_ring import DatasetRing
 from openral_data.recording.journal import read_segment
 from openral_data.recording.outcome import FAILURE, UNKNOWN, Verdicts, simulator_verdict
@@ -77,8 +78,9 @@ class EpisodeFinisher:
             try:
                 job()
             except Exception as error:  # noqa: BLE001  the next episode is finished all the same
+                why = write_fault(error, self._ring.folder.root)
                 self._say(
-                    f"an episode was not finished, its segments stay for `openral data repair`: {error}", True
+                    f"an episode was not finished, its segments stay for `openral data repair`: {why}", True
                 )
 
     def _finish(self, segments: Sequence[Path], about: dict[str, Any], operator: Callable[[], str]) -> None:

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from openral_core.errors import OpenralError
+from openral_core.files.output_folder import write_fault
+from openral_core.process.announcements import RECORDING_STOPPED
 from openral_data.episode_bag import EpisodeBag
 from openral_data.recorded_columns import RecordedColumns
 from openral_data.recording.assembler import ExecutedStep, FrameAssembler, RecordingLosses
@@ -26,11 +28,10 @@ from openral_data.recording.finisher_thread import EpisodeFinisher
 from openral_data.recording.frame import RecordedFrame
 from openral_data.recording.journal import SegmentWriter
 from openral_data.recording.strategy import HIGHLIGHT_PART_S, HIGHLIGHT_S, Strategy
-from openral_data.recording_folder import BAG_NAME, RecordingFolder, RecordingLock
+from openral_data.recording_folder import BAG_NAME, GIGABYTE, RecordingFolder, RecordingLock
 
 FLUSH_S = 0.5
 """[s] between two flushes: what a kill may cost."""
-GIGABYTE = 1e9
 COMES_BACK, RETRY_S = 1.1, 10.0
 """Recording goes on when so much of the floor is free again, and so long [s] after a write that failed."""
 
@@ -367,7 +368,7 @@ class EpisodeRecorder:
                 close()
             except (OpenralError, OSError, ValueError) as error:
                 whole = False
-                self.stopped_by = self.stopped_by or str(error)
+                self.stopped_by = self.stopped_by or write_fault(error, self.folder.root)
         if not whole:
             self._say(
                 f"a segment could not be closed and stays for `openral data repair`: {self.stopped_by}", True
@@ -385,7 +386,7 @@ class EpisodeRecorder:
 
     def fail(self, error: Exception) -> None:
         """End the recording, and nothing else, for what went wrong; what was written is kept for a repair."""
-        self.stopped_by = f"recording stopped: {error}"
+        self.stopped_by = f"{RECORDING_STOPPED}{write_fault(error, self.folder.root)}"
         self._retry_s = time.monotonic() + RETRY_S
         self._say(self.stopped_by, True)
         opened, self._open = self._open, None
@@ -397,7 +398,7 @@ class EpisodeRecorder:
         free = self.free_bytes
         if free < self._floor and not self.stopped_by:
             self.stopped_by = (
-                f"recording stopped: {free / GIGABYTE:.1f} GB are free in {self.folder.root}, the floor is "
+                f"{RECORDING_STOPPED}{free / GIGABYTE:.1f} GB are free in {self.folder.root}, the floor is "
                 f"{self._floor / GIGABYTE:.1f} GB; free some space, the arm goes on"
             )
             self._say(self.stopped_by, True)

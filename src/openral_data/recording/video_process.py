@@ -24,6 +24,8 @@ from typing import Any, BinaryIO
 import av
 import numpy as np
 
+from openral_core.errors import OutputError
+from openral_core.files.output_folder import disk_fault
 from openral_data.recorded_columns import CODEC, PIXELS, rate
 
 COMMAND = struct.Struct("<cI")
@@ -75,41 +77,69 @@ class _Video:
         self.container.close()
 
 
-def _begin(data: bytes) -> list[tuple[str, _Video]]:
-    said = json.loads(data)
-    folder = Path(said["folder"])
-    return [
-        (one["key"], _Video.begin(video_file(folder, one["key"]), said["fps"], one["height"], one["width"]))
-        for one in said["cameras"]
-    ]
+class _Segment:
+    """The videos of the segment that is being written."""
+
+    def __init__(self) -> None:
+        self.folder: Path | None = None
+        self._videos: list[tuple[str, _Video]] = []
+
+    def begin(self, data: bytes) -> None:
+        said = json.loads(data)
+        self.folder = folder = Path(said["folder"])
+        self._videos = [
+            (
+                one["key"],
+                _Video.begin(video_file(folder, one["key"]), said["fps"], one["height"], one["width"]),
+            )
+            for one in said["cameras"]
+        ]
+
+    def add(self, data: bytes) -> None:
+        self._videos[data[0]][1].add(data[1:])
+
+    def end(self) -> dict[str, int]:
+        """Close the files, and return the frames of each."""
+        videos, self._videos = self._videos, []
+        for _, video in videos:
+            video.end()
+        return {key: video.frames for key, video in videos}
 
 
 def serve(commands: BinaryIO, answers: BinaryIO) -> None:
-    """Obey until the commands end. Raises OSError or FFmpegError: the disk is full."""
-    videos: list[tuple[str, _Video]] = []
+    """Obey until the commands end. Raises OutputError: the disk is full, or cannot be written."""
+    segment = _Segment()
     assert CODEC == "h264"
-    while True:
-        head = commands.read(COMMAND.size)
-        if len(head) < COMMAND.size:
-            break
-        what, size = COMMAND.unpack(head)
-        data = commands.read(size)
-        if len(data) < size:
-            break
-        if what == b"O":
-            videos = _begin(data)
-        elif what == b"I":
-            videos[data[0]][1].add(data[1:])
-        elif what == b"C":
-            for _, video in videos:
-                video.end()
-            counts = {key: video.frames for key, video in videos}
-            answers.write(json.dumps(counts).encode() + b"\n")
-            answers.flush()
-            videos = []
-    for _, video in videos:  # the parent is gone: what was encoded is kept
-        video.end()
+    try:
+        while (command := _read(commands)) is not None:
+            what, data = command
+            if what == b"O":
+                segment.begin(data)
+            elif what == b"I":
+                segment.add(data)
+            elif what == b"C":
+                answers.write(json.dumps(segment.end()).encode() + b"\n")
+                answers.flush()
+        segment.end()  # the parent is gone: what was encoded is kept
+    except OSError as error:
+        fault = disk_fault(error, segment.folder)
+        if fault is None:
+            raise
+        raise OutputError(fault) from error
+
+
+def _read(commands: BinaryIO) -> tuple[bytes, bytes] | None:
+    """Return the next command and its data; None: they have ended."""
+    head = commands.read(COMMAND.size)
+    if len(head) < COMMAND.size:
+        return None
+    what, size = COMMAND.unpack(head)
+    data = commands.read(size)
+    return None if len(data) < size else (what, data)
 
 
 if __name__ == "__main__":
-    serve(sys.stdin.buffer, sys.stdout.buffer)
+    try:
+        serve(sys.stdin.buffer, sys.stdout.buffer)
+    except OutputError as error:
+        sys.exit(f"error: {error}")

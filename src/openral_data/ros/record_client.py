@@ -73,9 +73,9 @@ def show_status(patience_s: float, namespace: str) -> int:
         console.print(_MISSING, soft_wrap=True)
         return NOBODY
     said = heard[-1]
-    doing = (
-        f'recording for {said.episode_s:.1f} s: "{said.instruction}"' if said.recording else "not recording"
-    )
+    doing = "not recording"
+    if said.recording:
+        doing = f'recording for {said.episode_s:.1f} s, {said.frames} frames: "{said.instruction}"'
     rows = [
         f"strategy {said.strategy}, {doing}",
         f"{said.episodes} episodes in {said.folder}, {said.free_gb:.1f} GB free",

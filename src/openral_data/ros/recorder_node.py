@@ -37,11 +37,11 @@ from openral_core.ros.run_node import run_node
 from openral_core.scene import load_scene
 from openral_data.recorded_columns import RecordedColumns
 from openral_data.recording.outcome import OUTCOMES
-from openral_data.recording.recorder import GIGABYTE, EpisodeRecorder
+from openral_data.recording.recorder import EpisodeRecorder
 from openral_data.recording.repair import repair_recording
 from openral_data.recording.strategy import strategy_of
 from openral_data.recording.task_lookup import task_words
-from openral_data.recording_folder import RUN_RECORDING, RecordingFolder
+from openral_data.recording_folder import GIGABYTE, MIN_FREE_GB, RUN_RECORDING, RecordingFolder
 from openral_data.ros.intake import MessageIntake
 from openral_data.ros.topics import RecordedTopic, recorded_topics
 
@@ -68,7 +68,7 @@ class RecorderNode(GuardedCallbacks, Node):
         super().__init__("recorder", namespace=DEFAULT_NAMESPACE)
         for name, default in (("scene", ""), ("strategy", "episodes"), ("folder", ""), ("run_dir", "")):
             self.declare_parameter(name, default)
-        self.declare_parameter("min_free_gb", 2.0)
+        self.declare_parameter("min_free_gb", MIN_FREE_GB)
         self.declare_parameter("compressed", False)
         self.dropped_images = 0
         self._work: SimpleQueue[Callable[[], None]] = SimpleQueue()

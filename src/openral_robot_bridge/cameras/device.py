@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 import time
@@ -16,6 +17,9 @@ REOPEN_S = 1.0
 """[s] between two attempts to open a device."""
 TIMEOUT_MS = 2000
 """[ms] that a stream may take to open, and for one picture."""
+_LOG_LEVEL, _FFMPEG_LOG_LEVEL = "OPENCV_LOG_LEVEL", "OPENCV_FFMPEG_LOGLEVEL"
+"""Variables by which a user has OpenCV, and ffmpeg within it, say more."""
+_FFMPEG_QUIET = "-8"
 PATIENCE_S = 3.0
 """[s] that the thread has to end."""
 
@@ -47,6 +51,7 @@ class CameraDevice:
         self._device, self._capture = device, capture
         self._on_picture, self._on_fault = on_picture, on_fault
         self._closed = threading.Event()
+        _keep_opencv_quiet()
         self._thread = threading.Thread(target=self._run, name=f"camera {shown(device)}", daemon=True)
         self._thread.start()
 
@@ -89,3 +94,13 @@ class CameraDevice:
             taken, picture = opened.retrieve()
             if taken:
                 self._on_picture(stamp_ns, cv2.cvtColor(picture, cv2.COLOR_BGR2RGB).astype("uint8"))
+
+
+def _keep_opencv_quiet() -> None:
+    """Have OpenCV and ffmpeg write nothing to the terminal each time a device is tried: `on_fault` is told in words.
+
+    The backend of ffmpeg reads its level from the environment alone, when it opens its first stream.
+    """
+    if _LOG_LEVEL not in os.environ:
+        cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
+    os.environ.setdefault(_FFMPEG_LOG_LEVEL, _FFMPEG_QUIET)

@@ -17,8 +17,9 @@ from typing import Any
 
 import yaml
 
-from openral_core.errors import ManifestError, NotFoundError
+from openral_core.errors import ManifestError, NotFoundError, SimulationError
 from openral_core.process.launched_deployment import LAUNCH_LOG, running
+from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
 from openral_robot_bridge.driver import ended_by_arm
 from openral_robot_bridge.ros.trial_operator import TrialOperator
@@ -28,7 +29,10 @@ from openral_rskill.registry import RSkillPackage
 from openral_rskill.result_provenance import provenance, write_result
 from openral_sim_bridge.backends.fingerprint import fingerprint
 from openral_sim_bridge.backends.mjcf.options import read_options
+from openral_sim_bridge.backends.mjcf.world import CompiledScene
 
+RESULT = "result.json"
+"""File of the rows, in the run's folder."""
 LAUNCH_FILE = "deploy_robot.launch.py"
 READY_S = 180.0
 """[s] that the deployment has to load its skill, on a busy machine."""
@@ -77,7 +81,7 @@ def run_trials(
     folder: Path,
     progress: Callable[[TrialRow], None],
 ) -> dict[str, Any]:
-    """Try a skill, and return the result, which also lies in the folder as `result.json`.
+    """Try a skill, and return the result, which also lies in the folder as `RESULT`.
 
     Args:
         scene: with an arm whose driver is franka, and a model of family mjcf.
@@ -87,8 +91,10 @@ def run_trials(
         progress: told each row.
 
     Raises:
-        OpenralError: the scene has no such arm, or twin or deployment ended.
+        OpenralError: the scene has no such arm or not all of these initial states, which is said before anything
+            moves; or twin or deployment ended.
     """
+    _require_trials(scene, plan)
     file = _write_scene(scene, package, plan, folder)
     rows: list[TrialRow] = []
 
@@ -110,7 +116,7 @@ def run_trials(
                     **fingerprint(load_scene(str(file))),
                 },
             }
-            write_result(folder / "result.json", content)
+            write_result(folder / RESULT, content)
     return content
 
 
@@ -175,12 +181,25 @@ def _try(twin: CommandedTwin, operator: TrialOperator, plan: TrialPlan, init_id:
     )
 
 
-def _write_scene(scene: DeployScene, package: RSkillPackage, plan: TrialPlan, folder: Path) -> Path:
-    """Write the scene with this skill, and with its arm and its cameras at the twin's address; return its path."""
+def _require_trials(scene: DeployScene, plan: TrialPlan) -> None:
+    """See that the scene has such an arm, its model, and every initial state that is tried."""
     if scene.arm is None or scene.arm.driver != "franka" or scene.source is None:
         raise ManifestError(
             f"scene {scene.scene.id}: trials need the twin of `arm.driver: franka`; name such a scene"
         )
+    states = CompiledScene(scene, load_robot(scene.robot_id)).states
+    for init_id in range(plan.first, plan.first + plan.count):
+        try:
+            states.require(init_id)
+        except SimulationError as error:
+            span = f"{plan.count} trials from initial state {plan.first} on"
+            raise SimulationError(f"{span}: {error}; give another --init-id or --n-episodes") from error
+
+
+def _write_scene(scene: DeployScene, package: RSkillPackage, plan: TrialPlan, folder: Path) -> Path:
+    """Write the scene with this skill, and with its arm and its cameras at the twin's address; return its path."""
+    assert scene.arm is not None  # `_require_trials`
+    assert scene.source is not None
     content = yaml.safe_load(scene.source.path.read_text(encoding="utf-8"))
     options, _ = read_options(scene)
     content["scene"]["backend_options"]["model"] = str((scene.source.path.parent / options.model).resolve())

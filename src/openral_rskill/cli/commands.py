@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
+from openral_core.cli.listing import RowListing
 from openral_core.cli.tables import FAULT, OK, console
 from openral_core.errors import ManifestError
 from openral_rskill.cli import author, check, hub
@@ -24,15 +26,7 @@ def list_(search: Search = None) -> None:
     from openral_rskill.registry import load_package
     from openral_rskill.store.store_folders import skill_folders
 
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    for column in ("", "skill", "kind", "licence", "weights", "does"):
-        # A name cut short is nobody's name; a long licence is folded, so that there is room for what a skill does.
-        table.add_column(
-            column,
-            no_wrap=column in ("skill", "kind"),
-            overflow="fold",
-            max_width=10 if column in ("licence", "weights") else None,
-        )
+    table = RowListing("", "skill", "kind", "licence", "weights", "does")
     broken = []
     for folder in skill_folders(search or ()):
         try:
@@ -40,11 +34,12 @@ def list_(search: Search = None) -> None:
             where = _where(package)
         except ManifestError as error:
             broken.append(str(error))
-            table.add_row(FAULT, folder.name)
+            table.add_row(FAULT, escape(folder.name))
             continue
         manifest = package.manifest
         does = ", ".join(manifest.actions)
-        table.add_row(OK, manifest.short_name, manifest.kind, manifest.license, where, does)
+        told = (manifest.short_name, manifest.kind, manifest.license, where, does)
+        table.add_row(OK, *map(escape, told))
     console().print(
         table if table.row_count else "no skills; add a folder with an rskill.yaml, or use --search"
     )

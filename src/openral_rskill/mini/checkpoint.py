@@ -16,10 +16,9 @@ from torch import nn
 from openral_core.errors import PolicyError
 from openral_core.files.atomic import write_atomically
 from openral_core.files.json_file import read_json_object
+from openral_rskill.mini import CONFIG, WEIGHTS
 from openral_rskill.weights_writing import replaced_weights
 
-WEIGHTS = "model.safetensors"
-CONFIG = "config.json"
 MADE_OF = "made_of"
 """Key of the header under which `metadata` stands, as JSON."""
 NetworkT = TypeVar("NetworkT", bound=nn.Module)

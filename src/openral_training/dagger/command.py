@@ -27,10 +27,12 @@ def dagger(
 ) -> None:
     """Let an operator correct a policy in simulation, and retrain it; print each round on unseen states."""
     from openral_training.dagger.config import load_config
-    from openral_training.dagger.run import DaggerRun
 
     check_folder(out, "--out")
     chosen = load_config(config)
+
+    from openral_training.dagger.run import DaggerRun  # with torch and simulators, which take seconds
+
     if rounds is not None:
         chosen = chosen.model_copy(update={"rounds": rounds})
     run = DaggerRun(

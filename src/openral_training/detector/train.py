@@ -22,7 +22,8 @@ from torch.nn.functional import cross_entropy, l1_loss, logsigmoid
 from openral_core.errors import ContractError
 from openral_perception.colours import COLOURS
 from openral_perception.detectors.mini.network import STRIDE, MiniDetectorConfig, MiniDetectorNetwork
-from openral_rskill.mini.checkpoint import WEIGHTS, load_network, read_metadata, save_network
+from openral_rskill.mini import WEIGHTS
+from openral_rskill.mini.checkpoint import load_network, read_metadata, save_network
 from openral_rskill.result_provenance import commit
 from openral_rskill.store.lock import sha256_of
 from openral_training.checkpoint import identity, restore_run, same_form, save_run
@@ -165,6 +166,7 @@ def train(
         made_of["warm_start_sha256"] = from_sha256
         made_of["warm_start_made_of"] = json.dumps(earlier, sort_keys=True)
     save_network(network, shape, out, made_of)
+    state.unlink(missing_ok=True)
 
 
 def _shape(recipe: DetectorRecipe, things: NDArray[np.float32]) -> MiniDetectorConfig:

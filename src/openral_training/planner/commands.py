@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from openral_core.cli import numbers
-from openral_core.files.output_folder import check_folder
 from openral_training.devices import Device, DeviceOption
+from openral_training.training_folder import TrainingFolder
 
 
 def planner(
@@ -27,16 +27,23 @@ def planner(
     threads: Annotated[int, numbers.workers("Torch threads; not more than idle cores.")] = 1,
     device: DeviceOption = Device.auto,
 ) -> None:
-    """Train the offline planner's matcher on orders that a generator makes; about an hour on one core."""
+    """Train the offline planner's matcher on orders that a generator makes; about an hour on one core.
+
+    Goes on where it stopped.
+    """
     from openral_core.cli.progress import console, progress_bar
-    from openral_training.data_parallel import require_one_process
-    from openral_training.planner.train import PlannerConfig, nouns_of, train
+    from openral_training.planner.deployments import nouns_of
+
+    folder = TrainingFolder(out, result="planner.safetensors")
+    folder.check()
+    nouns = {noun for path in without or () for noun in nouns_of(path)}
+
+    from openral_training.data_parallel import require_one_process  # with torch, which takes seconds
+    from openral_training.planner.train import PlannerConfig, train
 
     require_one_process("openral train planner", "start one process, without it")
-    check_folder(out, "--out")
-    nouns = {noun for path in without or () for noun in nouns_of(path)}
     config = PlannerConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
-    with progress_bar("training", steps) as (bar, task):
+    with progress_bar("training", steps, goes_on=folder.goes_on) as (bar, task):
         report = train(
             out,
             config,

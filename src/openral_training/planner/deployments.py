@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from openral_core.errors import ManifestError
 from openral_training.planner.inflection import gerund, participle
 
 LEXICON = Path(__file__).with_name("lexicon.yaml")
@@ -283,3 +284,19 @@ def _task(rng: random.Random, action: Action, thing: Thing, to: Thing | None) ->
         for pattern in chosen
     )
     return InventedTask(action, thing, to, examples)
+
+
+def nouns_of(path: Path) -> set[str]:
+    """Nouns of a suite's objects, or of a plain list with a noun a line.
+
+    Raises:
+        ManifestError: the file cannot be read.
+    """
+    try:
+        text = path.read_text()
+    except OSError as error:
+        raise ManifestError(f"{path}: {error.strerror}") from error
+    data = yaml.safe_load(text) if path.suffix in (".yaml", ".yml") else None
+    if isinstance(data, dict):
+        return {str(noun).lower() for skill in data.get("skills", ()) for noun in skill.get("objects", ())}
+    return {line.strip() for line in text.lower().splitlines() if line.strip()}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import random
-import time
 from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,23 +12,25 @@ from typing import Any
 
 import numpy as np
 import torch
-import yaml
 from safetensors.numpy import save_file
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn import functional as F
 
-from openral_core.errors import ManifestError, WeightsError
+from openral_core.errors import WeightsError
+from openral_core.files.atomic import write_atomically
 from openral_core.sentence_encoder import default_model_folder
 from openral_core.statistics import wilson_interval
 from openral_rskill.safetensors_file import weights_fault
 from openral_rskill.weights_writing import replaced_weights
+from openral_training.checkpoint import identity, restore_run, save_run
 from openral_training.devices import torch_device
 from openral_training.planner.deployments import Lexicon, make_deployment
 from openral_training.planner.labelled_utterance import ACTS, IGNORED, ORDER, Utterance
 from openral_training.planner.network import Matcher
 from openral_training.planner.speaker import Speaker, order_words
+from openral_training.training_folder import RUN_STATE
 
 MAX_TOKENS = 40
 HELD_OUT = 0.08
@@ -56,6 +57,8 @@ class PlannerConfig:
     """Tasks, other than the one meant, that an utterance is compared with in training."""
     learning_rate: float = 1e-3
     rank: int = 32
+    save_every: int = 100
+    """Optimiser steps between two states from which a killed run goes on."""
     seed: int = 0
     threads: int = 1
 
@@ -73,18 +76,20 @@ def train(
     out: Path,
     config: PlannerConfig,
     without: Collection[str] = (),
-    progress: Callable[[int, float], None] | None = None,
+    progress: Callable[[int, float], None] = lambda step, loss: None,
     warm_start: Path | None = None,
     device: str = "cpu",
 ) -> dict[str, Any]:
     """Train, evaluate, write `planner.safetensors` and `planner_eval.json` into `out`; return the evaluation.
 
-    The orders are the same on every torch device.
+    The orders are the same on every torch device, and depend on seed and step alone. An interrupted training in `out`
+    goes on where it stopped.
+
+    Raises:
+        ContractError: it was another one.
     """
-    begun = time.monotonic()
     torch.manual_seed(config.seed)
     torch.set_num_threads(config.threads)
-    rng = random.Random(config.seed)
     folder = default_model_folder()
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
@@ -95,7 +100,9 @@ def train(
     model.to(torch_device(device))
     optimiser = torch.optim.AdamW(model.parameters(), lr=config.learning_rate, weight_decay=0.01)
     model.train()
-    for step in range(config.steps):
+    state, run = out / RUN_STATE, identity(config, sorted(without), warm_start)
+    for step in range(restore_run(state, model, optimiser, run), config.steps):
+        rng = random.Random(f"{config.seed} {step}")
         warm = min(1.0, (step + 1) / 60) * 0.5 * (1 + math.cos(math.pi * step / config.steps))
         for group in optimiser.param_groups:
             group["lr"] = config.learning_rate * max(warm, 0.02)
@@ -105,19 +112,19 @@ def train(
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
-        if progress and step % 10 == 0:
-            progress(step, loss.item())
-        if step % 100 == 99:
+        progress(step + 1, loss.item())
+        if (step + 1) % config.save_every == 0:
+            save_run(state, model, optimiser, step + 1, run)
             save(model, out, config)
     save(model, out, config)
     found = evaluate(model, tokenizer, Lexicon((), (0.0, HELD_OUT)), random.Random(config.seed + 1))
     report = {
         "config": asdict(config),
-        "minutes": round((time.monotonic() - begun) / 60, 1),
         "without_nouns": len(list(without)),
         "held_out_objects": found,
     }
-    (out / "planner_eval.json").write_text(json.dumps(report, indent=1) + "\n")
+    write_atomically(out / "planner_eval.json", json.dumps(report, indent=1) + "\n")
+    state.unlink(missing_ok=True)
     return report
 
 
@@ -143,22 +150,6 @@ def _strange_words(tokenizer: Tokenizer) -> list[str]:
         and word.isalpha()
         and not word.endswith(NO_THING)
     ]
-
-
-def nouns_of(path: Path) -> set[str]:
-    """Nouns of a suite's objects, or of a plain list with a noun a line.
-
-    Raises:
-        ManifestError: the file cannot be read.
-    """
-    try:
-        text = path.read_text()
-    except OSError as error:
-        raise ManifestError(f"{path}: {error.strerror}") from error
-    data = yaml.safe_load(text) if path.suffix in (".yaml", ".yml") else None
-    if isinstance(data, dict):
-        return {str(noun).lower() for skill in data.get("skills", ()) for noun in skill.get("objects", ())}
-    return {line.strip() for line in text.lower().splitlines() if line.strip()}
 
 
 def _batch(rng: random.Random, lexicon: Lexicon, config: PlannerConfig) -> _Batch:

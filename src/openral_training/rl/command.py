@@ -29,18 +29,20 @@ def rl(
     device: DeviceOption = Device.auto,
 ) -> None:
     """Improve a cloned policy by PPO or GRPO in the simulator; print base and result on held-out states."""
-    import torch
+    from openral_training.rl.config import load_config, with_changes
+
+    chosen = with_changes(load_config(config), out=out, seed=seed, epochs=epochs)
+    check_folder(chosen.folder, "--out")
+
+    import torch  # which takes seconds, as do the simulators
 
     from openral_training.data_parallel import require_one_process
-    from openral_training.rl.config import load_config, with_changes
     from openral_training.rl.package import check_packable, package_result
     from openral_training.rl.policy_evaluation import IMAGINED
     from openral_training.rl.run import effective_settings, train
 
     require_one_process("openral train rl", "set cluster.component_placement, which starts its processes")
     torch.set_num_threads(1)  # the networks are small; more threads only get in the simulators' way
-    chosen = with_changes(load_config(config), out=out, seed=seed, epochs=epochs)
-    check_folder(chosen.folder, "--out")
     if package:
         check_packable(chosen)
     console.print(effective_settings(chosen), markup=False, highlight=False)

@@ -16,13 +16,11 @@ from openral_core.errors import ManifestError
 from openral_core.files.named_files import find_file
 from openral_core.files.yaml_document import Document, read_document
 from openral_core.schema import Fault, Schema, raise_faults, validate
-from openral_training.rl.policies.mini_actor import MiniActorConfig
-from openral_training.rl.policies.state_mlp import MlpConfig
-from openral_training.rl.policies.token_model import TokenConfig
 from openral_training.rl.settings.actor import Actor, InitialCloning
 from openral_training.rl.settings.algorithm import Grpo, Ppo
 from openral_training.rl.settings.cluster import Cluster
 from openral_training.rl.settings.env import Env
+from openral_training.rl.settings.initial_model import MiniActorConfig, MlpConfig, TokenConfig
 from openral_training.rl.settings.reward import ProgressReward
 from openral_training.rl.settings.rollout import Rollout
 from openral_training.rl.settings.runner import Runner

@@ -16,14 +16,14 @@ from openral_core.suite import with_task
 from openral_rskill.registry import resolve
 from openral_training.rl.config import RlConfig
 from openral_training.rl.envs.observation_encoder import EncoderFactory, StateEncoder
-from openral_training.rl.policies.mini_actor import MiniActor, MiniActorConfig
+from openral_training.rl.policies.mini_actor import MiniActor
 from openral_training.rl.policies.mini_features import MiniFeatures, check_skill
 from openral_training.rl.policies.policy import StochasticPolicy
-from openral_training.rl.policies.state_mlp import MlpConfig, MlpShape, StateMlp, load_state_mlp
+from openral_training.rl.policies.state_mlp import MlpShape, StateMlp, load_state_mlp
 from openral_training.rl.policies.token_actor import ImageEncoder, TokenActor
-from openral_training.rl.policies.token_model import TokenConfig
 from openral_training.rl.settings.actor import InitialCloning
 from openral_training.rl.settings.algorithm import Ppo
+from openral_training.rl.settings.initial_model import MiniActorConfig, MlpConfig, TokenConfig
 from openral_training.rl.state_cloning import clone, concatenated, demonstrate
 
 BASE = "base.safetensors"

@@ -19,7 +19,7 @@ from openral_core.suite import Suite
 from openral_rskill.registry import RSkillPackage, resolve
 from openral_training.rl.config import RlConfig
 from openral_training.rl.initial_policy import initial_policy
-from openral_training.rl.policies.mini_actor import MiniActorConfig
+from openral_training.rl.settings.initial_model import MiniActorConfig
 
 
 def check_packable(config: RlConfig) -> None:

@@ -33,7 +33,7 @@ def train(
     latent: int = 64,
     progress: Progress = lambda step, note: None,
 ) -> WorldNetwork:
-    """Train on rollouts and write the folder of a world model, see `files`.
+    """Train on rollouts and write the folder of a world model, see `files`; no state of the training stays there.
 
     Args:
         dataset: as `openral world-model collect` makes it.
@@ -82,4 +82,6 @@ def train(
     limit = uncertainty_limit(network, latents, rollouts, learnt, scale, config)
     model = WorldModelConfig(shape, rollouts.words, dataset.cameras[0], config.held_out, limit)
     save_world_model(out, network, model, scale, starts_of(rollouts, frames))
+    for state in out.glob("*.run.safetensors"):
+        state.unlink()
     return network

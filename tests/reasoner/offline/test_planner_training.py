@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file
 from typer.testing import CliRunner
 
 from openral_core.errors import InstallationError, ManifestError, WeightsError
@@ -17,11 +18,12 @@ from openral_reasoner.offline.clause_matcher import LearnedMatcher
 from openral_reasoner.offline.encoder import load_trained
 from openral_reasoner.planner import Proposal
 from openral_training.commands import app
-from openral_training.planner.deployments import Lexicon, make_deployment
+from openral_training.planner.deployments import Lexicon, make_deployment, nouns_of
 from openral_training.planner.inflection import gerund, participle
 from openral_training.planner.labelled_utterance import ORDER
 from openral_training.planner.speaker import Speaker
-from openral_training.planner.train import nouns_of
+from openral_training.planner.train import PlannerConfig
+from openral_training.planner.train import train as learn
 
 
 @pytest.mark.long
@@ -38,6 +40,30 @@ def test_a_tiny_training_writes_weights_that_the_planner_takes(tmp_path: Path) -
     assert matcher.scores("open the door", ["open the door", "close the door"]).shape == (2,)
     answer: Proposal = OfflinePlanner(matcher).plan("open the drawer for me", load_suite(DEFAULT).palette)
     assert answer is not None
+
+
+@pytest.mark.long
+def test_a_stopped_training_ends_where_an_unbroken_one_ends(tmp_path: Path) -> None:
+    class Stopped(Exception):
+        pass
+
+    def stop(step: int, loss: float) -> None:
+        if step == 3:
+            raise Stopped
+
+    config = PlannerConfig(steps=4, deployments=1, utterances=4, save_every=2)
+    learn(tmp_path / "one", config)
+    with pytest.raises(Stopped):
+        learn(tmp_path / "other", config, progress=stop)
+    steps: list[int] = []
+    learn(tmp_path / "other", config, progress=lambda step, loss: steps.append(step))
+    assert steps == [3, 4]
+    one, other = (load_file(tmp_path / name / "planner.safetensors") for name in ("one", "other"))
+    assert all(np.array_equal(one[name], other[name]) for name in one)
+    assert sorted(path.name for path in (tmp_path / "other").iterdir()) == [
+        "planner.safetensors",
+        "planner_eval.json",
+    ]
 
 
 @pytest.mark.parametrize("content", ["", "{}", None, "foreign"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import psutil
 import pytest
@@ -21,10 +23,12 @@ from openral_core.errors import SimulationError
 from openral_core.files.share import share_directory
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
+from openral_robot_bridge.trials.deployment_trials import TrialPlan, run_trials
 from openral_robot_bridge.trials.lockstep_trials import TwinWorld, tried
 from openral_robot_bridge.trials.trial import TrialRow, summary
 from openral_robot_bridge.trials.twin_process import CommandedTwin
 from openral_robot_bridge.twins.arm import TwinArm
+from openral_rskill.registry import resolve
 from openral_sim_bridge.backends.mjcf.world import CompiledScene
 from openral_sim_bridge.rollout import EpisodeJob, EpisodeRow
 
@@ -91,6 +95,41 @@ def test_a_twin_ends_with_the_process_that_told_it(
     finally:
         with contextlib.suppress(psutil.NoSuchProcess):
             twin.kill()
+
+
+@pytest.fixture
+def keyframed_scene(scene_file: Path, tmp_path: Path) -> DeployScene:
+    """The FR3 at its table, whose initial states 1000 to 1002 are keyframes of the model."""
+    world = tmp_path / "world"
+    shutil.copytree(share_directory() / "scenes/mjcf/tabletop_fr3", world)
+    content = yaml.safe_load(scene_file.read_text())
+    options = content["scene"]["backend_options"]
+    model = mujoco.MjModel.from_xml_path(str(world / "scene.xml"))
+    qpos = model.qpos0.copy()
+    for joint, position in options.pop("home").items():
+        qpos[model.joint(joint).qposadr[0]] = position
+    words = " ".join(map(str, qpos))
+    keys = "".join(f'<key name="init{number}" qpos="{words}"/>' for number in (1000, 1001, 1002))
+    text = (world / "scene.xml").read_text()
+    (world / "scene.xml").write_text(text.replace("</mujoco>", f"<keyframe>{keys}</keyframe></mujoco>"))
+    del options["place"]
+    options |= {"model": str(world / "scene.xml"), "keyframes": "init", "init_id": 1000}
+    scene_file.write_text(yaml.safe_dump(content))
+    return load_scene(str(scene_file))
+
+
+@pytest.mark.parametrize(("first", "count", "missing"), [(1000, 9, 1003), (5, 1, 5)])
+def test_states_that_the_scene_lacks_are_told_before_the_first_trial(
+    keyframed_scene: DeployScene, tmp_path: Path, first: int, count: int, missing: int
+) -> None:
+    plan = TrialPlan("lift the cube", first, count, 10, "127.0.77.4", 13379, 50.0, lockstep=True)
+    with pytest.raises(SimulationError) as refused:
+        run_trials(keyframed_scene, resolve("mini-robosuite-panda"), plan, tmp_path / "out", lambda row: None)
+    assert str(refused.value) == (
+        f"{count} trials from initial state {first} on: the model has no keyframe for init_id {missing}; it has 1000 "
+        "to 1002; give another --init-id or --n-episodes"
+    )
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.fixture

@@ -31,7 +31,8 @@ from openral_core.files.share import share_directory
 from openral_core.scene import load_scene
 from openral_data.lerobot_v3 import open_dataset
 from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork
-from openral_rskill.mini.checkpoint import CONFIG, load_network, save_network
+from openral_rskill.mini import CONFIG
+from openral_rskill.mini.checkpoint import load_network, save_network
 from openral_rskill.registry import resolve
 from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.backends.metaworld.world import make_expert

@@ -26,7 +26,8 @@ from openral_training import bc
 from openral_training.frames import frame_cache
 from openral_training.mapping.dataset_recipe import SkillRecipe, load_cloning_recipe
 from openral_training.mapping.mapped_data import mapped_data
-from openral_training.rl.policies.mini_actor import MiniActor, MiniActorConfig
+from openral_training.rl.policies.mini_actor import MiniActor
+from openral_training.rl.settings.initial_model import MiniActorConfig
 
 CAMERAS = ("observation.images.camera1", "observation.images.camera2")
 RADIANS = RECIPE.replace("delta_ee_3d_plus_gripper", "joint_positions").replace(", step_m: 0.01", "")

@@ -23,9 +23,10 @@ from openral_rskill.registry import load_package
 from openral_sim_bridge.backends.factory import make_backend
 from openral_training.cloning.proposals import with_proposals
 from openral_training.rl.initial_policy import InitialPolicy, initial_policy
-from openral_training.rl.policies.mini_actor import MiniActor, MiniActorConfig
+from openral_training.rl.policies.mini_actor import MiniActor
 from openral_training.rl.policies.mini_features import check_skill
 from openral_training.rl.run import train
+from openral_training.rl.settings.initial_model import MiniActorConfig
 
 
 @pytest.fixture(scope="module")

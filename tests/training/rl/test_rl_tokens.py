@@ -23,10 +23,10 @@ from openral_training.rl.config import load_config
 from openral_training.rl.envs.episode_trajectory import EpisodeRequest, Trajectory
 from openral_training.rl.policies.float32_products import Float32Product
 from openral_training.rl.policies.token_actor import TokenActor
-from openral_training.rl.policies.token_model import TokenConfig
 from openral_training.rl.run import train
 from openral_training.rl.settings.actor import Optim
 from openral_training.rl.settings.algorithm import Grpo
+from openral_training.rl.settings.initial_model import TokenConfig
 
 WORDS = {"push": "push the puck", "open": "open a drawer to pull a puck out"}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from openral_training.rl.policies.token_model import TokenConfig
+from openral_training.rl.settings.initial_model import TokenConfig
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "tools"))
 SIZE, WIDTH, BINS = 32, 32, 16

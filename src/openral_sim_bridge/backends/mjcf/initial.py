@@ -56,11 +56,7 @@ class InitialStates:
             raise NotFoundError(
                 f"task '{task}' is not of this scene, which has {', '.join(self._options.tasks)}"
             )
-        if init_id < 0:
-            raise SimulationError(f"init_id must be >= 0, not {init_id}")
-        if self._states and init_id not in self._states:
-            known = f"{min(self._states)} to {max(self._states)}"
-            raise SimulationError(f"the model has no keyframe for init_id {init_id}; it has {known}")
+        self.require(init_id)
         mujoco.mj_resetData(self._model, data)
         key = self._states[init_id] if self._states else self._keys.get(task, self._keys.get(""))
         if key is not None:
@@ -75,6 +71,14 @@ class InitialStates:
             data.qpos[at : at + 3] = x, y, z
             data.qpos[at + 3 : at + 7] = turned(data.qpos[at + 3 : at + 7], np.array([0.0, 0.0, yaw]))
         mujoco.mj_forward(self._model, data)
+
+    def require(self, init_id: int) -> None:
+        """See that there is a state of this number. Raises SimulationError: there is none."""
+        if init_id < 0:
+            raise SimulationError(f"init_id must be >= 0, not {init_id}")
+        if self._states and init_id not in self._states:
+            known = f"{min(self._states)} to {max(self._states)}"
+            raise SimulationError(f"the model has no keyframe for init_id {init_id}; it has {known}")
 
     def poses(self) -> list[tuple[str, NDArray[np.float64]]]:
         """Return the option that names a pose, and the pose (nq,), for all that an initial state begins in."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import torch
@@ -17,28 +16,13 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from openral_core.errors import PolicyError
-from openral_core.schema import Count, Finite, Schema, Word
 from openral_policy_nodes.families.mini.network import likeliest, proposed
 from openral_policy_nodes.families.mini.policy import load_mini
 from openral_rskill.registry import RSkillPackage
 from openral_training.rl.policies.heads import GaussianHead
 from openral_training.rl.policies.mini_export import write_mini_skill
 from openral_training.rl.policies.policy import Decision, PolicyEvaluation, to_numpy
-
-
-class MiniActorConfig(Schema):
-    """A skill of the family `mini` as the initial policy."""
-
-    model_type: Literal["mini"] = "mini"
-    """Which policy."""
-    model_path: Word
-    """Reference of the skill."""
-    chunk: Count = 8
-    """C, actions of each of the skill's chunks that are executed before the next inference."""
-    initial_log_std: Finite = -1.6
-    """Natural logarithm of the initial standard deviation of actions, which are within -1..1."""
-    hidden: Count = 256
-    """Width of the critic's hidden layers."""
+from openral_training.rl.settings.initial_model import MiniActorConfig
 
 
 class MiniActorNetwork(nn.Module):

@@ -5,64 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from openral_core.errors import PolicyError
-from openral_core.schema import Count, Fault, Finite, Schema, raise_faults
+from openral_core.schema import Count
 from openral_rskill.weights_writing import replaced_weights
 from openral_training.rl.policies.heads import BinHead, GaussianHead, Head
 from openral_training.rl.policies.policy import Decision, PolicyEvaluation, to_numpy
+from openral_training.rl.settings.initial_model import MlpConfig
 
 _OUTLIER = 5.0
 """Standard deviations at which a normalised observation is clipped."""
-
-
-class MlpConfig(Schema):
-    """A policy on the simulator's state, cloned from experts."""
-
-    model_type: Literal["mlp"] = "mlp"
-    """Which policy."""
-    head: Literal["bins", "gaussian"] = "bins"
-    """Distribution of actions, see `heads`."""
-    bins: Annotated[int, Field(ge=2)] | None = None
-    """K of the head `bins`, required beside `head: bins`; 33 where neither is in the file."""
-    initial_log_std: Finite | None = None
-    """Natural logarithm of the initial standard deviation of the head `gaussian`; absent: -0.5."""
-    chunk: Count = 4
-    """C, control steps of one decision."""
-    hidden: Count = 256
-    """Width of both hidden layers of each network."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _defaults_of_the_head(cls, fields: Any) -> Any:
-        if not isinstance(fields, dict):
-            return fields
-        if "head" not in fields:
-            return {"bins": 33, **fields}
-        return {"initial_log_std": -0.5, **fields} if fields["head"] == "gaussian" else fields
-
-    @model_validator(mode="after")
-    def _fits_the_head(self) -> MlpConfig:
-        examples = {"bins": 33, "initial_log_std": -0.5}
-        used = "bins" if self.head == "bins" else "initial_log_std"
-        [unused] = examples.keys() - {used}
-        faults = []
-        if getattr(self, used) is None:
-            what = f"is missing for the head {self.head}"
-            faults.append(Fault(used, what, f"add it, such as {used}: {examples[used]}"))
-        if getattr(self, unused) is not None:
-            faults.append(Fault(unused, f"is not used by the head {self.head}", "remove it"))
-        raise_faults(faults)
-        return self
 
 
 class MlpShape(MlpConfig):

@@ -22,7 +22,8 @@ from openral_policy_nodes.families.openvla_oft.actions import bin_centres
 from openral_sim_bridge.backend import Backend
 from openral_training.rl.policies.heads import BinHead
 from openral_training.rl.policies.policy import Decision, PolicyEvaluation, to_numpy
-from openral_training.rl.policies.token_model import TokenConfig, TokenModel
+from openral_training.rl.policies.token_model import TokenModel
+from openral_training.rl.settings.initial_model import TokenConfig
 
 
 class ImageEncoder:

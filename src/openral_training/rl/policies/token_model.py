@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from openral_core.errors import InstallationError, PolicyError
-from openral_core.schema import Count, Schema, Word
 from openral_training.rl.policies.float32_products import with_float32_products
+from openral_training.rl.settings.initial_model import TokenConfig
 
 PROMPT = "In: What action should the robot take to {instruction}?\nOut:"
 """The prompt of OpenVLA."""
@@ -27,21 +26,6 @@ LORA_LAYERS = r".*language_model.*\.(q_proj|k_proj|v_proj|o_proj|gate_proj|up_pr
 """The linear layers of LLaMA and models of its form; the vision tower has no LoRA."""
 VALUE_LAYERS = (512, 128)
 """Widths of the critic's hidden layers, which are those of RLinf's VLA models, as is their initialisation."""
-
-
-class TokenConfig(Schema):
-    """A vision-language model that generates action tokens."""
-
-    model_type: Literal["tokens"] = "tokens"
-    """Which policy."""
-    model_path: Word
-    """Folder of a checkpoint as transformers writes it, tokenizer and image processor included."""
-    chunk: Count = 8
-    """C, control steps of one decision."""
-    bins: Annotated[int, Field(ge=3)] = 256
-    """K, action tokens."""
-    lora_rank: Count = 32
-    """Rank of LoRA in each linear layer of the language model; its scale is 1."""
 
 
 class TokenModel(nn.Module):

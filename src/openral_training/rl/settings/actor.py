@@ -7,9 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from openral_core.schema import Count, Positive, Schema
-from openral_training.rl.policies.mini_actor import MiniActorConfig
-from openral_training.rl.policies.state_mlp import MlpConfig
-from openral_training.rl.policies.token_model import TokenConfig
+from openral_training.rl.settings.initial_model import MiniActorConfig, MlpConfig, TokenConfig
 
 
 class Optim(Schema):

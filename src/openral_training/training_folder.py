@@ -1,0 +1,52 @@
+"""The folder that a training command writes its weights into: looked at before anything is read or learnt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from openral_core.cli.progress import BY_ITSELF
+from openral_core.errors import OutputError
+from openral_core.files.output_folder import check_folder
+from openral_rskill.measured_results import keep_weights
+from openral_rskill.mini import WEIGHTS
+
+RUN_STATE = "run.safetensors"
+"""From which a training that was stopped goes on; deleted when it is finished."""
+
+
+@dataclass(frozen=True)
+class TrainingFolder:
+    """Where a training keeps its state while it runs, and its weights at the end."""
+
+    path: Path
+    result: str = WEIGHTS
+    """File that a finished training leaves."""
+    states: str = RUN_STATE
+    """Pattern of the files that hold the state of a training which is not finished."""
+
+    def check(self) -> None:
+        """See that a training can begin or go on here.
+
+        Raises:
+            OutputError: the folder cannot be written, or holds a finished training, a dataset, or results that were
+                measured with its weights.
+        """
+        check_folder(self.path, "--out")
+
+        from openral_data.datasets.listing import refuse_dataset
+
+        refuse_dataset(self.path, "--out")
+        keep_weights(self.path)
+        if (self.path / self.result).exists() and not self._begun():
+            raise OutputError(
+                f"--out {self.path}: a training was finished there already, and {self.result} is not written over; "
+                "name another --out, or delete that file to train anew"
+            )
+
+    def goes_on(self) -> str:
+        """Return how a training that is stopped now is taken up again."""
+        return BY_ITSELF if self._begun() else "nothing was kept yet, so the same command begins anew"
+
+    def _begun(self) -> bool:
+        return any(self.path.glob(self.states))

@@ -32,7 +32,8 @@ from openral_reasoner.plain_line import MAX_SHOWN, plain_line
 RESET = "estop_reset"
 """The service that a mission's message names where the emergency stop is in its way."""
 DONE, FAILED, NOBODY, INTERRUPTED = 0, 1, 2, 130
-"""Exit codes: the mission was done; it failed, was stopped or replaced; no reasoner took the sentence; Ctrl-C."""
+"""Exit codes: the mission was done, or the words answered; it failed, was stopped, replaced or refused; no reasoner
+took the sentence; Ctrl-C."""
 SETTLE_S = 1.0
 """[s] for which words that closed a question, and with it the mission, may yet turn out to have been a stop: the
 mission and its log come on two topics, in either order."""

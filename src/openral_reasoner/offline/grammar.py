@@ -71,6 +71,11 @@ def adds(joint: str) -> bool:
     return re.search(r"\band\b|plus|also", joint) is not None or separates(joint)
 
 
+def is_manner(clause: str) -> bool:
+    """Whether a clause says only how something is to be done: "carefully", "be gentle"."""
+    return clause.startswith("be ") or all(word.endswith("ly") for word in clause.split())
+
+
 def has_pronoun(clause: str) -> bool:
     """Whether a clause speaks of an "it"."""
     return _OBJECT.search(clause) is not None

@@ -151,7 +151,7 @@ class Chooser:
             value, orders = ways[end - 1]
             joint, segment = pieces[end - 1]
             step = grammar.separates(joint) or (end < len(pieces) and grammar.separates(pieces[end][0]))
-            options = [(value - 12.0 if step else value + self._talk(segment), orders)]
+            options = [(value - 12.0 if step else value + self._talk(segment, grammar.adds(joint)), orders)]
             for begin in range(max(0, end - widest), end):
                 if any(grammar.separates(joint) for joint, _ in pieces[begin + 1 : end]):
                     continue
@@ -184,12 +184,17 @@ class Chooser:
         score = self._best(clause) * (1.0 - self.act(clause).no_order)
         return 0.0 if score >= CERTAIN else math.log(max(score, 1e-4))
 
-    def _talk(self, segment: str) -> float:
-        """Log probability that a segment orders nothing and forbids nothing."""
+    def _talk(self, segment: str, added: bool = False) -> float:
+        """Log probability that a segment orders nothing and forbids nothing.
+
+        What is `added` by an "and", and tells nothing and no manner, is one more order, done by a skill here or not.
+        """
         if (negates(segment) and not only_tells(segment)) or self._best(segment) >= ASK:
             return -12.0
         statement = self.act(segment).statement
-        return math.log(max(statement, 1e-4)) if statement > TALK else -9.0
+        if statement > TALK:
+            return math.log(max(statement, 1e-4))
+        return -12.0 if added and not grammar.is_manner(segment) else -9.0
 
     def _step(self, clause: str) -> Step:
         """What an order means; NoPlan says why not."""

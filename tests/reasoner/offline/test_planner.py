@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import Palette, Skill, SkillTask, build_palette
 from openral_reasoner.planner import Ask, CannotDo, Plan, Proposal
@@ -108,11 +110,35 @@ def test_ambiguity_is_asked_back_not_guessed() -> None:
     assert '"press the left button"' in asked.question
 
 
-def test_one_unknown_task_refuses_the_whole_sentence() -> None:
-    refused = plan("open the drawer, then make tea", skill(tasks=DRAWER))
+@pytest.mark.parametrize(
+    ("sentence", "unknown"),
+    [
+        ("open the drawer, then make tea", "make tea"),
+        ("open the drawer and fry an egg", "fry an egg"),
+        ("open the drawer and the fridge", "the fridge"),
+        ("open the drawer and dance", "dance"),
+        ("close the drawer and throw it away", "throw it away"),
+    ],
+)
+def test_one_unknown_task_refuses_the_whole_sentence(sentence: str, unknown: str) -> None:
+    refused = plan(sentence, skill(tasks=DRAWER))
     assert isinstance(refused, CannotDo)
-    assert "make tea" in refused.sentence
+    assert unknown in refused.sentence
     assert "open the drawer" in refused.sentence
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "open the drawer slowly and carefully",
+        "open the drawer and be gentle",
+        "open the drawer and thank you",
+    ],
+)
+def test_manner_and_thanks_are_no_further_order(sentence: str) -> None:
+    result = plan(sentence, skill(tasks=DRAWER))
+    assert isinstance(result, Plan)
+    assert [task.skill_task for task in result.tasks] == ["drawer-open-v3"]
 
 
 def test_a_whole_order_that_nothing_does_is_called_no_part_of_one() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from openral_control.motions.arm import MotionArm, MotionRefused
 from openral_control.motions.guide import INSET_M, Vector
+from openral_control.motions.held_thing import HeldThing
 from openral_control.motions.motion import MakePhases, Motion, Phase
 from openral_control.motions.params import (
     Home,
@@ -37,8 +38,8 @@ class _Path:
     speed_m_s: float
     tolerance_m: float
     yaw: float | None = None
-    held_m: float | None = None
-    """[m] between the fingers, if they hold something that must not be lost on the way."""
+    held: HeldThing | None = None
+    """What may be between the fingers, and must not be lost on the way."""
     lines: list[Phase] = field(default_factory=list)
 
     def to(
@@ -62,7 +63,7 @@ class _Path:
                 stopped_above_m=stopped_above_m,
                 beside_m=beside_m,
                 passes=passes,
-                held_m=self.held_m,
+                held=self.held,
             )
         )
 
@@ -104,11 +105,11 @@ def _gripper(arm: MotionArm, fingers: str, state: RobotState) -> float:
     return float(arm.low[-1] if is_open else arm.high[-1])
 
 
-def _held(arm: MotionArm, gripper: float, state: RobotState) -> float | None:
-    """Return the opening [m] of fingers that stay closed on something; None: they hold nothing, or are to open."""
+def _held(arm: MotionArm, gripper: float, state: RobotState) -> HeldThing | None:
+    """Return a watch over what fingers that stay closed may hold; None: they hold nothing, or are to open."""
     opening = state.gripper_opening
     holds = arm.holds_something(opening) and opening < arm.open_m - OPENING_M
-    return opening if holds and gripper == arm.high[-1] else None
+    return HeldThing(arm, state) if holds and gripper == arm.high[-1] else None
 
 
 def _point(arm: MotionArm, name: str, values: Sequence[float] | Vector) -> Vector:
@@ -214,7 +215,7 @@ def _place_at(params: PlaceAt, arm: MotionArm) -> tuple[list[Vector], MakePhases
         path.to(above, kept, passes=True)
         path.to(point, kept, stopped_above_m=params.stopped_above_m, beside_m=LEANING_M)
         path.lines.append(Fingers(arm, opened))
-        path.held_m = None
+        path.held = None
         path.to(away, opened)
         return path.lines
 

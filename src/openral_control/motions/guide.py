@@ -84,6 +84,15 @@ class HandGuide:
         led = self._set_point + self._sent[: round(passed_s / self._arm.dt)].sum(axis=0)
         return state.ee_position + _at_most(led - state.ee_position, LEAD_M + CHUNK_LEAD_M)
 
+    def behind(self, state: RobotState) -> float:
+        """Return by how much [m] the set point is farther from the target than the hand; 0 where it is nearer."""
+        if self._target is None:
+            return 0.0
+        led, hand = (
+            float(np.linalg.norm(p - self._target)) for p in (self.set_point(state), state.ee_position)
+        )
+        return max(0.0, led - hand)
+
     def chunk(self, state: RobotState, gripper: float) -> NDArray[np.float32]:
         """Return the next actions (H, A) after a state, with the gripper's number."""
         rows = np.zeros((self._horizon, self._arm.dim))

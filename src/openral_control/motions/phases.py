@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from openral_control.motions.arm import MotionArm
 from openral_control.motions.guide import HandGuide, Vector
 from openral_control.motions.hand_yaw import yaw_error
+from openral_control.motions.held_thing import HELD_M, HeldThing
 from openral_control.motions.motion import MotionEnd
 from openral_core.types import RobotState
 
@@ -37,8 +38,6 @@ STANDS_SHORT = "short of the target and no longer comes nearer"
 """Words of a motion that something holds up."""
 CLOSED_ON_NOTHING = "they closed on nothing"
 """Words of a grasp that ends with nothing between the fingers, and had nothing between them as they closed."""
-HELD_M = 5e-3
-"""[m] by which fingers move at most while they hold something: what they hold gives way, they do not."""
 
 
 class Reach:
@@ -56,7 +55,7 @@ class Reach:
         stopped_above_m: float = 0.0,
         beside_m: float = BESIDE_M,
         passes: bool = False,
-        held_m: float | None = None,
+        held: HeldThing | None = None,
     ) -> None:
         """Take the target.
 
@@ -70,10 +69,9 @@ class Reach:
             stopped_above_m: [m] above the target at which a hand that comes no lower counts as there.
             beside_m: [m] beside the line downwards at which a hand that was stopped still counts as above the target.
             passes: another line follows, so that near enough is enough.
-            held_m: [m] between fingers that hold something; it fails once they no longer are so far apart. None: they
-                hold nothing, or nobody knows.
+            held: between the fingers; it fails once that is lost. None: they are open, or to be opened.
         """
-        self._held_m = held_m
+        self._held = held
         self._beside_m = beside_m
         self._arm, self._yaw, self._gripper = arm, yaw, gripper
         self.target: Vector = target
@@ -82,7 +80,7 @@ class Reach:
         self._rest_s = 0.0 if passes or tolerance_m >= ROUGH_M else REST_S
         self._guide = HandGuide(arm, target, speed_m_s, yaw)
         self._best, self._best_s = np.inf, 0.0
-        self._begun_z = self._lowest = np.inf
+        self._begun_z = self._lowest = self._behind_m = np.inf
         self._lowest_s = 0.0
 
     def begin(self, state: RobotState, set_point: Vector | None) -> None:
@@ -94,13 +92,11 @@ class Reach:
 
     def look(self, state: RobotState) -> MotionEnd | None:
         """It ends at the target, where the hand comes no nearer, or where it loses what it held."""
-        opening_m = state.gripper_opening
-        if self._held_m is not None and abs(opening_m - self._held_m) > HELD_M:
-            now, then = f"{1e2 * opening_m:.1f} cm", f"{1e2 * self._held_m:.1f} cm"
-            return MotionEnd(
-                False, f"the fingers are {now} apart, and were {then} before: what they held is lost"
-            )
+        if self._held is not None and (lost := self._held.lost(state)):
+            return MotionEnd(False, lost)
         away = float(np.linalg.norm(state.ee_position - self.target))
+        if self._is_led_back(state):
+            self._best_s = state.stamp_s
         turn = 0.0 if self._yaw is None else abs(yaw_error(state.ee_quaternion, self._yaw))
         if away + YAW_M * turn < self._best - NEARER_M:
             self._best, self._best_s = away + YAW_M * turn, state.stamp_s
@@ -127,6 +123,15 @@ class Reach:
     def chunk(self, state: RobotState) -> NDArray[np.float32]:
         """Return the next actions (H, A)."""
         return self._guide.chunk(state, self._gripper)
+
+    def _is_led_back(self, state: RobotState) -> bool:
+        """Whether the set point, which was led away from the target before this line, comes back to the hand, as after
+        a policy that pressed on something; the hand cannot come nearer before."""
+        behind_m = self._guide.behind(state)
+        comes_back = ROUGH_M < behind_m < self._behind_m - NEARER_M
+        if comes_back:
+            self._behind_m = behind_m
+        return comes_back
 
     def _stopped_on_the_way_down(self, state: RobotState) -> bool:
         """Whether a hand that goes down to where something may stop it had come lower, and no longer does.

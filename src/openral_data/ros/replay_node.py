@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,7 @@ from uuid import uuid4
 
 import numpy as np
 import rclpy
+from domain_coordinator import domain_id
 from geometry_msgs.msg import PoseStamped
 from openral.msg import ActionChunk, ControlStatus, SkillInfo
 from rclpy.clock import Clock
@@ -131,14 +133,17 @@ class ReplayNode(GuardedCallbacks, Node):
 def replay(episode: ReplayEpisode) -> Deviation:
     """Send an episode to its scene's simulator, from its initial state, and compare what comes of it.
 
+    Both are in a ROS domain of their own, so that neither meets a deployment that runs.
+
     Raises:
         ControlError: the simulator did not start, refused a chunk, or did not go on.
         OpenralError: there is no such scene.
     """
     scene = load_scene(episode.scene)
     with tempfile.TemporaryDirectory(prefix="openral-replay-") as folder, contextlib.ExitStack() as stack:
-        bridge = stack.enter_context(_bridge(episode, folder))
-        rclpy.init()
+        domain = stack.enter_context(domain_id())
+        bridge = stack.enter_context(_bridge(episode, folder, domain))
+        rclpy.init(domain_id=domain)
         stack.callback(rclpy.try_shutdown)
         node = ReplayNode(episode, scene)
         stack.callback(node.destroy_node)
@@ -150,7 +155,7 @@ def replay(episode: ReplayEpisode) -> Deviation:
 
 
 @contextlib.contextmanager
-def _bridge(episode: ReplayEpisode, folder: str) -> Any:
+def _bridge(episode: ReplayEpisode, folder: str, domain: int) -> Any:
     """A simulator in lockstep, which ends with the block."""
     parameters = {
         "scene": episode.scene,
@@ -169,6 +174,7 @@ def _bridge(episode: ReplayEpisode, folder: str) -> Any:
             stderr=subprocess.STDOUT,
             start_new_session=True,
             preexec_fn=end_with_parent(),
+            env={**os.environ, "ROS_DOMAIN_ID": str(domain)},
         )
     try:
         yield process

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -128,10 +131,35 @@ def test_the_bag_has_the_same_episode(run: Path) -> None:
     assert counts["/openral/action_chunk"] > 3
 
 
-def test_a_replay_goes_where_the_recording_went(run: Path) -> None:
+OTHER_BRIDGE = """
+import rclpy
+from rclpy.node import Node
+rclpy.init()
+node = Node("sim_bridge", namespace="/openral")
+print("ready", flush=True)
+rclpy.spin(node)
+"""
+
+
+@contextmanager
+def other_bridge() -> Iterator[None]:
+    """A deployment's bridge in the graph of this test, in the namespace that is everybody's default."""
+    process = subprocess.Popen([sys.executable, "-c", OTHER_BRIDGE], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline() == "ready\n"
+        yield
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def test_a_replay_goes_where_the_recording_went_beside_a_deployment(run: Path) -> None:
     """Not exactly: the recording began when the hand had been driven home, the replay begins as after a reset."""
     dataset = run / "recording" / "dataset"
-    with Stack(run.parent / "replay", "openral", "data", "replay", str(dataset), "--episode", "0") as stack:
+    words = ("openral", "data", "replay", str(dataset), "--episode", "0")
+    domain = int(os.environ["ROS_DOMAIN_ID"])
+    with other_bridge(), Stack(run.parent / "replay", *words, domain=domain) as stack:
         assert stack.wait() == 0, stack.output
     first = pq.read_table(dataset / "meta" / "episodes").to_pylist()[0]
     assert f'"open the drawer", {first["length"]} frames' in stack.output

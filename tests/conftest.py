@@ -80,7 +80,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--long` runs what `make test` has no time for, and only that; `--give-way` is for a suite beside another."""
     parser.addoption("--long", action="store_true", help="run the long half of the tests, and only that")
-    parser.addoption("--give-way", action="store_true", help="leave the processor to whatever else wants it")
+    parser.addoption("--give-way", type=int, default=0, metavar="NICE", help="niceness, 1 to 19, beside other suites")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -89,11 +89,12 @@ def pytest_configure(config: pytest.Config) -> None:
     Linux may share the processor between sessions first and between the processes of each only then; so the session
     has to be one of its own, and is what gives way (sched(7), autogroup).
     """
-    if config.getoption("--give-way") and hasattr(config, "workerinput"):
-        os.nice(19)
+    niceness = config.getoption("--give-way")
+    if niceness and hasattr(config, "workerinput"):
+        os.nice(niceness)
         os.setsid()
         with contextlib.suppress(OSError):  # no such thing on this system
-            Path("/proc/self/autogroup").write_text("19")
+            Path("/proc/self/autogroup").write_text(str(niceness))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

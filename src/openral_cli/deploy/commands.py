@@ -217,6 +217,8 @@ def _film(console: Console, folder: Path, scene: Any) -> None:
     """Render the film; a run that cannot be filmed is still a run."""
     from openral_cli.deploy.mission_video import write_film
 
+    if not console.is_terminal:  # where no bar is drawn
+        console.print("rendering mission.mp4; of a long run it takes minutes, and --no-video leaves it out")
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("rendering mission.mp4", total=None)
         try:

@@ -81,7 +81,7 @@ def run_trials(
     folder: Path,
     progress: Callable[[TrialRow], None],
 ) -> dict[str, Any]:
-    """Try a skill, and return the result, which also lies in the folder as `RESULT`.
+    """Try a skill, and return the result, which lies in the folder as `RESULT` from the first row on.
 
     Args:
         scene: with an arm whose driver is franka, and a model of family mjcf.
@@ -96,27 +96,19 @@ def run_trials(
     """
     _require_trials(scene, plan)
     file = _write_scene(scene, package, plan, folder)
+    made_by = {**provenance(package, " ".join(sys.argv)), **fingerprint(load_scene(str(file)))}
     rows: list[TrialRow] = []
+    content: dict[str, Any] = {}
 
     def keep(row: TrialRow) -> None:
         rows.append(row)
+        content.update(
+            {"scene": scene.scene.id, "plan": asdict(plan), "results": summary(rows), "provenance": made_by}
+        )
+        write_result(folder / RESULT, content)  # after each, whatever ends the next one
         progress(row)
 
-    content: dict[str, Any] = {}
-    try:
-        (_in_lockstep if plan.lockstep else _deployed)(file, package, plan, folder, keep)
-    finally:
-        if rows:  # also those before a twin or an arm that ended all of them
-            content = {
-                "scene": scene.scene.id,
-                "plan": asdict(plan),
-                "results": summary(rows),
-                "provenance": {
-                    **provenance(package, " ".join(sys.argv)),
-                    **fingerprint(load_scene(str(file))),
-                },
-            }
-            write_result(folder / RESULT, content)
+    (_in_lockstep if plan.lockstep else _deployed)(file, package, plan, folder, keep)
     return content
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -23,7 +24,7 @@ from openral_core.errors import SimulationError
 from openral_core.files.share import share_directory
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
-from openral_robot_bridge.trials.deployment_trials import TrialPlan, run_trials
+from openral_robot_bridge.trials.deployment_trials import RESULT, TrialPlan, run_trials
 from openral_robot_bridge.trials.lockstep_trials import TwinWorld, tried
 from openral_robot_bridge.trials.trial import TrialRow, summary
 from openral_robot_bridge.trials.twin_process import CommandedTwin
@@ -174,6 +175,20 @@ def test_a_trial_that_the_arm_ends_leaves_its_row_and_the_next_one_is_tried(
     assert 10 <= rows[3].steps <= 12
     assert rows[3].check
     assert summary(rows[:4])["ended_by_arm"] == 2
+
+
+def test_each_trial_is_in_the_result_before_the_next_one_begins(
+    trial_scene: DeployScene, tmp_path: Path
+) -> None:
+    found: list[list[int]] = []
+
+    def look(row: TrialRow) -> None:
+        results = json.loads((tmp_path / "out" / RESULT).read_text())["results"]
+        found.append([episode["init_id"] for episode in results["episodes"]])
+
+    plan = TrialPlan("lift the cube", 0, 2, 3, "127.0.77.4", 13379, 50.0, lockstep=True)
+    run_trials(trial_scene, resolve("mini-robosuite-panda"), plan, tmp_path / "out", look)
+    assert found == [[0], [0, 1]]
 
 
 def advance(arm: TwinArm, seconds: float) -> None:

@@ -18,8 +18,8 @@ demo: $(VENV)/.runtime
 # time, one test at a time; that of whole deployments, which gives way to it; and the stack's, which gives way to both.
 # All run, whatever becomes of the others; what each came to lies in .venv/.result-SUITE: pytest's exit code.
 RUNTIME_TESTS = tests --ignore=tests/soak
-LIVE_TESTS = $(addprefix tests/,robot_bridge faults fleet)
-SYSTEM_TESTS = $(addprefix tests/,system console)
+LIVE_TESTS = $(addprefix tests/,robot_bridge faults fleet system/arms)
+SYSTEM_TESTS = $(addprefix tests/,console $(addprefix system/,missions processes stops))
 STACK_TESTS = tests $(addprefix --ignore=tests/,perf docs ros2 sidecars) $(addprefix --ignore=,$(LIVE_TESTS) $(SYSTEM_TESTS))
 CACHE = -o cache_dir=.pytest_cache/$(1)
 RESULT = $(abspath $(VENV))/.result-

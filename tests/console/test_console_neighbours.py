@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -91,3 +91,14 @@ def test_a_console_says_at_once_that_its_deployment_is_not_there(tmp_path: Path)
         assert "openral console: http" in console.output
         console.interrupt()
         assert console.wait() == 0
+
+
+@pytest.mark.parametrize("end", [Stack.interrupt, Stack.terminate])
+def test_a_console_that_is_told_to_end_as_it_begins_ends_well(
+    tmp_path: Path, end: Callable[[Stack], None]
+) -> None:
+    with Stack(tmp_path, "openral", "console", "--namespace", "/nope", "--port", "0") as console:
+        console.until_says("openral console: http")
+        end(console)
+        assert console.wait() == 0
+        assert "Traceback" not in console.output

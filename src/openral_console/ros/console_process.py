@@ -18,6 +18,7 @@ from openral_console.teleop.pyspacemouse_device import PySpaceMouseDevice, check
 from openral_core.errors import InstallationError, OpenralError
 from openral_core.guarded_callbacks import EXIT_UNFIT
 from openral_core.process.announcements import console_line
+from openral_core.process.stop_signals import StopSignals
 from openral_core.ros.session_certificates import refused_or
 
 NO_PORT = -1
@@ -49,7 +50,7 @@ def serve(
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     deployment = LiveDeployment()
     node = ConsoleNode(deployment)
-    with spinning(node):
+    with StopSignals(), spinning(node):  # the server has handlers of its own while it runs
         chosen, actions_file = (options, None) if options else _parameters(node)
         scene = scene or str(node.declare_parameter("scene", "").value)
         space_mouse = space_mouse or bool(node.declare_parameter("space_mouse", False).value)

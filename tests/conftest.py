@@ -80,7 +80,9 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--long` runs what `make test` has no time for, and only that; `--give-way` is for a suite beside another."""
     parser.addoption("--long", action="store_true", help="run the long half of the tests, and only that")
-    parser.addoption("--give-way", type=int, default=0, metavar="NICE", help="niceness, 1 to 19, beside other suites")
+    parser.addoption(
+        "--give-way", type=int, default=0, metavar="NICE", help="niceness, 1 to 19, beside other suites"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -115,9 +115,11 @@ StateLayout = Literal[
     "simpler_widowx",
     "simpler_google",
     "libero_eef8d",
+    "joint_positions",
 ]
 """ee_pos3_gripper1: end effector x, y, z [m, world frame], finger distance / 0.1 m clipped to 0..1.
-ee_pos3_rot6_gripper1: end effector x, y, z [m], first two columns of its rotation matrix, finger distance [m]."""
+ee_pos3_rot6_gripper1: end effector x, y, z [m], first two columns of its rotation matrix, finger distance [m].
+joint_positions: all joints of robot.yaml in its order [rad] or [m], as `observation.joints` of a recording has them."""
 
 Benchmark = Literal[
     "aloha",

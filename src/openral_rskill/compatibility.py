@@ -44,7 +44,7 @@ def match(
     findings += observation.cameras(manifest, scene)
     if manifest.kind == "vla":
         findings += embodiment.control_mode(manifest, robot, scene)
-        findings += [observation.state(manifest), *embodiment.bindings(manifest, robot)]
+        findings += [observation.state(manifest, robot), *embodiment.bindings(manifest, robot)]
         findings += embodiment.joint_order(manifest, robot)
         findings += [*action.action(manifest, scene), *action.rate(manifest, scene, lockstep)]
         findings += [*embodiment.starting_pose(manifest, robot), *embodiment.envelope(manifest, robot, scene)]

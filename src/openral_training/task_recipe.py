@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from openral_core.adapters.state_layout import LAYOUTS
+from openral_core.adapters.state_layout import HAND_LAYOUTS
 from openral_core.errors import ManifestError, NotFoundError
 from openral_core.files.yaml_document import Document, read_document
 from openral_core.scene import BenchmarkScene, DeployScene, load_scene
@@ -77,8 +77,8 @@ class Recipe(_Strict):
             raise ValueError(
                 "calibration_init_ids: overlaps train_init_ids or heldout_init_ids; take states that nothing else uses"
             )
-        if self.state_layout not in LAYOUTS:
-            raise ValueError(f"state_layout: '{self.state_layout}' is none of {', '.join(LAYOUTS)}")
+        if self.state_layout not in HAND_LAYOUTS:
+            raise ValueError(f"state_layout: '{self.state_layout}' is none of {', '.join(HAND_LAYOUTS)}")
         for task, words in self.tasks.items():
             if words.scene is None and self.scene is None:
                 raise ValueError(f"tasks.{task}.scene: is missing, and so is the recipe's scene; give one")

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 from openral_core.adapters.action_adapter import ActionAdapter
 from openral_core.adapters.observation_adapter import ObservationAdapter, cameras_for
@@ -214,6 +215,22 @@ def test_a_layout_that_cannot_be_built_is_refused(manifest: Make, scene: DeployS
         ObservationAdapter(manifest(state_contract={"layout": "smolvla_9d"}), scene)
     with pytest.raises(ContractError, match=r"state_contract\.layout is missing"):
         ObservationAdapter(manifest(state_contract={"dim": 7}), scene)
+
+
+def test_joints_are_a_state_as_a_recording_has_them(
+    manifest: Make, scene: DeployScene, state: RobotState
+) -> None:
+    joints = len(state.joint_names)
+    vector = state_function(manifest(state_contract={"layout": "joint_positions", "dim": joints}))(state)
+    assert vector.dtype == np.float32
+    np.testing.assert_array_equal(vector, state.joint_positions.astype(np.float32))
+    other = state_function(manifest(state_contract={"layout": "joint_positions", "dim": 3}))
+    with pytest.raises(
+        ContractError, match=rf"3 joint positions, and the robot sends {joints}.*; write {joints}"
+    ):
+        other(state)
+    with pytest.raises(ValidationError, match="is missing for layout joint_positions"):
+        manifest(state_contract={"layout": "joint_positions"})
 
 
 def test_small_overshoot_is_clipped_large_and_nan_are_left(manifest: Make, scene: DeployScene) -> None:

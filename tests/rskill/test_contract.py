@@ -81,6 +81,7 @@ def ordered(*joints: str) -> dict[str, Any]:
             "at least 224 and 200",
         ),
         ({"state_contract": {"layout": "gr1"}}, "state", "use one of ee_pos3_gripper1"),
+        ({"state_contract": {"layout": "joint_positions", "dim": 7}}, "state", "set state_contract.dim to 8"),
         ({"state_contract": None}, "state", "state_contract.layout is missing"),
         (bound("panda_hand_tcp", "right_gripper"), "state frame", "choose a robot that gives another"),
         (bound("hand", "panda_finger_joint1"), "state joints", "to joints of sawyer: right_j0"),

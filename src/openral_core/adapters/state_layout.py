@@ -49,7 +49,9 @@ def libero_eef8d(state: RobotState, finger_joints: Sequence[str]) -> NDArray[np.
     return np.concatenate([state.ee_position, turn, fingers]).astype(np.float32)
 
 
-LAYOUTS = ("ee_pos3_gripper1", "ee_pos3_rot6_gripper1", "libero_eef8d")
+HAND_LAYOUTS = ("ee_pos3_gripper1", "ee_pos3_rot6_gripper1", "libero_eef8d")
+"""Layouts that say where the hand is, of the same length for every robot."""
+LAYOUTS = (*HAND_LAYOUTS, "joint_positions")
 """Layouts that can be built here."""
 _USUAL = {("sawyer", 4): "ee_pos3_gripper1", ("franka_panda", 8): "libero_eef8d"}
 """(embodiment, dim) -> layout, for manifests that state the length only. The data sets of MetaWorld
@@ -58,10 +60,24 @@ _FINGERS = ("panda_finger_joint1", "panda_finger_joint2")
 """Of the robot franka_panda, for manifests that bind no joints."""
 
 
+def joint_positions(state: RobotState, dim: int) -> NDArray[np.float32]:
+    """Return (dim,): every joint of robot.yaml in its order [rad] or [m]; a joint of role gripper is the opening [m].
+
+    Raises:
+        ContractError: the robot has another number of joints.
+    """
+    if len(state.joint_positions) != dim:
+        raise ContractError(
+            f"state_contract.dim: {dim} joint positions, and the robot sends {len(state.joint_positions)} "
+            f"({', '.join(state.joint_names)}); write {len(state.joint_positions)}"
+        )
+    return state.joint_positions.astype(np.float32)
+
+
 def state_vector(
     layout: str, state: RobotState, finger_joints: Sequence[str] = _FINGERS
 ) -> NDArray[np.float32]:
-    """Return the vector (D,) of one of LAYOUTS.
+    """Return the vector (D,) of one of HAND_LAYOUTS.
 
     Args:
         layout: the name.
@@ -93,6 +109,9 @@ def layout_of(manifest: RSkillManifest) -> str:
 def state_function(manifest: RSkillManifest) -> StateFunction:
     """Return what makes the skill's vector (D,) float32 of a robot's state. Raises ContractError as `layout_of`."""
     layout = layout_of(manifest)
+    if layout == "joint_positions":
+        dim = (manifest.state_contract and manifest.state_contract.dim) or 0
+        return lambda state: joint_positions(state, dim)
     bindings = manifest.state_contract.bindings if manifest.state_contract else None
     fingers = bindings.gripper_qpos_joints if bindings else _FINGERS
     if layout == "libero_eef8d" and len(fingers) != 2:

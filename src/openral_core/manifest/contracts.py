@@ -62,6 +62,10 @@ class StateContract(Schema):
             faults.append(
                 Fault("dim", f"{self.dim}, but {self.layout} has {fixed} numbers", f"write {fixed}")
             )
+        if self.layout == "joint_positions" and self.dim is None:
+            faults.append(
+                Fault("dim", f"is missing for layout {self.layout}", "write how many joints robot.yaml has")
+            )
         raise_faults(faults)
         return self
 

@@ -9,6 +9,7 @@ from openral_core.adapters.state_layout import layout_of
 from openral_core.errors import ContractError
 from openral_core.manifest import RSkillManifest, SensorRequirement
 from openral_core.manifest.contracts import LAYOUT_DIMS
+from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene, SceneCamera
 from openral_rskill.checks.finding import Finding
 
@@ -36,7 +37,7 @@ def cameras(manifest: RSkillManifest, scene: DeployScene) -> Iterator[Finding]:
         yield _camera(manifest, sensor, camera)
 
 
-def state(manifest: RSkillManifest) -> Finding:
+def state(manifest: RSkillManifest, robot: RobotDescription) -> Finding:
     """The layout of the proprioception vector must be one that can be built, of the stated length."""
     contract = manifest.state_contract
     dim = contract.dim if contract else None
@@ -46,10 +47,10 @@ def state(manifest: RSkillManifest) -> Finding:
         return Finding(
             "state", False, str(contract.layout if contract else None), "a known layout", str(error)
         )
-    needed = dim if dim is not None else LAYOUT_DIMS[layout]
-    ok = LAYOUT_DIMS[layout] == needed
-    fix = f"set state_contract.dim to {LAYOUT_DIMS[layout]}"
-    return Finding.of("state", ok, f"{layout} ({LAYOUT_DIMS[layout]})", f"{needed} numbers", fix)
+    built = LAYOUT_DIMS.get(layout, len(robot.joint_names))
+    needed = dim if dim is not None else built
+    fix = f"set state_contract.dim to {built}"
+    return Finding.of("state", built == needed, f"{layout} ({built})", f"{needed} numbers", fix)
 
 
 def _camera(manifest: RSkillManifest, sensor: SensorRequirement, camera: SceneCamera) -> Finding:

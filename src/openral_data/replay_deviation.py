@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from openral_core.errors import DatasetError, NotFoundError
 from openral_data.lerobot_v3 import open_dataset
+from openral_data.recorded_scene import recorded_scene
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def load_episode(dataset: Path, number: int, scene: str = "") -> ReplayEpisode:
         scene: name or path of the scene; empty: the one that the recording names.
 
     Raises:
-        NotFoundError: there is no such episode.
+        NotFoundError: there is no such episode, or its scene is none that ships.
         DatasetError: the dataset does not hold every control step.
     """
     found = open_dataset(dataset)
@@ -88,7 +89,7 @@ def load_episode(dataset: Path, number: int, scene: str = "") -> ReplayEpisode:
     return ReplayEpisode(
         number=number,
         sentence=episodes["tasks"][place][0],
-        scene=scene or str(episodes["scene"][place]),
+        scene=recorded_scene(scene, str(episodes["scene"][place])),
         task=str(episodes["sim_task"][place]),
         seed=int(episodes["seed"][place]),
         outcome=str(episodes["outcome"][place]),

@@ -17,7 +17,7 @@ from openral.msg import TaskProgress
 from rclpy.serialization import serialize_message
 from recorded_deployment import EVERY, HEIGHT, HZ, WIDTH, RecordedDeployment
 
-from openral_core.errors import DatasetError, OutputError
+from openral_core.errors import DatasetError, OutputError, NotFoundError
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
 from openral_data.datasets.check import dataset_faults
@@ -25,6 +25,7 @@ from openral_data.episode_bag import EpisodeBag
 from openral_data.lerobot_v3 import Dataset, open_dataset
 from openral_data.recorded_columns import RecordedColumns
 from openral_data.ros.bag_conversion import convert_bags
+from openral_data.replay_deviation import load_episode
 from openral_data.ros.bag_export import export_bags
 
 NUMBERS = (
@@ -106,6 +107,17 @@ def test_bags_of_a_recording_give_the_recording_again(
     for camera in recorded.cameras:
         for image, other in zip(recorded.images(camera), back.images(camera), strict=True):
             assert abs(float(image.mean()) - float(other.mean())) < 3.0
+
+
+def test_a_recording_in_a_scene_of_ones_own_asks_for_its_file(
+    recorded: Dataset, scene: Path, tmp_path: Path
+) -> None:
+    asked = "scene 'fake', in which it was recorded, is none that ships; give its file by --scene"
+    with pytest.raises(NotFoundError, match=asked):
+        export_bags(recorded, "", tmp_path)
+    with pytest.raises(NotFoundError, match=asked):
+        load_episode(recorded.root, 0)
+    assert load_episode(recorded.root, 0, str(scene)).scene == str(scene)
 
 
 @pytest.mark.parametrize("kilobytes", [100, 130, 170, 220, 260])

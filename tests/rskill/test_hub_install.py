@@ -235,6 +235,16 @@ def test_a_folder_of_ones_own_keeps_its_manifest(
         load_package(skill_folder).checkpoint()
 
 
+def test_a_folder_with_its_weights_is_ready_and_asks_nobody(hub: Hub, skill_folder: Path) -> None:
+    installed = install(str(skill_folder))
+    assert installed.package.folder == skill_folder
+    assert (installed.lock.manifest, installed.lock.weights) == (None, None)
+    assert hub.requests == []
+    (skill_folder / "model.safetensors").unlink()
+    with pytest.raises(NotFoundError, match="model.safetensors is not there"):
+        install(str(skill_folder))
+
+
 def test_a_lock_beside_the_manifest_pins(
     hub: Hub, commit: Callable[..., tuple[str, str]], skill_folder: Path, tmp_path: Path
 ) -> None:

@@ -26,6 +26,7 @@ from openral_core.teleoperation_names import TELEOPERATION
 from openral_data.episode_bag import EpisodeBag
 from openral_data.lerobot_v3 import Dataset
 from openral_data.recorded_columns import RecordedColumns
+from openral_data.recorded_scene import recorded_scene
 from openral_data.recording.episode_notes import POLICY
 from openral_data.recording_folder import RecordingFolder
 from openral_data.ros.intake import JPEG_QUALITY
@@ -57,7 +58,7 @@ def export_bags(dataset: Dataset, scene: str, out: Path) -> int:
             f"{dataset.root}: does not hold every control step (action.executed) and its scene; only what openral's "
             "recorder wrote can become bags"
         )
-    described = load_scene(name)
+    described = load_scene(recorded_scene(scene, name))
     columns = RecordedColumns.of(described, load_robot(described.robot_id), Path(name).stem)
     _require_alike(dataset, columns)
     check_folder(out, "--out")

@@ -81,9 +81,10 @@ def install(
     with one_at_a_time(name):
         lock = (None if update else find_lock(name, package.folder)) or SkillLock(skill=name)
         source = (load_lock(package.folder) or lock).manifest
-        if source is not None and (package.manifest.weights_uri or "").startswith(LOCAL):
-            source = _weights_beside(package, source, client, progress)
-            lock = lock.model_copy(update={"manifest": source})
+        if (package.manifest.weights_uri or "").startswith(LOCAL):
+            if source is not None:
+                source = _weights_beside(package, source, client, progress)
+                lock = lock.model_copy(update={"manifest": source})
         elif package.manifest.weights_uri is not None:
             lock = fetch_weights(package, lock, client, progress)
             lock = lock.model_copy(update={"manifest": source})

@@ -17,15 +17,15 @@ from openral.msg import TaskProgress
 from rclpy.serialization import serialize_message
 from recorded_deployment import EVERY, HEIGHT, HZ, WIDTH, RecordedDeployment
 
-from openral_core.errors import DatasetError, OutputError, NotFoundError
+from openral_core.errors import DatasetError, NotFoundError, OutputError
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
 from openral_data.datasets.check import dataset_faults
 from openral_data.episode_bag import EpisodeBag
 from openral_data.lerobot_v3 import Dataset, open_dataset
 from openral_data.recorded_columns import RecordedColumns
-from openral_data.ros.bag_conversion import convert_bags
 from openral_data.replay_deviation import load_episode
+from openral_data.ros.bag_conversion import convert_bags
 from openral_data.ros.bag_export import export_bags
 
 NUMBERS = (

@@ -241,7 +241,7 @@ def test_a_folder_with_its_weights_is_ready_and_asks_nobody(hub: Hub, skill_fold
     assert (installed.lock.manifest, installed.lock.weights) == (None, None)
     assert hub.requests == []
     (skill_folder / "model.safetensors").unlink()
-    with pytest.raises(NotFoundError, match="model.safetensors is not there"):
+    with pytest.raises(NotFoundError, match=r"model\.safetensors is not there"):
         install(str(skill_folder))
 
 

@@ -14,6 +14,7 @@ from pydantic import Field, JsonValue, PrivateAttr, StringConstraints, model_val
 from openral_core.errors import ManifestError, NotFoundError
 from openral_core.files.named_files import find_files, name_of
 from openral_core.files.yaml_document import Document, read_document
+from openral_core.manifest import MANIFEST_NAME
 from openral_core.manifest.contracts import Box
 from openral_core.robot import robot_file
 from openral_core.scene_arm import SceneArm
@@ -199,12 +200,22 @@ class SimScene(DeployScene):
         """The one task."""
         return (self.task.id,)
 
+    @model_validator(mode="after")
+    def _task_is_of_the_world(self) -> SimScene:
+        options = self.scene.backend_options
+        names = [str(name) for name in options.get("tasks", ())] if options.get("family") == "mjcf" else []
+        if names and self.task.id.removeprefix("mjcf/") not in names:
+            what = f"'{self.task.id}' is none of scene.backend_options.tasks"
+            fix = f"write {' or '.join(f'mjcf/{name}' for name in names)}"
+            raise_faults([Fault("task.id", what, fix)])
+        return self
+
 
 class Protocol(Schema):
     """Where a benchmark comes from, and what its number does and does not say."""
 
-    paper: Annotated[str, StringConstraints(pattern=r"^https://\S+$", max_length=300)]
-    """Where the benchmark was published."""
+    paper: Annotated[str, StringConstraints(pattern=r"^https://\S+$", max_length=300)] | None = None
+    """Where the benchmark was published; absent: nowhere, it is your own."""
     honest_scope: Annotated[str, StringConstraints(min_length=1, max_length=600)]
     """What the number says, and what it does not."""
     display_name: Word | None = None
@@ -263,15 +274,27 @@ def _tier_of(document: Document) -> type[DeployScene]:
     return SimScene if "task" in keys else DeployScene
 
 
+_NEEDED: dict[type[DeployScene], tuple[str, tuple[str, ...]]] = {
+    SimScene: ("a scene of one task", ("task",)),
+    BenchmarkScene: ("a benchmark", ("task", "seed", "n_episodes", "metadata")),
+}
+"""Tier -> what it is called, and the keys that no lower tier asks for."""
+
+
 def scene_of(document: Document, tier: type[DeployScene] = DeployScene) -> DeployScene:
-    """Validate a document as a scene; see `load_scene`. A robot's file may lie beside the scene's."""
+    """Validate a document as a scene; see `load_scene`. Skills and a robot's file may lie beside the scene's."""
     found = _tier_of(document)
     if not issubclass(found, tier):
-        missing = "metadata" if found is SimScene else "task"
-        what = f"is missing: a {found.__name__}, needed a {tier.__name__}"
-        raise ManifestError(document.fault((missing,), what, "add it, or name a scene that has it"))
+        what, keys = _NEEDED[tier]
+        lines = [
+            document.fault((key,), f"is missing for {what}", "add it, or name a scene that has it")
+            for key in keys
+            if not isinstance(document.data, dict) or key not in document.data
+        ]
+        raise ManifestError("\n".join(lines))
     scene = validate(found, document)
     scene._source = replace(document, path=document.path.absolute())  # the same file by whatever path
+    scene = scene.model_copy(update=_skills_beside(scene, document.path.parent))
     beside = document.path.parent / scene.robot_id
     if beside.is_file():
         return scene.model_copy(update={"robot_id": str(beside)})
@@ -281,3 +304,20 @@ def scene_of(document: Document, tier: type[DeployScene] = DeployScene) -> Deplo
         what, _, fix = str(error).partition("; ")
         raise ManifestError(document.fault(("robot_id",), what, fix)) from error
     return scene
+
+
+def _skills_beside(scene: DeployScene, folder: Path) -> dict[str, str | tuple[str, ...]]:
+    """Return the keys whose skills are named by a path from the scene's folder, with these paths made absolute."""
+
+    def placed(ref: str) -> str:
+        path = folder / ref
+        is_skill = path.suffix in (".yaml", ".yml") if path.is_file() else (path / MANIFEST_NAME).is_file()
+        return str(path.absolute()) if is_skill else ref
+
+    found: dict[str, str | tuple[str, ...]] = {}
+    for key in ("skills", "motions", "playbooks"):
+        found[key] = tuple(placed(ref) for ref in getattr(scene, key))
+    for key in ("reward_skill", "detector_skill"):
+        if (ref := getattr(scene, key)) is not None:
+            found[key] = placed(ref)
+    return found

@@ -143,6 +143,15 @@ def _explain(model: type[BaseModel], details: ErrorDetails) -> list[tuple[Key, s
         return [
             (key, f"{_shown(details['input'])} is not known here", _suggest(str(details["input"]), known))
         ]
+    if kind == "too_short" and isinstance(details["input"], (list, tuple)):
+        if len(details["input"]) > context["actual_length"]:
+            return []  # entries that did not fit were left out, and have their own faults
+        what = f"has {context['actual_length']} entries, needed at least {context['min_length']}"
+        return [(key, what, "add to the list")]
+    if kind in ("model_type", "dict_type"):
+        keys = ", ".join(_known_keys(model, key))
+        fix = f"write keys with values{': ' * bool(keys)}{keys}"
+        return [(key, f"{_shown(details['input'])}: needed keys with values", fix)]
     message = details["msg"].removeprefix("Value error, ")
     if kind == "value_error" and ";" in message:
         what, fix = message.split(";", 1)
@@ -168,8 +177,6 @@ _NEEDED = {
     "float_type": "a number",
     "finite_number": "a finite number",
     "tuple_type": "a list: [a, b]",
-    "dict_type": "keys with values",
-    "model_type": "keys with values",
     "string_pattern_mismatch": "it in that form",
 }
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from openral_core.errors import ManifestError, NotFoundError, nearest
 from openral_core.files.named_files import NAME
-from openral_core.manifest import load_manifest
+from openral_core.manifest import MANIFEST_NAME, load_manifest
 from openral_rskill.package import RSkillPackage
 from openral_rskill.store.lock import load_lock
 from openral_rskill.store.reference import HUB, HubReference
@@ -64,10 +64,15 @@ def resolve(ref: str, search: Sequence[Path] = ()) -> RSkillPackage:
     for package in loaded:
         if name in (package.manifest.name, package.manifest.short_name):
             return package
+    if name.startswith(("/", ".", "~")):
+        where = os.path.abspath(name)
+        raise NotFoundError(
+            f"skill '{ref}' was not found: no {MANIFEST_NAME} in {where}; give a folder with one"
+        )
     known = sorted(package.manifest.short_name for package in loaded)
     names, close = ", ".join(known) or "none", nearest(name.rpartition("/")[2], known)
     meant = f"did you mean '{close}'? There" if close else "there"
-    may_be_far = name.count("/") == 1 and not name.startswith(("/", ".", "~")) and not name.endswith("/")
+    may_be_far = name.count("/") == 1 and not name.endswith("/")
     fetch = f"; if it is on the hub: openral rskill install {name}" if may_be_far else ""
     raise NotFoundError(f"skill '{ref}' was not found; {meant} is: {names}{fetch}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -108,8 +109,30 @@ def test_tiers_extend_each_other() -> None:
     benchmark = load_scene("metaworld_reach", SimScene)
     assert isinstance(benchmark, BenchmarkScene)
     assert benchmark.task_ids == ("metaworld/reach-v3",)
-    with pytest.raises(ManifestError, match="a DeployScene, needed a SimScene"):
+    with pytest.raises(ManifestError, match="task: is missing for a scene of one task"):
         load_scene("metaworld_drawer", SimScene)
+    with pytest.raises(ManifestError) as caught:
+        load_scene("metaworld_drawer", BenchmarkScene)
+    assert re.findall(r": (\w+): is missing for a benchmark; add it", str(caught.value)) == [
+        *("task", "seed", "n_episodes", "metadata")
+    ]
+
+
+def test_a_benchmark_of_ones_own_names_a_task_of_its_world_and_needs_no_paper(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    world = (SHARE / "scenes/deploy/tabletop_sawyer.yaml").read_text().split("motions:")[0]
+    more = (
+        "task: {{id: {}, scene_id: own, instruction: lift it, max_steps: 9, success_key: success}}\nseed: 7\n"
+    )
+    path.write_text(
+        world + more.format("own/lift-block") + "n_episodes: 2\nmetadata: {honest_scope: A trial.}\n"
+    )
+    with pytest.raises(
+        ManifestError, match=r"task\.id: 'own/lift-block' is none of .*; write mjcf/lift-block or"
+    ):
+        load_scene(path, BenchmarkScene)
+    path.write_text(path.read_text().replace("own/lift-block", "mjcf/lift-block"))
+    assert load_scene(path, BenchmarkScene).metadata.paper is None
 
 
 def test_a_name_of_a_deployment_and_a_benchmark_means_the_one_that_is_needed() -> None:
@@ -272,3 +295,32 @@ def test_robot_faults(tmp_path: Path) -> None:
     robot = load_robot("sawyer")
     assert robot.gripper_joint is not None
     assert robot.gripper_joint.name == robot.joint_names[-1] == "right_gripper"
+
+
+def test_skills_and_motions_may_lie_beside_the_scenes_file(tmp_path: Path) -> None:
+    for name in ("mine", "watch", "mini-metaworld"):
+        (tmp_path / "skills" / name).mkdir(parents=True)
+        (tmp_path / "skills" / name / "rskill.yaml").touch()
+    (tmp_path / "scenes").mkdir()
+    path = tmp_path / "scenes" / "scene.yaml"
+    named = {
+        "skills": [
+            "../skills/mine",
+            "../skills/mini-metaworld/rskill.yaml",
+            "mini-metaworld",
+            "../skills/none",
+        ],
+        "motions": ["rskill://rskills/motion-home"],
+        "reward_skill": "../skills/watch",
+    }
+    path.write_text(yaml.safe_dump({**yaml.safe_load(DRAWER), **named}))
+    scene = load_scene(path)
+    here = tmp_path / "scenes" / ".." / "skills"
+    assert scene.skills == (
+        str(here / "mine"),
+        str(here / "mini-metaworld" / "rskill.yaml"),
+        "mini-metaworld",
+        "../skills/none",
+    )
+    assert scene.motions == ("rskill://rskills/motion-home",)
+    assert scene.reward_skill == str(here / "watch")

@@ -181,3 +181,5 @@ def test_a_path_is_not_looked_for_on_the_hub(path: str) -> None:
         resolve(path)
     assert "was not found" in str(caught.value)
     assert "openral rskill install" not in str(caught.value)
+    if not path.endswith("/"):
+        assert f"no rskill.yaml in {os.path.abspath(path)}; give a folder with one" in str(caught.value)

@@ -23,7 +23,10 @@ def console() -> Console:
 
 
 def print_gates(rows: Sequence[tuple[str, bool, str, str]]) -> None:
-    """Print rows of (what, ok, found, fix); the fixes of failing rows follow below, unbroken, to be copied."""
+    """Print rows of (what, ok, found, fix); the fixes of failing rows follow below, unbroken, to be copied.
+
+    Where a gate has several faults, each fix stands behind what it mends.
+    """
     out = console()
     table = Table(box=None, pad_edge=False, show_header=False)
     for _ in range(3):
@@ -31,6 +34,11 @@ def print_gates(rows: Sequence[tuple[str, bool, str, str]]) -> None:
     for what, ok, found, _ in rows:
         table.add_row(OK if ok else FAULT, escape(what), escape(found))
     out.print(table)
-    for what, ok, _, fix in rows:
+    failing: dict[str, list[tuple[str, str]]] = {}
+    for what, ok, found, fix in rows:
         if not ok:
-            out.print(f"\n[bold]{escape(what)}[/bold]\n  {escape(fix)}", soft_wrap=True)
+            failing.setdefault(what, []).append((found, fix))
+    for what, faults in failing.items():
+        out.print(f"\n[bold]{escape(what)}[/bold]")
+        for found, fix in faults:
+            out.print(f"  {escape(fix if len(faults) == 1 else f'{found}; {fix}')}", soft_wrap=True)

@@ -203,7 +203,8 @@ class SimScene(DeployScene):
     @model_validator(mode="after")
     def _task_is_of_the_world(self) -> SimScene:
         options = self.scene.backend_options
-        names = [str(name) for name in options.get("tasks", ())] if options.get("family") == "mjcf" else []
+        tasks = options.get("tasks") if options.get("family") == "mjcf" else None
+        names = [str(name) for name in tasks] if isinstance(tasks, list) else []
         if names and self.task.id.removeprefix("mjcf/") not in names:
             what = f"'{self.task.id}' is none of scene.backend_options.tasks"
             fix = f"write {' or '.join(f'mjcf/{name}' for name in names)}"

@@ -8,7 +8,7 @@ Its weights are for non-commercial use only: set OPENRAL_ACCEPT_NONCOMMERCIAL=1 
 
 import sys
 
-from openral_policy_nodes.families.rldx.by_hand import run_by_hand
+from openral_policy_nodes.families.rldx.foreground_server import run_by_hand
 from openral_policy_nodes.families.rldx.spec import SPEC
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ros2_embedded.install.__main__ import main
-from ros2_embedded.install.cmake import calls, read_rules
+from ros2_embedded.install.cmake_install_rules import calls, read_rules
 from ros2_embedded.install.installer import site_packages
 
 MANIFEST = (

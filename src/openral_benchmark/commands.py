@@ -107,7 +107,7 @@ def count(
 ) -> None:
     """Count in the reasoner's memory how often the skill, and how often motions, solved each task of a run."""
     from openral_benchmark.compare import read_result
-    from openral_benchmark.harness.way_counts import count_into
+    from openral_benchmark.harness.recovery_counts import count_into
     from openral_core.cli.progress import console
     from openral_core.files.output_folder import check_file
     from openral_reasoner.memory.notes_file import default_memory_file

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from openral_core.doctor_check import Check
 from openral_core.errors import OpenralError
-from openral_core.machine_check import Check
 from openral_core.manifest.runtime import LOCAL
 from openral_core.plugin_table import load_plugin, plugin_targets
 from openral_rskill.registry import RSkillPackage, load_package

@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 
 from openral_core.errors import ContractError
-from openral_core.field_checks import stamp_field
+from openral_core.message_field_checks import stamp_field
 from openral_core.scene import SceneCamera
 from openral_core.types import Image
 

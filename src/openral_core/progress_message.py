@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from openral_core.errors import ContractError
-from openral_core.field_checks import goal_id_field, stamp_field
+from openral_core.message_field_checks import goal_id_field, stamp_field
 from openral_core.progress_judgement import ProgressReading
 
 AHEAD_S = 2.0

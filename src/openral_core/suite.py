@@ -50,9 +50,9 @@ class MissionTable(Schema):
     attempt_steps: Count
     """Control steps after which an attempt of the policy is given up, where a deployment can try something else."""
     rows: Many[Word] = Field(min_length=1)
-    """Deployments, by their names in `openral_benchmark.harness.rows`."""
+    """Deployments, by their names in `openral_benchmark.harness.ablations`."""
     variants: Many[Word] = Field(min_length=1)
-    """By their names in `openral_benchmark.harness.variants`."""
+    """By their names in `openral_benchmark.harness.perturbations`."""
     counts: Word | None = None
     """File of counts of what worked on other states, relative to the suite's; absent: nothing is known before."""
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from openral_core.errors import ContractError, OpenralError
-from openral_core.field_checks import text_field
 from openral_core.goal_params import parse_goal_params
 from openral_core.manifest import RSkillManifest
+from openral_core.message_field_checks import text_field
 from openral_core.stop_conditions import StopCondition, parse_stop_when
 
 MAX_INSTRUCTION, MAX_TASK = 1000, 128

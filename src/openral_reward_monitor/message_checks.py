@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import ContractError
-from openral_core.field_checks import MAX_WORDS, goal_id_field, text_field
+from openral_core.message_field_checks import MAX_WORDS, goal_id_field, text_field
 from openral_core.scene import SceneCamera
 from openral_reward_monitor.window import WatchedGoal
 

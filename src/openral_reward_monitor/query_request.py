@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from openral_core.errors import ContractError
-from openral_core.field_checks import MAX_NAME, MAX_WORDS, text_field
+from openral_core.message_field_checks import MAX_NAME, MAX_WORDS, text_field
 
 MAX_WINDOW_S = 3600.0
 """[s] farthest look back."""

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from openral_control.safety.joint_limits import ArmLimits, Vector
-from openral_control.safety.motion_follower import MotionFollower
+from openral_control.safety.online_trajectory import OnlineTrajectory
 from openral_core.errors import OpenralError
 from openral_core.scene_arm import SceneArm
 from openral_robot_bridge.driver import (
@@ -57,14 +57,14 @@ def used_limits(own: ArmLimits, robot: ArmLimits, dynamics_share: float) -> ArmL
     return replace(both, acceleration=both.acceleration * dynamics_share, jerk=both.jerk * dynamics_share)
 
 
-def make_follower(own: ArmLimits, settings: HostSettings, cycle_s: float) -> MotionFollower:
+def make_follower(own: ArmLimits, settings: HostSettings, cycle_s: float) -> OnlineTrajectory:
     """Return what keeps the motion of an arm with limits of its own smooth, in cycles of `cycle_s` [s]."""
     share = settings.arm.safety.dynamics_share
     limits, braking = (used_limits(own, settings.limits, used) for used in (share, max(share, HALT_SHARE)))
-    return MotionFollower(limits, cycle_s, braking)
+    return OnlineTrajectory(limits, cycle_s, braking)
 
 
-def may_stop(driver: ArmDriver, leader: Leader | MotionFollower) -> bool:
+def may_stop(driver: ArmDriver, leader: Leader | OnlineTrajectory) -> bool:
     """Tell whether a driver may be told to bring its arm to rest from its present speed."""
     return leader.at_rest or bool(np.abs(driver.read().velocities).max() <= driver.stops_below_rad_s)
 

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from openral_control.safety.joint_limits import Vector
-from openral_control.safety.motion_follower import MotionFollower
+from openral_control.safety.online_trajectory import OnlineTrajectory
 from openral_robot_bridge.driver import PlannedDriver, StreamedDriver
 from openral_robot_bridge.trajectory_plan import PlannedMotion, plan_motion, resting
 
@@ -59,7 +59,7 @@ class StreamLeader:
     """Gives a driver one target in each cycle."""
 
     def __init__(
-        self, driver: StreamedDriver, follower: MotionFollower, clock: Callable[[], float] = time.monotonic
+        self, driver: StreamedDriver, follower: OnlineTrajectory, clock: Callable[[], float] = time.monotonic
     ) -> None:
         """Take the driver, and a follower whose cycle is that of its stream."""
         self._driver, self._follower, self._clock = driver, follower, clock
@@ -108,7 +108,7 @@ class PlanLeader:
     def __init__(
         self,
         driver: PlannedDriver,
-        follower: MotionFollower,
+        follower: OnlineTrajectory,
         period_s: float,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from openral_control.safety.joint_limits import Vector
-from openral_control.safety.motion_follower import MotionFollower
+from openral_control.safety.online_trajectory import OnlineTrajectory
 from openral_robot_bridge.driver import TrajectoryPoint
 
 FINE_S = 0.004
@@ -62,7 +62,7 @@ def resting(positions: Vector) -> PlannedMotion:
 
 
 def plan_motion(
-    follower: MotionFollower,
+    follower: OnlineTrajectory,
     begin: tuple[Vector, Vector, Vector],
     targets: Sequence[tuple[float, Vector, Vector]],
     halts: bool = False,
@@ -96,6 +96,6 @@ def plan_motion(
     return PlannedMotion(positions, velocities, accelerations)
 
 
-def _cycle(follower: MotionFollower) -> tuple[Vector, Vector, Vector]:
+def _cycle(follower: OnlineTrajectory) -> tuple[Vector, Vector, Vector]:
     positions, velocities = follower.cycle()
     return positions, velocities, follower.accelerations

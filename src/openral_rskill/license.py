@@ -15,7 +15,7 @@ from pathlib import Path
 from openral_core.errors import LicenseError, ManifestError
 from openral_core.manifest import COMMERCIAL_LICENSES, MANIFEST_NAME, RSkillManifest, load_manifest
 from openral_core.manifest.runtime import LOCAL
-from openral_rskill.store.reference import HubReference
+from openral_rskill.store.repo_id import HubReference
 from openral_rskill.store.store_folders import skill_folders
 
 OPT_IN = "OPENRAL_ACCEPT_NONCOMMERCIAL"

@@ -13,9 +13,9 @@ from openral_core.manifest import MANIFEST_NAME, RSkillManifest
 from openral_core.manifest.runtime import LOCAL
 from openral_core.schema import inside
 from openral_rskill.license import check_license
-from openral_rskill.safetensors_file import SUFFIX, weights_fault
-from openral_rskill.store.lock import LockedRepository, faults
-from openral_rskill.store.reference import HUB, HubReference
+from openral_rskill.safetensors_check import SUFFIX, weights_fault
+from openral_rskill.store.lockfile import LockedRepository, faults
+from openral_rskill.store.repo_id import HUB, HubReference
 from openral_rskill.store.store_folders import find_lock, installed_skills, snapshot
 from openral_rskill.weights_files import checkpoint_faults, is_pickled, pickle_refusal
 

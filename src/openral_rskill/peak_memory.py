@@ -17,7 +17,7 @@ from openral_core.manifest import RSkillManifest
 from openral_rskill.license import check_license
 from openral_rskill.nf4.packable_weights import BYTES, MIN_NUMEL, packable
 from openral_rskill.package import RSkillPackage
-from openral_rskill.safetensors_file import SUFFIX, TensorShape, tensor_shapes
+from openral_rskill.safetensors_check import SUFFIX, TensorShape, tensor_shapes
 
 VISION_BYTES, PIXEL_BYTES = 37, 6
 """[byte] alive for each patch: 37 times the width of the vision tower, whose attention turns queries and keys in

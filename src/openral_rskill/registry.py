@@ -14,8 +14,8 @@ from openral_core.errors import ManifestError, NotFoundError, nearest
 from openral_core.files.named_files import NAME
 from openral_core.manifest import MANIFEST_NAME, load_manifest
 from openral_rskill.package import RSkillPackage
-from openral_rskill.store.lock import load_lock
-from openral_rskill.store.reference import HUB, HubReference
+from openral_rskill.store.lockfile import load_lock
+from openral_rskill.store.repo_id import HUB, HubReference
 from openral_rskill.store.store_folders import holds_skill, installed_skills, skill_folders
 
 __all__ = ["RSkillPackage", "list_skills", "load_package", "resolve"]

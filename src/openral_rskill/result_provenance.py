@@ -12,7 +12,7 @@ from typing import Any
 from openral_core.files.atomic import write_atomically
 from openral_core.files.share import share_directory
 from openral_rskill.registry import RSkillPackage
-from openral_rskill.store.lock import sha256_of
+from openral_rskill.store.lockfile import sha256_of
 from openral_rskill.weights_hash import weights_sha256
 
 __all__ = ["commit", "provenance", "weights_sha256", "write_result"]

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from openral_core.errors import WeightsError
-from openral_rskill.safetensors_file import SUFFIX, weights_fault
+from openral_rskill.safetensors_check import SUFFIX, weights_fault
 
 PICKLE_SUFFIXES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib")
 TEXT_SUFFIXES = (".json", ".jsonl", ".jinja", ".model", ".tiktoken", ".txt", ".yaml", ".yml")

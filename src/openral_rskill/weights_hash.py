@@ -6,7 +6,7 @@ import hashlib
 
 from openral_core.manifest.family_rules import server_elsewhere
 from openral_rskill.package import RSkillPackage
-from openral_rskill.store.lock import sha256_of
+from openral_rskill.store.lockfile import sha256_of
 
 
 def weights_sha256(package: RSkillPackage) -> str | None:

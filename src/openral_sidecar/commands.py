@@ -97,9 +97,9 @@ def start(
 ) -> None:
     """Start a server that stays until `openral sidecar stop`; skills that ask for the same model use it."""
     from openral_rskill.license import check_checkpoint_license
-    from openral_sidecar.argument_check import check_arguments
     from openral_sidecar.environment.build import ensure_environment
     from openral_sidecar.process import ServerProcess
+    from openral_sidecar.server_argument_check import check_arguments
     from openral_sidecar.table import sidecar_spec
 
     spec = sidecar_spec(name).with_source(source)

@@ -28,7 +28,7 @@ from openral_core.loopback import is_loopback
 from openral_sidecar.errors import SidecarRefused
 from openral_sidecar.identity import Identity
 from openral_sidecar.server_announcement import ServerIdentity, read_announcement, write_announcement
-from openral_sidecar.wires.request_socket import Request, RequestSocket, refusal, reply
+from openral_sidecar.wires.server_socket import Request, RequestSocket, refusal, reply
 
 Handler = Callable[[dict[str, Any]], dict[str, Any]]
 _log = logging.getLogger("openral.sidecar")

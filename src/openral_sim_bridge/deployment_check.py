@@ -12,7 +12,7 @@ from openral_core.scene import DeployScene
 from openral_rskill.compatibility import match
 from openral_rskill.playbook_procedure import load_playbook
 from openral_rskill.registry import RSkillPackage, resolve
-from openral_rskill.store.reference import HUB
+from openral_rskill.store.repo_id import HUB
 from openral_sim_bridge.check_row import CheckRow
 
 KINDS: Mapping[str, str] = {"skills": "vla", "reward_skill": "reward", "detector_skill": "detector"}

@@ -15,7 +15,7 @@ from openral_control.control_loop import ControlLoop, LoopSettings, Mode, Sink
 from openral_control.control_thread import ControlRun
 from openral_control.envelope import Envelope
 from openral_core.errors import ContractError, SimulationError
-from openral_core.field_checks import text_field
+from openral_core.message_field_checks import text_field
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
 from openral_sim_bridge.backend import Backend

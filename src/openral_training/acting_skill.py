@@ -16,8 +16,8 @@ from openral_policy_nodes.families.factory import load_policy
 from openral_rskill.compatibility import require_policy
 from openral_rskill.registry import load_package
 from openral_training.experts.world import ExpertWorld
-from openral_training.misses import LONG
-from openral_training.task_recipe import Recipe
+from openral_training.hard_negatives import LONG
+from openral_training.training_recipe import Recipe
 
 
 def with_all_cameras(recipe: Recipe) -> Recipe:

@@ -30,8 +30,8 @@ from openral_training.frames import augmentation, frame_cache
 from openral_training.mapping.dataset_recipe import SkillRecipe
 from openral_training.mapping.mapped_data import mapped_data, write_manifest
 from openral_training.prefetch import made_ahead
-from openral_training.task_recipe import Recipe
 from openral_training.training_folder import RUN_STATE
+from openral_training.training_recipe import Recipe
 
 EXPERTS = ("expert", "noisy_expert", CORRECTION)
 CHUNK = "label.chunk"

@@ -16,9 +16,9 @@ from torch import Tensor, nn
 from openral_core.errors import ContractError, PolicyError, WeightsError
 from openral_data.lerobot_v3 import Dataset
 from openral_rskill.result_provenance import commit
-from openral_rskill.safetensors_file import weights_fault
+from openral_rskill.safetensors_check import weights_fault
 from openral_rskill.weights_writing import replaced_weights
-from openral_training.task_recipe import Recipe
+from openral_training.training_recipe import Recipe
 
 ConfigT = TypeVar("ConfigT")
 

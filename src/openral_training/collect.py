@@ -23,8 +23,8 @@ from openral_training.disturbed_expert import CORRECTION, demonstrate, push_away
 from openral_training.expert_corrections import corrections
 from openral_training.experts.factory import open_world
 from openral_training.experts.world import ExpertWorld
-from openral_training.misses import SCRIPTS, act_out, scripts_for
-from openral_training.task_recipe import Recipe
+from openral_training.hard_negatives import SCRIPTS, act_out, scripts_for
+from openral_training.training_recipe import Recipe
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ class CollectionUnit:
     task_id: str
     init_id: int
     behaviour: str
-    """expert, noisy_expert, correction, one of FAILURES, or one of `openral_training.misses.SCRIPTS`."""
+    """expert, noisy_expert, correction, one of FAILURES, or one of `openral_training.hard_negatives.SCRIPTS`."""
     skill: Path | None = None
     """Folder of the skill whose attempt is corrected."""
     weights: str = ""

@@ -56,7 +56,7 @@ def collect(
     workers: WorkersOption = 2,
 ) -> None:
     """Let scripted experts act, disturbed on purpose, and write a LeRobot v3 dataset. Goes on where it stopped."""
-    from openral_training.task_recipe import load_recipe, metadata_of
+    from openral_training.training_recipe import load_recipe, metadata_of
 
     check_folder(out, "--out")
     plan_for = load_recipe(recipe)
@@ -162,7 +162,7 @@ def reward(
     """
     from openral_data.datasets.listing import dataset_folder
     from openral_data.lerobot_v3 import open_dataset
-    from openral_training.task_recipe import load_recipe
+    from openral_training.training_recipe import load_recipe
 
     folder = TrainingFolder(out)
     folder.check()

@@ -21,7 +21,7 @@ from openral_core.adapters.state_layout import state_vector
 from openral_core.errors import SimulationError
 from openral_data.episode import Episode, encode_png
 from openral_training.experts.world import ExpertWorld, TaskJudgement
-from openral_training.task_recipe import Recipe
+from openral_training.training_recipe import Recipe
 
 SETTLE = 12
 """Control steps the expert goes on after success, so that the task is well and not barely done."""

@@ -15,7 +15,7 @@ from openral_data.episode import Episode
 from openral_training.acting_skill import ActingSkill
 from openral_training.disturbed_expert import CORRECTION, demonstrate
 from openral_training.experts.world import ExpertWorld
-from openral_training.task_recipe import Recipe
+from openral_training.training_recipe import Recipe
 
 ATTEMPT_STEPS = 200
 """Control steps that the policy has."""

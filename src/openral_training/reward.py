@@ -26,15 +26,15 @@ from openral_data.lerobot_v3 import Dataset
 from openral_reward_monitor.models.mini.network import MiniRewardConfig, MiniRewardNetwork
 from openral_rskill.mini import WEIGHTS
 from openral_rskill.mini.checkpoint import load_network, save_network
-from openral_rskill.store.lock import sha256_of
+from openral_rskill.store.lockfile import sha256_of
 from openral_training.bc import EXPERTS, BcConfig, SentencePool, schedule
 from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
 from openral_training.data_parallel import TrainingProcess, join
 from openral_training.devices import mixed_precision
 from openral_training.frames import augmentation, frame_cache
 from openral_training.prefetch import made_ahead
-from openral_training.task_recipe import Recipe
 from openral_training.training_folder import RUN_STATE
+from openral_training.training_recipe import Recipe
 
 LEAST_REFERENCE_S, REFERENCE_QUANTILE = 0.5, 0.95
 """[s] that progress 0 is away from success, at least; and the quantile of the task's legs that it is otherwise."""

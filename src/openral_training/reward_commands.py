@@ -132,7 +132,7 @@ def _plan(
     from openral_core.cli.progress import console
     from openral_core.errors import ContractError, NotFoundError
     from openral_rskill.hub.install import ready
-    from openral_training.task_recipe import load_recipe
+    from openral_training.training_recipe import load_recipe
 
     loaded = load_recipe(recipe)
     with download_bars(console) as progress:

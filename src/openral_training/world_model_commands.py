@@ -46,7 +46,7 @@ def collect(
     """Let a config's base policy act and record every frame, state and action. Goes on where it stopped."""
     from openral_data.lerobot_v3 import DatasetWriter, begin_collection
     from openral_training.rl.config import load_config, with_changes
-    from openral_training.task_recipe import load_recipe
+    from openral_training.training_recipe import load_recipe
 
     check_folder(out, "--out")
     chosen, scenes = with_changes(load_config(config), out=None, seed=seed, epochs=None), load_recipe(recipe)

@@ -17,13 +17,13 @@ import pytest
 from typer.testing import CliRunner
 
 from openral_benchmark.commands import app
+from openral_benchmark.harness.ablations import ROWS
 from openral_benchmark.harness.mission_harness import MissionHarness
+from openral_benchmark.harness.perturbations import VARIANTS
 from openral_benchmark.harness.result import ALL, compare_rows, rate
-from openral_benchmark.harness.rows import ROWS
 from openral_benchmark.harness.shared_resources import MOST_WORLDS, SharedParts
 from openral_benchmark.harness.suite_run import plan_missions
 from openral_benchmark.harness.tables import mission_page, mission_table, remarks
-from openral_benchmark.harness.variants import VARIANTS
 from openral_benchmark.harness.world import DISPLACED_M, begin_world
 from openral_benchmark.plan import simulator_task
 from openral_core.errors import ManifestError
@@ -35,7 +35,7 @@ from openral_reward_monitor.models.calibration import load_calibration
 from openral_rskill.registry import resolve
 from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.backends.metaworld.initial_states import OUTSIDE_M, outside_vector, random_vector
-from openral_training.task_recipe import load_recipe
+from openral_training.training_recipe import load_recipe
 
 TASK, STEPS, ATTEMPT = "pick-place-v3", 96, 16
 DESIGN = 4002

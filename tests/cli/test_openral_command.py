@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 
 from openral_cli import app as cli
 from openral_cli import doctor, plugins
+from openral_core.doctor_check import Check
 from openral_core.errors import OpenralError
-from openral_core.machine_check import Check
 
 RUN = CliRunner()
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from openral_cli.deploy.run_facts import write_facts
+from openral_cli.deploy.run_metadata import write_facts
 from openral_cli.deploy.run_page import run_page, write_report
 from openral_core.errors import NotFoundError
 from openral_core.files.finished_run_folder import attempts_of, picture_path

@@ -7,7 +7,7 @@ import pytest
 from openral.msg import ActionChunk, SkillInfo
 from openral.srv import ResetScene
 
-from openral_control.incoming_messages import (
+from openral_control.message_checks import (
     MAX_BYTES,
     read_announcement,
     read_chunk,

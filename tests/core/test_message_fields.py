@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from openral_core.errors import ContractError
-from openral_core.field_checks import goal_id_field, stamp_field, text_field
+from openral_core.message_field_checks import goal_id_field, stamp_field, text_field
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from openral_core.suite import load_suite, suite_with_task
 from openral_rskill.checks.unseen_states import unseen_states
 from openral_rskill.registry import resolve
 from openral_sim_bridge.backends.libero.suites import MAX_STEPS
-from openral_training.task_recipe import load_recipe
+from openral_training.training_recipe import load_recipe
 
 SHARE = share_directory()
 DRAWER = (SHARE / "scenes/deploy/metaworld_drawer.yaml").read_text()

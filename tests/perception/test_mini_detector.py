@@ -15,8 +15,8 @@ from openral_perception.detectors.factory import load_detector
 from openral_perception.geometry import NotLocatedError
 from openral_perception.locator import CameraView, Locator
 from openral_rskill.registry import resolve
+from openral_training.detector.domain_randomization import Looks
 from openral_training.detector.evaluate import NEAR_CM, ask
-from openral_training.detector.looks import Looks
 from openral_training.detector.pictures import take
 from openral_training.detector.recipe import load_detector_recipe
 from openral_training.detector.world import SeenWorld

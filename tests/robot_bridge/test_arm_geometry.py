@@ -8,8 +8,8 @@ import pytest
 
 from openral_control.safety.distance import DistanceCheck
 from openral_control.safety.joint_limits import Vector, limits_of
+from openral_control.safety.joint_position import PositionCheck
 from openral_control.safety.joint_step import PlaceCheck
-from openral_control.safety.position import PositionCheck
 from openral_control.safety.singularity import SingularityCheck
 from openral_control.safety.workspace import WorkspaceCheck
 from openral_core.robot import load_robot

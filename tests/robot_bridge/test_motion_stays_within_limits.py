@@ -11,7 +11,7 @@ import pytest
 
 from openral_control.safety.joint_limits import ArmLimits, Vector, limits_of
 from openral_control.safety.make_filter import make_filter
-from openral_control.safety.motion_follower import MotionFollower
+from openral_control.safety.online_trajectory import OnlineTrajectory
 from openral_core.files.share import share_directory
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
@@ -83,7 +83,7 @@ def motion(request: pytest.FixtureRequest) -> Motion:
     limits = used_limits(own, robot, SAFETY.dynamics_share)
     geometry = MujocoGeometry(CompiledScene(SCENE, ROBOT), elbow_joint=3)
     guard = make_filter(SAFETY, limits, geometry, SCENE.workspace, SCENE.dt)
-    follower = MotionFollower(limits, CYCLE_S)
+    follower = OnlineTrajectory(limits, CYCLE_S)
     arm = LedArm(request.param)
     leader = StreamLeader(cast(StreamedDriver, arm), follower, lambda: arm.now_s)
     guard.restart(START)

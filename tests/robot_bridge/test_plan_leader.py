@@ -10,7 +10,7 @@ import pytest
 
 from openral_control.safety.clear_path import ClearPathCheck
 from openral_control.safety.joint_limits import ArmLimits, Vector, limits_of
-from openral_control.safety.motion_follower import MotionFollower
+from openral_control.safety.online_trajectory import OnlineTrajectory
 from openral_control.safety.safety_filter import SafetyFilter
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
@@ -63,7 +63,7 @@ def controller() -> Controller:
 
 @pytest.fixture
 def leader(controller: Controller) -> PlanLeader:
-    made = PlanLeader(controller, MotionFollower(MOVED, FINE_S, BRAKED), POINT_S, lambda: controller.now_s)
+    made = PlanLeader(controller, OnlineTrajectory(MOVED, FINE_S, BRAKED), POINT_S, lambda: controller.now_s)
     made.restart(START)
     return made
 
@@ -120,7 +120,7 @@ def test_a_bridge_that_falls_behind_does_not_turn_the_arm_back(
 
 def test_joints_that_are_streamed_keep_up_where_a_step_is_no_whole_number_of_cycles() -> None:
     driver, cycle_s, now = FakeDriver(ARM, START), 0.004, [0.0]
-    streamed = StreamLeader(driver, MotionFollower(MOVED, cycle_s), lambda: now[0])
+    streamed = StreamLeader(driver, OnlineTrajectory(MOVED, cycle_s), lambda: now[0])
     guard, random, wanted = (
         SafetyFilter([], [], ClearPathCheck(GEOMETRY, -1.0), MOVED, GEOMETRY, DT),
         np.random.default_rng(0),

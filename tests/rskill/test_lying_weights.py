@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from openral_cli.app import app
 from openral_core.errors import OpenralError
 from openral_rskill.registry import load_package
-from openral_rskill.safetensors_file import weights_fault
+from openral_rskill.safetensors_check import weights_fault
 
 PATIENCE_S = 120.0
 MEMORY = 4 * 2**30

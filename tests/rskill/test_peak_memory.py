@@ -17,7 +17,7 @@ from openral_cli.app import app
 from openral_core.manifest import RSkillManifest
 from openral_rskill.peak_memory import BLOCKS, PeakMemory, peak_of, peak_of_tensors
 from openral_rskill.registry import load_package, resolve
-from openral_rskill.safetensors_file import TensorShape
+from openral_rskill.safetensors_check import TensorShape
 from openral_rskill.vram import CONTEXT_GB, MARGIN_GB, budget
 
 Sides = tuple[int, int]

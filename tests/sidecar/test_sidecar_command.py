@@ -16,13 +16,13 @@ from sidecar_helpers import PATIENCE_S, running, wait_for
 from openral_cli.app import main
 from openral_core.errors import UsageError
 from openral_sidecar import table
-from openral_sidecar.argument_check import check_arguments
 from openral_sidecar.environment.build import environment_folder, is_built
 from openral_sidecar.environment.file_lock import exclusive
 from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.identity import Identity
 from openral_sidecar.paths import environments_folder, log_folder, run_folder
 from openral_sidecar.server_announcement import announcements
+from openral_sidecar.server_argument_check import check_arguments
 from openral_sidecar.sidecar import Sidecar, SidecarSettings
 
 SPEC = SidecarSpec(

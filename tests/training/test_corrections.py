@@ -19,7 +19,7 @@ from openral_training.acting_skill import require_fit
 from openral_training.disturbed_expert import CORRECTION
 from openral_training.experts.factory import open_world
 from openral_training.experts.world import ExpertWorld
-from openral_training.task_recipe import Recipe, load_recipe
+from openral_training.training_recipe import Recipe, load_recipe
 
 TASK = "drawer-open-v3"
 

@@ -20,11 +20,11 @@ from openral_data.episode import decode_png, encode_png
 from openral_data.lerobot_v3 import Dataset, DatasetWriter, open_dataset
 from openral_rskill.mini import WEIGHTS
 from openral_rskill.mini.checkpoint import read_metadata
-from openral_rskill.store.lock import sha256_of
+from openral_rskill.store.lockfile import sha256_of
 from openral_training import bc, collect, reward
 from openral_training.disturbed_expert import noisy_actor
 from openral_training.frames import frame_cache
-from openral_training.task_recipe import Recipe, load_recipe, metadata_of
+from openral_training.training_recipe import Recipe, load_recipe, metadata_of
 
 SMALL = {
     "train_init_ids": {"first": 0, "count": 2},

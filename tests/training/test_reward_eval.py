@@ -29,7 +29,7 @@ from openral_training.reward_eval.cases import Case, Scored
 from openral_training.reward_eval.fit import fit
 from openral_training.reward_eval.measures import decision, measures, ranking, reliability
 from openral_training.reward_eval.run import EvaluationPlan, evaluate, refuse_trained, write
-from openral_training.task_recipe import Recipe
+from openral_training.training_recipe import Recipe
 
 FRAMES = 11
 RECIPE = {

@@ -8,7 +8,7 @@ import torch
 
 from openral_reward_monitor.models.mini.network import MiniRewardConfig, MiniRewardNetwork
 from openral_training import reward
-from openral_training.task_recipe import Recipe
+from openral_training.training_recipe import Recipe
 
 RATE_HZ = 10.0
 RECIPE = Recipe.model_validate(

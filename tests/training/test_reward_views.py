@@ -19,7 +19,7 @@ from openral_training.appearance_shift import CAMERA_OFF_M, View
 from openral_training.experts.factory import open_world
 from openral_training.experts.world import ExpertWorld
 from openral_training.reward_commands import app
-from openral_training.task_recipe import Recipe, load_recipe
+from openral_training.training_recipe import Recipe, load_recipe
 
 BUTTON = {
     "train_init_ids": {"first": 0, "count": 2},

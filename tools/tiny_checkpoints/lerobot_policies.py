@@ -27,7 +27,7 @@ from transformers import (
 )
 
 from tiny_checkpoints import LABEL
-from tiny_checkpoints.words import make_tokenizer
+from tiny_checkpoints.tokenizer import make_tokenizer
 
 CAMERA = "observation.images.camera1"
 VLM_NAME = "HuggingFaceTB/SmolVLM2-500M-Video-Instruct"

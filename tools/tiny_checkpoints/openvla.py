@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 
 from openral_policy_nodes.families.openvla_oft.network import OpenVLAOFT, ProprioProjector
 from tiny_checkpoints import LABEL, on_a_gpu
-from tiny_checkpoints.words import make_tokenizer
+from tiny_checkpoints.tokenizer import make_tokenizer
 
 DATA_SET = "libero_spatial_no_noops"
 PADDING = 64

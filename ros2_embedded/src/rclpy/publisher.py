@@ -15,7 +15,7 @@ from rclpy.impl.errors import RCLError
 from rclpy.passed_on import pass_on
 from rclpy.qos import QoSProfile
 from ros2_embedded.rosidl.classes import serialize
-from ros2_embedded.rosidl.sharing import Shared, serialize_without, shareable
+from ros2_embedded.rosidl.intra_process import Shared, serialize_without, shareable
 from ros2_embedded.shared_memory import LEAST_BYTES
 from ros2_embedded.wire.keys import encode_attachment
 from ros2_embedded.wire.qos_text import KEEP_ALL, RELIABLE, TRANSIENT_LOCAL, WireQoS

@@ -21,7 +21,7 @@ from rclpy.impl.handles import SubscriptionHandle
 from rclpy.passed_on import pass_on
 from rclpy.qos import QoSProfile
 from ros2_embedded.rosidl.classes import deserialize, serialize
-from ros2_embedded.rosidl.sharing import Shared, restore
+from ros2_embedded.rosidl.intra_process import Shared, restore
 from ros2_embedded.session import direct
 from ros2_embedded.wire.keys import decode_attachment
 from ros2_embedded.wire.qos_text import KEEP_ALL, RELIABLE, TRANSIENT_LOCAL, WireQoS

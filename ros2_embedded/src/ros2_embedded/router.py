@@ -24,10 +24,10 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from ros2_embedded.link_sockets import keep_set_up
 from ros2_embedded.local_links import PROTOCOL, LocalEndpoints, joining
 from ros2_embedded.loopback import everything
 from ros2_embedded.session_config import SessionConfigError, domain_id
+from ros2_embedded.tcp_sockets import keep_set_up
 
 LISTEN = "tcp/127.0.0.1:7447"
 """Where sessions of this user look for a router by default, and those of rmw_zenoh."""

@@ -13,8 +13,8 @@ import zenoh
 from ros2_embedded.certificate_dates import CertificateWatch, certificates_of
 from ros2_embedded.graph import GraphCache
 from ros2_embedded.local_links import remove_left
-from ros2_embedded.process import hand_over_sooner, keep_big_buffers
-from ros2_embedded.rosidl.sharing import Shared
+from ros2_embedded.process_settings import hand_over_sooner, keep_big_buffers
+from ros2_embedded.rosidl.intra_process import Shared
 from ros2_embedded.session_config import open_session
 from ros2_embedded.shared_memory import SharedMemory
 from ros2_embedded.wire.tokens import PREFIX

@@ -12,7 +12,7 @@ import pytest
 
 from ros2_embedded.certificate_dates import Certificate, CertificateError
 from ros2_embedded.security import Keystore
-from ros2_embedded.security.refusals import refusals
+from ros2_embedded.security.tls_diagnosis import refusals
 
 sys.path.insert(0, str(Path(__file__).parent))
 from dated_certificate import date_certificate

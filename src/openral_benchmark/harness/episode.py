@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from openral_benchmark.harness.goal_host import GoalHost
 from openral_benchmark.harness.judges import Judge
-from openral_benchmark.harness.thing_positions import Grounding
+from openral_benchmark.harness.object_positions import Grounding
 from openral_control.chunk_executor import ChunkExecutor
 from openral_control.chunk_queue import Chunk
 from openral_core.instant import Instant

@@ -7,14 +7,14 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from openral_benchmark.harness.ablations import ROWS, HarnessRow
 from openral_benchmark.harness.episode import EpisodeParts, EpisodeTally, HarnessEpisode
 from openral_benchmark.harness.goal_host import GoalHost, GoalSkill
 from openral_benchmark.harness.judges import Judge, NoJudge, RewardModelJudge, TrueJudge
+from openral_benchmark.harness.object_positions import Grounding, LocatorGrounding, TrueGrounding
 from openral_benchmark.harness.one_task_planner import OneTask, task_of
-from openral_benchmark.harness.rows import ROWS, HarnessRow
+from openral_benchmark.harness.perturbations import VARIANTS
 from openral_benchmark.harness.shared_resources import SharedParts
-from openral_benchmark.harness.thing_positions import Grounding, LocatorGrounding, TrueGrounding
-from openral_benchmark.harness.variants import VARIANTS
 from openral_benchmark.harness.world import begin_world
 from openral_benchmark.plan import simulator_task
 from openral_control.chunk_executor import ChunkExecutor

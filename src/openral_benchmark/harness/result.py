@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from openral_benchmark.compare import exact_mcnemar
-from openral_benchmark.harness.rows import ROWS
+from openral_benchmark.harness.ablations import ROWS
+from openral_benchmark.harness.perturbations import VARIANTS
 from openral_benchmark.harness.suite_run import MissionSetting, counts_sha256, other_skills
-from openral_benchmark.harness.variants import VARIANTS
 from openral_benchmark.result import benchmark_section
 from openral_core.scene import BenchmarkScene
 from openral_core.statistics import wilson_interval

@@ -13,10 +13,10 @@ from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any
 
+from openral_benchmark.harness.ablations import ROWS
 from openral_benchmark.harness.mission_harness import MissionHarness
-from openral_benchmark.harness.rows import ROWS
+from openral_benchmark.harness.perturbations import VARIANTS
 from openral_benchmark.harness.shared_resources import SharedParts
-from openral_benchmark.harness.variants import VARIANTS
 from openral_benchmark.plan import simulator_task
 from openral_benchmark.run_identity import RunIdentity, require_same, run_identity
 from openral_benchmark.workers.worker_pool import worker_pool

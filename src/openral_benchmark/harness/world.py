@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_benchmark.harness.variants import HarnessVariant
+from openral_benchmark.harness.perturbations import HarnessVariant
 from openral_control.motions import MotionArm, MotionEnd, make_motion
 from openral_core.errors import SimulationError
 from openral_core.robot import RobotDescription

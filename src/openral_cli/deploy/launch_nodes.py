@@ -15,7 +15,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
-from openral_cli.deploy.run_facts import keep_record
+from openral_cli.deploy.run_metadata import keep_record
 from openral_cli.deploy.rviz_layout import rviz_layout
 from openral_core.errors import OpenralError
 from openral_core.graph.namespaces import DEFAULT_NAMESPACE, policy_namespace, read_namespace, remappings

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_control.motions.arm import MotionArm
-from openral_control.motions.guide import TURN_RAD_S, HandGuide
+from openral_control.motions.straight_line import TURN_RAD_S, HandGuide
 from openral_core.types import RobotState
 
 HORIZON_S = 0.15

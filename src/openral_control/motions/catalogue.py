@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from openral_control.motions.arm import MotionArm, MotionRefused
-from openral_control.motions.guide import INSET_M, Vector
 from openral_control.motions.held_thing import HeldThing
 from openral_control.motions.motion import MakePhases, Motion, Phase
 from openral_control.motions.params import (
@@ -24,6 +23,7 @@ from openral_control.motions.params import (
     params_of,
 )
 from openral_control.motions.phases import BESIDE_M, LEANING_M, Fingers, Holds, Reach
+from openral_control.motions.straight_line import INSET_M, Vector
 from openral_core.types import RobotState
 
 OPENING_M = 0.02

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_control.motions.arm import MotionArm
-from openral_control.motions.guide import HandGuide, Vector
 from openral_control.motions.hand_yaw import yaw_error
 from openral_control.motions.held_thing import HELD_M, HeldThing
 from openral_control.motions.motion import MotionEnd
+from openral_control.motions.straight_line import HandGuide, Vector
 from openral_core.types import RobotState
 
 PATIENCE_S, TOUCH_S, REST_S = 1.0, 0.3, 0.15

@@ -14,7 +14,7 @@ from rclpy.lifecycle import LifecycleNode
 
 from openral_control.admission import Admission
 from openral_control.chunk_queue import Chunk
-from openral_control.incoming_messages import read_announcement, read_chunk, unreadable_chunk
+from openral_control.message_checks import read_announcement, read_chunk, unreadable_chunk
 from openral_core.errors import ContractError
 from openral_core.ros.qos import SKILLS
 

@@ -10,10 +10,10 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.lifecycle import LifecycleNode
 
 from openral_control.chunk_executor import ChunkExecutor
-from openral_control.incoming_messages import GOAL_ID_DIGITS
+from openral_control.message_checks import GOAL_ID_DIGITS
 from openral_control.ros.admission_topics import AdmissionTopics
 from openral_core.errors import ContractError, ControlError
-from openral_core.field_checks import goal_id_field, text_field
+from openral_core.message_field_checks import goal_id_field, text_field
 
 MAX_OPERATOR = 64
 """Characters of a name."""

@@ -7,12 +7,12 @@ from openral_control.safety.contact import ContactCheck
 from openral_control.safety.distance import DistanceCheck
 from openral_control.safety.hold_to_run import HoldToRun
 from openral_control.safety.joint_limits import ArmLimits
+from openral_control.safety.joint_position import PositionCheck
 from openral_control.safety.joint_step import ArmGeometry, PaceCheck, PlaceCheck
-from openral_control.safety.position import PositionCheck
+from openral_control.safety.joint_velocity import VelocityCheck
 from openral_control.safety.safety_filter import PLANNED, SafetyFilter
 from openral_control.safety.singularity import SingularityCheck
 from openral_control.safety.slow_start import SlowStart
-from openral_control.safety.velocity import VelocityCheck
 from openral_control.safety.workspace import WorkspaceCheck
 from openral_core.manifest.contracts import Box
 from openral_core.scene_arm import SafetyLimits

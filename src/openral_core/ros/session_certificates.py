@@ -49,7 +49,7 @@ class SessionTrust:
 def refused_or(advice: str) -> str:
     """Return which peers the session file names and why none of them talks to this process; else `advice`."""
     try:
-        from ros2_embedded.security.refusals import refusals
+        from ros2_embedded.security.tls_diagnosis import refusals
     except ModuleNotFoundError:
         return advice
     return "; ".join(refusals()) or advice

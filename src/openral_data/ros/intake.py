@@ -10,9 +10,9 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import CompressedImage
 
 from openral_core.errors import ContractError
-from openral_core.field_checks import MAX_WORDS, text_field
 from openral_core.graph.namespaces import COMPRESSED_SUFFIX
 from openral_core.image_message import ENCODINGS, decode_compressed, decode_image, encode_jpeg, require_size
+from openral_core.message_field_checks import MAX_WORDS, text_field
 from openral_core.scene_parts import SceneCamera
 from openral_data.recorded_columns import CameraColumn
 from openral_data.recording.assembler import ExecutedStep

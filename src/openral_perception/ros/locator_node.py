@@ -16,8 +16,8 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.lifecycle import State, TransitionCallbackReturn
 
 from openral_core.errors import ContractError, NotFoundError, OpenralError
-from openral_core.field_checks import MAX_NAME, MAX_WORDS, text_field
 from openral_core.graph.namespaces import DEFAULT_NAMESPACE
+from openral_core.message_field_checks import MAX_NAME, MAX_WORDS, text_field
 from openral_core.robot import load_robot
 from openral_core.ros.loading_node import LoadingNode
 from openral_core.ros.run_node import run_node

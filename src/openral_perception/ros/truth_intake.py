@@ -12,8 +12,8 @@ from rclpy.lifecycle import LifecycleNode
 from tf2_msgs.msg import TFMessage
 
 from openral_core.errors import ContractError
-from openral_core.field_checks import MAX_NAME, text_field
 from openral_core.image_message import parse_stamp
+from openral_core.message_field_checks import MAX_NAME, text_field
 from openral_perception.geometry import NotLocatedError
 from openral_perception.ros.intake import COMPLAINT_PERIOD_S, WORLD, world_frame
 from openral_perception.truth import TruePositions

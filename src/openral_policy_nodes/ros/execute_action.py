@@ -26,7 +26,7 @@ from openral_core.manifest import RSkillManifest
 from openral_core.progress_message import read_progress
 from openral_core.ros.qos import LATCHED
 from openral_core.types import RobotState
-from openral_policy_nodes.control_status import read_status
+from openral_policy_nodes.control_status_check import read_status
 from openral_policy_nodes.executed_steps import StepCount
 from openral_policy_nodes.goal_request import GoalRefused, GoalRequest, parse_goal
 from openral_policy_nodes.goal_supervisor import (

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from openral_control.motions import MOTIONS, MotionArm, motion_name
-from openral_control.motions.guide import horizon_of
+from openral_control.motions.straight_line import horizon_of
 from openral_core.errors import ContractError
 from openral_core.graph.namespaces import DEFAULT_NAMESPACE
 from openral_core.robot import load_robot

@@ -11,7 +11,7 @@ from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import Command, FindThing, SendGoal
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.goal_report import GoalReport
-from openral_reasoner.mission.verification.measurement import is_measuring
+from openral_reasoner.mission.verification.placement_check import is_measuring
 from openral_reasoner.palette import MOTION, Palette, Skill
 
 MOTION_S = 1.5

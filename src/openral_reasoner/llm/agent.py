@@ -13,9 +13,9 @@ from pydantic_ai import Agent, ToolOutput, UsageLimits
 from pydantic_ai.exceptions import AgentRunError, UnexpectedModelBehavior, UsageLimitExceeded
 from pydantic_ai.settings import ModelSettings as RequestSettings
 
+from openral_reasoner.llm.prompts import ROLE, first_message
 from openral_reasoner.llm.settings import ModelSettings
 from openral_reasoner.llm.tools import make_tools
-from openral_reasoner.llm.words import ROLE, first_message
 from openral_reasoner.memory.notes_file import Memory
 from openral_reasoner.mission.agent_requests import Finish, MissionOver, RequestQueue
 from openral_reasoner.palette import Palette

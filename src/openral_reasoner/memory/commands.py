@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from openral_reasoner.memory.outcomes import Outcomes
-    from openral_reasoner.memory.way_traces import Traces
+    from openral_reasoner.memory.recovery_traces import Traces
 
 memory = typer.Typer(help="Notes and counts that outlive a mission, in plain files.", no_args_is_help=True)
 File = Annotated[Path | None, typer.Option(help="The file; default: the one of `openral deploy`.")]
@@ -47,7 +47,7 @@ def _outcomes(file: Path | None) -> Outcomes:
 
 
 def _traces(file: Path | None) -> Traces:
-    from openral_reasoner.memory.way_traces import Traces, traces_beside
+    from openral_reasoner.memory.recovery_traces import Traces, traces_beside
 
     return Traces(traces_beside(file or default_memory_file()))
 

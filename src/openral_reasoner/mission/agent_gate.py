@@ -30,7 +30,7 @@ from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.ladder.rungs import WAYS
 from openral_reasoner.mission.mission import Mission, MissionState, Task, TaskState
 from openral_reasoner.mission.question import YES_OR_NO
-from openral_reasoner.mission.verification.measurement import MEASURED
+from openral_reasoner.mission.verification.placement_check import MEASURED
 from openral_reasoner.palette import MOTION, Skill
 from openral_reasoner.plain_line import plain_line
 from openral_reasoner.planner import PlannedTask

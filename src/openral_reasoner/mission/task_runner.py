@@ -12,12 +12,12 @@ from openral_reasoner.mission.goal_tracker import GoalTracker
 from openral_reasoner.mission.ladder.experience import Experience
 from openral_reasoner.mission.ladder.preparation import Preparation
 from openral_reasoner.mission.ladder.recovery import Recovery
-from openral_reasoner.mission.ladder.way_steps import Point, is_all, needs_its_steps
+from openral_reasoner.mission.ladder.rung_steps import Point, is_all, needs_its_steps
 from openral_reasoner.mission.mission import Mission, MissionState, Task
 from openral_reasoner.mission.plan_requests import Proposals
 from openral_reasoner.mission.question import AskOperatorFor
 from openral_reasoner.mission.verification.deferred_verdict import Verification
-from openral_reasoner.mission.verification.hand_check import contradiction
+from openral_reasoner.mission.verification.gripper_check import contradiction
 from openral_reasoner.mission.verification.second_look import unseen
 from openral_reasoner.mission.verify_gate import GateVerdict, Judgement
 from openral_reasoner.palette import Skill

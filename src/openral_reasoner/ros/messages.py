@@ -18,9 +18,9 @@ from openral.msg import StartPose as StartPoseMessage
 from pydantic import ValidationError
 
 from openral_core.errors import ContractError
-from openral_core.field_checks import goal_id_field, text_field
 from openral_core.goal_params import check_params_schema
 from openral_core.manifest import StartPose
+from openral_core.message_field_checks import goal_id_field, text_field
 from openral_core.progress_judgement import ProgressReading
 from openral_core.progress_message import read_progress
 from openral_core.teleoperation_names import TAKEN_OVER

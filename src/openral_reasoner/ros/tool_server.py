@@ -14,8 +14,8 @@ from rclpy.lifecycle import LifecycleNode
 from rclpy.task import Future
 
 from openral_core.errors import ContractError
-from openral_core.field_checks import text_field
 from openral_core.instant import Instant
+from openral_core.message_field_checks import text_field
 from openral_core.ros.qos import LATCHED
 from openral_reasoner.mission.agent_requests import Reply
 from openral_reasoner.mission.attempt import Command

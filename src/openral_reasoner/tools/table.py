@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from openral_core.field_checks import MAX_WORDS
+from openral_core.message_field_checks import MAX_WORDS
 from openral_reasoner.memory.notes_file import MAX_NOTE, Memory, NotesError
 from openral_reasoner.mission.agent_requests import (
     AskOperator,

@@ -18,7 +18,7 @@ from openral_control.safety.joint_limits import Vector
 from openral_core.errors import InstallationError
 from openral_core.scene_arm import SafetyLimits
 from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
-from openral_robot_bridge.drivers.arm_holder import refuse_held
+from openral_robot_bridge.drivers.arm_in_use import refuse_held
 from openral_robot_bridge.drivers.fci_versions import FR3_VERSION, refused
 from openral_robot_bridge.drivers.hand_proxy import HandProcess, hand_at
 from openral_robot_bridge.drivers.libfranka_faults import (

@@ -17,8 +17,8 @@ from openral_rskill.checks.finding import Finding
 from openral_rskill.license import check_license, is_evaluated
 from openral_rskill.peak_memory import PeakMemory
 from openral_rskill.registry import RSkillPackage, resolve
-from openral_rskill.safetensors_file import SUFFIX
-from openral_rskill.store.lock import LOCK_NAME, SkillLock, faults
+from openral_rskill.safetensors_check import SUFFIX
+from openral_rskill.store.lockfile import LOCK_NAME, SkillLock, faults
 from openral_rskill.store.store_folders import find_lock, snapshot
 from openral_rskill.vram import Budget
 

@@ -13,8 +13,8 @@ from openral_rskill.hub.client import HubClient, HubFile, Listing
 from openral_rskill.hub.download import PARTIAL, Progress, fetch
 from openral_rskill.license import ORIGIN_FILE
 from openral_rskill.registry import RSkillPackage
-from openral_rskill.store.lock import LockedFile, LockedRepository, SkillLock, faults
-from openral_rskill.store.reference import HUB, HubReference
+from openral_rskill.store.lockfile import LockedFile, LockedRepository, SkillLock, faults
+from openral_rskill.store.repo_id import HUB, HubReference
 from openral_rskill.store.store_folders import one_at_a_time, snapshot
 from openral_rskill.weights_files import select
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from openral_core.errors import HubError
-from openral_rskill.store.reference import HubReference
+from openral_rskill.store.repo_id import HubReference
 
 ENDPOINT = "https://huggingface.co"
 TIMEOUT_S = 60.0

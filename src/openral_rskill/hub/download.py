@@ -12,7 +12,7 @@ from pathlib import Path
 
 from openral_core.errors import HubError
 from openral_rskill.hub.client import HubClient, HubFile
-from openral_rskill.store.reference import HubReference
+from openral_rskill.store.repo_id import HubReference
 
 Progress = Callable[[str, int, int], None]
 """Told (file, bytes so far, bytes in all) as a download goes on; the total is -1 where it is not known."""

@@ -16,8 +16,15 @@ from openral_rskill.hub.checkpoint import complete, fetch_weights
 from openral_rskill.hub.client import HubClient, Listing
 from openral_rskill.hub.download import Progress, fetch
 from openral_rskill.registry import RSkillPackage, load_package, resolve
-from openral_rskill.store.lock import LOCK_NAME, LockedFile, LockedRepository, SkillLock, faults, load_lock
-from openral_rskill.store.reference import HUB, HubReference
+from openral_rskill.store.lockfile import (
+    LOCK_NAME,
+    LockedFile,
+    LockedRepository,
+    SkillLock,
+    faults,
+    load_lock,
+)
+from openral_rskill.store.repo_id import HUB, HubReference
 from openral_rskill.store.store_folders import (
     find_lock,
     one_at_a_time,

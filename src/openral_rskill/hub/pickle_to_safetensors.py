@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 from openral_core.errors import InstallationError, NotFoundError, WeightsError
-from openral_rskill.safetensors_file import SUFFIX, weights_fault
+from openral_rskill.safetensors_check import SUFFIX, weights_fault
 from openral_rskill.weights_files import INDEX_SUFFIX, PICKLE_SUFFIXES, TEXT_SUFFIXES, is_pickled
 
 TIMEOUT_S = 3600.0

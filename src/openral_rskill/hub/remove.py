@@ -7,7 +7,7 @@ from pathlib import Path
 
 from openral_core.errors import NotFoundError
 from openral_rskill.registry import resolve
-from openral_rskill.store.lock import load_lock
+from openral_rskill.store.lockfile import load_lock
 from openral_rskill.store.store_folders import one_at_a_time, skill_folder, snapshots, used_snapshots
 
 

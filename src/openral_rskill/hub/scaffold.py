@@ -25,8 +25,8 @@ from openral_rskill.hub.lerobot_config import CONFIG, POSTPROCESSOR, PREPROCESSO
 from openral_rskill.hub.manifest_text import Draft, manifest_text
 from openral_rskill.peak_memory import peak_of
 from openral_rskill.registry import RSkillPackage, load_package
-from openral_rskill.safetensors_file import SUFFIX
-from openral_rskill.store.reference import HUB, HubReference
+from openral_rskill.safetensors_check import SUFFIX
+from openral_rskill.store.repo_id import HUB, HubReference
 from openral_rskill.weights_files import checkpoint_faults, select
 
 CHECKPOINT = "checkpoint"

@@ -15,8 +15,8 @@ from pathlib import Path
 from openral_core.files.cache import cache_home, make_folder
 from openral_core.files.share import share_directory
 from openral_core.manifest import MANIFEST_NAME
-from openral_rskill.store.lock import SkillLock, load_lock
-from openral_rskill.store.reference import HubReference
+from openral_rskill.store.lockfile import SkillLock, load_lock
+from openral_rskill.store.repo_id import HubReference
 
 
 def installed_skills() -> Path:

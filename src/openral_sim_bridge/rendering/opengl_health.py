@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 
-from openral_core.machine_check import Check
+from openral_core.doctor_check import Check
 from openral_sim_bridge.rendering.opengl import (
     EGL_PACKAGES,
     OSMESA_PACKAGES,

@@ -20,7 +20,7 @@ from openral_perception.locator import CameraView, Locator
 from openral_rskill.mini.checkpoint import read_metadata
 from openral_rskill.registry import RSkillPackage
 from openral_rskill.result_provenance import provenance
-from openral_training.detector.looks import Looks
+from openral_training.detector.domain_randomization import Looks
 from openral_training.detector.pictures import LEAST_PIXELS, LabelledPicture, take
 from openral_training.detector.recipe import DetectorRecipe
 from openral_training.detector.world import SeenWorld

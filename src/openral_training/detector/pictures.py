@@ -16,7 +16,7 @@ from openral_core.files.atomic import replaced_file
 from openral_perception.colours import COLOURS, colour_name
 from openral_perception.geometry import PinholeCamera
 from openral_sim_bridge.rendering.renderer import ADDED
-from openral_training.detector.looks import CUBE, Looks, Rgb, is_cube
+from openral_training.detector.domain_randomization import CUBE, Looks, Rgb, is_cube
 from openral_training.detector.recipe import DetectorRecipe
 from openral_training.detector.world import SeenWorld, TruePlace
 

@@ -25,7 +25,7 @@ from openral_perception.detectors.mini.network import STRIDE, MiniDetectorConfig
 from openral_rskill.mini import WEIGHTS
 from openral_rskill.mini.checkpoint import load_network, read_metadata, save_network
 from openral_rskill.result_provenance import commit
-from openral_rskill.store.lock import sha256_of
+from openral_rskill.store.lockfile import sha256_of
 from openral_training.checkpoint import identity, restore_run, same_form, save_run
 from openral_training.detector.pictures import LEAST_PIXELS, NO_COLOUR
 from openral_training.detector.recipe import DetectorRecipe

@@ -11,7 +11,7 @@ from openral_sim_bridge.backends.remote_sim.backend import ArmBackend
 from openral_training.experts.metaworld import MetaWorldExperts
 from openral_training.experts.robosuite import RobosuiteExperts
 from openral_training.experts.world import ExpertWorld
-from openral_training.task_recipe import Recipe
+from openral_training.training_recipe import Recipe
 
 
 def open_world(recipe: Recipe, task_id: str) -> ExpertWorld:

@@ -14,7 +14,7 @@ from openral_core.manifest.contracts import LAYOUT_DIMS
 from openral_core.manifest.runtime import LOCAL
 from openral_core.schema import Count, Fault, Finite, Many, Schema, Word, raise_faults, validate
 from openral_rskill.mini import WEIGHTS
-from openral_training.task_recipe import Recipe, load_recipe
+from openral_training.training_recipe import Recipe, load_recipe
 
 GIVEN = {
     "schema_version": "0.1",

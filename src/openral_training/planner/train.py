@@ -22,7 +22,7 @@ from openral_core.errors import WeightsError
 from openral_core.files.atomic import write_atomically
 from openral_core.sentence_encoder import default_model_folder
 from openral_core.statistics import wilson_interval
-from openral_rskill.safetensors_file import weights_fault
+from openral_rskill.safetensors_check import weights_fault
 from openral_rskill.weights_writing import replaced_weights
 from openral_training.checkpoint import identity, restore_run, save_run
 from openral_training.devices import torch_device

@@ -12,7 +12,7 @@ from openral_core.errors import NotFoundError
 from openral_data.episode import Episode, decode_png
 from openral_reward_monitor.models.calibration import joint_score
 from openral_reward_monitor.models.reward_model import RewardModel, RewardScores, checked
-from openral_training.task_recipe import Recipe
+from openral_training.training_recipe import Recipe
 
 NAMES = {"noisy_expert": "noisy", "wander": "random"}
 """What scripted behaviours are called in results, where it is another word."""

@@ -30,9 +30,9 @@ from openral_training.appearance_shift import View
 from openral_training.disturbed_expert import demonstrate
 from openral_training.experts.factory import open_world
 from openral_training.experts.world import ExpertWorld
-from openral_training.misses import act_out, record, scripts_for
+from openral_training.hard_negatives import act_out, record, scripts_for
 from openral_training.reward_eval.cases import POLICY
-from openral_training.task_recipe import Recipe
+from openral_training.training_recipe import Recipe
 
 BEHAVIOURS = ("expert", "noisy_expert", "stuck", "wander")
 TAKES = {"replayed": 3}

@@ -29,7 +29,7 @@ from openral_training.reward_eval.cases import Scored, cases, score
 from openral_training.reward_eval.fit import fit
 from openral_training.reward_eval.measures import decision, measures
 from openral_training.reward_eval.rollouts import FRAMES_PER_S, filmed, planned, rollouts
-from openral_training.task_recipe import Recipe
+from openral_training.training_recipe import Recipe
 
 LATENCY_FRAMES = 8
 """Frames of one scoring, as the monitor has them scored."""

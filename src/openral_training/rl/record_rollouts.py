@@ -25,7 +25,7 @@ from openral_training.rl.config import RlConfig
 from openral_training.rl.envs.observation_encoder import StateEncoder
 from openral_training.rl.policies.noise import EpisodeNoise
 from openral_training.rl.policies.policy import StochasticPolicy
-from openral_training.task_recipe import Recipe
+from openral_training.training_recipe import Recipe
 
 NOISE_SCALES = (0.0, 0.5, 1.0, 1.5, 2.5)
 """Factors of the policy's noise, taken in turn: 0 is greedy, 1 explores as training does."""

@@ -21,9 +21,9 @@ from openral_core.errors import ContractError
 from openral_core.statistics import auroc
 from openral_data.lerobot_v3 import Dataset
 from openral_training.frames import frame_cache
+from openral_training.world_model.checkpoint import held_out_share
 from openral_training.world_model.env import THRESHOLD
 from openral_training.world_model.experience import Rollouts, held_out, load_rollouts
-from openral_training.world_model.files import held_out_share
 from openral_training.world_model.model import FRAME, WorldModel, resize
 from openral_training.world_model.nearest_baseline import RecordedAttempts
 from openral_training.world_model.open import open_world_model

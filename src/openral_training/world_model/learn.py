@@ -10,8 +10,8 @@ import torch
 from openral_data.lerobot_v3 import Dataset
 from openral_training.checkpoint import identity
 from openral_training.frames import frame_cache
+from openral_training.world_model.checkpoint import WorldModelConfig, save_world_model
 from openral_training.world_model.experience import held_out, load_rollouts
-from openral_training.world_model.files import WorldModelConfig, save_world_model
 from openral_training.world_model.learn_autoencoder import encoded, learn_autoencoder
 from openral_training.world_model.learn_drawing import learn_drawing
 from openral_training.world_model.learn_members import changes, learn_members, uncertainty_limit

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from openral_core.errors import ContractError
 from openral_core.sentence_encoder import SentenceEncoder
-from openral_training.world_model.files import load_network
+from openral_training.world_model.checkpoint import load_network
 from openral_training.world_model.learn_autoencoder import as_images
 
 FRAME = 256

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from openral_core.errors import NotFoundError
-from openral_training.world_model.files import CONFIG, FAMILY
+from openral_training.world_model.checkpoint import CONFIG, FAMILY
 from openral_training.world_model.model import LatentWorld, WorldModel
 from openral_training.world_model.opensora.model import WEIGHTS, OpenSoraWorld
 from openral_training.world_model.starts import Starts, load_starts

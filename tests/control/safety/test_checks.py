@@ -14,13 +14,13 @@ from openral_control.safety.contact import ContactCheck
 from openral_control.safety.distance import DistanceCheck
 from openral_control.safety.hold_to_run import HoldToRun
 from openral_control.safety.joint_limits import ArmLimits, Vector, limits_of
+from openral_control.safety.joint_position import PositionCheck
 from openral_control.safety.joint_step import JointStep, PaceCheck, PlaceCheck
-from openral_control.safety.motion_follower import MotionFollower
-from openral_control.safety.position import PositionCheck
+from openral_control.safety.joint_velocity import VelocityCheck
+from openral_control.safety.online_trajectory import OnlineTrajectory
 from openral_control.safety.safety_filter import SafetyFilter
 from openral_control.safety.singularity import SingularityCheck
 from openral_control.safety.slow_start import SlowStart
-from openral_control.safety.velocity import VelocityCheck
 from openral_control.safety.workspace import WorkspaceCheck
 from openral_core.errors import ManifestError
 from openral_core.manifest.contracts import Box
@@ -280,7 +280,7 @@ def test_the_narrower_limit_counts() -> None:
 def test_the_follower_goes_ways_that_just_reach_the_greatest_acceleration() -> None:
     # 2 a (a / j)² / 2 for the way to a and back: Ruckig 0.19 finds no profile for exactly that length.
     limits = replace(FR3, acceleration=np.full(7, 5.0), jerk=np.full(7, 50.0))
-    follower = MotionFollower(limits, 0.01)
+    follower = OnlineTrajectory(limits, 0.01)
     start = np.array([-0.3176, -1.1603, 0.0691, -1.7579, -0.0333, 0.9743, 1.5098])
     target = start + np.array([0.2, -0.1, 0.1, 0.1, 0.2, -0.1, 0.3])
     follower.restart(start)

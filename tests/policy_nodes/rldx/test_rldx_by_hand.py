@@ -21,7 +21,7 @@ MODEL = "RLWRLD/RLDX-1-FT-LIBERO"
 CONFORMING = f"""
 import sys
 from dataclasses import replace
-from openral_policy_nodes.families.rldx.by_hand import run_by_hand
+from openral_policy_nodes.families.rldx.foreground_server import run_by_hand
 from openral_policy_nodes.families.rldx.spec import SPEC
 sys.exit(run_by_hand(replace(SPEC, module="{MODULE}"), sys.argv[1:]))
 """

@@ -12,7 +12,7 @@ from director_desk import SKILL
 from openral_core.errors import ManifestError
 from openral_core.files.share import share_directory
 from openral_reasoner.deployment import load_deployment
-from openral_reasoner.llm.words import first_message
+from openral_reasoner.llm.prompts import first_message
 from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import Palette
 from openral_reasoner.planner import CannotDo, Plan

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from openral_reasoner.memory.commands import memory
 from openral_reasoner.memory.outcomes import Outcomes
-from openral_reasoner.memory.way_traces import MAX_TRACES, Traces, Way, traces_beside
+from openral_reasoner.memory.recovery_traces import MAX_TRACES, Traces, Way, traces_beside
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.ladder.experience import FIRST, Experience
 from openral_reasoner.mission.ladder.rungs import WAYS, Rung

@@ -20,7 +20,7 @@ from openral_training.collect import CollectionUnit, perform
 from openral_training.disturbed_expert import MAX_STEPS
 from openral_training.experts.factory import open_world
 from openral_training.experts.world import ExpertWorld
-from openral_training.task_recipe import Recipe, load_recipe
+from openral_training.training_recipe import Recipe, load_recipe
 
 EYES = ("observation.images.camera1", "observation.images.camera2")
 TASKS = ("Lift", "Stack", "PickPlaceCan")

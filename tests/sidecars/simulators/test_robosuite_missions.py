@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from openral_benchmark.harness.mission_harness import MissionHarness
+from openral_benchmark.harness.perturbations import VARIANTS
 from openral_benchmark.harness.shared_resources import SharedParts
-from openral_benchmark.harness.variants import VARIANTS
 from openral_benchmark.harness.world import DISPLACED_M, ROOMS, begin_world
 from openral_core.errors import SimulationError
 from openral_core.robot import load_robot

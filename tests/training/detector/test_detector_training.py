@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from openral_core.errors import ContractError, NotFoundError, OutputError
 from openral_perception.detectors.mini.model import load_folder
 from openral_rskill.mini.checkpoint import read_metadata
+from openral_training.detector.domain_randomization import Looks
 from openral_training.detector.evaluate import measures
-from openral_training.detector.looks import Looks
 from openral_training.detector.pictures import draw_all, take
 from openral_training.detector.recipe import DetectorRecipe, DetectorWorld, load_detector_recipe
 from openral_training.detector.train import DetectorTraining, train

@@ -16,7 +16,7 @@ from openral_data.lerobot_v3 import open_dataset
 from openral_sim_bridge.rendering.mp4 import write_mp4
 from openral_training.mapping.dataset_recipe import SkillRecipe, load_cloning_recipe
 from openral_training.mapping.mapped_data import require_fit
-from openral_training.task_recipe import load_recipe
+from openral_training.training_recipe import load_recipe
 
 Edit = Callable[[Path], Any]
 VIDEO = f"videos/{FRONT}/chunk-000/file-000.mp4"

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from ros2_embedded.install.installer import Report, install_package, site_packages
-from ros2_embedded.install.manifest import InstallError, find_packages
+from ros2_embedded.install.source_packages import InstallError, find_packages
 
 
 def main(argv: list[str] | None = None) -> int:

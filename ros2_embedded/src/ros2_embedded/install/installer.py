@@ -11,8 +11,8 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ros2_embedded.install.cmake import read_rules
-from ros2_embedded.install.manifest import InstallError, SourcePackage
+from ros2_embedded.install.cmake_install_rules import read_rules
+from ros2_embedded.install.source_packages import InstallError, SourcePackage
 from ros2_embedded.packages import index_directory
 from ros2_embedded.rosidl.parser import InterfaceSyntaxError, parse_message, split_sections
 

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from openral_perception.detection import Detection
-from openral_perception.detectors.mini.markers import find_spots
+from openral_perception.detectors.mini.goal_markers import find_spots
 from openral_perception.detectors.mini.network import STRIDE, MiniDetectorConfig, MiniDetectorNetwork
 from openral_perception.words import Wanted, read_words
 from openral_rskill.mini.checkpoint import load_network

@@ -15,7 +15,7 @@ from openral_core.manifest import RSkillManifest
 from openral_policy_nodes.families.adaptive_timeout import LEAST_S
 from openral_policy_nodes.families.rldx.arguments import DEFAULT_TAG
 from openral_rskill.registry import RSkillPackage
-from openral_rskill.store.reference import HUB, HubReference
+from openral_rskill.store.repo_id import HUB, HubReference
 from openral_sidecar.identity import Identity
 from openral_sidecar.settings import SidecarSettings
 

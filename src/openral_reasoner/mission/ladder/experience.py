@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from openral_reasoner.memory.outcomes import Outcomes, outcomes_beside
-from openral_reasoner.memory.way_traces import Traces, traces_beside
+from openral_reasoner.memory.recovery_traces import Traces, traces_beside
 from openral_reasoner.mission.mission import Mission, Task
 
 FIRST = "first"

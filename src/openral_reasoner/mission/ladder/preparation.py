@@ -14,7 +14,7 @@ from openral_control.motions.phases import CLOSED_ON_NOTHING, STANDS_SHORT
 from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import Command, DirectorConfig, FindThing
 from openral_reasoner.mission.goal_tracker import GoalTracker
-from openral_reasoner.mission.ladder.way_steps import (
+from openral_reasoner.mission.ladder.rung_steps import (
     Drive,
     Find,
     Point,

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import Command
-from openral_reasoner.mission.ladder.way_steps import Point, is_all
+from openral_reasoner.mission.ladder.rung_steps import Point, is_all
 from openral_reasoner.mission.mission import Task
-from openral_reasoner.mission.verification.measurement import Measurement
+from openral_reasoner.mission.verification.placement_check import Measurement
 from openral_reasoner.mission.verification.second_look import KEY, SecondLook
 from openral_reasoner.mission.verify_gate import GateVerdict, Judgement
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from openral_robot_bridge.drivers.libfranka_faults import fault_names, words_of
-from openral_robot_bridge.drivers.panda.target_tracker import TargetTracker
+from openral_robot_bridge.drivers.panda.setpoint_filter import SetpointFilter
 from openral_robot_bridge.drivers.shared_block import JOINTS, SharedBlock
 
 GIVEN_UP_S = 0.2
@@ -34,7 +34,7 @@ class _ArmClient:
     def __init__(self, robot: Any, library: Any, block: SharedBlock, settings: dict[str, Any]) -> None:
         self._robot, self._library, self._block = robot, library, block
         limits = [np.array(settings[name]) for name in ("velocity", "acceleration", "jerk")]
-        self._tracker = TargetTracker(*limits)
+        self._tracker = SetpointFilter(*limits)
         self._ahead_s = float(settings["ahead_s"])
         self._done = int(block.target()["motion"])
         self._cycles = self._missed = 0

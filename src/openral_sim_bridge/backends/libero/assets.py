@@ -24,7 +24,7 @@ from openral_core.files.cache import cache_home
 from openral_core.schema import inside
 from openral_rskill.hub.client import HubClient
 from openral_rskill.hub.download import fetch
-from openral_rskill.store.reference import HubReference
+from openral_rskill.store.repo_id import HubReference
 from openral_rskill.store.store_folders import one_at_a_time
 
 VARIABLE = "OPENRAL_LIBERO_ASSETS"

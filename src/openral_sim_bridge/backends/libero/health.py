@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from openral_core.doctor_check import Check
 from openral_core.errors import SimulationError
-from openral_core.machine_check import Check
 from openral_sidecar.environment.build import environment_folder, is_built
 from openral_sim_bridge.backends.libero.assets import VARIABLE, find_assets
 from openral_sim_bridge.backends.libero.spec import SPEC

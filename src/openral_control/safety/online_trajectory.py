@@ -32,7 +32,7 @@ LEAST_RAD_S = 0.02
 """[rad/s] more than its target's speed that a joint may always have, to come out of where it may have none."""
 
 
-class MotionFollower:
+class OnlineTrajectory:
     """The commanded motion of n joints, cycle by cycle. Used from one thread."""
 
     def __init__(self, limits: ArmLimits, cycle_s: float, braking: ArmLimits | None = None) -> None:

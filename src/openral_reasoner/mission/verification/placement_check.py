@@ -15,8 +15,8 @@ from dataclasses import replace
 from math import dist
 
 from openral_reasoner.mission.attempt import FindThing
+from openral_reasoner.mission.ladder.rung_steps import Point
 from openral_reasoner.mission.ladder.task_motions import meaning_of
-from openral_reasoner.mission.ladder.way_steps import Point
 from openral_reasoner.mission.mission import Task
 from openral_reasoner.mission.verify_gate import GateVerdict, Judgement
 from openral_reasoner.palette import MOTION

@@ -21,7 +21,7 @@ from openral_training.disturbed_expert import (
     wander_actor,
 )
 from openral_training.experts.world import ExpertWorld
-from openral_training.task_recipe import Recipe
+from openral_training.training_recipe import Recipe
 
 LONG = 400
 """Control steps of a motion that goes on for as long as an attempt may last."""

@@ -19,7 +19,7 @@ _STILL_RAD_S, _STILL_RAD_S2 = 5e-4, 0.1
 """Velocity and acceleration below which joints are at rest."""
 
 
-class TargetTracker:
+class SetpointFilter:
     """Position, velocity and acceleration of n joints as they are commanded."""
 
     def __init__(self, velocity: Vector, acceleration: Vector, jerk: Vector) -> None:

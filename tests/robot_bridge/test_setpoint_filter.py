@@ -7,14 +7,14 @@ import pytest
 
 from openral_control.safety.joint_limits import limits_of
 from openral_core.robot import load_robot
-from openral_robot_bridge.drivers.panda.target_tracker import CYCLE_S, TargetTracker
+from openral_robot_bridge.drivers.panda.setpoint_filter import CYCLE_S, SetpointFilter
 
 LIMITS = limits_of(load_robot("panda"))
 PERIOD_S = 0.004
 
 
-def make_tracker() -> TargetTracker:
-    tracker = TargetTracker(LIMITS.velocity, LIMITS.acceleration, LIMITS.jerk)
+def make_tracker() -> SetpointFilter:
+    tracker = SetpointFilter(LIMITS.velocity, LIMITS.acceleration, LIMITS.jerk)
     tracker.begin(np.zeros(7))
     return tracker
 

@@ -16,7 +16,7 @@ from pydantic import Field, StringConstraints
 from openral_core.files.atomic import write_atomically
 from openral_core.files.yaml_document import read_document
 from openral_core.schema import Schema, Word, inside, validate
-from openral_rskill.store.reference import HubReference
+from openral_rskill.store.repo_id import HubReference
 
 LOCK_NAME = "rskill.lock"
 _Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from openral_core.field_checks import goal_id_field, stamp_field, text_field
+from openral_core.message_field_checks import goal_id_field, stamp_field, text_field
 from openral_core.teleoperation_names import TAKEN_OVER
 from openral_policy_nodes.goal_supervisor import BridgeStatus
 

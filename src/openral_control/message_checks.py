@@ -10,7 +10,7 @@ import numpy as np
 from openral_control.chunk_queue import Chunk
 from openral_control.goal_registry import GoalAnnouncement
 from openral_core.errors import ContractError
-from openral_core.field_checks import goal_id_field, stamp_field, text_field
+from openral_core.message_field_checks import goal_id_field, stamp_field, text_field
 
 MAX_BYTES = 256 * 1024
 """Of the numbers of one chunk: 5 s at 1 kHz for 13 numbers."""

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from openral_robot_bridge.commands import app
 from openral_robot_bridge.driver import ArmError
-from openral_robot_bridge.drivers.arm_holder import ARM_PORT, refuse_held
+from openral_robot_bridge.drivers.arm_in_use import ARM_PORT, refuse_held
 
 PATIENCE_S = 90.0
 GIVES_UP = """

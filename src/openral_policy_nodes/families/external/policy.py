@@ -153,7 +153,9 @@ def load(package: RSkillPackage, device: str = "cpu") -> Policy:
     manifest = package.manifest
     names = names_from(manifest)
     if not names.url:
-        raise PolicyError(f"{manifest.name}: no policy_extras.url; write one, or give --policy-url")
+        raise PolicyError(
+            f"{manifest.name}: no policy_extras.url; write one, or give --policy-url to a benchmark"
+        )
     address = parse_url(names.url)
     if address.scheme == "zmq":
         return ZmqPolicy(manifest, zmq_client(address))

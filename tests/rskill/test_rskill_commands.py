@@ -227,6 +227,32 @@ def test_new_pairs_cameras_in_order_and_states_no_licence(tmp_path: Path) -> Non
         resolve(str(tmp_path / "a")).checkpoint()
 
 
+@pytest.mark.parametrize("sees", [True, False])
+def test_new_for_an_arm_of_ones_own_describes_its_body_and_its_joints(tmp_path: Path, sees: bool) -> None:
+    robot = (share_directory() / "robots/sawyer/robot.yaml").read_text()
+    (tmp_path / "robot.yaml").write_text(
+        robot.replace("[sawyer]", "[custom]").replace("urdf: sawyer.urdf\n", "")
+    )
+    scene = yaml.safe_load((share_directory() / "scenes/deploy/metaworld_drawer.yaml").read_text())
+    bounds = {"low": [-3.0] * 7 + [-1.0], "high": [3.0] * 7 + [1.0]}
+    scene |= {"robot_id": "robot.yaml", "action": {"representation": "joint_positions", "dim": 8, **bounds}}
+    (tmp_path / "scene.yaml").write_text(yaml.safe_dump(scene))
+    inputs = {"observation.state": {"type": "STATE", "shape": [8]}}
+    if sees:
+        inputs["observation.images.top"] = {"type": "VISUAL", "shape": [3, 96, 128]}
+    outputs = {"action": {"type": "ACTION", "shape": [8]}}
+    source = checkpoint(tmp_path / "c", config("act", input_features=inputs, output_features=outputs))
+    invoke("new", str(source), str(tmp_path / "mine"), "--scene", str(tmp_path / "scene.yaml"))
+    manifest = load_manifest(tmp_path / "mine")
+    assert manifest.embodiment_tags == ("custom",)
+    assert manifest.embodiment_extra is not None
+    assert [(part.kind, part.n_dof) for part in manifest.embodiment_extra.actuators] == [
+        ("joint_position", 8)
+    ]
+    assert manifest.state_contract is not None
+    assert (manifest.state_contract.layout, manifest.state_contract.dim) == ("joint_positions", 8)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

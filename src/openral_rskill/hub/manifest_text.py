@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from openral_core.robot import load_robot
 from openral_core.scene import DeployScene
 from openral_rskill.hub.lerobot_config import POSTPROCESSOR, PREPROCESSOR, PolicyFacts
 
@@ -34,7 +35,17 @@ class Draft:
 def manifest_text(draft: Draft) -> str:
     """Return `rskill.yaml`; every line that is a guess says so."""
     return (
-        "\n".join([*_identity(draft), *_senses(draft), *_weights(draft), *_motion(draft), *_words()]) + "\n"
+        "\n".join(
+            [
+                *_identity(draft),
+                *_senses(draft),
+                *_weights(draft),
+                *_motion(draft),
+                *_body(draft),
+                *_words(),
+            ]
+        )
+        + "\n"
     )
 
 
@@ -89,8 +100,21 @@ def _senses(draft: Draft) -> Iterator[str]:
         yield from (f"    {key}: {name}" for key, name in aliases.items())
     if facts.state_dim:
         history = ", history: true" if facts.n_obs_steps > 1 else ""
-        yield "# ? Add `layout:` where the usual one of this robot is not meant; `openral rskill schema` lists them."
-        yield f"state_contract: {{dim: {facts.state_dim}{history}}}"
+        layout = ""
+        if _takes_joints(draft):
+            yield "# ? All joints of robot.yaml in its order; another layout: `openral rskill schema` lists them."
+            layout = "layout: joint_positions, "
+        else:
+            yield "# ? Add `layout:` where the robot's usual one is not meant; `openral rskill schema` lists them."
+        yield f"state_contract: {{{layout}dim: {facts.state_dim}{history}}}"
+
+
+def _takes_joints(draft: Draft) -> bool:
+    """Whether the state is as long as the robot has joints, in a scene whose actions are those of joints."""
+    scene = draft.scene
+    if scene is None or "joint" not in scene.action.representation:
+        return False
+    return draft.facts.state_dim == len(load_robot(scene.robot_id).joint_names)
 
 
 def _weights(draft: Draft) -> Iterator[str]:
@@ -112,18 +136,40 @@ def _motion(draft: Draft) -> Iterator[str]:
         fields += [f"representation: {scene.action.representation}", f"control_hz: {scene.control_hz:g}"]
         fields += [f"step_m: {scene.action.step_m:g}"] if scene.action.step_m else []
     yield f"action_contract: {{{', '.join(fields)}}}"
+    kind, semantics = _actuator(scene)
     yield "actuators_required:"
-    if scene is not None and scene.action.representation.startswith("delta_ee"):
-        yield "  - kind: cartesian_delta"
-        yield "    control_mode_semantics: {mode: delta, reference_frame: world}"
-    else:
-        yield "  - kind: joint_position"
-        yield "    control_mode_semantics: {mode: absolute}"
+    yield f"  - kind: {kind}"
+    yield f"    control_mode_semantics: {semantics}"
     yield f"chunk_size: {facts.chunk_size}"
     yield f"n_action_steps: {min(facts.n_action_steps, facts.chunk_size)}"
     # Half of the time that a chunk lasts: inference keeps up, with as much to spare.
     budget_ms = 500.0 * facts.chunk_size * scene.dt if scene is not None else PER_CHUNK_MS
     yield f"latency_budget: {{per_chunk_ms: {budget_ms:g}}}  # ? `openral sim run` prints what it takes"
+
+
+def _actuator(scene: DeployScene | None) -> tuple[str, str]:
+    """Return kind and meaning of what moves the arm."""
+    if scene is not None and scene.action.representation.startswith("delta_ee"):
+        return "cartesian_delta", "{mode: delta, reference_frame: world}"
+    return "joint_position", "{mode: absolute}"
+
+
+def _body(draft: Draft) -> Iterator[str]:
+    """A body that is on no list is described by the skill itself."""
+    if draft.embodiment != "custom":
+        return
+    kind, semantics = _actuator(draft.scene)
+    yield "# A body of the tag `custom`: what it sees with, and what moves."
+    yield "embodiment_extra:"
+    yield "  sensors:"
+    yield from (f"    - {{modality: rgb, vla_feature_key: {key}}}" for key in camera_keys(draft))
+    if not draft.facts.cameras:
+        yield "    - {modality: proprioception}"
+    yield "  actuators:"
+    yield f"    - kind: {kind}"
+    yield f"      n_dof: {draft.facts.action_dim}"
+    yield "      vla_action_key: action"
+    yield f"      control_mode_semantics: {semantics}"
 
 
 def _words() -> Iterator[str]:

@@ -7,7 +7,7 @@ import logging
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic_ai import Agent, ToolOutput, UsageLimits
 from pydantic_ai.exceptions import AgentRunError, UnexpectedModelBehavior, UsageLimitExceeded
@@ -52,8 +52,10 @@ class MissionAgent:
         """
         self._model, self._settings, self._requests = model, settings, requests
         self._memory, self._cameras, self._locates = memory, cameras, locates
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._task: asyncio.Task[None] | None = None
+        self._lock = threading.Lock()
+        self._cancelled = False
+        self._conversation: tuple[asyncio.AbstractEventLoop, asyncio.Task[None]] | None = None
+        """The running event loop and its task; None before the conversation begins and after it has ended."""
         self.ended: Future[str] = Future()
         """Empty when the model came to an end of its own; else why it did not."""
         self.unreached = False
@@ -65,15 +67,20 @@ class MissionAgent:
         threading.Thread(target=self._live, args=words, name="language model", daemon=True).start()
 
     def cancel(self) -> None:
-        """Break off, a request that is under way included. Safe from any thread, at any time."""
-        loop, task = self._loop, self._task
-        if loop is not None and task is not None and not loop.is_closed():
-            loop.call_soon_threadsafe(task.cancel)
+        """End the conversation, and with it a request that is under way; before `start` it keeps it from beginning.
+
+        Safe from any thread, at any time.
+        """
+        with self._lock:  # the loop cannot close meanwhile
+            self._cancelled = True
+            if self._conversation is not None:
+                loop, task = self._conversation
+                loop.call_soon_threadsafe(task.cancel)
 
     def _live(self, order: str, palette: Palette, history: Sequence[str]) -> None:
         reason = ""
         try:
-            asyncio.run(self._converse(order, palette, history))
+            asyncio.run(self._cancellable(order, palette, history))
         except MissionOver as over:
             reason = str(over)
         except asyncio.CancelledError:
@@ -90,8 +97,19 @@ class MissionAgent:
             reason = f"{self._settings.model}: {type(error).__name__}: {error}"
         self.ended.set_result(" ".join(reason.split())[:300])
 
+    async def _cancellable(self, order: str, palette: Palette, history: Sequence[str]) -> None:
+        task: Any = asyncio.current_task()
+        with self._lock:
+            if self._cancelled:
+                raise asyncio.CancelledError
+            self._conversation = asyncio.get_running_loop(), task
+        try:
+            await self._converse(order, palette, history)
+        finally:
+            with self._lock:
+                self._conversation = None
+
     async def _converse(self, order: str, palette: Palette, history: Sequence[str]) -> None:
-        self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
         tools = make_tools(
             palette,
             self._requests,

@@ -25,7 +25,7 @@ def agent_maker(
         deployment: its `reasoner` section.
         memory_file: where notes are kept; empty: the model keeps none.
         locates: whether something in the graph answers where a thing is; asked in the agent's thread.
-        environment: whose OPENRAL_REASONER_* go before that section.
+        environment: whose OPENRAL_REASONER_* go before that section, and which holds the key.
 
     Raises:
         OpenralError: the section is wrong, a key is missing, or the client is not installed.
@@ -42,7 +42,7 @@ def agent_maker(
         raise InstallationError(
             f"{settings.model}: {error.name} is not installed: pip install 'openral[reasoner]'"
         ) from error
-    model = build_model(settings)
+    model = build_model(settings, environment)
     memory = Memory(Path(memory_file).expanduser()) if memory_file else None
     cameras = [camera.name for camera in deployment.cameras]
 

@@ -156,8 +156,12 @@ class RequestQueue:
         self._closed: str | None = None
 
     def put(self, request: Request) -> Future[Reply]:
-        """Ask; the future gets the reply, or MissionOver."""
+        """Ask; the future gets the reply, or MissionOver.
+
+        It cannot be cancelled: only the thread that takes requests ends them, so that it never ends one twice.
+        """
         future: Future[Reply] = Future()
+        future.set_running_or_notify_cancel()
         with self._lock:
             if self._closed is not None:
                 future.set_exception(MissionOver(self._closed))

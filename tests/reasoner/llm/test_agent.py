@@ -5,14 +5,20 @@ from __future__ import annotations
 import threading
 
 import pytest
-from agent_table import TOOL, Table, skill
+from agent_table import PATIENCE_S, TOOL, Table, skill
 
 from openral_core.errors import InstallationError, ManifestError
 from openral_core.instant import Instant
-from openral_reasoner.llm.fakes import Call, Script
+from openral_reasoner.deployment import Deployment
+from openral_reasoner.llm.agent import MissionAgent
+from openral_reasoner.llm.factory import agent_maker
+from openral_reasoner.llm.fakes import Call, Endpoint, Script
+from openral_reasoner.llm.models import build_model
 from openral_reasoner.llm.settings import ModelSettings, api_key, model_settings
 from openral_reasoner.mission.agent_gate import SteeringLimits
+from openral_reasoner.mission.agent_requests import MissionOver, RequestQueue, Say
 from openral_reasoner.mission.mission import MissionState
+from openral_reasoner.palette import Palette
 from openral_reasoner.tools.skill_tools import skill_tool_name
 
 OPEN = (TOOL, {"task": "drawer-open-v3", "why": "it was ordered"})
@@ -156,6 +162,35 @@ def test_stop_breaks_off_a_model_that_thinks() -> None:
     thinking.set()
     assert table.director.mission.state is MissionState.STOPPED
     assert table.sent == []
+
+
+def test_a_conversation_that_was_cancelled_before_it_began_asks_nothing() -> None:
+    with Endpoint(Script([OPEN])) as endpoint:
+        settings = ModelSettings(model="openai:fake", base_url=endpoint.url)
+        agent = MissionAgent(build_model(settings, {}), settings, RequestQueue())
+        agent.cancel()
+        agent.start("open the drawer", Palette((skill(),)))
+        assert agent.ended.result(PATIENCE_S) == "broken off"
+        assert endpoint.requests == 0
+        agent.cancel()  # its loop is closed
+
+
+def test_only_who_takes_requests_ends_them() -> None:
+    requests = RequestQueue()
+    asked = requests.put(Say("the drawer sticks"))
+    assert not asked.cancel()
+    requests.close("the mission has ended")
+    with pytest.raises(MissionOver, match="the mission has ended"):
+        asked.result(0)
+
+
+def test_the_key_is_that_of_the_environment_that_names_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENRAL_REASONER_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    environment = {"OPENRAL_REASONER_MODEL": "openai:a", "OPENRAL_REASONER_API_KEY": "secret"}
+    made = agent_maker(Deployment(), environment=environment)
+    assert made is not None
+    assert made[0] == "openai:a"
 
 
 def test_tool_names_fit_every_provider() -> None:

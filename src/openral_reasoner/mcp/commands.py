@@ -44,6 +44,7 @@ def mcp(
     """Offer the tools of the running reasoner to a client of the Model Context Protocol, under the reasoner's gates."""
     import asyncio
     import signal
+    from contextlib import ExitStack
 
     given = {"--address": address, "--port": port, "--token-file": token_file}
     without = [name for name, value in given.items() if value is not None]
@@ -56,14 +57,7 @@ def mcp(
         raise InstallationError(f"{error.name} is not installed: pip install 'openral[mcp]'") from error
     from openral_reasoner.ros.tool_client import ToolClient
 
-    listening = None
-    if http:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # the token's file goes then, too
-        listening = HttpServer(
-            LOOPBACK if address is None else address, PORT if port is None else port, token_file
-        )
-
-    async def serve() -> None:
+    async def serve(listening: HttpServer | None) -> None:
         client = ToolClient(
             approve_each=approve is Approve.EACH, patience_s=patience, say=_say, namespace=namespace
         )
@@ -75,10 +69,18 @@ def mcp(
             _say(f"{listening.url}, token in {listening.token_file}")
             await listening.serve(server.mcp)
 
-    try:
-        asyncio.run(serve())
-    except KeyboardInterrupt:
-        _say("interrupted")
+    with ExitStack() as opened:
+        listening = None
+        if http:
+            signal.signal(
+                signal.SIGTERM, signal.default_int_handler
+            )  # so that the token's file is deleted then, too
+            place = LOOPBACK if address is None else address, PORT if port is None else port
+            listening = opened.enter_context(HttpServer(*place, token_file))
+        try:
+            asyncio.run(serve(listening))
+        except KeyboardInterrupt:
+            _say("interrupted")
 
 
 def _say(words: str) -> None:

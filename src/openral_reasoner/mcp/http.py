@@ -50,7 +50,7 @@ class TokenCheck:
 
 
 class HttpServer:
-    """Listens from the moment it is made."""
+    """Listens from the moment it is made. Used as a context manager, it takes its token's file away at the end."""
 
     def __init__(self, address: str, port: int, token_file: Path | None = None) -> None:
         """Bind, and write the token.
@@ -72,6 +72,8 @@ class HttpServer:
             )
         if token_file is not None and token_file.is_dir():
             raise InstallationError(f"--token-file {token_file}: is a folder; name a file in it")
+        folder = check_folder(token_file.parent if token_file else run_folder(), "--token-file")
+        make_private(folder)
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         self._socket = socket.socket(family, socket.SOCK_STREAM)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -84,10 +86,17 @@ class HttpServer:
                 f"--port {port}: {error.strerror or error}; use another, or 0 for a free one"
             ) from error
         self._address, self.port = address, int(self._socket.getsockname()[1])
-        self.token_file = token_file or run_folder() / f"mcp-{self.port}.token"
-        make_private(check_folder(self.token_file.parent, "--token-file"))
+        self.token_file = token_file or folder / f"mcp-{self.port}.token"
         self._token = secrets.token_urlsafe(32)
         write_atomically(self.token_file, self._token, private=True)
+
+    def __enter__(self) -> HttpServer:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._socket.close()
+        with suppress(FileNotFoundError):
+            self.token_file.unlink()
 
     @property
     def url(self) -> str:
@@ -96,14 +105,9 @@ class HttpServer:
         return f"http://{host}:{self.port}{PATH}"
 
     async def serve(self, mcp: Server[object]) -> None:
-        """Serve until the process is interrupted; the token's file goes with the server."""
+        """Serve until the process is interrupted."""
         app = mcp.streamable_http_app(
             streamable_http_path=PATH, host="127.0.0.1", max_request_body_size=MAX_BODY
         )
         config = uvicorn.Config(TokenCheck(app, self._token), log_level="warning", access_log=False)
-        try:
-            await uvicorn.Server(config).serve(sockets=[self._socket])
-        finally:
-            self._socket.close()
-            with suppress(FileNotFoundError):
-                self.token_file.unlink()
+        await uvicorn.Server(config).serve(sockets=[self._socket])

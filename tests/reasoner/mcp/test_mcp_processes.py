@@ -220,6 +220,21 @@ def test_the_token_goes_with_the_server_however_it_is_ended(graph: Graph, ends: 
     assert not file.exists()
 
 
+def test_no_token_is_left_where_the_graph_cannot_be_joined(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    ended = subprocess.run(
+        [OPENRAL, "mcp", "--http", "--port", "0", "--token-file", str(file)],
+        env={**os.environ, "ROS_DOMAIN_ID": "no number"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_S,
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("error: ROS_DOMAIN_ID='no number' ")
+    assert not file.exists()
+
+
 def test_without_a_reasoner_the_user_is_told_and_again_when_it_comes(graph: Graph) -> None:
     server, other = (
         subprocess.Popen(

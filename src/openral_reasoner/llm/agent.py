@@ -16,7 +16,7 @@ from pydantic_ai.settings import ModelSettings as RequestSettings
 from openral_reasoner.llm.prompts import ROLE, first_message
 from openral_reasoner.llm.settings import ModelSettings
 from openral_reasoner.llm.tools import make_tools
-from openral_reasoner.memory.notes_file import Memory
+from openral_reasoner.memory.notes_file import Memory, NotesError
 from openral_reasoner.mission.agent_requests import Finish, MissionOver, RequestQueue
 from openral_reasoner.palette import Palette
 from openral_reasoner.tools.table import MissionEnd
@@ -129,11 +129,9 @@ class MissionAgent:
                 temperature=self._settings.temperature, timeout=self._settings.request_timeout_s
             ),
         )
-        notes = self._memory.recall(order) if self._memory else []
+        cameras = self._cameras if self._settings.sees_images else ()
         result = await agent.run(
-            first_message(
-                order, palette, notes, self._cameras if self._settings.sees_images else (), history
-            ),
+            first_message(order, palette, self._notes(order), cameras, history),
             usage_limits=UsageLimits(
                 request_limit=self._settings.max_requests,
                 total_tokens_limit=self._settings.max_tokens,
@@ -142,3 +140,11 @@ class MissionAgent:
         )
         end = result.output
         await asyncio.wrap_future(self._requests.put(Finish(end.done, end.words, end.nothing_to_do)))
+
+    def _notes(self, order: str) -> list[str]:
+        """Return the notes about an order; a file that cannot be read costs them and not the conversation."""
+        try:
+            return self._memory.recall(order) if self._memory else []
+        except NotesError as error:
+            _log.warning("no notes for the language model: %s", error)
+            return []

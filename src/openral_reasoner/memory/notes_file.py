@@ -9,7 +9,6 @@ Notes are shown to a language model as data under a cap. Nothing in them is ever
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from pathlib import Path
 
 from openral_core.errors import OpenralError
 from openral_core.files.atomic import write_atomically
+from openral_reasoner.memory.locked_file import locked_file
 from openral_reasoner.word_stems import FILLERS, stem, words
 
 MAX_NOTE = 200
@@ -30,7 +30,7 @@ SEPARATOR = " | "
 
 
 class NotesError(OpenralError):
-    """A file that was named for notes holds something else, which would be lost if notes were written to it."""
+    """A file that was named for notes cannot be read or written, or holds something else, which writing would lose."""
 
 
 def default_memory_file() -> Path:
@@ -61,7 +61,11 @@ class Memory:
         self._path = path
 
     def notes(self, today: date | None = None) -> list[Note]:
-        """Return the notes that have not expired, oldest first; lines that are no notes are passed over."""
+        """Return the notes that have not expired, oldest first; lines that are no notes are passed over.
+
+        Raises:
+            NotesError: the file cannot be read.
+        """
         now = today or date.today()
         lines = self._bytes().decode(errors="replace").splitlines()
         return [note for line in lines if (note := _parse(line)) and note.expires >= now]
@@ -70,7 +74,7 @@ class Memory:
         """Return one line for each line of the file that is neither a note nor blank, with its number and why.
 
         Raises:
-            NotesError: the file is no text at all.
+            NotesError: the file is no text at all, or cannot be read.
         """
         try:
             lines = self._bytes().decode().splitlines()
@@ -84,6 +88,11 @@ class Memory:
             return self._path.read_bytes()
         except FileNotFoundError:
             return b""
+        except OSError as error:
+            raise self._fault_of(error) from error
+
+    def _fault_of(self, error: OSError) -> NotesError:
+        return NotesError(f"{self._path}: {error.strerror or error}; name another file of notes")
 
     def _refuse_others(self) -> None:
         """Raise NotesError where a line is no note: the file is written anew as a whole, and that line would go."""
@@ -108,7 +117,7 @@ class Memory:
             A word about what was done.
 
         Raises:
-            NotesError: the file holds lines that are no notes; it stays as it is.
+            NotesError: the file holds lines that are no notes, or cannot be written; it stays as it is.
         """
         flat = " ".join("".join(c if c.isprintable() else " " for c in text).split())
         flat = flat.replace(SEPARATOR.strip(), "/")
@@ -130,7 +139,7 @@ class Memory:
             today: date of the look-up, for tests.
 
         Raises:
-            NotesError: the file holds lines that are no notes; it stays as it is.
+            NotesError: the file holds lines that are no notes, or cannot be written; it stays as it is.
         """
         self._refuse_others()
         with self._locked():
@@ -147,11 +156,12 @@ class Memory:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Keep other writers out, in this process and others; the lock goes with the process that holds it."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        with self._path.with_suffix(".lock").open("a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
+        """Keep other writers out; a disk that fails meanwhile is a NotesError."""
+        try:
+            with locked_file(self._path):
+                yield
+        except OSError as error:
+            raise self._fault_of(error) from error
 
     def recall(self, about: str = "", limit: int = 8, today: date | None = None) -> list[str]:
         """Return the notes nearest to some words, best first; without words the newest.
@@ -160,6 +170,9 @@ class Memory:
             about: words; notes that share none of them are left out.
             limit: at most so many.
             today: date of the look-up, for tests.
+
+        Raises:
+            NotesError: the file cannot be read.
         """
         notes = self.notes(today)[::-1]
         wanted = _content(about)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -13,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from openral_core.errors import OpenralError
 from openral_core.files.atomic import write_atomically
+from openral_reasoner.memory.locked_file import locked_file
 
 _FIX = "mend it, or delete it yourself"
 
@@ -72,8 +71,8 @@ class RowFile(Generic[RowT]):
         if self.path is None or not self._keeps:
             return
         try:
-            with self._locked(self.path) as path:
-                self._write(path, change(self.rows()))
+            with locked_file(self.path):
+                self._write(self.path, change(self.rows()))
         except (OSError, ValidationError):
             return
 
@@ -87,22 +86,14 @@ class RowFile(Generic[RowT]):
             return 0
         if fault := self.fault():
             raise RowsError(fault)
-        with self._locked(self.path) as path:
+        with locked_file(self.path):
             gone = len(self.rows())
-            path.unlink(missing_ok=True)
+            self.path.unlink(missing_ok=True)
         return gone
 
     def _write(self, path: Path, rows: list[RowT]) -> None:
         document = {"rows": [row.model_dump(mode="json") for row in rows[-self._most :]]}
         write_atomically(path, json.dumps(document, indent=1) + "\n")
-
-    @contextmanager
-    def _locked(self, path: Path) -> Iterator[Path]:
-        """Keep other writers out, in this process and others; the lock goes with the process that holds it."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.with_suffix(".lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield path
 
     def _row(self, kept: Any) -> RowT | None:
         try:

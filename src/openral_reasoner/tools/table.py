@@ -130,7 +130,10 @@ def _talking() -> list[Tool]:
 
 def _notes(memory: Memory, source: str) -> list[Tool]:
     def recall(given: Arguments) -> Reply:
-        found = memory.recall(given["about"])
+        try:
+            found = memory.recall(given["about"])
+        except NotesError as error:
+            return Reply(False, str(error))
         return Reply(True, "\n".join(found) if found else "there is no note about that")
 
     def remember(given: Arguments) -> Reply:

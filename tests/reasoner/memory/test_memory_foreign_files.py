@@ -67,6 +67,18 @@ def test_a_file_that_is_no_text_is_one_error(
     assert file.read_bytes() == b"\x89PNG\xff\xfe\n"
 
 
+def test_notes_that_cannot_be_read_or_written_are_a_refusal_in_words(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path, tmp_path / "file" / "notes.txt"):
+        tools = {tool.name: tool for tool in outside_table(Palette(), memory=Memory(path))}
+        for name, given in (("remember", {"note": "x is y"}), ("recall", {"about": "drawer"})):
+            reply = tools[name].ask(given)
+            assert isinstance(reply, Reply)
+            assert not reply.ok
+            assert reply.text.startswith(f"{path}: ")
+            assert reply.text.endswith("name another file of notes")
+
+
 def test_a_mission_goes_on_beside_such_a_file(tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_bytes(b"\xff\n" + GOOD.encode())

@@ -368,12 +368,12 @@ class Director:
     def _due(self, now: Instant) -> list[Command] | None:
         """What is to be done now; None: something was settled, and there may be more."""
         unfinished = self._halting.due(self._goals.active_goal or "", now.wall_s)
+        if self._active and self._questions.hear(now):  # an agent may ask while a skill runs
+            self._proposals.wait_anew(now.wall_s)
         if self._goals.busy:
             return [*(unfinished or []), *self._goals.watch(now)]
         if unfinished is not None:
             return unfinished
-        if self._active and self._questions.hear(now):
-            self._proposals.wait_anew(now.wall_s)
         if not self._active and self._next.waits:
             self._replace(now)
         if not self._active:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -220,6 +221,24 @@ def test_a_client_is_told_that_the_operator_is_waited_for() -> None:
 
     desk.run(scene)
     assert any(words.startswith("waiting for the operator's answer: mcp") for words in heard), heard
+
+
+@pytest.mark.parametrize(("said", "answer"), [("it is", 'answered: "it is"'), ("", "did not answer in time")])
+def test_a_question_is_answered_while_a_skill_runs(said: str, answer: str) -> None:
+    desk = McpDesk(progress=(0.3,))
+    told: list[Any] = []
+    desk.do(desk.calls.call(Call(SESSION, "x", False, OPEN, json.dumps(TASK)), lambda reply: None, desk.now))
+    question = json.dumps({"question": "is it empty?"})
+    desk.do(desk.calls.call(Call(SESSION, "x", False, "ask_operator", question), told.append, desk.now))
+    assert desk.desk.director.question == "is it empty?"
+    if said:
+        desk.desk.say(said, "p2")
+    else:
+        desk.desk.now += 61.0
+        desk.do(desk.desk.director.tick(desk.now))
+    assert answer in told[0].text
+    assert not desk.desk.director.question
+    assert desk.desk.mission.state is MissionState.ACTIVE
 
 
 def test_a_call_that_is_broken_off_stops_what_it_asked_for() -> None:

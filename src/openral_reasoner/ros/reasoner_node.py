@@ -134,6 +134,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             self._unfinished = self._record.unfinished(self._note) if self._record else None
         except (OpenralError, ValueError, OSError) as error:
             self.get_logger().error(str(error))
+            self._close_record()
             return TransitionCallbackReturn.FAILURE
         self._skill_registry = SkillRegistry(
             self,
@@ -223,11 +224,14 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         if self._publisher is not None:
             self._publisher.close()
         self._publisher = self._chunks = None
+        self._close_record()
+        self._director, self._shown = Director(self._note), None
+        return TransitionCallbackReturn.SUCCESS
+
+    def _close_record(self) -> None:
         if self._record:
             self._record.close()
         self._record = None
-        self._director, self._shown = Director(self._note), None
-        return TransitionCallbackReturn.SUCCESS
 
     def on_shutdown(self, state: State) -> TransitionCallbackReturn:
         """Let go of the planner's thread."""

@@ -98,6 +98,16 @@ def test_a_run_folder_that_cannot_be_made_refuses_to_configure(node: ReasonerNod
     assert node.trigger_configure() is TransitionCallbackReturn.FAILURE
 
 
+def test_a_record_that_is_no_mission_refuses_to_configure_and_is_closed(
+    node: ReasonerNode, tmp_path: Path
+) -> None:
+    (tmp_path / "mission.json").write_text("{")
+    node.set_parameters([rclpy.parameter.Parameter("run_dir", value=str(tmp_path))])
+    assert node.trigger_configure() is TransitionCallbackReturn.FAILURE
+    opened = [os.path.realpath(path) for path in Path("/proc/self/fd").iterdir()]
+    assert str(tmp_path / "mission.jsonl") not in opened
+
+
 class BrokenPlanner:
     """Raises whatever it is asked."""
 

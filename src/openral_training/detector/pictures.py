@@ -26,8 +26,6 @@ LOOKS_A_STATE = 5
 """Pictures of each state that the world is brought into."""
 WHOLE, REMOVED = 2, 0.8
 """Number of the last of these pictures with everything in it; share of the things that later ones lack."""
-NO_COLOUR = -1
-"""In place of a colour's number, where it has no clear name."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class ThingSeen:
     pixels: int
     """Visible pixels, of the world's picture."""
     colour: int
-    """Number in COLOURS, or NO_COLOUR."""
+    """Number in COLOURS."""
     inward_m: float
     """[m] from its visible surface to its position, along the ray."""
     position: NDArray[np.float64]

@@ -27,7 +27,7 @@ from openral_rskill.mini.checkpoint import load_network, read_metadata, save_net
 from openral_rskill.result_provenance import commit
 from openral_rskill.store.lockfile import sha256_of
 from openral_training.checkpoint import identity, restore_run, same_form, save_run
-from openral_training.detector.pictures import LEAST_PIXELS, NO_COLOUR
+from openral_training.detector.pictures import LEAST_PIXELS
 from openral_training.detector.recipe import DetectorRecipe
 
 BATCH, LEARNING_RATE, DECAY = 32, 2e-3, 1e-2
@@ -51,7 +51,10 @@ class DetectorTraining:
 
 
 class PictureBatches:
-    """Draws batches of pictures and of what the network's maps should say."""
+    """Draws batches of pictures and of what the network's maps should say.
+
+    Each batch depends on seed and step alone, so a resumed run sees what an unbroken one would have seen.
+    """
 
     def __init__(self, path: Path, recipe: DetectorRecipe, seed: int) -> None:
         """Read the pictures.
@@ -67,25 +70,29 @@ class PictureBatches:
             )
         self._labels, self._side = len(recipe.labels), recipe.image_size // STRIDE
         self._of = [self.things[self.things[:, 0] == index] for index in range(len(self.images))]
-        self._rng = np.random.default_rng(seed)
+        self._seed = seed
 
-    def draw(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Return pixels (B, 3, S, S) uint8; heat (B, L, h, w), nan where nothing is asked; the things (M, 8): number in
-        the batch, label, row, column of the cell, colour, half width, half height [cells]; and their number per batch.
+    def draw(self, step: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the batch of a step.
+
+        Returns:
+            Pixels (B, 3, S, S) uint8; heat maps (B, L, h, w), 0..1, nan where nothing is asked; and the M things in
+            these pictures (M, 7): number of the picture in the batch, label, row and column of the cell, colour, half
+            width and half height [cells].
         """
-        chosen = self._rng.integers(0, len(self.images), BATCH)
+        rng = np.random.default_rng([self._seed, step])
+        chosen = rng.integers(0, len(self.images), BATCH)
         heat = np.zeros((BATCH, self._labels, self._side, self._side), np.float32)
         pixels, cells = [], []
         for number, index in enumerate(chosen):
-            right, down = self._rng.integers(-SHIFT_PX, SHIFT_PX + 1, 2)
-            pixels.append(_varied(_shifted(self.images[index], int(right), int(down)), self._rng))
+            right, down = rng.integers(-SHIFT_PX, SHIFT_PX + 1, 2)
+            pixels.append(_varied(_shifted(self.images[index], int(right), int(down)), rng))
             for thing in self._of[index]:
                 cell = self._mark(heat[number], thing, float(right), float(down))
                 if cell is not None:
                     cells.append((number, *cell))
         batch = torch.from_numpy(np.stack(pixels)).permute(0, 3, 1, 2)
-        found = torch.tensor(cells, dtype=torch.float32).reshape(-1, 7)
-        return batch, torch.from_numpy(heat), found, torch.tensor(len(cells))
+        return batch, torch.from_numpy(heat), torch.tensor(cells, dtype=torch.float32).reshape(-1, 7)
 
     def _mark(
         self, heat: NDArray[np.float32], thing: NDArray[np.float32], right: float, down: float
@@ -143,7 +150,7 @@ def train(
     for step in range(first + 1, config.steps + 1):
         for group in optimiser.param_groups:
             group["lr"] = _rate(step, config.steps) / (3 if warm_start is not None else 1)
-        loss = _loss(network, *batches.draw())
+        loss = _loss(network, *batches.draw(step))
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(network.parameters(), 5.0)
@@ -193,22 +200,21 @@ def _initial_network(shape: MiniDetectorConfig, warm_start: Path | None) -> Mini
     return channels_last
 
 
-def _loss(
-    network: MiniDetectorNetwork, pixels: Tensor, heat: Tensor, things: Tensor, count: Tensor
-) -> Tensor:
-    """The quality focal loss of the heat maps, plus colours and sizes in the cells of things."""
+def _loss(network: MiniDetectorNetwork, pixels: Tensor, heat: Tensor, things: Tensor) -> Tensor:
+    """Return the quality focal loss of the heat maps, plus the errors in colour and size in the cells of things.
+
+    The arguments behind the network are those that `PictureBatches.draw` returns.
+    """
     said, colour, size = network(pixels.contiguous(memory_format=torch.channels_last))
     asked = ~torch.isnan(heat)
     wanted = torch.nan_to_num(heat)
     surprise = wanted * logsigmoid(said) + (1 - wanted) * logsigmoid(-said)
     missed = (wanted - torch.sigmoid(said)) ** 2
-    total: Tensor = -(surprise * missed * asked).sum() / count.clamp(min=1)
+    total: Tensor = -(surprise * missed * asked).sum() / max(1, len(things))
     if len(things):
         number, _, row, column, name = things[:, :5].long().T
-        known = name != NO_COLOUR
-        shades, sizes = colour[number, :, row, column], size[number, :, row, column]
-        total = total + COLOUR_WEIGHT * cross_entropy(shades[known], name[known])
-        total = total + SIZE_WEIGHT * l1_loss(sizes, things[:, 5:7])
+        total = total + COLOUR_WEIGHT * cross_entropy(colour[number, :, row, column], name)
+        total = total + SIZE_WEIGHT * l1_loss(size[number, :, row, column], things[:, 5:7])
     return total
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from safetensors.torch import load_file
 from typer.testing import CliRunner
 
 from openral_core.errors import ContractError, NotFoundError, OutputError
@@ -102,6 +104,24 @@ def test_it_learns_and_says_what_it_is_made_of(small: DetectorRecipe, pictures: 
     assert {one.label.split()[-1] for one in detector.find(np.zeros((64, 64, 3), np.uint8), "the cube")} >= {
         "cube"
     }
+
+
+def test_a_training_that_was_killed_ends_as_an_unbroken_one(
+    small: DetectorRecipe, pictures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("openral_training.detector.train.SAVE_EVERY", 2)
+    config = DetectorTraining(steps=4)
+    train(pictures, small, tmp_path / "unbroken", config)
+
+    def kill(step: int, loss: float) -> None:
+        if step == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(pictures, small, tmp_path / "resumed", config, progress=kill)
+    train(pictures, small, tmp_path / "resumed", config)
+    one, other = (load_file(tmp_path / name / "model.safetensors") for name in ("unbroken", "resumed"))
+    assert all(torch.equal(weights, other[name]) for name, weights in one.items())
 
 
 def test_pictures_of_another_size_and_a_judged_folder_are_refused(pictures: Path, tmp_path: Path) -> None:

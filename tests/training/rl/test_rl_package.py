@@ -9,14 +9,16 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from rl_settings import PPO, SEEING, small, write
 
 from openral_core.errors import ContractError
+from openral_core.schema import InitRange
 from openral_rskill.checks.unseen_states import unseen_states
 from openral_rskill.registry import resolve
 from openral_training.rl.config import load_config
 from openral_training.rl.initial_policy import initial_policy
-from openral_training.rl.package import check_packable
+from openral_training.rl.package import add_trained_states, check_packable
 
 TASK = "metaworld/drawer-open-v3"
 
@@ -43,6 +45,16 @@ def test_a_result_is_judged_as_any_skill_is_on_what_was_held_out(tmp_path: Path)
     scene = initial_policy(config).scenes["drawer-open-v3"]
     assert unseen_states(manifest, scene, [1000]).ok
     assert not unseen_states(manifest, scene, [5]).ok
+
+
+def test_states_of_an_earlier_run_stay_in_the_manifest(tmp_path: Path) -> None:
+    manifest = tmp_path / "rskill.yaml"
+    manifest.write_text("name: a/b\n", encoding="utf-8")
+    for first in (100, 0, 40):
+        add_trained_states(manifest, InitRange(first=first, count=50), [TASK, "metaworld/reach-v3"])
+    range_ = {"first": 0, "count": 150}
+    content = yaml.safe_load(manifest.read_text(encoding="utf-8"))
+    assert content == {"name": "a/b", "trained_init_ids": {TASK: range_, "metaworld/reach-v3": range_}}
 
 
 def test_a_policy_on_the_state_is_no_skill(tmp_path: Path) -> None:

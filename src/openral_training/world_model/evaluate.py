@@ -52,7 +52,7 @@ class WorldComparison:
     imagined: NDArray[np.uint8]
     """(T, P, P, 3) the model's frames."""
     nearest: NDArray[np.uint8]
-    """(T, P, P, 3) frames of the recorded attempt that was most like it, see `nearest.RecordedAttempts`."""
+    """(T, P, P, 3) frames of the recorded attempt that was most like it, see `nearest_baseline.RecordedAttempts`."""
     real_state: NDArray[np.float32]
     """(T, S)"""
     imagined_state: NDArray[np.float32]
@@ -230,12 +230,16 @@ def _auroc(scores: NDArray[np.floating[Any]], truth: NDArray[np.bool_]) -> float
 
 
 def write_video(path: Path, compared: Sequence[WorldComparison]) -> None:
-    """Write a GIF of the first solved and the first unsolved attempt: the simulator left, imagination right."""
+    """Write a GIF of the first solved and the first unsolved attempt: the simulator left, imagination right.
+
+    Its colours are chosen from about four of its frames.
+    """
     from PIL import Image
 
     chosen = [next((c for c in compared if bool(c.truth.any()) is wanted), None) for wanted in (True, False)]
     images = [Image.fromarray(frame) for c in chosen if c is not None for frame in _beside(c)]
-    palette = Image.fromarray(np.concatenate([np.asarray(one) for one in images[:: len(images) // 4]]))
+    sample = images[:: max(1, len(images) // 4)]
+    palette = Image.fromarray(np.concatenate([np.asarray(one) for one in sample]))
     colours = palette.quantize(COLOURS)
     reduced = [image.quantize(palette=colours, dither=Image.Dither.NONE) for image in images]
     reduced[0].save(path, save_all=True, append_images=reduced[1:], duration=1000 // FPS, loop=0)

@@ -18,7 +18,15 @@ from openral_data.episode import Episode, encode_png
 from openral_data.lerobot_v3 import Dataset, DatasetWriter, open_dataset
 from openral_training.frames import frame_cache
 from openral_training.world_model.env import WorldModelEnv
-from openral_training.world_model.evaluate import RESULT, VIDEO, by_horizon, compare, evaluate
+from openral_training.world_model.evaluate import (
+    RESULT,
+    VIDEO,
+    WorldComparison,
+    by_horizon,
+    compare,
+    evaluate,
+    write_video,
+)
 from openral_training.world_model.experience import load_rollouts
 from openral_training.world_model.learn import train
 from openral_training.world_model.learning import LearnConfig
@@ -67,6 +75,18 @@ class StillWorld(LatentWorld):
     ) -> NDArray[np.uint8]:
         shown = [resize(frame, size) for frame in first for _ in range(latents.shape[1])]
         return np.stack(shown).reshape(*latents.shape[:2], size, size, 3)
+
+
+@pytest.mark.parametrize("steps", [1, 9])
+def test_a_short_attempt_is_filmed(steps: int, tmp_path: Path) -> None:
+    frames, flags = np.zeros((steps, 16, 16, 3), np.uint8), np.zeros(steps, np.float32)
+    states, truth = np.zeros((steps, 2), np.float32), np.zeros(steps, np.bool_)
+    pictures, curves = (
+        (frames[0], frames, frames, frames, states, states),
+        (flags, truth, flags, flags, flags),
+    )
+    write_video(tmp_path / VIDEO, [WorldComparison(LEFT, WORDS[LEFT], 0, *pictures, *curves)])
+    assert (tmp_path / VIDEO).read_bytes()[:4] == b"GIF8"
 
 
 def test_a_still_picture_that_is_imagined_is_as_near_as_one_that_was_kept(

@@ -145,6 +145,11 @@ def test_a_skills_attempt_is_over_when_it_is_rightly_called_done():
     assert (kind["count"], kind["of"]) == (1, 2)
 
 
+def test_films_without_a_success_are_refused_with_what_there_is():
+    with pytest.raises(ContractError, match=r"2 films hold 0 successes, 2 failures, .*more --episodes"):
+        measures([film("stuck", RISING, None), film("random", 0.05, None)], 0.8, None)
+
+
 def test_a_curve_that_never_changes_has_no_rank_correlation():
     assert measures([film("expert", 0.5, 10), film("random", 0.1, None)], 0.8, None)["voc_mean"] == 0.0
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from openral_core.errors import ContractError
 from openral_core.progress_judgement import ProgressThresholds
 from openral_core.statistics import auroc, average_precision, wilson_interval
 from openral_reward_monitor.models.calibration import CameraCalibration
@@ -93,6 +94,10 @@ def measures(
         scored: every case.
         threshold: at or above it a reading counts as success.
         calibration: of the camera that was looked through; None: raw scores count.
+
+    Raises:
+        ContractError: no expert's film rises to a success, or there are no failures, so that there is nothing to
+            compare.
     """
     called = {id(one): called_done(one, calibration, threshold) for one in scored}
     # A skill's attempt is over once it is rightly called done; what comes after is no attempt.
@@ -109,6 +114,11 @@ def measures(
         one for one in never if any(decision(float(s), calibration, threshold) == "yes" for s in one.joint)
     ]
     rho, tau = _voc(scored)
+    if not (rho and good and bad):
+        raise ContractError(
+            f"the {len(scored)} films hold {len(good)} successes, {len(bad)} failures, and {len(rho)} experts on their "
+            "way to a success; none of these may be missing: judge more --episodes"
+        )
     ends = [last[id(one)] for one in good], [last[id(one)] for one in bad]
     return {
         "voc_mean": _round(np.mean(rho)),

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from openral_core.adapters.state_layout import HAND_LAYOUTS
-from openral_core.errors import ManifestError, NotFoundError
+from openral_core.errors import ManifestError, NotFoundError, nearest
 from openral_core.files.yaml_document import Document, read_document
 from openral_core.scene import BenchmarkScene, DeployScene, load_scene
 from openral_core.schema import InitRange, validate
@@ -129,6 +129,28 @@ class Recipe(_Strict):
         return scene.model_copy(update={"scene": world})
 
 
+def recipe_file(ref: str | Path, *, of_detector: bool = False) -> Path:
+    """Return the file of a recipe, by path or by the name of one that openral ships.
+
+    Args:
+        ref: what the user wrote.
+        of_detector: a recipe of a detector is wanted; shipped ones have names that begin with `mini_detector`.
+
+    Raises:
+        NotFoundError: there is none; the text lists the shipped ones of this kind.
+    """
+    path, shipped = Path(ref), resources.files("openral_training") / "recipes"
+    if not path.suffix:
+        path = Path(str(shipped / f"{ref}.yaml"))
+    if path.is_file():
+        return path
+    names = sorted(item.name.removesuffix(".yaml") for item in shipped.iterdir())
+    known = [name for name in names if name.startswith("mini_detector") is of_detector]
+    close = nearest(str(ref), known)
+    meant = f", did you mean '{close}'" if close else ""
+    raise NotFoundError(f"there is no recipe '{ref}'{meant}; openral ships {', '.join(known)}")
+
+
 def load_recipe(ref: str | Path) -> Recipe:
     """Load a recipe by path, or by the name of one that openral ships.
 
@@ -138,13 +160,7 @@ def load_recipe(ref: str | Path) -> Recipe:
         NotFoundError: neither exists.
         ManifestError: the file is wrong; the text names the key.
     """
-    path = Path(ref)
-    shipped = resources.files("openral_training") / "recipes"
-    if not path.suffix:
-        path = Path(str(shipped / f"{ref}.yaml"))
-    if not path.is_file():
-        names = sorted(item.name.removesuffix(".yaml") for item in shipped.iterdir())
-        raise NotFoundError(f"there is no recipe '{ref}'; openral ships {', '.join(names)}")
+    path = recipe_file(ref)
     document = read_document(path)
     if isinstance(document.data, dict):
         if "manifest" in document.data:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,6 +13,7 @@ from openral_core.files.yaml_document import read_document
 from openral_core.scene import BenchmarkScene, DeployScene, load_scene
 from openral_core.schema import Count, InitRange, Many, Schema, Vector3, Word, validate
 from openral_core.suite import with_task
+from openral_training.training_recipe import recipe_file
 
 
 class ModelThing(Schema):
@@ -116,13 +116,6 @@ def load_detector_recipe(ref: str | Path) -> DetectorRecipe:
         NotFoundError: neither exists, or a scene of it is missing.
         ManifestError: the file is wrong; the text names the key.
     """
-    path = Path(ref)
-    if not path.suffix:
-        path = Path(str(resources.files("openral_training") / "recipes" / f"{ref}.yaml"))
-    if not path.is_file():
-        raise NotFoundError(
-            f"there is no recipe '{ref}'; openral ships mini_detector and mini_detector_robosuite"
-        )
-    recipe = validate(DetectorRecipe, read_document(path))
+    recipe = validate(DetectorRecipe, read_document(recipe_file(ref, of_detector=True)))
     recipe.require_scenes()
     return recipe

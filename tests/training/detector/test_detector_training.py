@@ -21,6 +21,7 @@ from openral_training.detector.recipe import DetectorRecipe, DetectorWorld, load
 from openral_training.detector.train import DetectorTraining, train
 from openral_training.detector.world import SeenWorld
 from openral_training.detector_commands import app
+from openral_training.training_recipe import load_recipe
 
 RECIPE = load_detector_recipe("mini_detector")
 PICTURES, STEPS = 10, 6
@@ -135,6 +136,16 @@ def test_pictures_of_another_size_and_a_judged_folder_are_refused(pictures: Path
     (tmp_path / "eval" / "mini_detector.json").write_text('{"results": {"near_cm": 5.0}}')
     done = CliRunner().invoke(app, ["detector", "--out", str(tmp_path)])
     assert isinstance(done.exception, OutputError)
+
+
+def test_a_name_that_is_no_recipe_is_told_those_of_its_kind() -> None:
+    with pytest.raises(
+        NotFoundError, match=r"did you mean 'mini_detector'; openral ships mini_detector, mini_det"
+    ):
+        load_detector_recipe("mini_detectr")
+    with pytest.raises(NotFoundError, match="openral ships mini_metaworld, ") as told:
+        load_recipe("nothing")
+    assert "detector" not in str(told.value)
 
 
 def test_measures_tell_found_from_answered_and_absent_from_there() -> None:

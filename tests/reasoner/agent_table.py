@@ -18,7 +18,7 @@ from openral_reasoner.llm.settings import ModelSettings
 from openral_reasoner.memory.notes_file import Memory
 from openral_reasoner.mission.agent_gate import SteeringLimits
 from openral_reasoner.mission.agent_requests import Look, QueryProgress, Reply
-from openral_reasoner.mission.attempt import CancelGoal, Command, DirectorConfig, Propose, SendGoal
+from openral_reasoner.mission.attempt import CancelGoal, Command, DirectorConfig, RequestPlan, SendGoal
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.mission import LogEntry
@@ -132,7 +132,7 @@ class Table:
 
     def _do(self, commands: Sequence[Command]) -> None:
         for command in commands:
-            if isinstance(command, Propose):
+            if isinstance(command, RequestPlan):
                 self.planning.propose(command, self.now)
             elif isinstance(command, SendGoal):
                 self.sent.append(command)

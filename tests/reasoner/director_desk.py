@@ -14,7 +14,7 @@ from openral_reasoner.mission.attempt import (
     Command,
     DirectorConfig,
     FindThing,
-    Propose,
+    RequestPlan,
     SendGoal,
     StopSkills,
 )
@@ -113,7 +113,7 @@ class Desk:
 
     def do(self, commands: list[Command]) -> None:
         for command in commands:
-            if isinstance(command, Propose):
+            if isinstance(command, RequestPlan):
                 plan = self.planner.plan(command.sentence, command.palette)
                 self.do(self.director.planned(command.ticket, plan, Instant(self.now, self.now)))
             elif isinstance(command, SendGoal):

@@ -29,7 +29,7 @@ from openral_reasoner.mission.attempt import (
     Command,
     DirectorConfig,
     FindThing,
-    Propose,
+    RequestPlan,
     SendGoal,
 )
 from openral_reasoner.mission.condition_query import ConditionQuery
@@ -229,7 +229,7 @@ class HarnessEpisode:
 
     def _do(self, commands: Sequence[Command]) -> None:
         for command in commands:
-            if isinstance(command, Propose):
+            if isinstance(command, RequestPlan):
                 plan = self._parts.planner.plan(command.sentence, command.palette)
                 self._do(self._director.planned(command.ticket, plan, self._now))
             elif isinstance(command, SendGoal):

@@ -17,7 +17,14 @@ from openral_core.instant import Instant
 from openral_core.progress_judgement import ProgressReading, ProgressThresholds
 from openral_core.statistics import wilson_interval
 from openral_reasoner.evaluation.motions import carry_out, with_motions
-from openral_reasoner.mission.attempt import CancelGoal, Command, DirectorConfig, FindThing, Propose, SendGoal
+from openral_reasoner.mission.attempt import (
+    CancelGoal,
+    Command,
+    DirectorConfig,
+    FindThing,
+    RequestPlan,
+    SendGoal,
+)
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.mission.mission import MissionState
@@ -151,7 +158,7 @@ class _World:
 
     def _do(self, commands: Sequence[Command]) -> None:
         for command in commands:
-            if isinstance(command, Propose):
+            if isinstance(command, RequestPlan):
                 plan = Plan(_plan(command.sentence, command.palette))
                 self._do(self.director.planned(command.ticket, plan, Instant(self._now, self._now)))
             elif isinstance(command, FindThing) or (

@@ -22,7 +22,7 @@ from openral_reasoner.mission.attempt import (
     Command,
     DirectorConfig,
     FindThing,
-    Propose,
+    RequestPlan,
     SendGoal,
 )
 from openral_reasoner.mission.condition_query import ConditionQuery
@@ -142,7 +142,7 @@ class SimulatedDeployment:
 
     def _do(self, commands: Sequence[Command]) -> None:
         for command in commands:
-            if isinstance(command, Propose):
+            if isinstance(command, RequestPlan):
                 self._planning.propose(command, self._now)
             elif isinstance(command, FindThing) or (
                 isinstance(command, SendGoal) and command.skill.kind == MOTION

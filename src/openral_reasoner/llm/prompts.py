@@ -1,10 +1,11 @@
-"""What the language model is told: its role once, and the mission's circumstances as data."""
+"""Prompts of the language model: its role, and the first message of a mission with all circumstances as data."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from openral_reasoner.palette import Palette
+from openral_reasoner.plain_line import one_line
 
 ROLE = """\
 You direct a robot arm. The operator's order is in the first message, between <order> tags.
@@ -54,6 +55,5 @@ def first_message(
 
 
 def _data(text: str) -> str:
-    """Text that cannot close its own tag and has no line of its own."""
-    flat = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return flat.replace("<", "‹").replace(">", "›")
+    """Return a text as one line without the characters that could close its tag."""
+    return one_line(text).replace("<", "‹").replace(">", "›")

@@ -19,6 +19,7 @@ from pathlib import Path
 from openral_core.errors import OpenralError
 from openral_core.files.atomic import write_atomically
 from openral_reasoner.memory.locked_file import locked_file
+from openral_reasoner.plain_line import one_line
 from openral_reasoner.word_stems import FILLERS, stem, words
 
 MAX_NOTE = 200
@@ -119,8 +120,7 @@ class Memory:
         Raises:
             NotesError: the file holds lines that are no notes, or cannot be written; it stays as it is.
         """
-        flat = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-        flat = flat.replace(SEPARATOR.strip(), "/")
+        flat = one_line(text).replace(SEPARATOR.strip(), "/")
         if not flat or len(flat) > MAX_NOTE:
             return f"a note has 1 to {MAX_NOTE} characters; nothing was kept"
         now = today or date.today()

@@ -1,8 +1,8 @@
-"""The gates between an agent and the arm: what a language model asks for is checked here, in code.
+"""The gate between an agent and the arm: every request of a language model is checked here, in code.
 
-Whatever the model read, wherever it read it, a request can only name a skill of the palette and a task of that
-skill; it can neither change a limit, nor call a task done that the reward monitor did not see done, nor go on
-after a stop. Refusals are replies in words, so that the model can choose again.
+Whatever text the model was given, a request can only name a skill of the palette and a task of that skill. It cannot
+change a limit, call a task done that the reward monitor did not see done, or go on after a stop. A refusal is a reply
+that says why, so that the model can choose something else.
 """
 
 from __future__ import annotations
@@ -38,34 +38,34 @@ from openral_reasoner.planner import PlannedTask
 Answer = Callable[[Reply], None]
 
 MAX_INSTRUCTION = 200
-"""Characters of an instruction for a policy; none was trained on longer ones."""
+"""Characters of an instruction for a policy; no policy was trained on longer ones."""
 MAX_QUESTION = 600
-"""Characters of a motion in the question whether it may run."""
+"""Characters of the question whether a motion may run."""
 MAX_STEPS = 1_000_000
 """Control steps of one goal."""
 
 
 class SteeringLimits(BaseModel):
-    """How much an agent may do in one mission."""
+    """Limits on what an agent may do in one mission."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_tasks: int = Field(default=20, ge=1)
-    """Skills it may run."""
+    """Tasks that it may run."""
     max_repeats: int = Field(default=2, ge=1)
-    """Times in a row it may ask for the same task of the same skill, each with all its attempts."""
+    """Times in a row that it may run the same task of the same skill, each with all its attempts."""
     max_questions: int = Field(default=3, ge=0)
     """Questions to the operator."""
     question_timeout_s: float = Field(default=120.0, gt=0)
-    """[s] longest wait for an answer of the operator, wall time."""
+    """[s] wall time that an answer of the operator is waited for at most."""
 
 
 class Approval(Enum):
-    """Which motions of an agent the operator is asked about."""
+    """Which motions of an agent need the operator's permission."""
 
     NONE = "none"
     NEXT = "next"
-    """The next one: somebody had ended what the agent did before."""
+    """The next one, because somebody else had ended the agent's last mission."""
     EACH = "each"
 
 
@@ -81,14 +81,14 @@ class Steering:
         who: str = "the agent",
         approval: Approval = Approval.NONE,
     ) -> None:
-        """Begin with all budgets full.
+        """Begin with nothing of the limits used.
 
         Args:
             director: holds the mission.
-            mission: the agent's, which may wait while another one is in work: it takes its place with its first task.
-            limits: the budgets.
-            who: the agent, for questions to the operator.
-            approval: which motions the operator is asked about.
+            mission: of the agent. It may wait while another one is in work, which it replaces with its first task.
+            limits: of this mission.
+            who: name of the agent, for questions to the operator.
+            approval: which motions need the operator's permission.
         """
         self._director, self._mission = director, mission
         self._limits = limits or SteeringLimits()
@@ -98,7 +98,13 @@ class Steering:
         self._has_observed = False
 
     def handle(self, request: Request, answer: Answer, now: Instant) -> list[Command]:
-        """Decide about one request; its answer may come later, from `tick`."""
+        """Carry out or refuse one request.
+
+        Args:
+            request: of the agent.
+            answer: called once with the reply, now or by a later `tick`.
+            now: this moment.
+        """
         mission = self._mission
         if mission.state is not MissionState.ACTIVE:
             answer(Reply(False, "the mission has ended"))
@@ -132,11 +138,11 @@ class Steering:
         return []
 
     def observed(self, reply: Reply) -> None:
-        """Take note of an answer of a camera or of the reward monitor that says something about the world."""
+        """Take note of a reply of a camera or of the reward monitor, if it holds an observation."""
         self._has_observed |= reply.ok and (bool(reply.image_png) or reply.reading is not None)
 
     def tick(self, now: Instant) -> None:
-        """Tell the agent of a task that has come to its end."""
+        """Reply to the agent whose task has ended."""
         if self._running is None:
             return
         index, answer = self._running
@@ -156,7 +162,7 @@ class Steering:
             answer(Reply(verified or task.ended_as_asked, message))
 
     def _ways(self, task: Task, now: Instant) -> str:
-        """How a task that failed may be tried anew, for its reply."""
+        """Return, for the reply about a failed task, by which rungs of the ladder it may be tried anew."""
         if task.state is TaskState.DONE or task.ended_as_asked or task.planned.skill.judges_itself:
             return ""
         why_not, mission = self._director.why_not, self._mission
@@ -170,7 +176,7 @@ class Steering:
         return f"; ways to try it anew: {', '.join(possible)}" if possible else ""
 
     def _left(self) -> str:
-        """The budgets, for the end of a reply."""
+        """Return what is left of the limits, for the end of a reply."""
         tasks = self._limits.max_tasks - len(self._mission.tasks)
         return f" (tasks left: {tasks}, questions left: {self._limits.max_questions - self._asked})"
 
@@ -186,20 +192,20 @@ class Steering:
             commands = self._director.understood(now) if self._waits else []
             self._begin(planned, request.way, answer, now)
             return [*commands, *self._director.tick(now)]
-        self._ask_leave(planned, request.way, answer, now)
+        self._ask_permission(planned, request.way, answer, now)
         return []
 
     @property
     def _waits(self) -> bool:
-        """Another mission is in work, and the agent has run nothing yet."""
+        """Whether another mission is in work, since the agent has run nothing yet."""
         return self._mission is self._director.waiting
 
     def _begin(self, planned: PlannedTask, way: str, answer: Answer, now: Instant) -> None:
         self._director.add_task(planned, now, way)
         self._running = (len(self._mission.tasks) - 1, answer)
 
-    def _ask_leave(self, planned: PlannedTask, way: str, answer: Answer, now: Instant) -> None:
-        """Ask the operator whether a task may run; silence forbids it."""
+    def _ask_permission(self, planned: PlannedTask, way: str, answer: Answer, now: Instant) -> None:
+        """Ask the operator whether a task may run; without an answer it may not."""
         mission = self._mission
 
         def answered(choice: str | None, now: Instant) -> None:
@@ -220,7 +226,7 @@ class Steering:
         self._director.ask(text, self._limits.question_timeout_s, answered, now, YES_OR_NO)
 
     def _admit(self, request: Execute, now: Instant) -> PlannedTask | str:
-        """Return the task, or why it is refused."""
+        """Return the task that a request asks for, or why it is refused."""
         tasks = self._mission.tasks
         skill = self._director.find_skill(request.skill)
         if self._running is not None:
@@ -280,14 +286,14 @@ class Steering:
 
 
 def _words_of_motion(skill: Skill, request: Execute) -> str:
-    """What a skill without tasks is called in the log where nobody said it; empty: it needs words to work."""
+    """Return the instruction, for the log, of a motion that was given none; empty: it is a policy, which needs one."""
     if skill.kind != MOTION:
         return ""
     return plain_line(f"{skill.slug.replace('_', ' ')} {json.dumps(dict(request.params))}", MAX_INSTRUCTION)
 
 
 def _fault_of_goal(skill: Skill, request: Execute) -> str:
-    """Return what is wrong with the parameters or the bound of a goal; empty: nothing."""
+    """Return what is wrong with the parameters or the step budget of a goal; empty: nothing."""
     try:
         check_goal_params(skill.name, skill.goal_params_schema, request.params)
     except ContractError as error:

@@ -1,7 +1,7 @@
-"""What an agent may ask of a mission, and the queue in which its requests go from its thread to the node's.
+"""The requests of an agent, their replies, and the queue between the agent's thread and the node's.
 
-An agent, a language model with tools, runs in a thread of its own and knows nothing of ROS. It puts requests into
-the queue and waits for replies; the node takes them out in its own time and lets `Steering` decide.
+An agent, a language model with tools, runs in a thread of its own and does not use ROS. It puts requests into the queue
+and waits for the replies; the node takes the requests out in its own thread and has `Steering` decide.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from openral_core.stop_conditions import StopCondition
 
 @dataclass(frozen=True)
 class Execute:
-    """Run one skill until the gate has judged it; the reply tells how it ended."""
+    """Run one skill until its attempt is judged; the reply says how it ended."""
 
     skill: str
     """Manifest name."""
@@ -41,27 +41,29 @@ class Execute:
 
 @dataclass(frozen=True)
 class QueryProgress:
-    """What the reward monitor sees now, measured against words."""
+    """Ask the reward monitor how far a task is."""
 
     task: str
+    """The task in words."""
     window_s: float = 0.0
+    """[s] of frames that are scored; 0: the monitor's own."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """The newest image of a camera."""
+    """Return the newest image of a camera."""
 
     camera: str
 
 
 @dataclass(frozen=True)
 class Locate:
-    """Where a thing is, by words or by a pixel of a camera."""
+    """Locate a thing, named by words or by a pixel of a camera."""
 
     words: str
-    """Empty: the pixel."""
+    """Empty: the pixel counts."""
     camera: str = ""
-    """Empty: the first camera that has depth."""
+    """Its name; empty: the first camera that has depth."""
     u: float = 0.0
     """[px] column, from the left edge."""
     v: float = 0.0
@@ -70,63 +72,67 @@ class Locate:
 
 @dataclass(frozen=True)
 class ReadState:
-    """The mission, the skills, what the bridge does, and the E-stop."""
+    """Return the mission, the skills, what the bridge does, and the E-stop."""
 
 
 @dataclass(frozen=True)
 class ReadLog:
-    """The newest steps of the mission log."""
+    """Return the newest steps of the mission log."""
 
     steps: int
+    """How many at most."""
 
 
 @dataclass(frozen=True)
 class Stop:
-    """Every motion ends, whoever began it, and with it the mission."""
+    """Stop every motion, whoever began it, and end the mission."""
 
     why: str = ""
     wrong: str = ""
-    """What is wrong with the arguments that came with it; it is done all the same."""
+    """What is wrong with the arguments of the call; empty: nothing. The stop is carried out either way."""
 
 
 @dataclass(frozen=True)
 class AskOperator:
-    """A question to the operator; the next prompt is its answer."""
+    """Ask the operator a question; the next prompt is its answer."""
 
     question: str
     timeout_s: float = 60.0
+    """[s] wall time that the answer is waited for."""
 
 
 @dataclass(frozen=True)
 class Say:
-    """Words for the mission log."""
+    """Write a sentence into the mission log."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Decompose:
-    """The steps that the agent means to take, for the mission log; it binds nobody."""
+    """Write the steps that the agent intends into the mission log; nothing holds it to them."""
 
     steps: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Finish:
-    """The mission is over. `done` counts only if the gate agrees."""
+    """End the mission."""
 
     done: bool
+    """Whether the agent calls it done; it ends as done only if every task was verified, see `Mission.finish`."""
     words: str
+    """For the operator."""
     nothing_to_do: bool = False
-    """No skill had to run, as an observation of this mission showed; `words` say what it showed."""
+    """No skill had to run, as an observation of this mission showed; `words` say what was seen."""
 
 
 Sensing = Look | QueryProgress | Locate
-"""What is answered by looking at the world; it changes nothing."""
+"""Requests that are answered by cameras, the reward monitor or the locator; they change nothing."""
 Reading = ReadState | ReadLog
-"""What the reasoner itself knows; it changes nothing."""
+"""Requests that the reasoner answers from what it knows; they change nothing."""
 Steered = Execute | AskOperator | Say | Decompose | Finish
-"""What belongs to the mission of the agent that asks for it."""
+"""Requests about the agent's own mission."""
 Request = Sensing | Reading | Steered | Stop
 
 
@@ -136,14 +142,14 @@ class Reply:
 
     ok: bool
     text: str
-    """At most a few sentences; data for the agent, never instructions."""
+    """At most a few sentences. They are data for the agent, never instructions."""
     image_png: bytes = b""
     reading: ProgressReading | None = None
-    """Of a `QueryProgress` whose score can be trusted."""
+    """The answer to a `QueryProgress`, if the monitor neither abstained nor scored old frames."""
 
 
 class MissionOver(Exception):
-    """The mission ended while the agent was still at work; its text says why."""
+    """The mission ended while a request was open; the text says why."""
 
 
 class RequestQueue:
@@ -156,9 +162,9 @@ class RequestQueue:
         self._closed: str | None = None
 
     def put(self, request: Request) -> Future[Reply]:
-        """Ask; the future gets the reply, or MissionOver.
+        """Add a request and return the future of its reply, which raises MissionOver once the queue is closed.
 
-        It cannot be cancelled: only the thread that takes requests ends them, so that it never ends one twice.
+        The future cannot be cancelled: the thread that takes requests alone sets its result, so none is set twice.
         """
         future: Future[Reply] = Future()
         future.set_running_or_notify_cancel()
@@ -172,14 +178,14 @@ class RequestQueue:
         return future
 
     def take(self) -> list[tuple[Request, Future[Reply]]]:
-        """Return the requests that came since the last call, in their order."""
+        """Return the requests that were added since the last call, in their order, each with its future."""
         with self._lock:
             taken = list(self._waiting)
             self._waiting.clear()
         return taken
 
     def close(self, reason: str) -> None:
-        """End every request that waits, and refuse later ones."""
+        """Let the futures of all open requests, and of later ones, raise MissionOver with a reason."""
         with self._lock:
             self._closed = reason
             self._waiting.clear()

@@ -17,22 +17,25 @@ from openral_reasoner.palette import Palette, Skill
 
 
 class DirectorConfig(BaseModel):
-    """How patient the director is, in [s]; wall time is monotonic, the rest is on the node's clock."""
+    """Limits and time-outs of the director, in [s] unless said otherwise.
+
+    Wall time is the monotonic clock; all other times are on the node's clock.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_attempts: int = Field(default=MAX_ATTEMPTS, ge=1)
-    """Attempts in one way at a task, where something else than their own course broke them off."""
+    """Attempts at a task in one way, where each was broken off by something else than its own failure."""
     mission_time_s: float = Field(default=0.0, ge=0)
     """How long a mission may take; what is left of it decides which rungs of the ladder are possible. 0: no bound."""
     stage_height_m: float = Field(default=0.17, gt=0, le=1)
     """[m] above an object at which an attempt begins that is staged there."""
     left_out: tuple[str, ...] = ()
-    """Rungs of the ladder that are never climbed, by their names in the mission log, such as restage."""
+    """Rungs of the ladder that are not used, by their names in the mission log, such as restage."""
     max_skills: int = Field(default=3, ge=1)
     """Skills that may try the same task, one after the other."""
     max_depth: int = Field(default=2, ge=0)
-    """How often a step may come from the decomposition of another one."""
+    """How many levels deep a failed task may be decomposed into steps."""
     ask_patience_s: float = Field(default=0.0, ge=0)
     """Wall time the operator has for a question about a task that failed; 0: nobody is asked, it is abandoned."""
     resume_patience_s: float = Field(default=60.0, gt=0)
@@ -56,23 +59,23 @@ class DirectorConfig(BaseModel):
 
 
 @dataclass(frozen=True)
-class Propose:
-    """Ask the planner; answer with `Director.planned`."""
+class RequestPlan:
+    """Ask the planner for a plan; its answer goes to `Director.planned`."""
 
     ticket: int
     sentence: str
     palette: Palette
     part: bool = False
-    """A task of a mission that has its plan: no agent takes it over."""
+    """It is for one task of a mission that has its plan, and goes to the offline planner alone."""
     history: tuple[str, ...] = ()
     """What became of the mission's tasks before a restart, one line each."""
     beside: bool = False
-    """Another mission is in work, and goes on until this is understood; see `Director.waits`."""
+    """It is for an order that waits beside the mission in work; see `Director.waits`."""
 
 
 @dataclass(frozen=True)
 class SendGoal:
-    """Send an ExecuteSkill goal; answer with `Director.goal_answered` and later `Director.goal_ended`."""
+    """Send an ExecuteSkill goal; what comes of it goes to `Director.goal_answered` and `Director.goal_ended`."""
 
     key: int
     skill: Skill
@@ -82,21 +85,21 @@ class SendGoal:
     params_json: str = ""
     """JSON object for the skill's `goal_params_schema`; empty: none."""
     stop_when: tuple[StopCondition, ...] = ()
-    """Conditions that end it; how far the task is, the reward monitor says."""
+    """Conditions that end the goal."""
     max_steps: int = 0
     """Control steps after which it ends; 0: no such bound."""
 
 
 @dataclass(frozen=True)
 class CancelGoal:
-    """Cancel that goal; its end is reported with `Director.goal_ended`."""
+    """Cancel a goal; its end goes to `Director.goal_ended`."""
 
     key: int
 
 
 @dataclass(frozen=True)
 class AskWorld:
-    """Find out whether a condition holds; answer with `Director.found_out`."""
+    """Find out whether a condition holds; the answer goes to `Director.found_out`."""
 
     key: int
     condition: Condition
@@ -104,7 +107,7 @@ class AskWorld:
 
 @dataclass(frozen=True)
 class FindThing:
-    """Find out where a thing is; answer with `Director.found`."""
+    """Find out where a thing is; the answer goes to `Director.found`."""
 
     key: int
     words: str
@@ -112,18 +115,18 @@ class FindThing:
 
 @dataclass(frozen=True)
 class StopSkills:
-    """Cancel every goal of every skill in the graph, whoever sent it: "stop" means the arm, not one's own goal."""
+    """Cancel every goal of every skill in the graph, whoever sent it."""
 
     goal: str = ""
-    """Hex UUID of a goal that the bridge still executes, and shall drop at once; empty: the cancellation is enough."""
+    """Hex UUID of a goal whose remaining chunks the bridge shall drop at once; empty: cancellation is enough."""
 
 
-Command = Propose | SendGoal | CancelGoal | AskWorld | FindThing | StopSkills
+Command = RequestPlan | SendGoal | CancelGoal | AskWorld | FindThing | StopSkills
 
 
 @dataclass
 class Attempt:
-    """A goal in flight."""
+    """A goal that was sent and has not ended yet."""
 
     key: int
     skill: Skill
@@ -136,22 +139,22 @@ class Attempt:
     """Hex UUID, empty until the goal is accepted."""
     readings: deque[ProgressReading] = field(default_factory=lambda: deque(maxlen=512))
     ending: Judgement | None = None
-    """Why the goal is being cancelled."""
+    """Why the goal is being cancelled; None: it is not."""
     cancelled_wall_s: float = 0.0
     abstaining: bool = False
 
     def judge(self, now_s: float, gate: ProgressThresholds) -> Judgement:
-        """What the readings say while the goal runs; a motion ends by itself."""
+        """Return what the readings say while the goal runs; for a motion, that it ends by itself."""
         if self.skill.judges_itself:
             return Judgement(GateVerdict.RUNNING, f"{self.skill.name} ends by itself")
         return self._judge(now_s, self.deadline_s, gate)
 
     def judge_own_end(self, report: GoalReport, now_s: float, gate: ProgressThresholds) -> Judgement:
-        """What the readings say about a goal that ended without being asked to.
+        """Return the judgement of a goal that ended without having been cancelled.
 
-        What a policy calls itself does not count: its success is one only if the gate agrees, and a success that the
-        gate sees is one even if the deadline was a moment faster. A goal that its stop conditions or its step budget
-        ended is judged as at its deadline. A motion measured how it ended.
+        The outcome that a policy reports is not trusted: its success counts only if the gate agrees, and what the gate
+        sees as a success counts even where the deadline came first. A goal that its stop conditions or its step budget
+        ended is judged as at its deadline. A motion's own outcome counts, since it measures where it arrived.
         """
         outcome, why = report.outcome, report.why
         if self.skill.judges_itself:

@@ -1,8 +1,8 @@
-"""Where a mission decides: a guard before its first task begins, a loop when its last task is done.
+"""Evaluates the conditions of a mission: the guard of a task before it begins, the loop when its last task is done.
 
-The director asks `Decisions` before it begins a task. A question goes out as `AskWorld`; whoever looks at the world
-answers with True, False or None, and None, which means that nobody can tell, ends the mission: to act on a
-guess could be the opposite of what was ordered.
+The director asks `Branching` before it begins a task. A condition that is not evaluated yet leaves as an `AskWorld`
+command. Its answer is True, False, or None where nobody can tell; None ends the mission as failed, since acting on a
+guess could do the opposite of what was ordered.
 """
 
 from __future__ import annotations
@@ -15,27 +15,30 @@ from openral_reasoner.mission.attempt import AskWorld
 from openral_reasoner.mission.mission import Mission, MissionState, TaskState
 
 WAIT_S = 1.0
-"""[s] wall time between two looks at a condition that is waited for."""
+"""[s] wall time from one answer that a condition does not hold to the next question, where the task waits for it."""
 
 
 @dataclass
 class _OpenCondition:
-    """A condition in the air."""
+    """A condition that is being evaluated."""
 
     condition: Condition
     asked: bool = False
+    """An `AskWorld` was sent and not answered yet."""
     since_wall_s: float = 0.0
+    """[s] monotonic, when it was asked about first."""
     next_wall_s: float = 0.0
+    """[s] monotonic, before which it is not asked about again."""
 
 
-class Decisions:
-    """The conditions of one mission. Not thread-safe."""
+class Branching:
+    """Evaluates the guards and loops of one mission, one condition at a time. Not thread-safe."""
 
     def __init__(self, patience_s: float) -> None:
-        """Begin with nothing to decide.
+        """Begin without a condition.
 
         Args:
-            patience_s: [s] wall time that a "when …" is waited for.
+            patience_s: [s] wall time after which a task no longer waits for its condition ("when …").
         """
         self._patience_s = patience_s
         self._key = 0
@@ -43,13 +46,17 @@ class Decisions:
         self._open: _OpenCondition | None = None
 
     def forget(self) -> None:
-        """Another mission begins; answers that are still on their way count no more."""
+        """Begin anew for another mission; answers to earlier `AskWorld` commands are ignored from now on."""
         self._key += 1
         self._decided.clear()
         self._open = None
 
     def due(self, mission: Mission, now: Instant) -> list[AskWorld] | None:
-        """What is to be asked before the current task; None: nothing, it may begin."""
+        """Return what is to be asked before the current task may begin.
+
+        Returns:
+            The `AskWorld` to send now; an empty list while its answer is awaited; None: the task may begin.
+        """
         task = mission.current
         condition = _undecided(mission) if task and mission.active_task not in self._decided else None
         if task is None or condition is None:
@@ -63,12 +70,20 @@ class Decisions:
         self._key += 1
         return [AskWorld(self._key, condition)]
 
-    def question(self, key: int) -> Condition | None:
-        """The condition that the `AskWorld` of that key is about; None: it counts no more."""
+    def condition_of(self, key: int) -> Condition | None:
+        """Return the condition that the `AskWorld` of that key asks about; None: its answer is no longer awaited."""
         return self._open.condition if self._open is not None and key == self._key else None
 
     def found_out(self, mission: Mission, key: int, holds: bool | None, why: str, now: Instant) -> None:
-        """The answer to `AskWorld`: whether the condition as it stands, with its "not", holds."""
+        """Take the answer to an `AskWorld`, and skip, repeat or end as it says.
+
+        Args:
+            mission: whose condition it is.
+            key: of the `AskWorld`; an answer to an earlier one is ignored.
+            holds: whether the condition, with its "not", holds; None: nobody can tell.
+            why: for the mission log.
+            now: this moment.
+        """
         if self._open is None or key != self._key or mission.current is None:
             return
         open_, planned = self._open, mission.current.planned
@@ -106,7 +121,7 @@ class Decisions:
 
 
 def _undecided(mission: Mission) -> Condition | None:
-    """The condition that stands before the current task, or behind it when it is done."""
+    """Return the condition of the current task that is to be evaluated: its guard, or its loop once it is done."""
     task = mission.tasks[mission.active_task]
     if task.state is TaskState.DONE:
         return task.planned.until.condition if task.planned.until else None
@@ -115,5 +130,6 @@ def _undecided(mission: Mission) -> Condition | None:
 
 
 def _told(condition: Condition, holds: bool, why: str) -> str:
+    """Return, for the mission log, whether the condition's text without its "not" is so, and why."""
     true = holds is not condition.negated
     return f"{condition.text}: {'yes' if true else 'no'} ({why})"

@@ -1,8 +1,8 @@
-"""Answers `AskWorld`: the reward monitor is asked until its answers agree.
+"""Answers `AskWorld`: the reward monitor is queried until as many answers in a row agree as the gate's dwell.
 
-One answer of a learned judge is worth little, so as many in a row must agree as the gate's dwell. Where a task has an
-opposite ("close the drawer" undoes "open the drawer"), only a high score of the opposite says that it is not done;
-where it has none, low scores do. A monitor that stays silent or in doubt leaves the question open.
+A single answer of a learned model is not reliable enough. Where a task has an opposite ("close the drawer" undoes "open
+the drawer"), a high score of the opposite alone says that the task is not done; where it has none, low scores do. If
+the monitor does not answer, or abstains, the answer to `AskWorld` is None.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PERIOD_S = 0.3
 PATIENCE_S = 10.0
 """[s] wall time for one `AskWorld`."""
 REFUSALS = 3
-"""Answers in a row without a score after which it is no use to go on."""
+"""Answers in a row without a score after which the query ends with None."""
 
 Sense = Callable[[QueryProgress, Callable[[Reply], None]], None]
 """`openral_reasoner.mission.planning_service.Perception.sense`."""
@@ -41,18 +41,18 @@ class _OpenQuery:
 
 
 class ConditionQuery:
-    """Asks about one condition at a time; a newer one takes its place. Not thread-safe."""
+    """Queries one condition at a time; a newer one takes its place. Not thread-safe."""
 
     def __init__(self, sense: Sense, gate: ProgressThresholds) -> None:
         self._sense, self._gate = sense, gate
         self._open: _OpenQuery | None = None
 
     def ask(self, asked: AskWorld, wall_s: float) -> None:
-        """Begin; the answer comes from `tick`."""
+        """Begin a query; its answer is returned by a later `tick`."""
         self._open = _OpenQuery(asked, wall_s + PATIENCE_S, wall_s)
 
     def tick(self, wall_s: float) -> ConditionAnswer | None:
-        """Ask on, and tell the answer once there is one."""
+        """Query the monitor when it is time to, and return the answer once there is one, else None."""
         open_ = self._open
         if open_ is None:
             return None
@@ -70,7 +70,7 @@ class ConditionQuery:
         return next((state for state, count in open_.agreeing.items() if count >= self._gate.dwell), None)
 
     def _question(self, open_: _OpenQuery) -> None:
-        """Ask about the task, or in turns about it and its opposite."""
+        """Query the monitor about the task; where it has an opposite, about the two in turn."""
         condition = open_.asked.condition
         opposite = bool(condition.undone) and open_.turn % 2 == 1
         open_.turn += 1

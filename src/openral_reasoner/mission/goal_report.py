@@ -10,7 +10,7 @@ STOPPED = "STOPPED"
 
 @dataclass(frozen=True)
 class GoalReport:
-    """The end of a goal: the fields of ExecuteSkill's result that a mission goes by, checked."""
+    """How a goal ended: the checked fields of ExecuteSkill's result that a mission uses."""
 
     outcome: str
     """Name of the outcome: SUCCEEDED, FAILED, DEADLINE, CANCELED, REJECTED, ESTOPPED or STOPPED."""
@@ -33,7 +33,7 @@ class GoalReport:
 
     @property
     def stop(self) -> str:
-        """What stopped it, for the mission log; empty: nothing that the goal asked for."""
+        """What stopped it, for the mission log; empty: neither a stop condition nor the step budget of the goal."""
         if self.outcome != STOPPED:
             return ""
         return f"stopped by {self.stopped_by or self.check} after {self.steps} steps"

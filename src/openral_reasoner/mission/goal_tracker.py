@@ -1,4 +1,4 @@
-"""The goal in flight: sends it, watches it, judges it, and sees that it ends. At most one at a time."""
+"""The active goal, at most one: sends it, watches it, judges it, and makes sure that it ends."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from openral_reasoner.mission.verify_gate import GateVerdict, Judgement
 from openral_reasoner.palette import Skill
 
 MAX_WORDS = 200
-"""Characters of the words that go with a motion."""
+"""Characters of the instruction of a motion's goal."""
 Say = Callable[[float, str, str], None]
-"""([s] node clock, kind of the step, reason): a line of the mission log."""
+"""(time [s] on the node's clock, kind of the step, reason) -> None; writes a step of the mission log."""
 Settled = Callable[[Task, Judgement, Instant], None]
-"""(task, judgement, now): the goal of that task is out of the way."""
+"""(task, judgement, now) -> None; called when the goal of that task has ended."""
 
 
 class GoalTracker:
-    """Carries one attempt from its goal to its judgement. Not thread-safe; clocks as in `Director`."""
+    """Follows one attempt from its goal to its judgement. Not thread-safe; clocks as in `Director`."""
 
     def __init__(self, say: Say, settled: Settled, gate: ProgressThresholds, config: DirectorConfig) -> None:
         self._say, self._settled = say, settled
@@ -35,16 +35,19 @@ class GoalTracker:
         self.active_goal: str | None = None
         """Hex UUID of the goal that the bridge executes, empty: none; None: the bridge has not spoken yet."""
         self._paused: Instant | None = None
-        """Since when an operator has the arm; None: nobody has."""
+        """When an operator took the arm over; None: nobody has it."""
 
     @property
     def busy(self) -> bool:
-        """A goal is in flight."""
+        """Whether a goal was sent and has not ended yet."""
         return self._attempt is not None
 
     @property
     def running(self) -> bool:
-        """A policy node took the goal in flight, the reward monitor judges it, and it is not being ended."""
+        """Whether a policy's goal runs that the reward monitor judges at present.
+
+        It does not where the goal is a motion's, is not accepted yet, is being cancelled, or an operator has the arm.
+        """
         attempt = self._attempt
         return (
             attempt is not None
@@ -55,7 +58,7 @@ class GoalTracker:
         )
 
     def send(self, task: Task, skill: Skill, now: Instant) -> SendGoal:
-        """Begin an attempt at a task."""
+        """Begin an attempt at a task and return its goal."""
         planned = task.planned
         deadline_s = skill.max_execution_s or self._config.default_deadline_s
         words_sent = f'{skill.name} is asked to "{planned.instruction}"'
@@ -73,7 +76,7 @@ class GoalTracker:
         return self._begin(goal, task, now)
 
     def drive(self, task: Task, motion: Skill, params: Mapping[str, Any], now: Instant) -> SendGoal:
-        """Begin a motion for a task, which is no attempt at it."""
+        """Begin a motion that prepares an attempt at a task, and return its goal."""
         deadline_s = motion.max_execution_s or self._config.default_deadline_s
         words = motion.description or motion.name
         goal = SendGoal(self._keys + 1, motion, words[:MAX_WORDS], "", deadline_s, json.dumps(dict(params)))
@@ -86,7 +89,7 @@ class GoalTracker:
         return goal
 
     def watch(self, now: Instant) -> list[Command]:
-        """Look at the time."""
+        """Return the cancellation of a goal that is done, stalled, too late, or no longer answered; else nothing."""
         attempt, patience = self._attempt, self._config.answer_patience_s
         if attempt is None:
             return []
@@ -110,7 +113,7 @@ class GoalTracker:
         return self._judge(attempt, now)
 
     def _watch_motion(self, attempt: Attempt, now: Instant) -> list[Command]:
-        """A motion ends itself; one whose node forgets to is ended here."""
+        """Cancel a motion that has not ended itself some time after its deadline."""
         late_s = now.stamp_s - attempt.started_s - attempt.deadline_s
         if late_s <= self._config.answer_patience_s:
             return []
@@ -128,7 +131,7 @@ class GoalTracker:
         return self.cancel(judgement, now.wall_s)
 
     def cancel(self, judgement: Judgement, wall_s: float) -> list[Command]:
-        """End the goal in flight, if there is one, with this judgement."""
+        """Cancel the active goal, if there is one; once it has ended, this is its judgement."""
         attempt, task = self._attempt, self._task
         if attempt is None or attempt.ending is not None:
             return []
@@ -139,15 +142,15 @@ class GoalTracker:
         return [CancelGoal(attempt.key)]
 
     def bridge_says(self, active_goal: str, wall_s: float) -> None:
-        """The bridge spoke: which goal it executes, empty for none."""
+        """Take in that the bridge is alive, and which goal it executes, empty for none."""
         self._bridge_wall_s = wall_s
         self.active_goal = active_goal
 
     def intervention(self, operator: str, now: Instant) -> float | None:
-        """An operator has the arm, or nobody has (empty).
+        """Take in who has the arm in place of the policies; empty: nobody.
 
         Returns:
-            [s] node clock that the intervention has taken so far, when it begins or ends; None: nothing has changed.
+            The duration [s] of the intervention so far, where it has just begun or ended; None: nothing has changed.
         """
         paused = self._paused
         if bool(operator) == (paused is not None):
@@ -160,18 +163,18 @@ class GoalTracker:
         if attempt is not None:
             # An attempt that began meanwhile has waited since then.
             attempt.started_s += max(0.0, now.stamp_s - max(paused.stamp_s, attempt.started_s))
-            attempt.readings.clear()  # the trend before tells nothing of what follows
+            attempt.readings.clear()  # the operator has changed the world since
         return max(0.0, now.stamp_s - paused.stamp_s)
 
     def reading(self, goal_id: str, reading: ProgressReading, now_s: float) -> None:
-        """A reading of the reward monitor; one for another goal, or one that is no number, is ignored."""
+        """Take a reading of the reward monitor; one of another goal, or one that is not finite, is ignored."""
         attempt, task = self._attempt, self._task
         if attempt is None or task is None or goal_id != attempt.goal_id or attempt.ending:
             return
         if attempt.skill.judges_itself or self._paused is not None:
             return
         if not reading.valid or (attempt.readings and reading.stamp_s <= attempt.readings[-1].stamp_s):
-            return  # the same frame once more tells nothing new
+            return  # it is of the same frame as the last one, or of an earlier one
         attempt.readings.append(reading)
         task.progress, task.success = reading.progress, reading.success
         done = reading.says_done(self._gate)
@@ -181,10 +184,10 @@ class GoalTracker:
     # -- answers of the policy node ----------------------------------------------------------------
 
     def answered(self, key: int, goal_id: str, accepted: bool, now: Instant) -> list[Command]:
-        """The policy node took the goal, or refused it."""
+        """Take in whether the policy node accepted a goal, and the goal's hex UUID."""
         attempt = self._attempt
         if attempt is None or attempt.key != key:
-            return [CancelGoal(key)] if accepted else []  # a late yes to a goal that was given up
+            return [CancelGoal(key)] if accepted else []  # a goal that was given up is accepted late
         if not accepted:
             reason = f"{attempt.skill.node} refused the goal"
             self._settle(attempt.ending or Judgement(GateVerdict.STALLED, reason, broken_off=True), now)
@@ -194,7 +197,7 @@ class GoalTracker:
         return [CancelGoal(key)] if attempt.ending else []
 
     def ended(self, key: int, report: GoalReport, now: Instant) -> None:
-        """The goal is over."""
+        """Take in how a goal ended."""
         attempt = self._attempt
         if attempt is None or attempt.key != key:
             return
@@ -208,7 +211,7 @@ class GoalTracker:
         self._settle(attempt.ending, now)
 
     def skill_lost(self, name: str, reason: str, now: Instant) -> None:
-        """The policy node of that skill is gone; a goal it held will never be answered."""
+        """Take in that the policy node of a skill is gone: a goal of it has ended without a result."""
         attempt = self._attempt
         if attempt is not None and attempt.skill.name == name:
             self._settle(attempt.ending or Judgement(GateVerdict.STALLED, reason, broken_off=True), now)

@@ -1,24 +1,24 @@
-"""After "stop": every motion is ended, whoever began it, and it is seen to that it ends."""
+"""Stops every motion, whoever began it, and repeats the stop until the bridge no longer executes the goal."""
 
 from __future__ import annotations
 
 from openral_reasoner.mission.attempt import Command, StopSkills
 
 PERIOD_S = 0.3
-"""[s] wall time between two attempts at ending the same goal."""
+"""[s] wall time between two stops of the same goal."""
 PATIENCE_S = 10.0
-"""[s] wall time after which a goal that the bridge still names is left to itself; its chunks are not endless."""
+"""[s] wall time after which a goal is stopped no more, although the bridge still executes it."""
 
 
 class Halting:
-    """Ends the goal that the bridge executes. Not thread-safe."""
+    """Stops the goal that the bridge executes. Not thread-safe."""
 
     def __init__(self) -> None:
         self._goal = ""
         self._since_wall_s = self._last_wall_s = 0.0
 
     def begin(self, active_goal: str, wall_s: float) -> StopSkills:
-        """Stop everything.
+        """Return the command that stops everything, and remember the goal that is to end.
 
         Args:
             active_goal: hex UUID of the goal that the bridge executes; empty: none is known.
@@ -28,7 +28,15 @@ class Halting:
         return StopSkills()
 
     def due(self, active_goal: str, wall_s: float) -> list[Command] | None:
-        """What is to be done now; None: that goal is executed no more, or nothing helped."""
+        """Return the commands that stop the goal once more.
+
+        Args:
+            active_goal: hex UUID of the goal that the bridge executes now; empty: none.
+            wall_s: [s] monotonic.
+
+        Returns:
+            The commands, none before the next period; None: the goal has ended, or `PATIENCE_S` are over.
+        """
         if not self._goal or active_goal != self._goal or wall_s - self._since_wall_s > PATIENCE_S:
             self._goal = ""
             return None

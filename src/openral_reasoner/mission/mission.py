@@ -1,4 +1,4 @@
-"""The mission: an ordered queue of tasks, each with its state, attempts and outcome, all logged."""
+"""The mission: a list of tasks in their order, each with its state, attempts and outcome; each change is logged."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from openral_reasoner.mission.goal_report import GoalReport
 from openral_reasoner.planner import Plan, PlannedTask
 
 MAX_ATTEMPTS = 3
+"""Attempts at a task in one way, where each was broken off by something else than its own failure."""
 PER_SKILL = ("go on", "home", "restage", "grasp")
 """Rungs of the ladder that another skill may climb once more."""
 
@@ -21,11 +22,11 @@ class TaskState(str, Enum):
     PENDING = "pending"
     ACTIVE = "active"
     VERIFYING = "verifying"
-    """Both heads are above the threshold, the dwell is not yet full; or the goal is being ended."""
+    """The reward monitor calls it done, but not yet for as many readings as needed; or its goal is being cancelled."""
     DONE = "done"
     ABANDONED = "abandoned"
     SKIPPED = "skipped"
-    """Its condition did not hold; it never began."""
+    """Its condition did not hold, so it was not begun."""
 
 
 class MissionState(str, Enum):
@@ -39,13 +40,13 @@ class MissionState(str, Enum):
 
     @property
     def ended(self) -> bool:
-        """Whether nothing will happen any more."""
+        """Whether it is done, failed or stopped."""
         return self in (MissionState.DONE, MissionState.FAILED, MissionState.STOPPED)
 
 
 @dataclass
 class Task:
-    """One task and what became of it."""
+    """One task of a mission, and what came of it so far."""
 
     planned: PlannedTask
     state: TaskState = TaskState.PENDING
@@ -58,44 +59,45 @@ class Task:
     """[s] node clock, 0 before it started."""
     ended_s: float = 0.0
     depth: int = 0
-    """How many decompositions it comes from; 0: it was planned from the operator's words."""
+    """How many tasks it is nested in that were decomposed; 0: it was planned from the operator's words."""
     tries: int = 0
-    """Attempts since the last rung of the ladder."""
+    """Attempts since the last rung of the ladder was taken."""
     climbed: list[str] = field(default_factory=list)
-    """Rungs of the ladder that were used up for it, see `openral_reasoner.mission.ladder.rungs`."""
+    """Rungs of the ladder that were taken for it, see `openral_reasoner.mission.ladder.rungs`; none is taken twice."""
     tried: list[str] = field(default_factory=list)
-    """Skills that failed at it."""
+    """Manifest names of the skills that failed at it."""
     failed: list[str] = field(default_factory=list)
-    """Ways in which it failed, in their order; `first` is as it was planned."""
+    """Rungs by which it was tried and failed, in their order; `first`: as it was planned."""
     report: GoalReport | None = None
-    """How the newest goal for it ended, a motion's among them; None: none has, or the newest was never answered."""
+    """How its newest goal ended, which may be a motion's; None: none has ended, or the newest without a result."""
     stands_for: PlannedTask | None = None
-    """The task whose steps end with this one."""
+    """The decomposed task of which this is the last step; None: it is the last step of none."""
     way: str = ""
     """Rung by which it is tried now; empty: as it was planned."""
 
     @property
     def ended_as_asked(self) -> bool:
-        """A condition or a bound that its agent gave ended its goal, which says nothing about whether it is done."""
+        """Whether a stop condition or step budget of its agent ended its goal, which does not say that it is done."""
         asked = bool(self.planned.stop_when or self.planned.max_steps)
         return asked and self.report is not None and bool(self.report.stop)
 
 
 @dataclass(frozen=True)
 class LogEntry:
-    """One step of a mission, with its reason."""
+    """One step in the log of a mission, with its reason."""
 
     stamp_s: float
     """[s] node clock."""
     kind: str
-    """prompt, plan, condition, prepare, attempt, reading, abstained, stopped, verdict, measure, silent, done, abandoned
-    or mission; of the ladder retry, home, restage, other skill, grasp, motions, decompose, time, question or answer;
-    after a restart resume; of an agent steps, says, reason, refused or model; of an agent outside the reasoner call and
-    reply; of words that became no mission stop, refused or answered; of the reward monitor's silence monitor."""
+    """Of a mission: prompt, plan, condition, prepare, attempt, reading, abstained, stopped, verdict, measure, silent,
+    done, abandoned or mission. Of the ladder: retry, go on, home, restage, other skill, grasp, motions, decompose,
+    time, question or answer. After a restart: resume. Of an agent: steps, says, reason, refused or model; of one
+    outside the reasoner also call and reply. Of words that became no mission: stop, refused or answered. Of a reward
+    monitor that falls silent: monitor."""
     reason: str
     mission: str
     task: int = -1
-    """Index of the task, -1: the mission as a whole."""
+    """Index of the task; -1: the mission as a whole."""
     text: str = ""
     attempt: int = 0
     progress: float = -1.0
@@ -106,7 +108,7 @@ class LogEntry:
 
 @dataclass
 class Mission:
-    """The operator's sentence, its tasks, and how far they got; what changes is logged."""
+    """The operator's sentence, its tasks, and how far they have come; each change is logged."""
 
     id: str
     text: str
@@ -116,13 +118,13 @@ class Mission:
     active_task: int = -1
     message: str = ""
     open_ended: bool = False
-    """An agent adds the tasks one at a time and says when the mission is over."""
+    """An agent adds the tasks one at a time and ends the mission."""
     outside: bool = False
-    """That agent is outside the reasoner, and no operator's words began the mission."""
+    """That agent is outside the reasoner, and began the mission without words of the operator."""
     question: str = ""
-    """What the operator is asked just now; empty: nothing."""
+    """What the operator is being asked; empty: nothing."""
     answers: tuple[str, ...] = ()
-    """Words that answer the question, one of each kind; empty: any words do."""
+    """One word for each answer to the question; empty: any words are an answer."""
     stamp_s: float = 0.0
     """[s] node clock of its last step."""
     begun_s: float | None = None
@@ -130,16 +132,16 @@ class Mission:
 
     @property
     def current(self) -> Task | None:
-        """The task in work, if there is one."""
+        """The task in work; None: there is none."""
         return self.tasks[self.active_task] if 0 <= self.active_task < len(self.tasks) else None
 
     def postpone(self, duration_s: float) -> None:
-        """Let a time [s] in which the mission's clock stood still not count."""
+        """Take a pause of this duration [s] out of the mission's time."""
         if self.begun_s is not None:
             self.begun_s += duration_s
 
     def say(self, now_s: float, kind: str, reason: str) -> None:
-        """Log one step and make its reason the mission's last words."""
+        """Log one step, and make its reason the mission's message."""
         self.message, self.stamp_s = reason, now_s
         self.begun_s = now_s if self.begun_s is None else self.begun_s
         task = self.current
@@ -159,7 +161,7 @@ class Mission:
         )
 
     def adopt(self, plan: Plan, now_s: float) -> None:
-        """Take a plan's tasks and make the first one current."""
+        """Take the tasks of a plan, and make the first one current."""
         self.tasks = [Task(planned) for planned in plan.tasks]
         self.state = MissionState.ACTIVE
         steps = "; ".join(f'"{task.text}" with {task.skill.name}' for task in plan.tasks)
@@ -167,14 +169,14 @@ class Mission:
         self.active_task = 0
 
     def append(self, planned: PlannedTask, now_s: float, way: str = "") -> None:
-        """Add one task and make it current; a way that is a rung of the ladder is how it is tried."""
+        """Add one task and make it current; `way` is the rung of the ladder by which it is tried, empty: none."""
         self.tasks.append(Task(planned, way=way, climbed=[way] if way else []))
         tried = f", {way}" if way else ""
         self.say(now_s, "plan", f'next: "{planned.text}" with {planned.skill.name}{tried}')
         self.active_task = len(self.tasks) - 1
 
     def attempt(self, now_s: float) -> Task:
-        """Begin the next attempt at the current task."""
+        """Begin the next attempt at the current task, and return the task."""
         task = self.tasks[self.active_task]
         task.attempts += 1
         task.tries += 1
@@ -184,15 +186,15 @@ class Mission:
         return task
 
     def complete(self, now_s: float, reason: str) -> None:
-        """The current task is done; go on to the next one, or end the mission as done."""
+        """End the current task as done; go on to the next one, or end the mission as done."""
         self._end_task(TaskState.DONE, now_s, reason)
         if self.open_ended:
             self.active_task = -1
         elif self.tasks[self.active_task].planned.until is None:
-            self.advance(now_s)  # else the loop's condition decides
+            self.advance(now_s)  # else the condition of the loop that ends here decides
 
     def advance(self, now_s: float) -> None:
-        """Go on to the next task that is not skipped, or end the mission as done."""
+        """Go on to the next pending task; without one end the mission, as done where every task is done or skipped."""
         left = range(self.active_task + 1, len(self.tasks))
         following = next((i for i in left if self.tasks[i].state is TaskState.PENDING), None)
         if following is not None:
@@ -211,7 +213,7 @@ class Mission:
         self.end(MissionState.DONE, now_s, f"{words}, {skipped} not needed" if skipped else words)
 
     def branch(self, guard: Guard, holds: bool, reason: str, now_s: float) -> None:
-        """Skip what the guard of the current task rules out, and go on."""
+        """Skip the tasks that the guard of the current task excludes, by whether its condition holds, and go on."""
         first, last = self.active_task, self.active_task + guard.span
         ruled_out = range(last, last + guard.otherwise) if holds else range(first, last)
         self.say(now_s, "condition", reason)
@@ -222,7 +224,7 @@ class Mission:
             self.advance(now_s)
 
     def again(self, until: Until, reason: str, now_s: float) -> None:
-        """Put another round of a loop behind the current task, its last one, and go on with it."""
+        """Insert another round of a loop behind the current task, its last one, and go on with the first task of it."""
         here = self.active_task + 1
         planned = [task.planned for task in self.tasks[here - until.span : here]]
         planned[-1] = replace(planned[-1], until=replace(until, rounds=until.rounds - 1))
@@ -232,12 +234,12 @@ class Mission:
         self.active_task = here
 
     def leave_out(self, now_s: float, reason: str) -> None:
-        """Leave the current task undone and go on; the mission cannot end as done any more."""
+        """Abandon the current task and go on with the next one; the mission can no longer end as done."""
         self._end_task(TaskState.ABANDONED, now_s, reason)
         self.advance(now_s)
 
     def reassign(self, planned: PlannedTask) -> None:
-        """Let another skill try the current task; its words, guard and loop stay as they were planned."""
+        """Replace the skill of the current task; its words, guard and loop stay as they were planned."""
         task = self.tasks[self.active_task]
         before = task.planned
         task.planned = replace(planned, text=before.text, guard=before.guard, until=before.until)
@@ -245,21 +247,24 @@ class Mission:
         task.climbed = [rung for rung in task.climbed if rung not in PER_SKILL]
 
     def decompose(self, steps: Sequence[PlannedTask]) -> None:
-        """Put steps, one level deeper, in the place of the current task."""
+        """Replace the current task by steps that are nested one level deeper."""
         here = self.active_task
         failed = self.tasks[here]
         self.tasks[here : here + 1] = [Task(step, depth=failed.depth + 1) for step in steps]
         self.tasks[here + len(steps) - 1].stands_for = failed.stands_for or failed.planned
 
     def history(self) -> tuple[str, ...]:
-        """What became of its tasks so far, one line each."""
+        """Return one line for each task: its words, its state, and its outcome."""
         lines = ((task.planned.text, task.state.value, task.outcome) for task in self.tasks)
         return tuple(
             f'"{text}": {state}{f", {outcome}" if outcome else ""}' for text, state, outcome in lines
         )
 
     def abandon(self, now_s: float, reason: str) -> None:
-        """Give the current task up, and with it the mission: later tasks may build on it."""
+        """Abandon the current task, and end the mission as failed, since later tasks may depend on it.
+
+        An open-ended mission goes on: its agent decides what comes next.
+        """
         task = self.tasks[self.active_task]
         self._end_task(TaskState.ABANDONED, now_s, reason)
         if self.open_ended:
@@ -273,13 +278,14 @@ class Mission:
     def finish(self, done: bool, words: str, now_s: float, *, nothing_to_do: bool = False) -> None:
         """End an open-ended mission on an agent's word.
 
-        "done" needs every task done the last time it was tried, and a task at all unless nothing had to be done.
+        It ends as done only if every task was done when it was tried last. Without any task it ends as done only if an
+        observation showed that none was needed.
 
         Args:
-            done: the agent calls it done.
-            words: the agent's, for the operator.
+            done: whether the agent calls it done.
+            words: of the agent, for the operator.
             now_s: [s] node clock.
-            nothing_to_do: an observation of this mission showed that no task had to run.
+            nothing_to_do: whether an observation of this mission showed that no task had to run.
         """
         newest = {(task.planned.skill.name, task.planned.text): task for task in self.tasks}
         unmet = [task for task in newest.values() if task.state is not TaskState.DONE]
@@ -298,7 +304,7 @@ class Mission:
             self.end(MissionState.DONE if done else MissionState.FAILED, now_s, words)
 
     def end(self, state: MissionState, now_s: float, reason: str) -> None:
-        """End the mission; a task in work is abandoned with the same reason."""
+        """End the mission, and abandon a task in work for the same reason."""
         task = self.current
         if task and task.state in (TaskState.ACTIVE, TaskState.VERIFYING):
             self._end_task(TaskState.ABANDONED, now_s, reason)

@@ -1,4 +1,7 @@
-"""A mission as people read it: a table, a line of its log, plain values; for messages and all that has their fields."""
+"""A mission for people to read: as a table, as lines of its log, and as plain values for JSON.
+
+The functions take `openral/msg` messages, or objects with the same fields.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,9 @@ COLOURS = {"done": "green", "active": "cyan", "verifying": "cyan", "abandoned": 
 
 
 def table_of(mission: Any) -> Table:
-    """The tasks of an `openral/msg/Mission`; steps of a decomposition are indented.
+    """Return the tasks of an `openral/msg/Mission` as a table; steps of a decomposed task are indented.
 
-    A task's skill and reason stand in lines of their own, so that all of it can be read in 80 columns.
+    Skill and outcome of a task stand on lines of their own, so that the table fits 80 columns.
     """
     table = Table(
         title=Text(plain_line(mission.text, MAX_SHOWN)) if mission.text else None,
@@ -49,14 +52,14 @@ def table_of(mission: Any) -> Table:
 
 
 def line_of(step: Any) -> str:
-    """An `openral/msg/MissionStep` as a line: node clock, kind, reason."""
+    """Return an `openral/msg/MissionStep` as a line: time on the node's clock, kind, reason."""
     stamp = step.header.stamp
     kind, reason = plain_line(step.kind, 20), plain_line(step.reason, MAX_SHOWN)
     return f"{stamp.sec + stamp.nanosec * 1e-9:9.1f} s  {kind:<{KIND_WIDTH}} {reason}"
 
 
 def values_of(mission: Any) -> dict[str, Any]:
-    """An `openral/msg/Mission` as plain values."""
+    """Return an `openral/msg/Mission` as plain values."""
     names = ("id", "text", "state", "active_task", "message", "question")
     of_task = (
         "id",

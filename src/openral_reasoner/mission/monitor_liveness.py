@@ -1,13 +1,13 @@
-"""Whether the reward monitor still speaks. Its silence is told; what that means is the gate's matter."""
+"""Whether the reward monitor still publishes readings. It only reports this; the gate decides what follows."""
 
 from __future__ import annotations
 
 
 class MonitorWatch:
-    """Tells once when the monitor falls silent, and once when it speaks again. Times are monotonic, [s]."""
+    """Reports once when the monitor falls silent, and once when it is back. Times are monotonic, [s]."""
 
     def __init__(self, patience_s: float) -> None:
-        """Begin without an opinion.
+        """Begin before the first reading.
 
         Args:
             patience_s: how long a goal may run without a reading.
@@ -16,19 +16,19 @@ class MonitorWatch:
         self._since_wall_s: float | None = None
         self._present = False
         self.silent = False
-        """It owes readings."""
+        """Whether readings are overdue."""
 
     def reading(self, wall_s: float) -> None:
-        """A reading came, for whatever goal."""
+        """Take in that a reading came, of any goal."""
         self._since_wall_s = wall_s
 
     def news(self, publishers: int, running: bool, wall_s: float) -> str:
         """Return what has changed, in one sentence; empty: nothing.
 
         Args:
-            publishers: of readings in the graph.
-            running: a goal runs, so readings are due.
-            wall_s: now.
+            publishers: how many nodes of the graph publish readings.
+            running: whether a goal runs, so that readings are due.
+            wall_s: this moment.
         """
         gone = self._present and not publishers
         self._present = self._present or publishers > 0

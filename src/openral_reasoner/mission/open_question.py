@@ -1,4 +1,4 @@
-"""The one question that may be open to the operator: who asks it, what counts as its answer, and its time-out."""
+"""The question that the operator is asked: who gets its answer, what counts as one, and when nobody waits any more."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from openral_reasoner.mission.question import Answered, Question
 from openral_reasoner.plain_line import plain_line
 
 
-class Questions:
-    """Holds one question at a time; a newer one takes its place. Not thread-safe."""
+class OpenQuestion:
+    """Holds at most one question; a newer one takes its place. Not thread-safe."""
 
     def __init__(self, mission: Callable[[], Mission]) -> None:
-        """Begin with nothing to ask.
+        """Begin without a question.
 
         Args:
-            mission: returns the mission that is asked about.
+            mission: returns the mission that is in work, whose fields show the question.
         """
         self._mission = mission
         self._open: Question | None = None
 
     @property
     def waits(self) -> bool:
-        """A question is open, or its answer has not been told yet."""
+        """Whether a question is open, or is answered and its asker has not been told the answer yet."""
         return self._open is not None
 
     @property
     def text(self) -> str:
-        """What the operator is asked; empty: nothing."""
+        """What the operator is asked; empty: nothing, or the mission has ended."""
         return self._open.text if self._open and self._mission().state is MissionState.ACTIVE else ""
 
     def forget(self) -> None:
-        """Another mission begins."""
+        """Drop the question, since another mission begins."""
         self._open = None
 
     def ask(
@@ -44,18 +44,26 @@ class Questions:
         now: Instant,
         options: Mapping[str, frozenset[str]] | None = None,
     ) -> None:
-        """Ask the operator; the answer, or None after `patience_s` [s], is told by a later `hear`."""
+        """Ask the operator.
+
+        Args:
+            text: the question.
+            patience_s: [s] wall time after which nobody waits for an answer any more.
+            answered: called by a later `hear` with the answer, or with None where there was none in time.
+            now: this moment.
+            options: answer -> words that mean it; None: any words are an answer.
+        """
         self._open = Question(text, now.wall_s + patience_s, answered, options or {})
         mission = self._mission()
         mission.question, mission.answers = text, tuple(options or ())
         mission.say(now.stamp_s, "question", f"{text} ({patience_s:.0f} s for an answer)")
 
     def take(self, words: str) -> bool:
-        """Take words as the answer; False if no question is open, or they are none of its answers."""
+        """Take the operator's words as the answer; return False where no question is open, or they do not answer it."""
         return bool(self.text) and self._open is not None and self._open.take(words)
 
     def hear(self, now: Instant) -> bool:
-        """Tell the answer, or the end of the patience, to who asked; False: neither is there."""
+        """Call the question's `answered` with the answer, or with None once its time is over; return whether it was."""
         question = self._open
         if question is None or (question.answer is None and now.wall_s <= question.until_wall_s):
             return False

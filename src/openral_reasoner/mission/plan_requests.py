@@ -1,78 +1,85 @@
-"""What is asked of the planner, when, and with which palette. A plan has a ticket; an answer to an older is late."""
+"""Requests to the planner: when one is made, with which palette, and which answer is awaited.
+
+Each request has a ticket, a number that its answer repeats. The answer to any other ticket than the newest is ignored.
+"""
 
 from __future__ import annotations
 
 from openral_core.instant import Instant
-from openral_reasoner.mission.attempt import DirectorConfig, Propose
+from openral_reasoner.mission.attempt import DirectorConfig, RequestPlan
 from openral_reasoner.mission.mission import Mission, MissionState
 from openral_reasoner.palette import Palette
 
 
-class Proposals:
-    """The palette that may be planned with, and the plan that is awaited. Not thread-safe; clocks as in `Director`."""
+class PlanRequests:
+    """Holds the palette and the ticket whose answer is awaited. Not thread-safe; clocks as in `Director`."""
 
     def __init__(self, config: DirectorConfig, *, awaits_policies: bool) -> None:
         """Begin without skills.
 
         Args:
-            config: how patient the director is.
-            awaits_policies: motions alone are no palette to plan with; policies are still to come.
+            config: how long skills are waited for.
+            awaits_policies: the deployment has policies, so nothing is planned while there are motions alone.
         """
         self._config, self._awaits_policies = config, awaits_policies
         self._palette_wall_s = self._waiting_since_wall_s = 0.0
         self._ticket = self._last_ticket = 0
         self.palette = Palette()
-        """What may be used now."""
+        """The skills that may be used now."""
         self.made = False
-        """A planner was asked for a plan of the mission, or the mission needs none."""
+        """Whether a plan of the mission in work was requested, or it needs none."""
 
     def take(self, palette: Palette, wall_s: float) -> None:
-        """The usable skills are these."""
+        """Take the skills that may be used from now on."""
         if palette != self.palette:
             self.palette, self._palette_wall_s = palette, wall_s
 
     def wait_anew(self, wall_s: float) -> None:
-        """The mission got on: the patience with skills that are not there begins anew."""
+        """Restart the time for which missing skills are waited for, since the mission has made progress."""
         self._waiting_since_wall_s = wall_s
 
     def waited_s(self, wall_s: float) -> float:
-        """Return for how long the mission has not got on [s]."""
+        """Return the time [s] since the mission last made progress."""
         return wall_s - self._waiting_since_wall_s
 
     def counts(self, ticket: int) -> bool:
-        """Whether an answer to the `Propose` of that ticket is still awaited."""
+        """Whether an answer to the `RequestPlan` of that ticket is still awaited."""
         return ticket == self._ticket
 
     def outdate(self) -> None:
-        """Answers that are still on their way count no more; the mission needs no plan."""
+        """Ignore the answers to all earlier tickets; the mission needs no further plan."""
         self.made = True
         self._ticket = self._next_ticket()
 
     def adopt(self, ticket: int) -> None:
-        """The answer that counts is that to the `Propose` of this ticket; the mission needs no other plan."""
+        """Await the answer to this ticket alone; the mission needs no further plan."""
         self.made = True
         self._ticket = ticket
 
-    def plan(self, mission: Mission, now: Instant) -> list[Propose]:
-        """Ask for a plan of the mission, once the palette has settled; see `ready`."""
+    def plan(self, mission: Mission, now: Instant) -> list[RequestPlan]:
+        """Return the request for a plan of the mission; none while `ready` is False."""
         if not self.ready(mission, now):
             return []
         self.outdate()
-        return [Propose(self._ticket, mission.text, self.palette, history=mission.history())]
+        return [RequestPlan(self._ticket, mission.text, self.palette, history=mission.history())]
 
-    def part(self, wanted: tuple[str, Palette] | None) -> list[Propose]:
-        """Ask for another way to do a task, in the words and with the palette that are wanted, if any are."""
+    def part(self, wanted: tuple[str, Palette] | None) -> list[RequestPlan]:
+        """Return the request for another way to do a task of the mission.
+
+        Args:
+            wanted: words of the task and the palette to plan with; None: nothing is requested.
+        """
         if wanted is None:
             return []
         self._ticket = self._next_ticket()
-        return [Propose(self._ticket, *wanted, part=True)]
+        return [RequestPlan(self._ticket, *wanted, part=True)]
 
-    def beside(self, mission: Mission) -> Propose:
-        """Ask what an order means that waits beside the mission in work, whose own ticket goes on to count."""
-        return Propose(self._next_ticket(), mission.text, self.palette, beside=True)
+    def beside(self, mission: Mission) -> RequestPlan:
+        """Return the request for a plan of an order that waits; the ticket of the mission in work stays awaited."""
+        return RequestPlan(self._next_ticket(), mission.text, self.palette, beside=True)
 
     def settled(self, wall_s: float) -> bool:
-        """Whether the palette has not changed for a while, and can be planned with."""
+        """Whether the palette holds skills to plan with, and has not changed for `palette_settle_s`."""
         usable = self.palette.has_policies or (self.palette.skills and not self._awaits_policies)
         return bool(usable) and wall_s - self._palette_wall_s >= self._config.palette_settle_s
 
@@ -81,7 +88,7 @@ class Proposals:
         return self._last_ticket
 
     def ready(self, mission: Mission, now: Instant) -> bool:
-        """Whether the palette has settled; a mission that waited too long for it has failed."""
+        """Return whether the palette has settled; a mission that has waited for it too long is ended as failed."""
         if self.settled(now.wall_s):
             return True
         if self.waited_s(now.wall_s) > self._config.palette_patience_s:

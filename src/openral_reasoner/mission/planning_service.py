@@ -1,10 +1,10 @@
-"""Who plans a mission: the language model where one is configured, else, and when it fails, the offline planner.
+"""Plans missions: by the language model where one is configured; else, and when it fails, by the offline planner.
 
-An order that comes while a mission is in work is first given to the offline planner, which answers at once: what it
-understands takes the mission's place. With the rest the language model is asked, where there is one, whose first
-task takes the mission's place; what neither understands is refused, and the mission goes on.
+An order that comes while a mission is in work goes to the offline planner first. If that understands it, the order
+replaces the mission. Otherwise the language model is asked, where there is one, and the order replaces the mission with
+the model's first task. What neither understands is refused, and the mission goes on.
 
-Neither ever runs in the node's own thread. `tick` looks in on them, ten times a second.
+Both run in threads of their own. `tick`, called about ten times a second in the node's thread, takes in their answers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Protocol
 from openral_core.instant import Instant
 from openral_reasoner.mission.agent_gate import Approval, Steering, SteeringLimits
 from openral_reasoner.mission.agent_requests import Reply, Request, RequestQueue, Sensing
-from openral_reasoner.mission.attempt import Command, Propose
+from openral_reasoner.mission.attempt import Command, RequestPlan
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.mission import Mission, MissionState
 from openral_reasoner.palette import Palette
@@ -25,26 +25,27 @@ from openral_reasoner.planner import Plan, Planner, Proposal
 
 
 class Agent(Protocol):
-    """A conversation that steers one mission (`openral_reasoner.llm.agent.MissionAgent`)."""
+    """A conversation that steers one mission, such as `openral_reasoner.llm.agent.MissionAgent`."""
 
     ended: Future[str]
+    """Done when the conversation has ended: empty, or why it failed."""
     unreached: bool
-    """Once it has ended: what answers for the model was not there or refused, so that the model never spoke."""
+    """Whether it failed because the endpoint was not there or refused, so that the model never answered."""
 
     def start(self, order: str, palette: Palette, history: Sequence[str] = ()) -> None:
         """Begin; returns at once. `history`: what became of tasks before a restart."""
         ...
 
     def cancel(self) -> None:
-        """Break off."""
+        """End the conversation."""
         ...
 
 
 class Perception(Protocol):
-    """What an agent may see of the world; answers come when they come."""
+    """What an agent may observe of the world."""
 
     def sense(self, request: Sensing, answer: Callable[[Reply], None]) -> None:
-        """Look through a camera, ask the reward monitor, or ask where a thing is."""
+        """Look through a camera, query the reward monitor, or locate a thing; `answer` is called once, now or later."""
         ...
 
 
@@ -53,20 +54,20 @@ MakeAgent = Callable[[RequestQueue], Agent]
 
 @dataclass
 class _Steered:
-    """A mission in the hands of an agent."""
+    """A mission that an agent steers."""
 
     mission: Mission
     requests: RequestQueue
     steering: Steering
     agent: Agent | None
-    """None: it is outside the reasoner, and nothing of it runs here."""
-    command: Propose | None = None
+    """None: it is outside the reasoner."""
+    command: RequestPlan | None = None
     offline: Proposal | None = None
-    """What the offline planner made of an order that waits."""
+    """The offline planner's answer about an order that waits."""
 
 
 class PlanningService:
-    """Turns `Propose` into a plan or a steered mission. Not thread-safe: call it where the director is called."""
+    """Turns `RequestPlan` into a plan or a steered mission. Not thread-safe: call it where the director is called."""
 
     def __init__(
         self,
@@ -78,32 +79,33 @@ class PlanningService:
         perception: Perception | None = None,
         limits: SteeringLimits | None = None,
     ) -> None:
-        """Begin with nobody at work.
+        """Begin without an agent.
 
         Args:
             director: holds the mission.
-            planner: the one without a model.
-            make_agent: makes the agent of one mission; None: no model is configured.
+            planner: the offline planner.
+            make_agent: makes the agent of one mission; None: no language model is configured.
             who: the model's name, for the mission log.
-            perception: what the agent may see.
-            limits: how much the agent may do.
+            perception: what the agent may observe; None: nothing.
+            limits: of the agent.
         """
         self._director, self._planner = director, planner
         self._make_agent, self._who, self._perception = make_agent, who, perception
         self._limits = limits
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="planner")
-        self._thoughts: list[tuple[Propose, Future[Proposal]]] = []
+        self._requested: list[tuple[RequestPlan, Future[Proposal]]] = []
+        """Requests that the offline planner works at."""
         self._steered: _Steered | None = None
         self._beside: _Steered | None = None
-        """An order that waits while a mission is in work, in the hands of an agent of its own."""
+        """The order that waits while a mission is in work, if an agent of its own steers it."""
 
     @property
     def question(self) -> str:
         """What the operator is asked; empty: nothing."""
         return self._director.question
 
-    def propose(self, command: Propose, now_s: float) -> None:
-        """Let somebody think about a sentence."""
+    def propose(self, command: RequestPlan, now_s: float) -> None:
+        """Have a request planned; the answer is taken in by a later `tick`."""
         if command.part or command.beside:
             self._ask_planner(command)
             return
@@ -112,8 +114,8 @@ class PlanningService:
         if self._steered is None:
             self._ask_planner(command)
 
-    def _begin(self, command: Propose, now_s: float, offline: Proposal | None = None) -> _Steered | None:
-        """Let the language model take a sentence; None: there is none, or the sentence counts no more."""
+    def _begin(self, command: RequestPlan, now_s: float, offline: Proposal | None = None) -> _Steered | None:
+        """Start the language model on a request; None: there is no model, or the request is no longer awaited."""
         make = self._make_agent
         mission = self._director.steered(command.ticket, self._who, now_s) if make else None
         if make is None or mission is None:
@@ -137,19 +139,19 @@ class PlanningService:
         self._steered = _Steered(mission, requests, steering, None)
 
     def operator_says(self, text: str) -> bool:
-        """Take words as the answer to the open question; False: there is none."""
+        """Take words as the answer to the open question; return False where there is none."""
         return self._director.operator_says(text)
 
     def tick(self, now: Instant) -> list[Command]:
-        """Take in what came from the other threads."""
+        """Take in the answers of the planner and the requests of agents; return the director's commands."""
         commands = self._serve_agents(now)
-        done = [thought for thought in self._thoughts if thought[1].done()]
-        self._thoughts = [thought for thought in self._thoughts if thought not in done]
-        for command, thought in done:
-            commands += self._planned(command, thought.result(), now)
+        done = [each for each in self._requested if each[1].done()]
+        self._requested = [each for each in self._requested if each not in done]
+        for command, plan in done:
+            commands += self._planned(command, plan.result(), now)
         return commands
 
-    def _planned(self, command: Propose, result: Proposal, now: Instant) -> list[Command]:
+    def _planned(self, command: RequestPlan, result: Proposal, now: Instant) -> list[Command]:
         if self._make_agent is None or not self._director.waits(command.ticket):
             return self._director.planned(command.ticket, result, now)
         if isinstance(result, Plan):
@@ -159,22 +161,22 @@ class PlanningService:
         return []
 
     def drop(self, reason: str) -> None:
-        """Break off the agent at work, if there is one."""
+        """End the conversation of the mission in work, if there is one."""
         steered, self._steered = self._steered, None
         _end(steered, reason)
 
     def close(self) -> None:
-        """Let go of all threads."""
+        """End all conversations and the planner's thread."""
         self.drop("the reasoner ends")
         _end(self._beside, "the reasoner ends")
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _ask_planner(self, command: Propose) -> None:
-        thought = self._pool.submit(self._planner.plan, command.sentence, command.palette)
-        self._thoughts.append((command, thought))
+    def _ask_planner(self, command: RequestPlan) -> None:
+        plan = self._pool.submit(self._planner.plan, command.sentence, command.palette)
+        self._requested.append((command, plan))
 
     def _serve_agents(self, now: Instant) -> list[Command]:
-        """Look in on the agent of the mission in work, and on that of the order that waits."""
+        """Carry out the requests of the agents of the mission in work and of the order that waits."""
         beside = self._beside
         commands: list[Command] = []
         if beside is not None:
@@ -210,14 +212,14 @@ class PlanningService:
 
     @staticmethod
     def _ended(steered: _Steered) -> str | None:
-        """Why an agent ended without ending its mission; None: it is at work, or outside the reasoner."""
+        """Return why an agent ended without ending its mission; None: it is at work, or outside the reasoner."""
         if steered.agent is None or not steered.agent.ended.done():
             return None
         steered.requests.close("the language model has ended")
         return steered.agent.ended.result() or "it ended without ending the mission"
 
     def _without_agent(self, steered: _Steered, reason: str, now: Instant) -> list[Command]:
-        """Let the offline planner take a sentence whose agent broke down, as far as that is possible."""
+        """Have the offline planner plan a request whose agent failed, if the agent has run nothing."""
         command = steered.command
         if command is None or not self._director.agent_failed(command.ticket, reason, now.stamp_s):
             return []
@@ -244,15 +246,15 @@ class PlanningService:
         return []
 
     def sense(self, request: Sensing, answer: Callable[[Reply], None]) -> None:
-        """Look at the world, for whoever asks."""
+        """Answer a request by cameras, the reward monitor or the locator."""
         if self._perception is None:
-            answer(Reply(False, "there is nothing to see with"))
+            answer(Reply(False, "there are no cameras and no reward monitor here"))
         else:
             self._perception.sense(request, answer)
 
 
 def _answer(reply: Future[Reply]) -> Callable[[Reply], None]:
-    """A reply that comes after the mission's end finds nobody."""
+    """Return what sets the reply of a request; one that comes after the mission's end is dropped."""
 
     def answer(value: Reply) -> None:
         if not reply.done():
@@ -262,7 +264,7 @@ def _answer(reply: Future[Reply]) -> Callable[[Reply], None]:
 
 
 def _end(steered: _Steered | None, reason: str) -> None:
-    """Break an agent off."""
+    """End an agent's conversation and its open requests."""
     if steered:
         steered.requests.close(reason)
         if steered.agent:

@@ -1,4 +1,4 @@
-"""A question to the operator: the next prompt is its answer, and silence is one, too."""
+"""A question to the operator: the next prompt is its answer, or nobody answers in time."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from openral_reasoner.planner import Ask
 from openral_reasoner.word_stems import words
 
 Answered = Callable[[str | None, Instant], None]
-"""(option that was chosen, or words; None: nobody answered; [s] node clock; [s] monotonic)."""
+"""(answer, now) -> None; the answer is one of the options, or any words, or None where nobody answered in time."""
 
 AskOperatorFor = Callable[[str, float, Answered, Instant, Mapping[str, frozenset[str]]], None]
-"""`Director.ask`: text, patience [s], what hears the answer, now, options of `Question`."""
+"""(text, patience [s], answered, now, options) -> None, as `Director.ask`."""
 
 YES_OR_NO: Mapping[str, frozenset[str]] = {
     "yes": frozenset({"yes", "y", "yeah", "yep", "ok", "okay", "sure", "continue", "resume"}),
@@ -30,21 +30,21 @@ AFTER_FAILURE: Mapping[str, frozenset[str]] = {
 
 @dataclass
 class Question:
-    """What somebody wants to know from the operator."""
+    """A question, and its answer once there is one."""
 
     text: str
     until_wall_s: float
-    """[s] monotonic, when nobody is expected to answer any more."""
+    """[s] monotonic, after which no answer is waited for."""
     answered: Answered
     options: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Answer -> words that mean it; empty: any words are an answer."""
     answer: str | None = None
-    """What was said, until the director comes to it."""
+    """The answer, until the director tells it to the asker."""
 
     def take(self, text: str) -> bool:
-        """Take a prompt as the answer; False: it is an order of its own.
+        """Take a prompt as the answer; return False where it is an order of its own.
 
-        "no" goes before all others, because "no, do not go on" holds words of both.
+        "no" takes precedence over all other options, because "no, do not go on" holds words of both.
         """
         if not self.options:
             self.answer = text.strip()
@@ -59,10 +59,10 @@ class Question:
 
 
 def ask_which(mission: Mission, asked: Ask, patience_s: float, ask: AskOperatorFor, now: Instant) -> None:
-    """Let the operator choose between what a mission's words may mean; silence chooses nothing.
+    """Let the operator choose between the possible meanings of an order; without an answer the mission fails.
 
     Args:
-        mission: adopts what is chosen, else it ends.
+        mission: adopts the chosen plan, else it is ended as failed.
         asked: the planner's question.
         patience_s: [s] wall time the operator has for an answer.
         ask: asks the operator.

@@ -1,9 +1,7 @@
-"""The mission on disk: `mission.jsonl`, one step a line, and `mission.json`, the newest state.
+"""The record of a mission on disk: `mission.jsonl`, one step a line, and `mission.json`, the newest state.
 
-A disk that fails while a mission runs costs the record, which is said once, and not the mission: every later step is
-tried again.
-
-`mission.json` holds a `RecordedMission`, and under `resume` all that a restarted node needs to go on.
+`mission.json` holds a `RecordedMission`, and under `resume` all that a restarted node needs to go on. A mission goes on
+while its disk fails: the first fault is logged, and each later step is tried again.
 """
 
 from __future__ import annotations
@@ -31,13 +29,10 @@ _log = logging.getLogger(__name__)
 
 
 class MissionWriter:
-    """Writes a run folder. Every line is written at once, so a killed process loses nothing that was decided.
-
-    Raises:
-        OutputError: the folder cannot be written.
-    """
+    """Writes the record into a run folder. Lines are not buffered, so a killed process loses none."""
 
     def __init__(self, folder: Path) -> None:
+        """Open the record in a folder, which is made. Raises OutputError: it cannot be written."""
         check_folder(folder, "run_dir")
         make_private(folder)
         self._final = folder / MISSION_FILE
@@ -53,22 +48,22 @@ class MissionWriter:
         """
         step = RecordedStep(**asdict(entry), wall_time=round(wall_time, 3))
         line = step.model_dump_json() + "\n"
-        with self._said_once():
+        with self._faults_logged():
             self._append(line.encode())
 
     def state(self, mission: Mission) -> None:
-        """Replace `mission.json` by the mission as it is now; a reader never sees half a file."""
-        with self._said_once():
+        """Replace `mission.json` as a whole by the mission as it is now."""
+        with self._faults_logged():
             write_atomically(self._final, json.dumps(written(mission), indent=2) + "\n")
 
     def unfinished(self, log: Callable[[LogEntry], None]) -> Mission | None:
-        """The mission that was in work when the last process ended; None: there was none.
+        """Return the mission that was in work when the last process ended; None: there was none.
 
         Args:
-            log: takes the steps of the mission from now on.
+            log: called with the steps of the mission from now on.
 
         Raises:
-            ManifestError: the file was altered, and is no mission any more.
+            ManifestError: the file cannot be read as a mission.
         """
         try:
             fields = json.loads(self._final.read_text(encoding="utf-8"))
@@ -101,7 +96,7 @@ class MissionWriter:
         self._steps.close()
 
     def _append(self, line: bytes) -> None:
-        """Write a whole line or nothing, so that a reader never meets two halves joined."""
+        """Write a whole line, or restore the file's former length."""
         size = os.fstat(self._steps.fileno()).st_size
         try:
             if self._steps.write(line) < len(line):
@@ -111,8 +106,8 @@ class MissionWriter:
             raise
 
     @contextlib.contextmanager
-    def _said_once(self) -> Iterator[None]:
-        """Let a fault of the disk pass, and say the first one."""
+    def _faults_logged(self) -> Iterator[None]:
+        """Suppress the faults of the disk, and log the first one."""
         try:
             yield
         except OSError as error:

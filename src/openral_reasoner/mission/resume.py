@@ -1,8 +1,8 @@
-"""A mission after a restart of its node: never silently repeated motion.
+"""Resumes a mission after a restart of its node, so that no motion is repeated unasked.
 
-What was begun before is cancelled first, whatever comes next. Then somebody allows the mission to go on, or nobody
-does. A task that was in work is looked at before anything moves: done, it counts as done; not done, the ladder
-decides about another attempt; and if nobody can tell, it is treated like every attempt that could not be verified.
+Whatever still moves is cancelled first. Then the mission goes on only if the deployment or the operator allows it. The
+reward monitor is asked about the task that was in work before anything moves: if it is done, it counts as done; if not,
+the ladder decides about another attempt; if nobody can tell, it is treated as an attempt that could not be verified.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from openral_reasoner.mission.question import YES_OR_NO, AskOperatorFor
 from openral_reasoner.mission.verify_gate import GateVerdict, Judgement
 
 KEY = -1
-"""Of the one `AskWorld` of a resumption; those of `Decisions` are positive."""
+"""Key of the one `AskWorld` of a resumption; those of `Branching` are positive."""
 REST_PATIENCE_S = 30.0
 """[s] wall time that motion begun before the restart may take to end."""
 STOP_PERIOD_S = 1.0
@@ -26,13 +26,13 @@ STOP_PERIOD_S = 1.0
 
 
 class Resumption:
-    """The way of one mission from the restart to its next task. Not thread-safe."""
+    """What happens to one mission between the restart and its next task. Not thread-safe."""
 
     def __init__(self, mission: Mission, policy: Resume, patience_s: float, ask: AskOperatorFor) -> None:
         """Begin.
 
         Args:
-            mission: as it was written down; its current task is the one that was in work.
+            mission: as it was recorded; its current task is the one that was in work.
             policy: `always`: it goes on; `ask`: if the operator says so; `never`: it is stopped.
             patience_s: [s] wall time the operator has for an answer.
             ask: asks the operator.
@@ -44,7 +44,7 @@ class Resumption:
         self._stopped_wall_s = float("-inf")
 
     def begin(self, now_s: float) -> None:
-        """Say what was found."""
+        """Log how far the mission had come."""
         mission, task = self._mission, self._mission.current
         done = sum(task.state is TaskState.DONE for task in mission.tasks)
         where = (
@@ -62,12 +62,15 @@ class Resumption:
         mission.stamp_s = stamp_s  # the clock may have begun anew, and is compared with this
 
     def step(self, now: Instant, ready: Callable[[], bool], active_goal: str | None) -> list[Command] | None:
-        """Go on as far as possible; None: there is nothing left to find out, the mission goes on.
+        """Go on as far as possible.
 
         Args:
             now: this moment.
-            ready: whether the skills are there; ends the mission if they never come.
-            active_goal: what the bridge executes, empty: nothing; None: it has not spoken.
+            ready: returns whether the skills are there; it ends the mission if they do not come in time.
+            active_goal: hex UUID of the goal that the bridge executes, empty: none; None: the bridge is not heard yet.
+
+        Returns:
+            Commands to carry out; None: all is found out, and the mission goes on.
         """
         mission = self._mission
         commands = self._stop(now.wall_s, active_goal)
@@ -82,13 +85,13 @@ class Resumption:
         elif not self._at_rest(now, ready, active_goal) or self._asking:
             return commands
         elif not self._allowed:
-            self._ask_leave(now, ready)
+            self._ask_permission(now, ready)
         else:
             return self._look(now.stamp_s)
         return commands
 
     def judge(self, holds: bool | None, why: str) -> Judgement:
-        """What the look at the world says about the attempt that was broken off."""
+        """Return the judgement of the interrupted attempt, by whether its task is done now (None: nobody can tell)."""
         if holds is None:
             return Judgement(GateVerdict.UNVERIFIED, f"the restart broke it off: {why}")
         if holds:
@@ -96,7 +99,7 @@ class Resumption:
         reason = f"the restart broke it off, and it is not done: {why}"
         return Judgement(GateVerdict.STALLED, reason, broken_off=True)
 
-    def _ask_leave(self, now: Instant, ready: Callable[[], bool]) -> None:
+    def _ask_permission(self, now: Instant, ready: Callable[[], bool]) -> None:
         mission = self._mission
         if self._policy == "never":
             mission.end(
@@ -142,14 +145,14 @@ class Resumption:
         return [AskWorld(KEY, Condition(text=f'"{task.planned.text}" is done', task=words))]
 
     def _stop(self, wall_s: float, active_goal: str | None) -> list[Command]:
-        """Cancel what still moves, again and again: the node that holds it may not have been seen yet."""
+        """Cancel what still moves, once a period, since the node that executes it may be discovered late."""
         if not active_goal or self._rested or wall_s - self._stopped_wall_s < STOP_PERIOD_S:
             return []
         self._stopped_wall_s = wall_s
         return [StopSkills()]
 
     def _at_rest(self, now: Instant, ready: Callable[[], bool], active_goal: str | None) -> bool:
-        """Whether nothing moves any more; the mission fails if that never comes."""
+        """Return whether nothing moves any more; the mission is ended as failed if that takes too long."""
         self._rested = self._rested or active_goal == ""
         if self._rested or not ready():
             return self._rested

@@ -1,4 +1,4 @@
-"""Carries the current task of a mission from its preparation to a verified end, or to the next rung of the ladder."""
+"""Takes the current task of a mission from its preparation to a verified end, or to the next rung of the ladder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from openral_reasoner.mission.ladder.preparation import Preparation
 from openral_reasoner.mission.ladder.recovery import Recovery
 from openral_reasoner.mission.ladder.rung_steps import Point, is_all, needs_its_steps
 from openral_reasoner.mission.mission import Mission, MissionState, Task
-from openral_reasoner.mission.plan_requests import Proposals
+from openral_reasoner.mission.plan_requests import PlanRequests
 from openral_reasoner.mission.question import AskOperatorFor
 from openral_reasoner.mission.verification.deferred_verdict import Verification
 from openral_reasoner.mission.verification.gripper_check import contradiction
@@ -24,16 +24,16 @@ from openral_reasoner.palette import Skill
 
 
 class TaskRunner:
-    """Prepares the attempts at a task, sends their goals and judges what they came to.
+    """Prepares attempts at a task, sends their goals, and judges them.
 
-    Not thread-safe; clocks as in `Director`. A method that returns commands returns None where it has settled
-    something, after which the mission is to be looked at anew.
+    Not thread-safe; clocks as in `Director`. A method that returns commands returns None where it has changed the state
+    of the mission, so that the director looks at it again.
     """
 
     def __init__(
         self,
         mission: Callable[[], Mission],
-        proposals: Proposals,
+        plan_requests: PlanRequests,
         ask: AskOperatorFor,
         *,
         gate: ProgressThresholds,
@@ -41,53 +41,55 @@ class TaskRunner:
         experience: Experience,
         fingers: FingerTravel | None,
     ) -> None:
-        """Begin with nothing to do.
+        """Begin without a task.
 
         Args:
-            mission: returns the one that is in work.
-            proposals: has the skills that may be used now.
+            mission: returns the mission in work.
+            plan_requests: has the skills that may be used now.
             ask: asks the operator.
-            gate: when an attempt is done, or stands still.
-            config: how patient the director is.
-            experience: what the rungs of the ladder were worth before.
-            fingers: how far the robot's fingers go; None: what they hold is not looked at.
+            gate: thresholds at which an attempt counts as done or as stalled.
+            config: limits and time-outs.
+            experience: counts of how often each rung of the ladder worked.
+            fingers: opening of the robot's fingers, empty and closed; None: what they hold is not checked.
         """
-        self._mission, self._proposals = mission, proposals
+        self._mission, self._plan_requests = mission, plan_requests
         self._config, self._experience, self._fingers = config, experience, fingers
         self.goals = GoalTracker(self._say, self._settled, gate, config)
-        """The goal in flight."""
+        """The active goal."""
         self.verification = Verification(self._say, config.comeback_patience_s)
-        """What is found out about an attempt whose end was not seen."""
+        """Verifies attempts whose end the reward monitor did not judge."""
         self.recovery = Recovery(ask, config, experience)
-        """What follows a failed attempt."""
+        """Decides what follows a failed attempt."""
         self._preparation = Preparation(self.goals, config)
 
     def forget(self) -> None:
-        """Another mission begins."""
+        """Drop all state, since another mission begins."""
         self.recovery.forget()
         self._preparation.forget()
         self.verification.forget()
 
     def start(self, now: Instant) -> list[Command] | None:
-        """Begin the next attempt at the current task, as soon as its skill is there."""
-        task, palette = self._task, self._proposals.palette
+        """Begin the next attempt at the current task as soon as its skill is there; fail it if that takes too long."""
+        task, palette = self._task, self._plan_requests.palette
         planned = task.planned
         skill = palette.find(planned.skill.name)
         if skill is not None or is_all(task):
             return self._attempt(task, skill or planned.skill, now)
-        loading = planned.skill.name in palette.excluded  # its node is there, and may take long
+        loading = (
+            planned.skill.name in palette.excluded
+        )  # its node is there, and may take long to load weights
         patience_s = self._config.palette_patience_s if loading else self._config.comeback_patience_s
-        if self._proposals.waited_s(now.wall_s) > patience_s:
+        if self._plan_requests.waited_s(now.wall_s) > patience_s:
             gone = f"{planned.skill.node} did not come back within {patience_s:.0f} s"
             self._fail(Judgement(GateVerdict.STALLED, gone, broken_off=True), now, lost=True)
         return []
 
     def found(self, key: int, point: Point | None, why: str) -> bool:
-        """Take the answer to a `FindThing`, [m] in the world frame; return whether it still counts."""
+        """Take the answer to a `FindThing`, [m] in the world frame; return whether it was still awaited."""
         return self.verification.found(key, point) or self._preparation.found(key, point, why)
 
     def verify(self, now: Instant) -> list[Command] | None:
-        """Judge the task whose end was not seen, as soon as what can be found out about it is."""
+        """Return what is to be asked about an attempt that is being verified, or judge it once all is known."""
         due = self.verification.due(now)
         if isinstance(due, Judgement):
             self.judge(due, now)
@@ -95,7 +97,10 @@ class TaskRunner:
         return list(due)
 
     def judge(self, judgement: Judgement, now: Instant) -> None:
-        """Complete the current task, or take the next rung; fingers that hold nothing contradict a success."""
+        """Complete the current task, or take the next rung of the ladder.
+
+        A success of a task that ends with a thing in the hand counts as a failure where the fingers hold nothing.
+        """
         mission, task = self._mission(), self._task
         done = judgement.verdict is GateVerdict.SUCCEEDED
         doubt = contradiction(task, self._fingers) if done else ""
@@ -116,8 +121,8 @@ class TaskRunner:
         return mission.tasks[mission.active_task]
 
     def _attempt(self, task: Task, skill: Skill, now: Instant) -> list[Command] | None:
-        """Prepare the next attempt, then begin it; or do the task by motions."""
-        mission, palette = self._mission(), self._proposals.palette
+        """Prepare the next attempt and then begin it, or do the task by motions alone."""
+        mission, palette = self._mission(), self._plan_requests.palette
         self.recovery.first_way(mission, task, palette, now)
         if is_all(task):
             task.started_s = task.started_s or now.stamp_s
@@ -139,8 +144,8 @@ class TaskRunner:
         return [self.goals.send(mission.attempt(now.stamp_s), skill, now)]
 
     def _settled(self, task: Task, judgement: Judgement, now: Instant) -> None:
-        """The goal is out of the way."""
-        self._proposals.wait_anew(now.wall_s)
+        """Take in that the goal of a task, an attempt's or a motion's, has ended."""
+        self._plan_requests.wait_anew(now.wall_s)
         mission = self._mission()
         if mission.state is not MissionState.ACTIVE or task is not mission.current:
             return  # the mission was stopped or replaced
@@ -150,7 +155,7 @@ class TaskRunner:
             self.judge(judgement, now)
 
     def _fail(self, judgement: Judgement, now: Instant, *, lost: bool = False, made: bool = True) -> None:
-        palette = self._proposals.palette
+        palette = self._plan_requests.palette
         self.recovery.fail(self._mission(), palette, judgement, now, lost=lost, made=made)
 
     def _say(self, now_s: float, kind: str, reason: str) -> None:

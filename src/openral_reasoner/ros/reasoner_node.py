@@ -43,7 +43,7 @@ from openral_reasoner.mission.attempt import (
     Command,
     DirectorConfig,
     FindThing,
-    Propose,
+    RequestPlan,
     SendGoal,
     StopSkills,
 )
@@ -356,7 +356,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
 
     def _run(self, commands: list[Command]) -> None:
         for command in commands:
-            if isinstance(command, Propose):
+            if isinstance(command, RequestPlan):
                 self._planning.propose(command, self._now().stamp_s)
             elif isinstance(command, SendGoal):
                 self._goals.send(command)

@@ -14,7 +14,7 @@ from director_desk import SKILL, Desk
 from openral_core.instant import Instant
 from openral_reasoner.mission.agent_gate import Steering
 from openral_reasoner.mission.agent_requests import Execute, Reply
-from openral_reasoner.mission.attempt import Propose
+from openral_reasoner.mission.attempt import RequestPlan
 from openral_reasoner.mission.record import MissionWriter
 from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import Palette, SkillTask
@@ -58,7 +58,7 @@ def begun(desk: Desk) -> Steering:
     """A mission in the hands of an agent."""
     now = Instant(desk.now, desk.now)
     commands = desk.director.prompt("p", "over the drawer", now)
-    (proposed,) = (each for each in commands if isinstance(each, Propose))
+    (proposed,) = (each for each in commands if isinstance(each, RequestPlan))
     assert desk.director.steered(proposed.ticket, "an agent", desk.now)
     return Steering(desk.director, desk.mission)
 

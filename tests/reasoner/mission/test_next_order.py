@@ -11,7 +11,7 @@ from director_desk import Desk
 from openral_core.instant import Instant
 from openral_core.progress_judgement import ProgressThresholds
 from openral_reasoner.llm.fakes import Call, Script
-from openral_reasoner.mission.attempt import Propose
+from openral_reasoner.mission.attempt import RequestPlan
 from openral_reasoner.mission.director import Director
 from openral_reasoner.palette import Palette
 from openral_reasoner.planner import CannotDo, Plan, Proposal
@@ -24,11 +24,11 @@ class Later:
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
-        self.asked: list[Propose] = []
+        self.asked: list[RequestPlan] = []
 
     def order(self, text: str, prompt_id: str) -> None:
         commands = self.desk.director.prompt(prompt_id, text, self._now)
-        self.asked += [command for command in commands if isinstance(command, Propose)]
+        self.asked += [command for command in commands if isinstance(command, RequestPlan)]
 
     def answer(self, result: Proposal | None = None) -> None:
         asked = self.asked.pop()

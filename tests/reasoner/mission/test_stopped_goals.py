@@ -15,7 +15,7 @@ from openral_core.progress_judgement import ProgressReading
 from openral_core.stop_conditions import parse_stop_when
 from openral_reasoner.mission.agent_gate import Steering
 from openral_reasoner.mission.agent_requests import Execute, Reply
-from openral_reasoner.mission.attempt import Propose, SendGoal
+from openral_reasoner.mission.attempt import RequestPlan, SendGoal
 from openral_reasoner.mission.record import MissionWriter
 from openral_reasoner.palette import Palette
 from openral_reasoner.planner import Plan, PlannedTask
@@ -55,7 +55,9 @@ def test_a_plans_conditions_go_to_the_goal_and_a_plain_goal_has_none() -> None:
 def test_an_agents_conditions_go_to_the_goal() -> None:
     desk, replies = Desk(), list[Reply]()
     now = Instant(desk.now, desk.now)
-    [proposed] = [each for each in desk.director.prompt("p", "pick it up", now) if isinstance(each, Propose)]
+    [proposed] = [
+        each for each in desk.director.prompt("p", "pick it up", now) if isinstance(each, RequestPlan)
+    ]
     assert desk.director.steered(proposed.ticket, "an agent", desk.now)
     request = Execute(SKILL.name, "drawer-open-v3", "pick it up", stop_when=LIFTED, max_steps=160)
     desk.do(Steering(desk.director, desk.mission).handle(request, replies.append, now))

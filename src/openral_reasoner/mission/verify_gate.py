@@ -1,7 +1,7 @@
 """The verify gate: whether a running attempt has succeeded, has failed, or goes on. A pure function.
 
-How the attempt stands is `openral_core.progress_judgement.assess`, which the reward monitor publishes, too. What the
-gate adds is the attempt's time: readings that are missing or old, the patience before a standstill ends it, and its
+The readings are assessed by `openral_core.progress_judgement.assess`, as by the reward monitor itself. The gate adds
+what depends on time: readings that are missing or old, the patience before a standstill ends the attempt, and its
 deadline.
 """
 
@@ -22,16 +22,16 @@ from openral_core.progress_judgement import (
 
 
 class GateVerdict(Enum):
-    """What the gate says about an attempt."""
+    """The gate's verdict on an attempt."""
 
     RUNNING = "running"
     ABSTAINED = "abstained"
-    """No reading that can be trusted, or the monitor abstains; the attempt goes on."""
+    """There is no recent reading, or the monitor abstains; the attempt goes on."""
     SUCCEEDED = "succeeded"
     STALLED = "stalled"
     DEADLINE = "deadline"
     UNVERIFIED = "unverified"
-    """The deadline passed and nobody could say how far the attempt got."""
+    """The deadline passed without a recent reading, or while the monitor abstained."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class Judgement:
     verdict: GateVerdict
     reason: str
     broken_off: bool = False
-    """Something else than the attempt's own course ended it: a node died, a goal was refused, a restart."""
+    """Something else than its own failure ended the attempt: a node died, refused the goal, or was restarted."""
     rising: bool = False
-    """The attempt had got far, and progress was still rising, when its time was up."""
+    """Progress was high, and still rising, at the deadline."""
 
 
 def judge(

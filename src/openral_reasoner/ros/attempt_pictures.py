@@ -1,4 +1,4 @@
-"""The last picture of each attempt, kept in the run's folder: what an operator looks at first afterwards."""
+"""Keeps a picture of the end of each attempt in the run's folder, for the report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from openral_reasoner.mission.mission import LogEntry
 from openral_reasoner.ros.perception_client import CameraAndMonitor
 
 MAX_PICTURES = 500
-"""Of one process; later attempts have none."""
+"""Pictures that one process keeps; later attempts have none."""
 _log = logging.getLogger(__name__)
 
 

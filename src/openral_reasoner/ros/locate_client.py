@@ -1,4 +1,4 @@
-"""Asks the graph where a thing is, by words; what answers `perception/locate` is checked before it counts."""
+"""Calls the service `perception/locate` for things that are named by words, and checks its answers."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ SERVICE = "perception/locate"
 
 
 class LocateClient:
-    """Serves `FindThing`. Who waits for an answer has a patience of its own."""
+    """Serves `FindThing`. It has no time-out of its own; the caller has one."""
 
     def __init__(self, node: Node, guard: Guard, on_found: Callable[[int, Point | None, str], None]) -> None:
-        """Look for the service.
+        """Make the client of the service.
 
         Args:
             node: owner of the client.
             guard: of the node.
-            on_found: key of the question, the point or None, and why.
+            on_found: called with the key of the `FindThing`, the point or None, and why.
         """
         self._node, self._guard, self._on_found = node, guard, on_found
         self._client = node.create_client(Locate, SERVICE)
         self._call: Any = None
-        """The newest one; a mission has one question at a time."""
+        """Future of the newest call."""
 
     @property
     def ready(self) -> bool:
-        """Somebody serves it."""
+        """Whether the service is there."""
         return bool(self._client.service_is_ready())
 
     def find(self, wanted: FindThing) -> None:
-        """Ask; the answer goes to `on_found`. A question that was not answered yet is given up."""
+        """Call the service; its answer goes to `on_found`. An earlier call that was not answered yet is dropped."""
         if self._call is not None:
             self._client.remove_pending_request(self._call)
         if not self.ready:
@@ -50,7 +50,7 @@ class LocateClient:
         self._call.add_done_callback(answered)
 
     def close(self) -> None:
-        """Take back what was made on the node."""
+        """Destroy the client."""
         self._node.destroy_client(self._client)
 
     def _answered(self, key: int, future: Any) -> None:

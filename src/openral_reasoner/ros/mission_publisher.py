@@ -1,4 +1,4 @@
-"""What the reasoner tells the graph: the mission as it stands, and every decision with its reason."""
+"""Publishes the mission as it stands, and each step of its log."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ class MissionPublisher:
     """Publishes `mission` and `mission_log`."""
 
     def __init__(self, node: Node) -> None:
-        """Offer both topics."""
+        """Make both publishers."""
         self._node = node
         self._mission = node.create_publisher(Mission, "mission", LATCHED)
         self._steps = node.create_publisher(MissionStep, "mission_log", MISSION_LOG)
 
     def tell(self, mission: HeldMission) -> None:
-        """Say how a mission stands now."""
+        """Publish a mission as it stands now."""
         self._mission.publish(message_of(mission, self._node.get_clock().now().to_msg()))
 
     def step(self, entry: LogEntry) -> None:
-        """Say what was decided."""
+        """Publish a step of the mission log."""
         self._steps.publish(step_of(entry))
 
     def wait_until_delivered(self) -> None:
-        """Return when every subscriber has received how the mission ended, or after `DELIVERY_S`."""
+        """Return when every subscriber has received the newest mission, or after `DELIVERY_S`."""
         wait_until_delivered(self._mission)
 
     def close(self) -> None:
-        """Take both topics back."""
+        """Destroy both publishers."""
         for publisher in (self._mission, self._steps):
             self._node.destroy_publisher(publisher)

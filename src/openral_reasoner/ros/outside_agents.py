@@ -1,4 +1,4 @@
-"""What the reasoner offers to agents outside it: the tools as they are now, its state, the server of their calls."""
+"""What the reasoner offers to agents outside it: the table of tools, its state, and the server of their calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agent may see of the world: the newest image of a camera, the reward monitor's opinion, where a thing is."""
+"""What an agent may observe of the world: images of cameras, the reward monitor's scores, and where things are."""
 
 from __future__ import annotations
 
@@ -26,25 +26,32 @@ from openral_reasoner.plain_line import plain_line
 from openral_reasoner.ros.skill_client import Guard
 
 PATIENCE_S = 5.0
-"""[s] wall time a camera or the reward monitor has to answer."""
+"""[s] wall time that a camera, the reward monitor or the locator has to answer."""
 SERVICE = "perception/query_task_progress"
 LOCATE = "perception/locate"
 MAX_OTHERS = 20
-"""Other things in the picture that an answer of `locate` repeats."""
+"""Other things in the picture that an answer of `locate` lists, at most."""
+MAX_TASK = 200
+"""Characters of a task's words that are sent to the reward monitor."""
 
 Answer = Callable[[Reply], None]
 
 
 @dataclass
 class _WaitingAnswer:
+    """A request that was not answered yet."""
+
     answer: Answer
     until_wall_s: float
+    """[s] monotonic, after which it is answered with a failure."""
     what: str
+    """Who is to answer, in words."""
     release: Callable[[], object] = lambda: None
+    """Frees what waits for the answer."""
 
 
 class CameraAndMonitor:
-    """Serves `Look` and `QueryProgress`; call `tick` now and then so that silence has an end."""
+    """Serves `Look`, `QueryProgress` and `Locate`; `tick` is called often, and ends requests that nobody answers."""
 
     def __init__(self, node: Node, guard: Guard, cameras: Sequence[SceneCamera]) -> None:
         self._node, self._guard = node, guard
@@ -60,11 +67,11 @@ class CameraAndMonitor:
 
     @property
     def locates(self) -> bool:
-        """Something in the graph answers where a thing is."""
+        """Whether the service that locates things is there."""
         return bool(self._locator.service_is_ready())
 
     def sense(self, request: Sensing, answer: Answer) -> None:
-        """Look through a camera, ask the reward monitor, or ask where a thing is."""
+        """Look through a camera, query the reward monitor, or locate a thing."""
         if isinstance(request, Look):
             self._look(request.camera, answer)
         elif isinstance(request, Locate):
@@ -73,12 +80,12 @@ class CameraAndMonitor:
             self._query(request, answer)
 
     def tick(self) -> None:
-        """Answer for those that stayed silent."""
+        """Answer the requests whose time is over with a failure."""
         for waiting in [w for w in self._waiting if time.monotonic() > w.until_wall_s]:
             self._end(waiting, Reply(False, f"{waiting.what} did not answer within {PATIENCE_S:.0f} s"))
 
     def close(self) -> None:
-        """Take back what was made on the node."""
+        """Answer all open requests with a failure, and destroy the clients."""
         for waiting in list(self._waiting):
             self._end(waiting, Reply(False, "the reasoner ends"))
         self._node.destroy_client(self._client)
@@ -109,8 +116,10 @@ class CameraAndMonitor:
             answer(Reply(False, "the reward monitor is not running"))
             return
         waiting = self._wait(answer, "the reward monitor")
-        # Who asks again and again wants another look at the world, not the same scores again.
-        wanted = QueryTaskProgress.Request(window_s=request.window_s, task=request.task[:200], fresh=True)
+        # A query that is repeated is to score new frames, and not to return the same scores again.
+        wanted = QueryTaskProgress.Request(
+            window_s=request.window_s, task=request.task[:MAX_TASK], fresh=True
+        )
         answered = self._guard(partial(self._answered, waiting), SERVICE)
         self._call(self._client, wanted, waiting, answered)
 
@@ -132,7 +141,7 @@ class CameraAndMonitor:
     def _call(
         self, client: Any, request: Any, waiting: _WaitingAnswer, answered: Callable[[Any], object]
     ) -> None:
-        """Call a service; a call that is answered too late is given up."""
+        """Call a service; a call that is not answered in time is dropped."""
         future = client.call_async(request)
         waiting.release = lambda: client.remove_pending_request(future)
         future.add_done_callback(answered)
@@ -150,7 +159,7 @@ class CameraAndMonitor:
 
 
 def progress_reply(response: Any) -> Reply:
-    """The monitor's answer in one sentence."""
+    """Return the monitor's answer in one sentence, with its reading if it is neither abstained nor stale."""
     if response is None or not response.ok:
         why = plain_line(response.message) if response is not None else "no answer"
         return Reply(False, f"no score: {why}")
@@ -159,7 +168,7 @@ def progress_reply(response: Any) -> Reply:
     if response.abstained:
         done = f"the monitor cannot tell whether the task is done: {plain_line(response.message)}"
     doubtful = response.abstained or response.stale
-    # Uncalibrated, the success head alone says little: both must be high, as the gate has it.
+    # `calibrated` decides whether the success head alone counts, or both heads must be high.
     read = ProgressReading(0.0, response.progress_now, response.success_now, calibrated=response.calibrated)
     return Reply(
         True,
@@ -169,7 +178,7 @@ def progress_reply(response: Any) -> Reply:
 
 
 def locate_reply(response: Any) -> Reply:
-    """Where a thing is, as JSON: metres in the world frame of the scene, and how far that can be trusted."""
+    """Return where a thing is as JSON: [m] in the world frame of the scene, standard deviations, confidence, age."""
     if response is None or not response.ok:
         why = plain_line(response.message) if response is not None else "no answer"
         return Reply(False, f"not located: {why}")

@@ -40,7 +40,7 @@ mission and its log come on two topics, in either order."""
 
 
 class _Following(Console):
-    """What is printed to a reader that has gone, such as `head -1`, is dropped: the exit code is the mission's."""
+    """A console that goes on silently when its reader has gone, such as `head -1`, so that the exit code is right."""
 
     def on_broken_pipe(self) -> None:
         """Print no more."""
@@ -57,24 +57,25 @@ class PromptNode(GuardedCallbacks, Node):
         self.sentence = sentence
         self.mission: Any = None
         self.said = False
-        """The sentence went out."""
+        """Whether the sentence was published."""
         self.taken = False
-        """The reasoner showed the mission of this prompt, took it as the answer to its question, or logged it."""
+        """Whether the reasoner has shown a mission of this prompt, took it as an answer, or logged it."""
         self.waits = False
-        """The reasoner is finding out what the words mean, while another mission is in work."""
+        """Whether the reasoner is planning the sentence while another mission is in work."""
         self.became = ""
-        """What words that began no mission were taken for: stop, refused, or answered."""
+        """What a sentence that began no mission was taken for: stop, refused or answered; empty: it began one."""
         self.reason = ""
+        """Why, in the reasoner's words."""
         self.steps: deque[Any] = deque()
-        """Steps of the mission that is followed, which were not shown yet."""
+        """Steps of the mission that is followed, which were not printed yet."""
         self.told_end = False
-        """The last of them has come."""
+        """Whether its last step has come."""
         self._asked: tuple[str, str] | None = None
         self._asked_stamp = (0, 0)
         self._settled_s = 0.0
-        """[s] monotonic, from when on the words count as an answer."""
+        """[s] monotonic, from which on the sentence counts as an answer."""
         self._ended: str | None = None
-        """The mission that had ended already when the words went out."""
+        """Id of the mission that had already ended when the sentence was published."""
         self._publisher = self.create_publisher(PromptMessage, "prompt", 10)
         self.create_subscription(Mission, "mission", self._on_mission, LATCHED)
         self.create_subscription(MissionStep, "mission_log", self._on_step, MISSION_LOG)
@@ -97,23 +98,23 @@ class PromptNode(GuardedCallbacks, Node):
         self.taken = self.taken or mission.id == self.prompt_id or self._answered(mission)
 
     def _answered(self, mission: Any) -> bool:
-        """Whether the question that was open when the words went out is open no more, in the same mission."""
+        """Return whether the question that was open at first is closed in a newer state of the same mission."""
         return self._asked is not None and mission.id == self._asked[0] and mission.question != self._asked[1]
 
     @property
     def topic(self) -> str:
-        """On which the sentence is said."""
+        """Name of the topic on which the sentence is published."""
         return str(self._publisher.topic_name)
 
     @property
     def replaced(self) -> bool:
-        """Another mission came in the place of the one that is followed."""
+        """Whether another mission has replaced the one that is followed."""
         followed = (self.prompt_id, self._asked[0] if self._asked else self.prompt_id)
         return self.taken and not self.became and self.mission.id not in followed
 
     @property
     def changed_nothing(self) -> bool:
-        """The words became no mission, and what is shown is what became of an earlier one."""
+        """Whether the sentence began no mission, so that the mission that is shown is an earlier one."""
         return bool(self.became) and (self.became != "stop" or self.mission.id == self._ended)
 
     def send(self, patience_s: float) -> bool:
@@ -137,7 +138,7 @@ class PromptNode(GuardedCallbacks, Node):
 
     @property
     def exit_code(self) -> int | None:
-        """None while the mission is running."""
+        """Exit code of the command; None while the mission is running."""
         mission = self.mission
         if self.became == "stop":
             return DONE if mission.state in (*ENDED, "idle") else None
@@ -171,7 +172,7 @@ def converse(sentence: str, patience_s: float, namespace: str = DEFAULT_NAMESPAC
 
 
 def _interrupted(node: PromptNode, where: str) -> str:
-    """Return what is true of the sentence after Ctrl-C; `where`: the option that names the deployment."""
+    """Return what has become of the sentence at Ctrl-C; `where`: the option that names the deployment."""
     if not node.said:
         return "Nothing was said: no reasoner had been found yet."
     if not node.taken:
@@ -189,7 +190,7 @@ def _follow(node: PromptNode, console: Console, patience_s: float, where: str) -
         console.print(f"[red]No reasoner listens on {node.topic}.[/red] {escape(advice)}", soft_wrap=True)
         return NOBODY
     end = time.monotonic() + patience_s
-    told = _Told(node, console, where)
+    printer = _StepPrinter(node, console, where)
     with console.status("waiting for the reasoner") as status:
         while (code := node.exit_code) is None:
             rclpy.spin_once(node, timeout_sec=0.1)
@@ -199,8 +200,8 @@ def _follow(node: PromptNode, console: Console, patience_s: float, where: str) -
                     return NOBODY
                 continue
             status.update(plain_line(node.mission.message, MAX_SHOWN))
-            told.look()
-        told.rest()
+            printer.print_new()
+        printer.print_rest()
     if node.became:
         style = "green" if code == DONE else "red"
         console.print(node.reason, markup=False, highlight=False, style=style, soft_wrap=True)
@@ -221,16 +222,16 @@ def _follow(node: PromptNode, console: Console, patience_s: float, where: str) -
     return code
 
 
-class _Told:
-    """Prints what happens in the mission that is followed, up to its end, which the verdict below tells."""
+class _StepPrinter:
+    """Prints the steps of the mission that is followed; its end is printed by `_follow`."""
 
     def __init__(self, node: PromptNode, console: Console, where: str) -> None:
         """Take the node that listens, and the option that names the deployment."""
         self._node, self._console, self._where = node, console, where
         self._asks = False
 
-    def look(self) -> None:
-        """Print the steps that have come; what follows from a verdict repeats its reason."""
+    def print_new(self) -> None:
+        """Print the steps that have come. Verdicts are left out: the step that follows repeats their reason."""
         while self._node.steps:
             step = self._node.steps.popleft()
             if step.state and step.kind not in ("verdict", "mission"):
@@ -243,13 +244,13 @@ class _Told:
             these = f", or by {', '.join(others)}" if others else ""
             self._print(f"It is answered by `openral prompt {words[0]}{self._where}`{these}.")
 
-    def rest(self) -> None:
-        """Print what is still on its way of a mission that has ended."""
+    def print_rest(self) -> None:
+        """Wait for the last steps of a mission that has ended, and print them."""
         end = time.monotonic() + SETTLE_S
         followed = self._node.taken and not (self._node.became or self._node.replaced)
         while followed and not self._node.told_end and time.monotonic() < end:
             rclpy.spin_once(self._node, timeout_sec=0.05)
-        self.look()
+        self.print_new()
 
     def _print(self, words: str) -> None:
         self._console.print(words, markup=False, highlight=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""The reasoner's side of `skills/<slug>/execute`: sends goals, cancels them, tells how they end."""
+"""The reasoner's side of `skills/<slug>/execute`: sends goals, cancels them, and reports how they end."""
 
 from __future__ import annotations
 
@@ -23,21 +23,18 @@ OUTCOMES: dict[int, str] = {
     getattr(ExecuteSkill.Result, name): name
     for name in ("SUCCEEDED", "FAILED", "DEADLINE", "CANCELED", "REJECTED", "ESTOPPED", "STOPPED")
 }
-
-
+"""Names of the outcomes of ExecuteSkill.Result."""
 STOP_PATIENCE_S = 2.0
-"""[s] wall time that an action server has to answer a stop, and that no goal is sent to it meanwhile."""
+"""[s] wall time that an action server has to answer a stop; until it has, no goal is sent to it."""
 MAX_STOPPERS = 128
-"""Servers that a stop was sent to and whose client is kept; the newest ones."""
+"""Action servers whose cancellation client is kept after a stop, the newest ones."""
 MAX_CHECK = 64
 """Characters of the name of the check that ended a goal."""
-
 EXECUTE_SKILL = "openral/action/ExecuteSkill"
 MAX_SERVERS = 64
-"""Actions of a deployment that a stop is sent to without their having been announced."""
-
+"""Actions that were not announced to which a stop is sent, at most."""
 Guard = Callable[[Callable[..., Any], str], Callable[..., Any]]
-"""`GuardedCallbacks.guard`: (callback, what it serves) -> callback that logs what it raises."""
+"""(callback, what it serves) -> a callback that logs what the first one raises; see `GuardedCallbacks.guard`."""
 
 
 def skill_actions(node: Node) -> list[str]:
@@ -57,14 +54,7 @@ class _Stop:
 
 
 class SkillClients:
-    """One action client for each skill that was asked so far.
-
-    Args:
-        node: owner of the clients; its executor runs the two callbacks.
-        guard: of the node.
-        on_answer: key, goal id (hex UUID), whether the node took the goal.
-        on_end: key, how it ended.
-    """
+    """An action client for each skill that was sent a goal so far. Not thread-safe."""
 
     def __init__(
         self,
@@ -73,6 +63,14 @@ class SkillClients:
         on_answer: Callable[[int, str, bool], None],
         on_end: Callable[[int, GoalReport], None],
     ) -> None:
+        """Begin without clients.
+
+        Args:
+            node: owner of the clients, whose executor runs the callbacks.
+            guard: of the node.
+            on_answer: called with a goal's key, its hex UUID, and whether the policy node accepted it.
+            on_end: called with a goal's key and how it ended.
+        """
         self._node, self._guard = node, guard
         self._on_answer = on_answer
         self._on_end = on_end
@@ -83,7 +81,7 @@ class SkillClients:
         self._stops: dict[str, _Stop] = {}
 
     def send(self, command: SendGoal) -> None:
-        """Send a goal as soon as its server is in the graph."""
+        """Send a goal as soon as its action server is in the graph."""
         server = command.skill.action_server
         if server not in self._clients:
             self._clients[server] = ActionClient(self._node, ExecuteSkill, server)
@@ -91,7 +89,7 @@ class SkillClients:
         self.retry()
 
     def retry(self) -> None:
-        """Look again for the servers of stops and goals that wait; called from a timer."""
+        """Send the goals and stops that wait to servers that have appeared; called from a timer."""
         for server in list(self._stops):
             self._try_stop(server)
         for key, command in list(self._waiting.items()):
@@ -103,14 +101,14 @@ class SkillClients:
                 answer.add_done_callback(self._guard(partial(self._answered, key), f"an answer of {server}"))
 
     def cancel(self, key: int) -> None:
-        """Cancel a goal; one that was not sent yet never will be, and has ended with that."""
+        """Cancel a goal; one that was not sent yet is dropped, and reported as ended."""
         if self._waiting.pop(key, None):
             self._on_end(key, GoalReport("CANCELED", "not_sent", "its action server never appeared"))
         elif key in self._handles:
             self._handles[key].cancel_goal_async()
 
     def stop(self, server: str) -> None:
-        """Cancel every goal of an action server, whoever sent it; a server that does not appear has none."""
+        """Cancel every goal of an action server, whoever sent it, if it is in the graph within `STOP_PATIENCE_S`."""
         if server not in self._stoppers:
             if len(self._stoppers) >= MAX_STOPPERS:
                 self._drop_stopper(next(iter(self._stoppers)))
@@ -166,7 +164,7 @@ class SkillClients:
 
 
 def report_of(result: Any) -> GoalReport:
-    """Return how a goal ended, from an ExecuteSkill.Result: texts made plain, numbers that are none left out."""
+    """Return how a goal ended, from an ExecuteSkill.Result: texts as printable lines, numbers only if finite."""
     position = result.hand.position
     hand = (position.x, position.y, position.z)
     known = 0.0 <= result.gripper_m < math.inf

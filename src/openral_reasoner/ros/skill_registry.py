@@ -1,4 +1,4 @@
-"""Which skills are there now: what policy nodes announced on `skills`, less those that went away."""
+"""The skills that are there now: those that policy nodes announced on `skills`, without those that went away."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from openral_reasoner.ros.messages import skill_of
 from openral_reasoner.silence_watch import Heartbeats
 
 PROGRESS = "progress"
-"""Skills of one deployment; further ones are not taken up."""
+"""Topic on which a reward monitor publishes its readings."""
 
 
 class SkillRegistry:
-    """The deployed skills, as far as a node of the graph can see them."""
+    """The deployed skills, as a node of the graph knows them. Not thread-safe."""
 
     def __init__(
         self, node: Node, deployment: Deployment, *, commercial: bool, await_monitor: bool, patience_s: float
     ) -> None:
-        """Begin with none.
+        """Begin without skills.
 
         Args:
-            node: looks into the graph.
+            node: whose view of the graph counts.
             deployment: robot, tasks and playbooks.
-            commercial: skills whose licence excludes commercial use may not be used.
-            await_monitor: no skill may be used before a reward monitor was seen.
-            patience_s: [s] wall time without an announcement after which an active skill is lost.
+            commercial: whether skills are excluded whose licence excludes commercial use.
+            await_monitor: whether no skill may be used before a reward monitor is in the graph.
+            patience_s: [s] wall time without an announcement after which an active skill counts as lost.
         """
         self._node, self._deployment, self._commercial = node, deployment, commercial
         self._monitor_seen = not await_monitor
@@ -43,22 +43,22 @@ class SkillRegistry:
 
     @property
     def servers(self) -> list[str]:
-        """Action servers of the skills."""
+        """Fully qualified action names of the skills."""
         return [skill.action_server for skill in self._deployed.values()]
 
     @property
     def moves(self) -> bool:
-        """Some policy node announces that it runs a goal."""
+        """Whether some policy node announces that it runs a goal."""
         return any(self._goals.values())
 
     def announce(self, info: SkillInfo, wall_s: float) -> tuple[Skill, bool]:
-        """A policy node told what it can do.
+        """Take the announcement of a policy node.
 
         Returns:
-            The skill, and whether it was lost before: a goal that it then held is nobody's any more.
+            The skill, and whether it is back after it was lost: a goal that it ran then is no longer watched.
 
         Raises:
-            ContractError: the message is not to be trusted, or there are too many skills.
+            ContractError: a field of the message is wrong, or there are too many skills.
         """
         skill = skill_of(info)
         if skill.name not in self._deployed and len(self._deployed) >= MAX_SKILLS:
@@ -96,7 +96,7 @@ class SkillRegistry:
             self._lost.add(skill.name)
 
     def palette(self) -> Palette:
-        """What may be used now, and why other skills may not."""
+        """Return the skills that may be used now, and why others may not."""
         if self._node.get_clock().now().nanoseconds == 0:  # a deadline cannot begin before simulation time
             return Palette((), {"/clock": "simulation time has not begun"})
         if not self._monitor_watches():  # an attempt that begins before could only end unverified

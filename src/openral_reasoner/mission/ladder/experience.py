@@ -1,4 +1,4 @@
-"""What earlier missions taught about ways to try a task, and what this one adds: counts and traces."""
+"""Counts and traces of how tasks were tried in earlier missions, to which this mission adds its own."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from openral_reasoner.memory.recovery_traces import Traces, traces_beside
 from openral_reasoner.mission.mission import Mission, Task
 
 FIRST = "first"
-"""The way of the attempt that was planned; the others are rungs of the ladder."""
+"""Stands for the attempt as it was planned, beside the rungs of the ladder."""
 
 
 class Experience:
-    """Counts of what ways were worth, and traces of what worked after which failures. Not thread-safe."""
+    """How often each rung worked, and which worked after which failures. Not thread-safe."""
 
     def __init__(self, outcomes: Outcomes | None = None, traces: Traces | None = None) -> None:
         """Take the files; None: nothing is known or kept."""
@@ -26,24 +26,24 @@ class Experience:
         return cls(Outcomes(outcomes_beside(memory_file)), Traces(traces_beside(memory_file)))
 
     def failed(self, task: Task) -> None:
-        """Take down that a task failed in the way in which it was tried."""
+        """Count a failure of a task by the rung by which it was tried."""
         self.outcomes.add(*_counted(task), success=False)
         task.failed.append(task.way or FIRST)
 
     def succeeded(self, mission: Mission, task: Task) -> None:
-        """Take down that a task was verified, and what had failed before."""
+        """Count a verified success of a task, and keep which rungs had failed before."""
         self.outcomes.add(*_counted(task), success=True)
         if failed := _failed_ways(mission, task):
             self._traces.add(_first_skill(task), task.planned.skill_task, failed, task.way or FIRST)
 
     def worked_before(self, mission: Mission, task: Task) -> Mapping[str, int]:
-        """Return how often each way worked in earlier missions where the same ways had failed at a task as now."""
+        """Return how often each rung worked in earlier missions after the same rungs had failed at this task."""
         failed = _failed_ways(mission, task)
         return self._traces.after(_first_skill(task), task.planned.skill_task, failed) if failed else {}
 
 
 def _failed_ways(mission: Mission, task: Task) -> list[str]:
-    """Return the ways in which a task has failed, those of an agent's earlier tries among them."""
+    """Return the rungs by which a task has failed; where an agent steers, those of its earlier equal tasks, too."""
     if not mission.open_ended:
         return task.failed
     asked = (task.planned.skill.name, task.planned.skill_task)
@@ -56,5 +56,5 @@ def _first_skill(task: Task) -> str:
 
 
 def _counted(task: Task) -> tuple[str, str, str]:
-    """Return what an attempt is counted under: skill, task, and the way of trying."""
+    """Return what an attempt is counted under: skill, task, and rung."""
     return task.planned.skill.name, task.planned.skill_task, task.way or FIRST

@@ -1,9 +1,9 @@
-"""Carries out what comes before an attempt, or in its place (`ways`): each step is a motion or a look.
+"""Carries out the steps before an attempt, or in place of it (`way_steps`): each is a motion, or locates a thing.
 
-A step that fails is said, and ends the preparation; the attempt itself is made all the same, unless what failed was the
-very change that the rung was about. A grasp that fails, or that is lost on the way, is not the end: the thing lies
-elsewhere than it was seen, so it is looked for anew, as often as `MOST_TAKES` says. What is not seen is looked for once
-more with the hand elsewhere, since the hand may hide it.
+A step that fails is logged, and ends the preparation. The attempt is then made all the same, unless its rung is nothing
+without these steps. After a grasp that failed, or a thing that was lost on the way, the thing lies elsewhere than it
+was seen, so it is located and grasped again, up to `MOST_TAKES` times. A thing that is not seen is looked for once more
+from another position of the hand, which may have hidden it.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from openral_reasoner.palette import Palette
 MOST_TAKES = 3
 """How often a thing is grasped in one preparation."""
 SQUEEZED_M = (0.015, 0.2)
-"""[m] least and greatest way that a thing has gone which fingers pushed out as they closed on its edge."""
+"""[m] least and greatest distance over which closing fingers push a thing that they touch at its edge."""
 SHIFT_M = 0.01
-"""[m] by which it is then grasped further on that side than it is seen: about what `mini-detector` errs by on the table
-of MetaWorld, 0.6 cm as a rule and 1.3 cm at most."""
+"""[m] by which the next grasp is made beyond the point where the thing is seen, on the side to which it was pushed.
+
+It is about the error of `mini-detector` on the table of MetaWorld, 0.6 cm in the median and 1.3 cm at most."""
 SLIPPED_M = 0.005
-"""[m] by which the fingers are further apart, or nearer, at the end of a way than when they took what they carried:
-it has gone."""
+"""[m] a thing counts as lost where the opening of the fingers has changed by more than this since they took it."""
 FIND_PATIENCE_S = 20.0
-"""[s] wall time that a look for an object may take; the first one loads the detector."""
+"""[s] wall time in which a thing must be located; the first request loads the detector."""
 
 
 class Preparation:
-    """What comes before the attempts of one mission. Not thread-safe; clocks as in `Director`."""
+    """Prepares the attempts of one mission. Not thread-safe; clocks as in `Director`."""
 
     def __init__(self, goals: GoalTracker, config: DirectorConfig) -> None:
         self._goals, self._config = goals, config
@@ -51,34 +51,34 @@ class Preparation:
         self._steps: list[Step] = []
         self._all_steps: tuple[Step, ...] = ()
         self.points: dict[str, Point] = {}
-        """[m] where things were found for the present task, by the words that they were looked for with."""
+        """[m] where things were located for the present task, by the words that they are named with."""
         self._takes = 0
         self._held_m: float | None = None
-        """[m] between the fingers when they had taken what they hold; None: nobody knows."""
+        """[m] opening of the fingers after they had taken the thing that they hold; None: unknown."""
         self.carried_to: Point | None = None
-        """[m] where the hand is that has carried a thing and holds it still; None: it holds nothing."""
+        """[m] where the hand is if it has carried a thing and still holds it; None: it has not."""
         self._key = 0
         self._asked_wall_s: float | None = None
         self._driving: Drive | None = None
         self._failure = self._lost = ""
         self._looked_again: set[str] = set()
         self._missed: dict[str, Point] = {}
-        """[m] where a thing was seen when the fingers closed on nothing there."""
+        """[m] where a thing was seen, by its words, when the fingers closed on nothing there."""
 
     @property
     def drives(self) -> bool:
-        """The goal in flight is a motion of the preparation, and no attempt."""
+        """Whether the active goal is a motion of the preparation, and not an attempt."""
         return self._driving is not None
 
     def forget(self) -> None:
-        """Another mission begins, or the attempt does; an answer that is still on its way counts no more."""
+        """Drop all state, since an attempt or another mission begins; answers that still come are ignored."""
         self._task, self._steps, self.points, self._looked_again = None, [], {}, set()
         self._all_steps, self._takes, self._held_m = (), 0, None
         self._driving, self._asked_wall_s, self._failure, self._lost = None, None, "", ""
         self._missed, self.carried_to = {}, None
 
     def due(self, mission: Mission, task: Task, palette: Palette, now: Instant) -> list[Command] | None:
-        """What is to be done before the attempt at a task; None: nothing is left, it may begin."""
+        """Return the commands that are due before the attempt at a task; None: it is prepared, or failed to be."""
         self._palette = palette
         if self._task is not task:
             self.forget()
@@ -108,15 +108,15 @@ class Preparation:
         return []
 
     def found(self, key: int, point: tuple[float, float, float] | None, why: str) -> bool:
-        """The answer to the `FindThing` of that key, [m] in the world frame; None: it was not found.
+        """Take the answer to the `FindThing` of a key: a point [m] in the world frame; None: it was not found, and why.
 
         Returns:
-            Whether the answer still counts.
+            Whether the answer was still awaited.
         """
         if key != self._key or self._asked_wall_s is None or not self._steps:
             return False
         step, self._asked_wall_s = self._steps[0], None
-        assert isinstance(step, Find), "only a look asks"
+        assert isinstance(step, Find), "no other step asks"
         if point is not None:
             self.points[step.words] = _further(self._missed.pop(step.words, None), point)
             self._steps.pop(0)
@@ -127,7 +127,7 @@ class Preparation:
         return True
 
     def driven(self, judgement: Judgement) -> None:
-        """The motion of the preparation has ended; its report is the task's."""
+        """Take in how the motion of the preparation has ended; the task holds its report."""
         drive, self._driving = self._driving, None
         if self._steps:
             self._steps.pop(0)
@@ -142,7 +142,7 @@ class Preparation:
             self._fail(failed)
 
     def _failure_of(self, drive: Drive, judgement: Judgement) -> str:
-        """Return why a motion failed, or nothing; note what the hand holds after it, and where it was carried."""
+        """Return why a motion failed, empty: it did not; note what the hand holds after it, and where."""
         report = self._task.report if self._task else None
         opening_m = report.gripper_m if report else None
         failed = "" if judgement.verdict is GateVerdict.SUCCEEDED else judgement.reason
@@ -155,14 +155,14 @@ class Preparation:
         return failed
 
     def take_failure(self) -> str:
-        """Why the preparation of the attempt failed, once; empty: it did not."""
+        """Return once why the preparation failed; empty: it did not."""
         failure, self._failure = self._failure, ""
         return failure
 
     def _look_anew(self, failed: str) -> None:
-        """Begin again after a grasp that failed, or after a way on which the thing was lost.
+        """Begin the steps again after a grasp that failed, or after the thing was lost.
 
-        A hand that something held up begins from home, so that it comes to the thing from another side.
+        Where something stopped the hand before it arrived, all steps are made again, so that it approaches from home.
         """
         assert self._task is not None, "something was driven for it"
         self._steps, thing = list(self._all_steps), ""
@@ -175,7 +175,7 @@ class Preparation:
         self._looked_again.clear()
 
     def _another_look(self, words: str) -> Step | None:
-        """Return what is done before an unseen thing is looked for once more; None: it was looked for twice."""
+        """Return the motion before a thing that was not seen is looked for again; None: it was looked for twice."""
         if words in self._looked_again or self._task is None:
             return None
         self._looked_again.add(words)
@@ -187,10 +187,14 @@ class Preparation:
 
 
 def _further(missed: Point | None, seen: Point) -> Point:
-    """Return where a thing is to be grasped that is seen at a point [m], after fingers closed on nothing at another.
+    """Return the point [m] at which a thing is grasped next.
 
-    What fingers touch at its edge as they close is pushed out, to the side on which it was: the locator saw it too far
-    on the other side, and errs by as much again, since its error changes little from place to place.
+    Closing fingers that touch a thing at its edge push it out to the side on which it lay. So the locator had seen it
+    too far to the other side, and it does so again, since its error changes little from place to place.
+
+    Args:
+        missed: where it was seen when the fingers closed on nothing; None: they did not.
+        seen: where it is seen now.
     """
     if missed is None:
         return seen
@@ -202,7 +206,12 @@ def _further(missed: Point | None, seen: Point) -> Point:
 
 
 def _what_slipped(held_m: float | None, opening_m: float | None) -> str:
-    """Return, in words, that fingers which held something at an opening [m] do not any more; empty: they do."""
+    """Return, in words, that the thing between the fingers is lost; empty: they hold it still, or it is unknown.
+
+    Args:
+        held_m: [m] their opening when they took it; None: unknown.
+        opening_m: [m] their opening now; None: unknown.
+    """
     if held_m is None or opening_m is None or abs(opening_m - held_m) <= SLIPPED_M:
         return ""
     then, now = f"{100 * held_m:.1f} cm", f"{100 * opening_m:.1f} cm"

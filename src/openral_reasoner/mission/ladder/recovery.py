@@ -1,4 +1,4 @@
-"""Climbs the ladder (`rungs`) for a task that failed, and logs each rung with its reason."""
+"""Takes the next rung of the ladder (`rungs`) for a task that failed, and logs it with its reason."""
 
 from __future__ import annotations
 
@@ -28,34 +28,32 @@ from openral_reasoner.palette import Palette
 from openral_reasoner.plain_line import plain_line
 from openral_reasoner.planner import Plan, PlannedTask, Proposal
 
-_WAYS = {
+_CHANGES = {
     Rung.GO_ON: "it was still getting nearer, and goes on from where the arm stands",
     Rung.HOME: "again, from its start pose",
     Rung.RESTAGE: "again, from above the object",
     Rung.GRASP: "again, once a motion has put the object into the hand",
     Rung.MOTIONS: "now by motions",
 }
-"""What a rung changes, for the mission log."""
-
-
+"""What a rung changes in the next attempt, for the mission log."""
 _LAST = (Rung.DECOMPOSE, Rung.ASK, Rung.GIVE_UP)
-"""Rungs that come when nothing here can do it; why not is said before."""
+"""Rungs that come when no skill or motion is left to try; before them the log says why motions are not possible."""
 
 
 class Recovery:
-    """What happens to the failed task of one mission. Not thread-safe."""
+    """Decides what follows a failed attempt in one mission. Not thread-safe."""
 
     def __init__(self, ask: AskOperatorFor, config: DirectorConfig, experience: Experience) -> None:
-        """Begin with nothing to recover from.
+        """Begin without a failed attempt.
 
         Args:
             ask: asks the operator.
-            config: the limits.
-            experience: what was worth what before; asked when an attempt came to nothing, and told what became of it.
+            config: limits and time-outs.
+            experience: counts of how often each rung worked; they are read after a failure, and failures are added.
         """
         self._ask, self._config, self._experience = ask, config, experience
         self.can_locate = False
-        """Somebody answers where a thing is."""
+        """Whether the service that locates things is there."""
         self._rung: Rung | None = None
         self._judgement = Judgement(GateVerdict.RUNNING, "")
         self._wanted: tuple[str, Palette] | None = None
@@ -65,15 +63,15 @@ class Recovery:
 
     @property
     def waits(self) -> bool:
-        """A planner is asked for another way; nothing is to be run before it has answered."""
+        """Whether the answer of a planner to `take_wanted` is awaited, before which nothing is run."""
         return self._rung is not None
 
     def forget(self) -> None:
-        """Another mission begins."""
+        """Drop what a planner was asked, since another mission begins."""
         self._rung = self._wanted = None
 
     def take_wanted(self) -> tuple[str, Palette] | None:
-        """What a planner shall be asked now, each thing once: words of a task, and the palette for them."""
+        """Return once what a planner is to be asked: the words of a task, and the palette to plan with."""
         wanted, self._wanted = self._wanted, None
         return wanted
 
@@ -92,23 +90,23 @@ class Recovery:
         Args:
             mission: its current task failed.
             palette: what may be used now.
-            judgement: why it failed.
+            judgement: of the attempt.
             now: this moment.
-            lost: its skill is gone, so there is no use in trying again.
-            made: the attempt was made; else what its way needs before it did not work.
+            lost: whether its skill is gone, so that it is not tried with it again.
+            made: whether the attempt was made; else its preparation failed, without which it is not made.
         """
         task = mission.tasks[mission.active_task]
         self._palette, self._judgement = palette, judgement
         failed = f"attempt {task.attempts} failed: {judgement.reason}"
         self._what = failed if made else f"it was not possible by {task.way}"  # why was said before
         if mission.open_ended and task.ended_as_asked:
-            mission.abandon(now.stamp_s, judgement.reason)  # its agent decides what comes next
+            mission.abandon(now.stamp_s, judgement.reason)  # the agent decides what comes next
             return
         if judgement.verdict is GateVerdict.UNVERIFIED and not self._tries_unverified(mission, task, now):
             self._ask_whether_done(mission, task, now)
             return
         if judgement.verdict is GateVerdict.UNVERIFIED:
-            task.failed.append(task.way or FIRST)  # no count: it may have worked
+            task.failed.append(task.way or FIRST)  # it is not counted as a failure, since it may have worked
         elif lost:
             task.tries = max(task.tries, self._config.max_attempts)
         elif not judgement.broken_off:
@@ -116,7 +114,7 @@ class Recovery:
         self._take(self._next(mission, task, now), mission, task, now)
 
     def first_way(self, mission: Mission, task: Task, palette: Palette, now: Instant) -> None:
-        """Choose the way in which a task is tried first, by what was counted; without counts it is the planned one."""
+        """Choose by the counts how a task is tried first; without counts it is tried as it was planned."""
         if mission.open_ended or task.attempts or task.way or task.climbed:
             return
         around = self._around(mission, palette, now)
@@ -130,9 +128,12 @@ class Recovery:
         mission.say(now.stamp_s, rung.value, f"first {self._told(rung, task)}: {worked}")
 
     def _tries_unverified(self, mission: Mission, task: Task, now: Instant) -> bool:
-        """Whether a task of which nobody can say if it is done is tried in another way: where no operator is asked and
-        a way is left, and it goes on or the end of the next attempt can be measured. Each other way looks at the world
-        anew, so what is done already is done again."""
+        """Return whether a task that could not be verified is tried in another way.
+
+        It is where no operator is asked and a rung is left that either goes on from where the arm stands, or whose end
+        can be measured by the locator. Other rungs locate the things anew, so a task that was done after all is done
+        again.
+        """
         if mission.open_ended or self._config.ask_patience_s > 0:
             return False
         around = self._around(mission, self._palette, now)
@@ -188,7 +189,7 @@ class Recovery:
         reason = self._judgement.reason
         if rung is Rung.RETRY:
             mission.say(now.stamp_s, rung.value, f"{self._what}; trying again")
-        elif rung in _WAYS:
+        elif rung in _CHANGES:
             task.climbed.append(rung.value)
             task.way, task.tries = rung.value, 0
             mission.say(now.stamp_s, rung.value, f"{self._what}; {self._told(rung, task)}")
@@ -212,16 +213,16 @@ class Recovery:
             mission.abandon(now.stamp_s, reason)
 
     def _told(self, rung: Rung, task: Task) -> str:
-        """What changes, for the mission log."""
+        """Return what a rung changes, for the mission log, with how often it worked before."""
         steps = f": {meaning_of(task.planned).steps}" if rung is Rung.MOTIONS else ""
         times = self._worked.get(rung.value, 0)
         before = (
             f" (so it worked {times} time{'s' if times > 1 else ''} before, after the same)" if times else ""
         )
-        return _WAYS[rung] + steps + before
+        return _CHANGES[rung] + steps + before
 
     def planned(self, mission: Mission, result: Proposal, now: Instant) -> None:
-        """The planner's answer to what was wanted."""
+        """Take the planner's answer: another skill or steps for the task; without them go on to the next rung."""
         rung, self._rung = self._rung, None
         task = mission.tasks[mission.active_task]
         steps = result.tasks if isinstance(result, Plan) else ()
@@ -257,7 +258,7 @@ class Recovery:
         self._ask(text, self._config.ask_patience_s, answered, now, AFTER_FAILURE)
 
     def _ask_whether_done(self, mission: Mission, task: Task, now: Instant) -> None:
-        """Nobody saw what became of the attempt: only the operator may say that it is done."""
+        """Ask the operator whether a task is done that could not be verified; without an operator it is abandoned."""
         reason = f"it could not be verified: {self._judgement.reason}"
         if mission.open_ended or self._config.ask_patience_s <= 0:
             mission.abandon(now.stamp_s, reason)

@@ -1,4 +1,4 @@
-"""What comes before an attempt, or in its place, by the way in which a task is tried: looks for things, and motions."""
+"""The steps before an attempt, or in place of it, by the rung that a task is tried by: locating things, and motions."""
 
 from __future__ import annotations
 
@@ -14,32 +14,35 @@ from openral_reasoner.palette import MOTION, Palette, Skill
 from openral_reasoner.planner import PlannedTask
 
 BRISK_M_S = 0.5
-"""[m/s] speed of the hand on its way to a start; the envelope and the arm may allow less."""
+"""[m/s] speed of the hand that is requested of motions; the envelope and the arm may allow less."""
 ROUGHLY_M = 0.02
-"""[m] from home where a hand is that only gets out of the picture; it need not come to rest."""
+"""[m] tolerance of a motion that only takes the hand out of the picture; it need not come to rest."""
 LIFT_M = 0.15
-"""[m] that a thing is lifted which is to be taken."""
+"""[m] that a thing is lifted where the task is to take it."""
 CARRY_M = 0.1
-"""[m] that a thing is lifted before the skill goes on, or before it is put down elsewhere."""
+"""[m] that a thing is lifted before the skill goes on with it, or before it is put down elsewhere."""
 STOPPED_ABOVE_M = 0.055
-"""[m] above a thing at which a hand that comes no lower still closes its fingers. Over the puck of MetaWorld the table
-stops it 3 cm above, the table's rim 4 cm, and the locator sees the puck up to 1.3 cm too low."""
-ABOVE_PLACE_M = 0.02
-"""[m] above a place at which the hand is to be: what it holds hangs a little lower."""
-HELD_WITHIN_M = 0.015
-"""[m] from there at which a thing is held: at the end of its reach the hand of MetaWorld stands 1 cm short."""
-APPROACH_M = 0.05
-"""[m] above that from which the hand comes down with it."""
-IN_THE_AIR_M = 0.05
-"""[m] above where a thing lay from which a place is taken to be in the air."""
-ABOVE_BUTTON_M = 0.06
-"""[m] above a thing from which it is pressed."""
-PRESS_M = 0.05
-"""[m] that it is pressed at most, counted from where it was seen."""
+"""[m] above a thing within which a hand that something stops still closes its fingers.
 
+At the puck of MetaWorld the table stops the hand 3 cm above it, and the table's rim 4 cm; the locator sees the puck up
+to 1.3 cm too low."""
+ABOVE_PLACE_M = 0.02
+"""[m] above a place to which the hand goes with a thing, which hangs a little lower than the fingers."""
+HELD_WITHIN_M = 0.015
+"""[m] tolerance of that motion: at the end of its reach the hand of MetaWorld stops 1 cm short."""
+APPROACH_M = 0.05
+"""[m] above a place from which the hand comes down with a thing."""
+IN_THE_AIR_M = 0.05
+"""[m] a place that is higher than the thing by more than this counts as in the air."""
+ABOVE_BUTTON_M = 0.06
+"""[m] above a thing from which the hand comes down to press it."""
+PRESS_M = 0.05
+"""[m] below the point where it is seen to which the hand comes down at most."""
 LOOK_HIGHER_M = 0.2
-"""[m] that the hand is raised by where a thing is not seen. In MetaWorld the hand at home hides a strip behind it, and
-of sixty pucks outside the range of training three; from here all three are seen."""
+"""[m] by which the hand is raised where a thing is not seen.
+
+In MetaWorld the hand at home hides a strip behind it, and so three of sixty pucks that lay outside the range of
+training; with the hand raised all three are seen."""
 
 Point = tuple[float, float, float]
 """[m] in the world frame of the scene."""
@@ -49,38 +52,43 @@ Points = Mapping[str, Point]
 
 @dataclass(frozen=True)
 class Find:
-    """A look for a thing."""
+    """A step that locates a thing."""
 
     words: str
+    """By which it is named."""
 
 
 @dataclass(frozen=True)
 class Drive:
-    """A motion, and what for."""
+    """A step that is a motion."""
 
     motion: Skill
     params: Mapping[str, Any]
     why: str
+    """What it does, for the mission log, as words that follow its name."""
     presses: bool = False
-    """It is meant to be stopped by what it presses: where it ended says nothing."""
+    """It ends where the thing that it presses stops it, so it does not fail by not arriving."""
     takes: bool = False
     """It takes a thing into the hand, and ends with it there."""
     carries: bool = False
     """It begins and ends with a thing in the hand."""
     looks: bool = False
-    """It takes the hand to where it hides other things than before; how near it gets does not matter."""
+    """It takes the hand out of the camera's way, so it does not fail by not arriving."""
 
 
 MakeDrive = Callable[[Points], Drive]
-"""The motion, once the things are found that were looked for before it."""
+"""Returns the motion, once the things of the earlier steps are located."""
 Step = Find | MakeDrive
 
 
 def steps_of(task: Task, palette: Palette, config: DirectorConfig) -> Sequence[Step]:
-    """Return what comes before the next attempt at a task, or, where `is_all` says so, in its place.
+    """Return the steps before the next attempt at a task, or in place of it where `is_all`.
 
-    Before a thing is looked for that motions shall take, the hand goes about home, if it can, so that it does not stand
-    before it; nothing else moves before all things are found.
+    Before things are located that motions are to handle, the hand goes near its start, if it can, so that it does not
+    hide them; no other motion comes before all of them are located.
+
+    Raises:
+        LookupError: a motion is no longer in the palette.
     """
     if task.way == Rung.GO_ON.value:
         return []
@@ -96,7 +104,7 @@ def steps_of(task: Task, palette: Palette, config: DirectorConfig) -> Sequence[S
 
 
 def look_higher(task: Task, palette: Palette, thing: str) -> Step | None:
-    """Return the motion after which a thing is looked for once more that is not seen; None: there is no such motion."""
+    """Return the motion after which a thing that was not seen is looked for again; None: there is none."""
     hand, home = task.report.hand if task.report else None, palette.motion("home")
     if hand is None or home is None:
         return None
@@ -106,15 +114,15 @@ def look_higher(task: Task, palette: Palette, thing: str) -> Step | None:
 
 
 def steps_anew(steps: Sequence[Step], task: Task, palette: Palette) -> tuple[Sequence[Step], str]:
-    """Return what is done once a grasp has failed or was lost, and the thing that has to be looked for anew.
+    """Return the steps after a grasp that failed or was lost, and the words of the thing to locate anew.
 
-    The hand stands about where the thing is. It is opened and raised on the spot, no higher than where the skill
-    begins: so it hides other parts of the picture than from home, and is sooner at the thing again. Places have not
-    moved.
+    The hand is near the thing. It is opened and raised on the spot, to the height of the skill's start pose: so it
+    hides other parts of the picture than from home, and has a shorter way back. Places are not located again, since
+    they have not moved.
 
     Args:
-        steps: the whole preparation, of which the grasp was one.
-        task: its report says where the hand is.
+        steps: all steps of the preparation.
+        task: its report holds the position of the hand.
         palette: of the motions.
     """
     thing, home = meaning_of(task.planned).thing, palette.motion("home")
@@ -140,18 +148,24 @@ def _rise(home: Skill, hand: Point, height_m: float, why: str, fingers: str) -> 
 
 
 def is_all(task: Task) -> bool:
-    """Whether its motions take the place of the attempt."""
+    """Return whether the task is done by motions alone, in place of an attempt of its skill."""
     return task.way == Rung.MOTIONS.value
 
 
 def needs_its_steps(task: Task) -> bool:
-    """Whether the way is nothing without them: the attempt would be the one that failed before."""
+    """Return whether an attempt without its steps would be the one that failed before, so that it is not made."""
     return task.way in (Rung.RESTAGE.value, Rung.GRASP.value, Rung.MOTIONS.value)
 
 
 def _to_start(task: Task, palette: Palette, within_m: float = 0.0, *, carries: bool = False) -> list[Step]:
-    """The hand goes to where the skill begins the task, or at least `within_m` [m] of it; after a failure it lets go
-    what it holds, or carries it."""
+    """Return the motion to where the skill begins the task; none where there is no need or no such motion.
+
+    Args:
+        task: after a failure the hand opens first, unless it `carries` something.
+        palette: of the motions.
+        within_m: [m] least tolerance.
+        carries: the hand holds a thing and keeps it.
+    """
     skill, home = task.planned.skill, palette.motion("home")
     start = skill.start_of(task.planned.skill_task)
     if skill.kind == MOTION or home is None or (start is None and not task.way):
@@ -170,7 +184,7 @@ def _to_start(task: Task, palette: Palette, within_m: float = 0.0, *, carries: b
 
 
 def _above(task: Task, palette: Palette, config: DirectorConfig) -> list[Step]:
-    """The hand goes above the object that the words name first."""
+    """Return the steps that take the hand above the object that the task's words name first."""
     thing, move_to = things_of(task.planned)[0], _of(palette, "move_to")
 
     def above(points: Points) -> Drive:
@@ -182,10 +196,10 @@ def _above(task: Task, palette: Palette, config: DirectorConfig) -> list[Step]:
 
 
 def motion_steps(planned: PlannedTask, palette: Palette) -> Sequence[Step]:
-    """Return a whole task as motions, those of `meaning_of`; empty: its words mean none.
+    """Return the steps that do a whole task by the motions of `meaning_of`; empty: its words mean none.
 
     Raises:
-        LookupError: a motion that it takes is not in the palette.
+        LookupError: a motion is not in the palette.
     """
     meaning = meaning_of(planned)
     thing, place = meaning.thing, meaning.place
@@ -213,7 +227,7 @@ def _pick(palette: Palette, thing: str, lift_m: float) -> MakeDrive:
 
 
 def _put(palette: Palette, planned: PlannedTask, place: str) -> MakeDrive:
-    """Let the thing go at a place; hold it there if the task ends so, or if the place is in the air."""
+    """Return the motion that puts the thing at a place, or holds it there where the task ends so or in the air."""
     place_at, move_to = _of(palette, "place_at"), _of(palette, "move_to")
     thing, holds = meaning_of(planned).thing, planned.leaves == "object"
 
@@ -246,10 +260,10 @@ def _at(points: Points, thing: str, above_m: float = 0.0) -> list[float]:
 
 
 def _of(palette: Palette, name: str) -> Skill:
-    """Return a motion that `rungs` found to be there.
+    """Return a motion of the palette.
 
     Raises:
-        LookupError: it is gone since.
+        LookupError: it has gone since `rungs` found it there.
     """
     motion = palette.motion(name)
     if motion is None:

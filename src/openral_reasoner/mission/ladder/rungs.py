@@ -1,15 +1,15 @@
-"""What is tried after a failed attempt: a ladder, of which every rung changes something and is climbed once.
+"""What is tried after a failed attempt: a ladder whose rungs each change something, and are each taken once.
 
     go on -> motions -> the object in the hand -> home -> restage above the object -> another skill -> other steps
           -> ask the operator -> give up
 
-An attempt that ran its course and failed is not repeated from where the arm stands: of 69 such repetitions one
-succeeded, of 60 that began with a drive to the start pose 18 (MetaWorld's MT10, unseen states). It has not run its
-course where progress still rose when its time was up: then it is given as much time again, once (`Rung.GO_ON`). One
-that was broken off, because a node died or refused it, proves nothing about the skill and is made again (`Rung.RETRY`).
+An attempt that ended by its own failure is not repeated from where the arm stands: 1 of 69 such repetitions succeeded,
+and 18 of 60 that began with a drive to the start pose (MetaWorld's MT10, unseen states). Where progress was still
+rising when the time was up, the attempt is given as much time again, once (`Rung.GO_ON`). An attempt that was broken
+off, because a node died or refused it, says nothing about the skill and is repeated (`Rung.RETRY`).
 
-A mission in the hands of a language model has the first repetition and the last rung only: what lies between is the
-model's own choice of the same ways (`Steering`).
+In a mission that an agent steers there are `Rung.RETRY` and `Rung.GIVE_UP` alone; the agent itself chooses among the
+rungs between them (`Steering`).
 """
 
 from __future__ import annotations
@@ -32,17 +32,23 @@ class Rung(str, Enum):
 
     RETRY = "retry"
     GO_ON = "go on"
-    """The attempt is taken up where the arm stands, since it was still getting nearer."""
+    """The attempt goes on from where the arm stands, since progress was still rising."""
     HOME = "home"
+    """The attempt is repeated from the start pose of the skill."""
     RESTAGE = "restage"
+    """The attempt is repeated from above the task's object."""
     OTHER_SKILL = "other skill"
+    """A planner chooses another skill for the task."""
     GRASP = "grasp"
     """A motion takes the object and carries it to where the skill begins, which goes on with it in the hand."""
     MOTIONS = "motions"
     """Motions do the whole task; a measurement, or the reward monitor, says whether they did."""
     DECOMPOSE = "decompose"
+    """A planner replaces the task by the steps of a playbook."""
     ASK = "question"
+    """The operator decides."""
     GIVE_UP = "abandoned"
+    """The task is abandoned, and the mission with it."""
 
 
 EXPECTED = {
@@ -53,44 +59,44 @@ EXPECTED = {
     Rung.OTHER_SKILL: 0.28,
     Rung.DECOMPOSE: 0.27,
 }
-"""Share of failed attempts that a rung is taken to rescue before anything was counted; it gives their usual order.
-Where a thing is held (MetaWorld's MT10), motions to places known to 3 cm rescued 45 of 68 that home and repetition had
-not, and home 18 of 60. Of 23 whose grasp was opened in the lift, and which had begun at the start pose, the thing put
-into the hand rescued 12, home and restage none."""
+"""Share of failed attempts after which a rung is expected to succeed while nothing was counted; it orders the rungs.
+
+Measured on tasks of MetaWorld's MT10 in which a thing is held: motions to places known to 3 cm succeeded after 45 of 68
+failures that home and repetition had not solved, and home after 18 of 60. Of 23 attempts that began at the start pose
+and whose gripper was opened in the lift, `GRASP` solved 12, home and restage none."""
 EXPECTED_FIRST = 0.7
-"""Share of tasks that the planned skill is taken to solve at its first attempt before anything was counted."""
+"""Share of tasks that the planned skill is expected to solve at its first attempt while nothing was counted."""
 WAYS = (Rung.HOME, Rung.RESTAGE, Rung.GRASP, Rung.MOTIONS)
-"""Rungs that try a task anew with what is here, without a planner or an operator."""
+"""Rungs that need neither a planner nor the operator."""
 FIRST_WAYS = (Rung.GRASP, Rung.MOTIONS)
-"""Ways that can come before the planned attempt; the others only change where it begins."""
+"""Rungs that can replace the first attempt; the other `WAYS` only change where it begins."""
 MOST_MOTIONS = 2
-"""Motions that one task takes; of those that it may need, the slowest are counted."""
+"""Motions that one task takes at most; the slowest of those that it may need are counted."""
 PATIENCE_MOTION_S = 10.0
-"""[s] that a motion is taken to need where its skill does not say."""
+"""[s] that a motion is expected to take where its skill does not say."""
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a rung needs besides the task."""
+    """What is available for a rung, besides the task."""
 
     palette: Palette
-    """What may be used now."""
+    """The skills that may be used now."""
     can_locate: bool
-    """Somebody answers where a thing is."""
+    """Whether the service that locates things is there."""
     left_s: float
     """[s] node clock until the mission's time is up."""
     outcomes: Outcomes
-    """What the rungs were worth before."""
+    """Counts of how often each rung worked."""
     worked: Mapping[str, int] = field(default_factory=dict)
-    """How often each rung worked before, where the same ways had failed."""
+    """How often each rung worked in earlier missions after the same rungs had failed."""
 
 
 def first_rung(task: Task, around: Surroundings, config: DirectorConfig) -> Rung | None:
-    """Return the way in which a task is tried first; None: as it was planned.
+    """Return the rung by which a task is tried first; None: as it was planned.
 
-    Counts alone can say that something else than the planned skill comes first: that a way worked more often, whatever
-    came before it, than the skill's first attempts did. Without counts the skill is expected to work more often than
-    any way.
+    A rung comes first only where it was counted to succeed more often than the first attempts of the planned skill.
+    Without counts the planned skill is expected to succeed more often than any rung.
     """
     ways = [way for way in FIRST_WAYS if way.value not in config.left_out]
     costs = {way: way_cost(way, task, around, config) for way in ways}
@@ -105,14 +111,14 @@ def first_rung(task: Task, around: Surroundings, config: DirectorConfig) -> Rung
 def next_rung(
     task: Task, mission: Mission, around: Surroundings, config: DirectorConfig, judgement: Judgement
 ) -> Rung:
-    """Where a task goes from a failed attempt.
+    """Return the rung that is taken after a failed attempt.
 
     Args:
-        task: it failed; `tries` counts the attempts since the last rung, `climbed` the rungs that were used up.
-        mission: holds the task.
-        around: what can be used.
-        config: the limits.
-        judgement: why it failed.
+        task: that failed; `tries` counts the attempts since the last rung, `climbed` holds the rungs that were taken.
+        mission: of the task.
+        around: what is available.
+        config: limits and time-outs.
+        judgement: of the attempt.
     """
     time_enough = _cost_s(task.planned.skill, config) <= around.left_s
     if judgement.broken_off and task.tries < config.max_attempts and time_enough:
@@ -129,8 +135,10 @@ def next_rung(
 
 
 def _expected(rung: Rung, task: Task, around: Surroundings) -> float:
-    """Return the share of successes that is expected of a rung; the planned attempt, where it was not made, begins at
-    its start pose as HOME does."""
+    """Return the share of successes, 0..1, that is expected of a rung.
+
+    Where the planned attempt was not made yet, HOME stands for it, since it begins at the same pose.
+    """
     skill, name, also = task.planned.skill.name, task.planned.skill_task, around.worked.get(rung.value, 0)
     if rung is Rung.HOME and task.failed and FIRST not in task.failed:
         return around.outcomes.expected(skill, name, FIRST, EXPECTED_FIRST, also)
@@ -138,7 +146,7 @@ def _expected(rung: Rung, task: Task, around: Surroundings) -> float:
 
 
 def _possible(task: Task, mission: Mission, around: Surroundings, config: DirectorConfig) -> Sequence[Rung]:
-    """The rungs that there is means and time for, in no order."""
+    """Return the rungs for which there are the means and the time, in no order."""
     palette, again_s = around.palette, _cost_s(task.planned.skill, config)
     costs = {way: cost for way in WAYS if not isinstance(cost := way_cost(way, task, around, config), str)}
     if len(task.tried) < config.max_skills and (others_ := others(palette, task).skills):
@@ -153,7 +161,7 @@ def _possible(task: Task, mission: Mission, around: Surroundings, config: Direct
 
 
 def way_cost(way: Rung, task: Task, around: Surroundings, config: DirectorConfig) -> float | str:
-    """Return the time [s] that trying a task in one of `WAYS` may take, or, in words, why there are no means for it."""
+    """Return the time [s] that one of `WAYS` may take for a task, or why it is not possible, in words."""
     planned, meaning = task.planned, meaning_of(task.planned)
     needed: tuple[str, ...] = {
         Rung.HOME: ("home",),
@@ -184,7 +192,7 @@ def way_cost(way: Rung, task: Task, around: Surroundings, config: DirectorConfig
 
 
 def why_no_motions(task: Task, around: Surroundings, config: DirectorConfig) -> str:
-    """Return why a task that nobody could do is not done by motions either; empty: they were tried."""
+    """Return why a task is not done by motions; empty: they were tried, are left out, or the task is a motion."""
     if Rung.MOTIONS.value in (*task.climbed, *config.left_out) or task.planned.skill.kind == MOTION:
         return ""
     cost = way_cost(Rung.MOTIONS, task, around, config)
@@ -194,22 +202,22 @@ def why_no_motions(task: Task, around: Surroundings, config: DirectorConfig) -> 
 
 
 def _cost_s(skill: Skill, config: DirectorConfig) -> float:
-    """[s] that an attempt with a skill may take."""
+    """Return the time [s] that an attempt with a skill may take."""
     usual_s = PATIENCE_MOTION_S if skill.kind == MOTION else config.default_deadline_s
     return skill.max_execution_s or usual_s
 
 
 def others(palette: Palette, task: Task) -> Palette:
-    """The policies that have not failed at a task, without playbooks: one skill for one task."""
+    """Return the palette of the policies that were not tried at a task yet, without motions and playbooks."""
     tried = {*task.tried, task.planned.skill.name}
     return Palette(tuple(s for s in palette.skills if s.name not in tried and s.kind != MOTION))
 
 
 def recoveries(palette: Palette) -> Palette:
-    """The palette with the playbooks for failures, and no others: other steps for one task."""
+    """Return the palette with the playbooks for failures alone, which a task can be decomposed by."""
     return Palette(palette.skills, recoveries=tuple(book for book in palette.playbooks if book.failures))
 
 
 def _loops(mission: Mission) -> bool:
-    """A loop counts the tasks that it repeats, so none of them may become several."""
+    """Return whether a mission has loops or guards: they count tasks, so none of these may be decomposed."""
     return any(task.planned.until or task.planned.guard for task in mission.tasks)

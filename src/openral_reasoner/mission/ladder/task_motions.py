@@ -1,8 +1,7 @@
-"""What the words of a task mean as motions: a closed table of verbs, and the things that they are about.
+"""The meaning of a task's words as motions: a fixed table of verbs, and the things that they are applied to.
 
-Motions know no words, and no order of the hand is made of more than what stands here: one thing is taken, put at
-another one, pressed from above, or reached. Which way a drawer or a door goes no word says, so opening and closing mean
-no motions.
+A task can be done by motions if one thing is taken, put at another one, pressed from above, or reached. Opening and
+closing mean no motions, since no word says in which direction a drawer or a door moves.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _VERBS: Mapping[Verb, str] = {
     Verb.PRESS: "press push hit",
     Verb.REACH: "reach touch go move",
 }
-"""Words of each verb, the first verb that fits counts; to put something needs a second thing, the place."""
+"""Words of each verb. The first verb that fits counts; PUT fits only where a second thing, the place, is named."""
 MOTIONS: Mapping[Verb, tuple[str, ...]] = {
     Verb.TAKE: ("pick_at",),
     Verb.PUT: ("pick_at", "move_to", "place_at"),
@@ -42,28 +41,28 @@ MOTIONS: Mapping[Verb, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Meaning:
-    """A task as motions."""
+    """A task in terms of motions."""
 
     verb: Verb | None
-    """None: its words mean no motions."""
+    """What is done; None: the task's words mean no motions."""
     thing: str
-    """What it is done to, a word of the skill's `objects`; empty: the words name none."""
+    """The thing that it is done to, one of the skill's `objects`; empty: the words name none."""
     place: str = ""
-    """Where it is put."""
+    """The thing at which it is put; empty: the verb is not PUT."""
 
     @property
     def motions(self) -> tuple[str, ...]:
-        """Names of the motions; none: it cannot be done by motions."""
+        """Names of the motions that it may need; none: it cannot be done by motions."""
         return MOTIONS[self.verb] if self.verb and self.thing else ()
 
     @property
     def holds(self) -> bool:
-        """Something is between the fingers while it is done."""
+        """Whether the fingers hold a thing while it is done."""
         return bool(self.thing) and self.verb in (Verb.TAKE, Verb.PUT)
 
     @property
     def can_be_measured(self) -> bool:
-        """How far one thing is from another says whether it is done."""
+        """Whether the distance between two things says if it is done."""
         return self.verb is Verb.PUT and bool(self.thing and self.place)
 
     @property
@@ -75,7 +74,7 @@ class Meaning:
 
 
 def meaning_of(planned: PlannedTask) -> Meaning:
-    """Return what a task means as motions."""
+    """Return the meaning of a task's words."""
     things = things_of(planned)
     thing, place = (*things, "", "")[:2]
     said = {stem(word) for word in _words(planned)}
@@ -88,10 +87,10 @@ def meaning_of(planned: PlannedTask) -> Meaning:
 
 
 def things_of(planned: PlannedTask) -> Sequence[str]:
-    """Return the objects of the skill that a task's words name, in their order.
+    """Return the objects of the skill that a task's words name, in the order in which they are named.
 
-    An object of several words is named by all of them, one after the other, or by the last alone where no other object
-    is named there: "the red cube" is the red cube and no other, "the handle" may be the door handle.
+    An object of several words is named by all of them in a row, or by the last one alone where no other object is named
+    at that place: "the red cube" names the red cube only, "the handle" may name the door handle.
     """
     said = [stem(word) for word in _words(planned)]
     named: dict[int, str] = {}
@@ -107,7 +106,7 @@ def things_of(planned: PlannedTask) -> Sequence[str]:
 
 
 def _end_of(phrase: Sequence[str], said: Sequence[str]) -> int | None:
-    """Return where the last word of a phrase first stands behind its others; None: nowhere."""
+    """Return the index in `said` of the last word of the first occurrence of a phrase; None: there is none."""
     ends = range(len(phrase) - 1, len(said))
     return next((end for end in ends if [*said[end - len(phrase) + 1 : end + 1]] == [*phrase]), None)
 

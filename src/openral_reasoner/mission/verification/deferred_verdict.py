@@ -1,4 +1,4 @@
-"""Puts off the judgement of an attempt until what can still be found out about its end is known."""
+"""Defers the judgement of an attempt until the locator has measured its end, or the reward monitor was asked again."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Say = Callable[[float, str, str], None]
 
 
 class Verification:
-    """First the locator measures, then the reward monitor is asked what it did not see. Not thread-safe."""
+    """Verifies one attempt at a time, by the locator, or by asking the reward monitor. Not thread-safe."""
 
     def __init__(self, say: Say, patience_s: float) -> None:
-        """Begin with nothing to verify.
+        """Begin without an attempt.
 
         Args:
             say: writes the mission log.
-            patience_s: [s] wall time for which a monitor that is away is waited for.
+            patience_s: [s] wall time that a missing reward monitor is waited for.
         """
         self._say = say
         self._second, self._measurement = SecondLook(patience_s), Measurement()
@@ -32,29 +32,29 @@ class Verification:
 
     @property
     def waits(self) -> bool:
-        """An attempt is not yet judged."""
+        """Whether the judgement of an attempt is deferred."""
         return self._second.waits or self._measurement.waits
 
     def forget(self) -> None:
-        """Another mission begins."""
+        """Drop all state, since another mission begins."""
         self._second.attempt_begins()
         self._measurement.forget()
 
     def attempt_begins(self, points: Mapping[str, Point], hand: Point | None = None) -> None:
-        """Take what `Measurement.knows` takes; what was missed before does not count any more."""
+        """Begin another attempt; the arguments are those of `Measurement.knows`."""
         self._second.attempt_begins()
         self._measurement.knows(points, hand)
 
     def monitor(self, silent: bool, there: bool) -> None:
-        """Take in whether the monitor owes readings, and whether it is in the graph."""
+        """Take in whether readings of the running goal are overdue, and whether the monitor is in the graph."""
         self._second.monitor(silent, there)
 
     def perception(self, can_locate: bool) -> None:
-        """Take in whether somebody answers where a thing is."""
+        """Take in whether the service that locates things is there."""
         self._measurement.can_locate = can_locate
 
     def begin(self, judgement: Judgement, task: Task, now: Instant) -> bool:
-        """Return whether the judgement of an attempt at a task is put off; what for is logged."""
+        """Defer the judgement of an attempt, if its end can be verified, and log how; return whether it is deferred."""
         self._task = task
         if put_off := self._second.begin(judgement, task, now.wall_s):
             self._say(now.stamp_s, "monitor", put_off)
@@ -65,7 +65,7 @@ class Verification:
         return True
 
     def due(self, now: Instant) -> Sequence[Command] | Judgement:
-        """Return what is to be asked now, or the judgement. Called only while it `waits`."""
+        """Return the commands that are due, or the judgement once it is known. Called only while it `waits`."""
         if not self._measurement.waits:
             return self._second.due(now.wall_s)
         due = self._measurement.due(now.wall_s)
@@ -78,11 +78,11 @@ class Verification:
         return self._measurement.found(key, point)
 
     def seen(self, key: int, holds: bool | None, why: str) -> tuple[bool, Judgement | None]:
-        """Take an answer to `AskWorld`; return whether it was asked for here, and the judgement, if it was put off."""
+        """Take an answer to `AskWorld`; return whether it was asked for here, and the judgement, if one is deferred."""
         return (True, self._second.judge(holds, why)) if key == KEY else (False, None)
 
     def _is_asked_about(self, judgement: Judgement, now: Instant) -> bool:
-        """Let the monitor say what motions came to, where nothing was measured; return whether it is asked."""
+        """Ask the monitor about a task that motions did and that was not measured; return whether it is asked."""
         task = self._task
         if task is None or judgement.verdict is not GateVerdict.UNVERIFIED or not is_all(task):
             return False

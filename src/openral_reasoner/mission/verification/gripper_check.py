@@ -1,7 +1,7 @@
-"""What the fingers say against a task that the reward monitor calls done.
+"""Checks a success of the reward monitor by the opening of the fingers.
 
-A task that ends with a thing in the hand is not done where the fingers hold nothing. Pictures of a hand that waves at
-the goal look much like those of one that brought something there; how far the fingers are apart is measured.
+A task that ends with a thing in the hand is not done where the fingers hold nothing. In pictures an empty hand at the
+goal looks much like one that holds the thing; the opening of the fingers is measured.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from openral_reasoner.mission.mission import Task
 
 
 def contradiction(task: Task, fingers: FingerTravel | None) -> str:
-    """Return what the fingers say against it that a task is done, as the end of its newest goal tells; empty: nothing.
+    """Return why a task is not done although the reward monitor calls it done; empty: nothing contradicts it.
 
     Args:
-        task: the reward monitor calls it done.
-        fingers: how far the robot's fingers go; None: nobody knows.
+        task: with the report of its newest goal.
+        fingers: opening of the robot's fingers, empty and closed; None: unknown.
     """
     opening_m = task.report.gripper_m if task.report else None
     if fingers is None or opening_m is None or task.planned.leaves != "object":

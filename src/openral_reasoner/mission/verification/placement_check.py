@@ -1,11 +1,11 @@
 """Measures by the locator whether a thing is where its task puts it.
 
-The reward monitor judges by pictures of the whole scene and is calibrated on films of policies: it abstains from many
-attempts, and from most that motions made. Where a task means that one thing is put at another (`task_motions`), the
-distance between the two says more. It decides where nobody else could, and it overrules a monitor that calls done what
-lies elsewhere; in between, and where the locator does not see both, what was judged before stands. A hand that hides
-most of the thing makes the locator err by a few centimetres: there a hand that took it by motions, and whose fingers
-have not moved since, says where it is.
+The reward monitor judges pictures of the whole scene and is calibrated on rollouts of policies: it abstains from many
+attempts, and from most of those that motions made. Where a task puts one thing at another (`task_motions`), the
+distance between the two is more reliable. It decides where the monitor abstained, and it overrules a monitor that calls
+a task done whose thing lies elsewhere. At distances between the two thresholds, and where the locator does not find
+both, the earlier judgement stands. A hand that hides most of the thing makes the locator err by a few centimetres; if
+it took the thing by motions and its fingers have not moved since, the hand's position counts as the thing's.
 """
 
 from __future__ import annotations
@@ -22,25 +22,26 @@ from openral_reasoner.mission.verify_gate import GateVerdict, Judgement
 from openral_reasoner.palette import MOTION
 
 THERE_M = 0.04
-"""[m] from a place within which a thing is at it. The locator's error is 2.1 cm in one answer of ten, and a task of
-MetaWorld's is done within 5 or 7 cm."""
+"""[m] distance up to which a thing is at a place.
+
+The locator's error is above 2.1 cm in one answer of ten, and tasks of MetaWorld count as done within 5 or 7 cm."""
 ELSEWHERE_M = 0.1
-"""[m] from a place from which on a thing is not at it."""
+"""[m] distance from which on a thing is not at a place."""
 PATIENCE_S = 20.0
 """[s] wall time that one answer of the locator may take."""
 KEY = -1000
 """Keys of `FindThing` are below it; those of a preparation are positive."""
 MEASURED = "was measured"
-"""Words of every verdict by measure."""
+"""Words that the reason of every judgement by distance holds."""
 _OPEN = (GateVerdict.SUCCEEDED, GateVerdict.UNVERIFIED)
-"""Verdicts that a measurement can change: one of failure comes from an attempt that went on until it was over."""
+"""Verdicts that a measurement can change. A stalled attempt, or one at its deadline, has failed in any case."""
 
 
 class Measurement:
     """Measures the end of one attempt at a time. Not thread-safe; times are monotonic, [s]."""
 
     def __init__(self) -> None:
-        """Begin with nothing to measure, and nobody who answers where a thing is."""
+        """Begin without an attempt and without a locator."""
         self.can_locate = False
         self._key = KEY
         self._judged: Judgement | None = None
@@ -57,22 +58,25 @@ class Measurement:
         return self._judged is not None
 
     def forget(self) -> None:
-        """Another mission begins; an answer that is still on its way counts no more."""
+        """Drop all state, since another mission begins; answers that still come are ignored."""
         self._judged, self._asked_wall_s, self._known, self._hand = None, None, {}, None
 
     def knows(self, points: Mapping[str, Point], hand: Point | None) -> None:
-        """Take where things were found before an attempt: a place that a thing covers is not seen any more.
+        """Take where things were located before an attempt, since a place may be covered by the thing afterwards.
 
         Args:
-            points: [m] by the words that they were looked for with.
-            hand: [m] where the hand is at the end of motions, with the thing between its fingers; None: it holds
-                nothing, or more than these motions follows.
+            points: [m] by the words that the things are named with.
+            hand: [m] where the hand is at the end of the motions that do the task, with the thing between its fingers;
+                None: it holds nothing, or an attempt of a skill follows.
         """
         self._known, self._hand = dict(points), hand
 
     def begin(self, judgement: Judgement, task: Task) -> str:
-        """Put a judgement off until the thing and its place are measured, and say so; empty: there is nothing to
-        measure."""
+        """Defer a judgement until the thing and its place are located.
+
+        Returns:
+            What is asked, for the mission log; empty: the judgement is not deferred.
+        """
         meaning, known, self._known = meaning_of(task.planned), self._known, {}
         if not (self.can_locate and meaning.can_be_measured) or judgement.broken_off:
             return ""
@@ -84,7 +88,7 @@ class Measurement:
         return f"{judgement.reason}; where are the {meaning.thing} and the {meaning.place}?"
 
     def due(self, wall_s: float) -> list[FindThing] | Judgement:
-        """Return what is to be looked for now, or the judgement once everything was found or something was not."""
+        """Return what is to be located now, or the judgement once both things, or one of them not, were found."""
         assert self._judged is not None, "asked only while it waits"
         missing = [words for words in self._wanted if words not in self._points]
         if not missing:
@@ -95,7 +99,7 @@ class Measurement:
         return self._end(self._judged) if wall_s - self._asked_wall_s > PATIENCE_S else []
 
     def found(self, key: int, point: Point | None) -> bool:
-        """Take the answer to the `FindThing` of that key; return whether it still counts."""
+        """Take the answer to the `FindThing` of a key; return whether it was still awaited."""
         if self._judged is None or key != self._key or self._asked_wall_s is None:
             return False
         missing = next(words for words in self._wanted if words not in self._points)
@@ -125,7 +129,7 @@ class Measurement:
         return self._by_hand(replace(judged, reason=f"{judged.reason}; {reason}"))
 
     def _by_hand(self, judged: Judgement) -> Judgement:
-        """Judge by where the hand is that still holds the thing, since it hides most of it from the locator."""
+        """Return a success where the hand that holds the thing is at its place, else the earlier judgement."""
         if self._hand is None or self._place not in self._points:
             return judged
         away_m = dist(self._hand, self._points[self._place])
@@ -136,5 +140,5 @@ class Measurement:
 
 
 def is_measuring(key: int) -> bool:
-    """Whether the `FindThing` of that key asks for what is measured, and not for where a motion shall go."""
+    """Return whether the `FindThing` of this key is for a measurement, and not for a motion."""
     return key < KEY

@@ -1,5 +1,8 @@
-"""What the reward monitor is asked after the fact: an attempt that it did not see to its end because it was away, and
-motions in the place of a task, which measured that they arrived and not what came of it."""
+"""Asks the reward monitor after an attempt whether its task is done, where no reading has judged it.
+
+This is so where the monitor was away during the attempt, and where motions did the task: they measure that they
+arrived, and not what came of it.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,17 @@ from openral_reasoner.mission.verify_gate import GateVerdict, Judgement
 from openral_reasoner.planner import PlannedTask
 
 KEY = -2
-"""Of the one `AskWorld` of a second look."""
+"""Key of the one `AskWorld` of a second look."""
 
 
 class SecondLook:
     """Waits for the monitor, then asks it once. Not thread-safe; times are monotonic, [s]."""
 
     def __init__(self, patience_s: float) -> None:
-        """Begin with nothing to look at.
+        """Begin without an attempt.
 
         Args:
-            patience_s: how long the monitor is waited for.
+            patience_s: wall time that a missing monitor is waited for.
         """
         self._patience_s = patience_s
         self._first: Judgement | None = None
@@ -30,19 +33,19 @@ class SecondLook:
 
     @property
     def waits(self) -> bool:
-        """A task is not yet judged."""
+        """Whether the judgement of an attempt is deferred."""
         return self._first is not None
 
     def attempt_begins(self) -> None:
-        """What was missed before does not count any more."""
+        """Begin another attempt; that the monitor was away before is forgotten."""
         self._first, self._missed = None, False
 
     def monitor(self, silent: bool, there: bool) -> None:
-        """Take in whether the monitor owes readings, and whether it is in the graph."""
+        """Take in whether readings of the running goal are overdue, and whether the monitor is in the graph."""
         self._missed, self._there = self._missed or silent, there
 
     def begin(self, judgement: Judgement, task: Task, wall_s: float) -> str:
-        """Put a judgement off and return why; empty: there is no reason to."""
+        """Defer a judgement, and return why, for the mission log; empty: it is not deferred."""
         if (
             judgement.verdict is GateVerdict.SUCCEEDED
             and task.stands_for
@@ -55,7 +58,7 @@ class SecondLook:
         return ""
 
     def after_motions(self, planned: PlannedTask, wall_s: float) -> str:
-        """Motions in the place of a task are done: let the monitor say whether it is, and return why."""
+        """Defer the judgement of a task whose motions have ended, and return why, for the mission log."""
         first = unseen(planned)
         self._put_off(first, planned, wall_s)
         return f"{first.reason}; the reward monitor is asked"
@@ -65,7 +68,7 @@ class SecondLook:
         self._until_wall_s = wall_s + self._patience_s
 
     def due(self, wall_s: float) -> list[AskWorld] | Judgement:
-        """What is to be asked now, or the judgement where the monitor does not come back."""
+        """Return what is to be asked now, or the first judgement where the monitor does not come back in time."""
         if self._first is not None and not self._asked and not self._there and wall_s > self._until_wall_s:
             first, self._first = self._first, None
             return first
@@ -76,7 +79,7 @@ class SecondLook:
         return [AskWorld(KEY, Condition(text=f'"{planned.text}" is done', task=planned.instruction))]
 
     def judge(self, holds: bool | None, why: str) -> Judgement | None:
-        """The judgement, by what the monitor sees now; None: nothing was put off."""
+        """Return the judgement by the monitor's answer; where it cannot tell, the first one; None: none is deferred."""
         first, self._first = self._first, None
         if first is None or holds is None:
             return first
@@ -87,7 +90,7 @@ class SecondLook:
 
 
 def unseen(planned: PlannedTask) -> Judgement:
-    """Return what is known of a task when the motions in its place are done."""
+    """Return the judgement of a task whose motions have ended, before anything verified it."""
     return Judgement(
         GateVerdict.UNVERIFIED, f'the motions for "{planned.text}" are done, and whether it is nobody saw'
     )

@@ -1,7 +1,7 @@
 """Conditions and loops of a plan: what must hold before a task runs, and what ends a repetition.
 
-They are plain data beside a `PlannedTask`, so that a mission can be written down and taken up again. A plan stays a
-flat list: a guard says how many tasks from its own on it governs, a loop how many tasks up to its own it repeats.
+They are plain data of a `PlannedTask`, so that a mission can be recorded and resumed. A plan stays a flat list: a guard
+says how many tasks from its own on it governs, a loop how many tasks up to its own it repeats.
 """
 
 from __future__ import annotations
@@ -9,21 +9,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 MAX_ROUNDS = 10
-"""A loop ends after so many rounds, whatever the condition says."""
+"""Rounds after which a loop ends, whether its condition holds or not."""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """Something about the world that is so, or is not: "the drawer is open"."""
+    """A statement about the world, such as "the drawer is open", or its negation."""
 
     text: str
     """The operator's words, without a "not"."""
     task: str
-    """Words of the task that makes it so, for the reward monitor: "open the drawer"."""
+    """Words, for the reward monitor, of the task that makes it true: "open the drawer"."""
     undone: str = ""
-    """Words of the task that undoes it, "close the drawer"; empty: no skill here undoes it."""
+    """Words of the task that makes it false, "close the drawer"; empty: no skill here does."""
     negated: bool = False
-    """It holds if the task does not count as done."""
+    """Whether the condition holds where the statement is false."""
 
     @property
     def question(self) -> str:
@@ -33,23 +33,23 @@ class Condition:
 
 @dataclass(frozen=True)
 class Guard:
-    """Decided once, when its first task is about to begin."""
+    """A condition that decides once, before its first task begins, which tasks run."""
 
     condition: Condition
     span: int = 1
     """Tasks, from this one on, that run only if the condition holds."""
     otherwise: int = 0
-    """Tasks behind those that run only if it does not."""
+    """Tasks after those that run only if it does not."""
     wait: bool = False
-    """Wait for it, up to the director's `condition_patience_s`, and do nothing if it never comes."""
+    """Whether the condition is waited for, up to the director's `condition_patience_s`."""
 
 
 @dataclass(frozen=True)
 class Until:
-    """Asked each time its task, the last of the loop, is done."""
+    """A condition that ends a loop; it is evaluated each time its task, the last of the loop, is done."""
 
     condition: Condition
     span: int = 1
-    """Tasks, up to this one, that are done again while the condition does not hold."""
+    """Tasks up to this one that are repeated while the condition does not hold."""
     rounds: int = MAX_ROUNDS
-    """Rounds that are left, this one included; at least 1."""
+    """Rounds that are left, the present one included; at least 1."""

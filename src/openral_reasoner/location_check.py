@@ -1,4 +1,4 @@
-"""Whether an answer about where a thing is may be believed: its frame, its numbers, its age, its uncertainty."""
+"""Checks the answer of a locator before it is used: its frame, its numbers, its age and its uncertainty."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 from openral_reasoner.plain_line import plain_line
 
 FRAME = "world"
-"""Frame in which motions are ordered."""
+"""Frame of the goals of motions."""
 MAX_AGE_S = 2.0
-"""[s] an older picture says too little about where a thing is now."""
+"""[s] greatest age of the picture in which a thing was located."""
 MAX_SIGMA_M = 0.05
-"""[m] a point that is less certain than this, along any axis, is no place to send a hand to."""
+"""[m] greatest standard deviation of the point along any axis."""
 
 Point = tuple[float, float, float]
 """[m] in the world frame of the scene."""
 
 
 def point_of(response: Any, prefix: str = "") -> tuple[Point | None, str]:
-    """Return the point of a `Locate` response, or None, and why.
+    """Return the point [m] of a `Locate` response, or None, and in words how it was found or why it is refused.
 
     Args:
-        response: of the locator.
+        response: `openral/srv/Locate` response; None: there was none.
         prefix: of the frames of the deployment.
     """
     if response is None or not response.ok:

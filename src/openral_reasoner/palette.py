@@ -34,7 +34,7 @@ class SkillTask:
 
 @dataclass(frozen=True)
 class Skill:
-    """What a policy node tells about itself in `openral/msg/SkillInfo`."""
+    """A skill as its policy node announces it in `openral/msg/SkillInfo`."""
 
     name: str
     """Manifest name, owner/rskill-x."""
@@ -64,12 +64,11 @@ class Skill:
 
     @property
     def judges_itself(self) -> bool:
-        """Whether its own result says how it ended: an analytic motion measures where it arrived, and no reward
-        model was shown it."""
+        """Whether its own result says how it ended, as a motion's does, which measures where it arrived."""
         return self.kind == MOTION
 
     def start_of(self, task: str) -> StartPose | None:
-        """Where the hand stands when it begins a task; None: nobody recorded it."""
+        """Return where the hand stands when the skill begins a task; None: it was not recorded."""
         known = {start.task: start for start in self.start_poses}
         return known.get(task) or known.get(None)
 
@@ -95,20 +94,20 @@ class Palette:
     playbooks: tuple[Procedure, ...] = ()
     """Written procedures whose skills are all here."""
     recoveries: tuple[Procedure, ...] = ()
-    """Those of them that may take the place of a task that failed, while another way is looked for."""
+    """Playbooks whose steps may replace a failed task; set only while such steps are planned."""
 
     def find(self, name: str) -> Skill | None:
-        """The skill of that manifest name, if it may be used now."""
+        """Return the skill of a manifest name; None: it may not be used now."""
         return next((skill for skill in self.skills if skill.name == name), None)
 
     def motion(self, name: str) -> Skill | None:
-        """The motion of that name, such as `home` or `move_to`, if it may be used now."""
+        """Return the motion of a name such as `home` or `move_to`; None: it may not be used now."""
         ending = f"/rskill-motion-{name.replace('_', '-')}"
         return next((s for s in self.skills if s.kind == MOTION and s.name.endswith(ending)), None)
 
     @property
     def has_policies(self) -> bool:
-        """Some usable skill is more than a motion."""
+        """Whether some usable skill is not a motion."""
         return any(skill.kind != MOTION for skill in self.skills)
 
 
@@ -119,7 +118,7 @@ def build_palette(
     commercial: bool = True,
     scene_tasks: Collection[str] = (),
 ) -> Palette:
-    """Choose the usable ones of the deployed skills.
+    """Return the usable skills of those that are deployed, and why the others are not.
 
     Args:
         deployed: one entry for each policy node in the graph.

@@ -17,7 +17,7 @@ from openral_reasoner.palette import Palette, Skill
 
 @dataclass(frozen=True)
 class PlannedTask:
-    """One task with the skill that shall do it."""
+    """One task, and the skill that is to do it."""
 
     text: str
     """The operator's words for this task."""
@@ -41,12 +41,12 @@ class PlannedTask:
 
     @property
     def leaves(self) -> str:
-        """What is in the hand when it is done: nothing, object, anything."""
+        """What is in the hand after the task: nothing, object, anything."""
         return next((task.leaves for task in self.skill.tasks if task.id == self.skill_task), "anything")
 
     @property
     def meant(self) -> str:
-        """What will be done, in the skill's own words."""
+        """The task in the skill's own words."""
         return next(
             (task.phrase for task in self.skill.tasks if task.id == self.skill_task), self.instruction
         )
@@ -61,7 +61,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class CannotDo:
-    """The sentence, or a part of it, cannot be done; nothing of it may be executed."""
+    """The sentence, or a part of it, cannot be done, so nothing of it is executed."""
 
     reason: str
     """Why, as half a sentence."""
@@ -77,12 +77,12 @@ class CannotDo:
 
 @dataclass(frozen=True)
 class Ask:
-    """The words may mean something that can be done, but not surely enough to do it unasked."""
+    """The sentence may mean tasks that can be done, but not clearly enough to do them without asking."""
 
     reason: str
     """Why, as half a sentence."""
     options: tuple[Plan, ...]
-    """What may be meant, the likeliest first; at least one."""
+    """The plans that may be meant, the likeliest first; at least one."""
 
     @property
     def question(self) -> str:
@@ -92,7 +92,7 @@ class Ask:
 
     @property
     def sentence(self) -> str:
-        """The answer where nobody can be asked."""
+        """The answer to the operator where no question is asked."""
         return f"I did nothing: {self.reason}. {self.question}"
 
 
@@ -100,7 +100,7 @@ Proposal = Plan | Ask | CannotDo
 
 
 class Planner(Protocol):
-    """Turns words into a plan over the skills at hand; may take seconds, in a thread of its own."""
+    """Turns a sentence into a plan with the usable skills. It may take seconds, in a thread of its own."""
 
     def plan(self, sentence: str, palette: Palette) -> Proposal:
         """Return a plan for the whole sentence, a question about it, or why there is neither."""

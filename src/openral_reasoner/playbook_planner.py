@@ -1,4 +1,4 @@
-"""Puts the steps of playbooks in the place of what they answer; another planner plans them like any order."""
+"""Replaces orders that a playbook answers by its steps, which another planner then plans like any order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CLAUSE = re.compile(r"\s*(?:[;\n]|,?\s*\b(?:and\s+)?then\b)\s*", re.IGNORECASE)
 
 
 class PlaybookPlanner:
-    """A planner before another one. Steps are not looked up in playbooks again, so that no two can call each other."""
+    """A planner in front of another one. Steps are not looked up in playbooks again, so no two can call each other."""
 
     def __init__(self, planner: Planner) -> None:
         self._planner = planner

@@ -1,4 +1,4 @@
-"""When a playbook is meant: an order or a failure in other words than its own."""
+"""Whether an order, or the words of a task that failed, matches one that a playbook is written for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from openral_reasoner.word_stems import FILLERS, stem, words
 
 
 def means_one_of(sentence: str, sentences: Iterable[str]) -> bool:
-    """Whether a sentence is one of some others, but for inflections and words without a meaning."""
+    """Return whether a sentence equals one of some others, apart from inflections and the words of `FILLERS`."""
     said = _meaning(sentence)
     return bool(said) and any(said == _meaning(other) for other in sentences)
 

@@ -1,4 +1,4 @@
-"""What a prompt must be before it is an order: short, of characters that are seen, with an id of a usual length."""
+"""Checks of a prompt before it is read as an order: its length, its characters, its id."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ MAX_SEEN = 1024
 """Ids that are remembered, the newest ones."""
 _WHITE = "\n\r\t"
 _DIRECTION = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""They turn the direction of writing, so that a text is read otherwise than it is shown."""
+"""Characters that change the direction of writing, so that a text can look different from what it says."""
 
 
 def why_refused(prompt_id: str, text: str) -> str:
-    """Return why a prompt is no order whatever it says; empty: it may be one."""
+    """Return why a prompt is refused whatever it says; empty: it is not."""
     if len(prompt_id) > MAX_ID or not prompt_id.isprintable():
         return f"its id is not a line of at most {MAX_ID} characters"
     if len(text) > MAX_CHARACTERS:
@@ -45,7 +45,7 @@ class SeenIds:
         self._ids: OrderedDict[str, None] = OrderedDict()
 
     def add(self, prompt_id: str) -> bool:
-        """Remember an id; False: it was known."""
+        """Remember an id, and return whether it was new."""
         prompt_id = prompt_id[: MAX_ID + 1]
         fresh = prompt_id not in self._ids
         self._ids[prompt_id] = None

@@ -1,10 +1,10 @@
-"""The lifecycle node `reasoner`: brings the graph's events to the director, and back its commands.
+"""The lifecycle node `reasoner`: passes the graph's events to the director, and carries out its commands.
 
-Progress comes from the topic `progress` alone, not from the monitor's service: a reading there
-names the goal it belongs to, so that one of an earlier attempt can never be taken for the running one, and
-its absence is noticed without a request that might hang. Deadlines are on the node's clock, liveness on the
-monotonic clock. All callbacks run on one thread and none of them waits; whoever plans, which may take long,
-has a thread of its own (`PlanningService`).
+Attempts are judged by the topic `progress` and not by the monitor's service: a reading on the topic names the goal that
+it belongs to, so one of an earlier attempt is never taken for the running one, and a missing reading is noticed without
+a call that might hang. Deadlines are on the node's clock, time-outs of other nodes on the monotonic clock. All
+callbacks run on one thread, and none of them blocks; planning, which may take long, has a thread of its own
+(`PlanningService`).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ from openral_rskill.license import accepts_noncommercial
 
 TICK_S = 0.1
 IGNORED_PERIOD_S = 5.0
-"""[s] between two warnings about messages that are not to be trusted."""
+"""[s] between two warnings about messages that are ignored."""
 
 
 class ReasonerNode(GuardedCallbacks, LifecycleNode):
@@ -88,7 +88,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             ("resume", ""),
         ):
             self.declare_parameter(name, default)
-        # What the policy nodes may load, their operator having accepted its terms, may be used, too.
+        # Where the operator has accepted non-commercial licences, such skills may be used, too.
         commercial = not accepts_noncommercial()
         for name, flag in (("autostart", True), ("exit_when_done", False), ("commercial", commercial)):
             self.declare_parameter(name, flag)
@@ -106,7 +106,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._watch: MonitorWatch
         self._changed = True
         self._shown: tuple[Mission, MissionState] | None = None
-        """What was published last."""
+        """The mission that was published last, and its state then."""
         self._ended_wall_s: float | None = None
         self._director = Director(self._note)
         self._planning = PlanningService(self._director, self._planner)
@@ -174,7 +174,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: State) -> TransitionCallbackReturn:
-        """Listen; take up the mission that a crash broke off, or the parameter `mission` as the first prompt."""
+        """Subscribe; resume an interrupted mission, or take the parameter `mission` as the first prompt."""
         for kind, topic, callback, qos in (
             (SkillInfo, "skills", self._on_skill, SKILLS),
             (Prompt, "prompt", self._on_prompt, 10),
@@ -210,16 +210,16 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             self._run(self._director.prompt(uuid4().hex, ordered, self._now()))
 
     def on_deactivate(self, state: State) -> TransitionCallbackReturn:
-        """Stop the mission and stop listening."""
+        """Stop the mission and destroy the subscriptions."""
         self._run(self._director.stop_all("stopped: the reasoner was deactivated", self._now()))
         self._flush()
         self._release()
         return super().on_deactivate(state)
 
     def on_cleanup(self, state: State) -> TransitionCallbackReturn:
-        """Forget everything."""
+        """Free everything that `on_configure` made."""
         self._goals.close()
-        self._end_thinking()
+        self._close_planning()
         self.destroy_publisher(self._chunks)
         if self._publisher is not None:
             self._publisher.close()
@@ -234,12 +234,12 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._record = None
 
     def on_shutdown(self, state: State) -> TransitionCallbackReturn:
-        """Let go of the planner's thread."""
+        """End the planner's thread, and destroy the subscriptions."""
         self._release()
-        self._end_thinking()
+        self._close_planning()
         return TransitionCallbackReturn.SUCCESS
 
-    def _end_thinking(self) -> None:
+    def _close_planning(self) -> None:
         self._planning.close()
         for served in (self._perception, self._locator):
             if served:
@@ -254,7 +254,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._listeners.clear()
 
     def _settings(self, prefix: str, defaults: BaseModel) -> dict[str, Any]:
-        """Every field of a settings model is a parameter of the node."""
+        """Declare a parameter for each field of a settings model, and return their values."""
         names = {name: f"{prefix}.{name}" for name in type(defaults).model_fields}
         for name, parameter in names.items():
             if not self.has_parameter(parameter):
@@ -326,10 +326,10 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._goals.retry()
         self._run(self._director.tick(self._now()))
         self._flush()
-        self._farewell()
+        self._end_when_done()
 
     def _look_for_lost_nodes(self) -> None:
-        """A policy node that left the graph, or hangs, takes its skill and its goal with it."""
+        """Tell the director of policy nodes that left the graph or hang, and of a reward monitor that falls silent."""
         now = self._now()
         for skill, reason in self._skill_registry.take_lost(now.wall_s):
             self._director.skill_lost(skill.name, reason, now)
@@ -343,7 +343,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             self._director.mission.say(now.stamp_s, "monitor", news)
 
     def _give_up(self, why: str) -> None:
-        """A bug in the look at the mission: nobody watches it, so it ends, and the arm is stopped."""
+        """End the mission as failed and stop all motion, since `_tick`, which watches it, has raised."""
         self._run(
             [
                 *self._director.stop_all(f"the mission failed: {why}", self._now(), MissionState.FAILED),
@@ -370,11 +370,11 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
                 self._stop_everything(command.goal)
 
     def _stop_everything(self, goal: str) -> None:
-        """Cancel all goals of all skills here, announced or not; let the bridge drop a goal's chunks."""
+        """Cancel all goals of all skills, announced or not; have the bridge drop the chunks of a goal (hex UUID)."""
         for server in {*self._skill_registry.servers, *skill_actions(self)}:
             self._goals.stop(server)
         if goal and self._chunks is not None:
-            self._chunks.publish(ActionChunk(goal_id=goal))  # without steps: this goal has ended
+            self._chunks.publish(ActionChunk(goal_id=goal))  # a chunk without steps ends its goal
 
     def _on_answer(self, key: int, goal_id: str, accepted: bool) -> None:
         self._run(self._director.goal_answered(key, goal_id, accepted, self._now()))
@@ -388,7 +388,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._run(self._director.found(key, point, why, self._now()))
         self._flush()
 
-    # -- words -------------------------------------------------------------------------------------
+    # -- log and record ----------------------------------------------------------------------------
 
     def _note(self, entry: LogEntry) -> None:
         self._changed = True
@@ -410,7 +410,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._changed = False
         mission, (before, shown) = self._director.mission, self._shown or (None, None)
         if before is not None and before is not mission and before.state is not shown:
-            self._publish(before)  # who follows the mission that was replaced learns its end
+            self._publish(before)  # for those who follow the mission that was replaced
         self._shown = (mission, mission.state)
         self._publish(mission)
 
@@ -421,7 +421,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             self._record.state(mission)
 
     def interrupted(self) -> None:
-        """Write the mission off, in the run folder and to everybody who listens; nothing else is sent any more."""
+        """End the mission as stopped, record and publish that, and wait until it is delivered."""
         if self._director.mission.state is MissionState.ACTIVE:
             self._director.mission.end(
                 MissionState.STOPPED, self._now().stamp_s, "stopped: the process was interrupted"
@@ -430,7 +430,8 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         if self._publisher is not None:
             self._publisher.wait_until_delivered()
 
-    def _farewell(self) -> None:
+    def _end_when_done(self) -> None:
+        """Let the process end `DELIVERY_S` after the mission has ended, where `exit_when_done` is set."""
         if not (
             self.get_parameter("exit_when_done").value
             and self._director.mission.state.ended

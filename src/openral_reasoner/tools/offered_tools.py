@@ -1,4 +1,4 @@
-"""Where a server of tools gets them from: what a reasoner offers, and how one of them is called."""
+"""The interface between a server of tools and a reasoner: which tools it offers, and how one is called."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ToolSource(Protocol):
         ...
 
     async def call(self, who: str, tool: str, arguments: Mapping[str, Any], progress: CallProgress) -> Reply:
-        """Call a tool and wait for its end, however long that takes; to cancel it breaks the call off.
+        """Call a tool and wait for its end, however long that takes. Cancelling the coroutine cancels the call.
 
         Args:
             who: what the client calls itself.

@@ -1,9 +1,9 @@
-"""Calls of agents outside the reasoner, such as the clients of `openral mcp`: the same tools under the same gates.
+"""Calls of agents outside the reasoner, such as clients of `openral mcp`: the same tools under the same gate.
 
-A session is one such agent. Its first call that belongs to a mission begins one, if no other is in work; whatever it
-asks for then goes through `Steering`, as with a language model inside. An operator's words, or the E-stop, end the
-mission as they end any other; in the next one of that session the operator must allow the first motion. Every call and
-its answer is a line of the mission log. A session that goes away or breaks off a call ends its mission: the arm holds.
+A session is one such agent. Its first call that belongs to a mission begins one, if no other is in work; its requests
+then go through `Steering`, like those of a language model inside. The operator and the E-stop end its mission as any
+other; in the next mission of that session the operator must permit the first motion. Each call and its answer are steps
+of the mission log. The mission of a session that goes away or cancels a call is stopped, and the arm holds.
 """
 
 from __future__ import annotations
@@ -34,14 +34,13 @@ from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.mission import LogEntry, Mission, MissionState
 from openral_reasoner.mission.planning_service import PlanningService
 from openral_reasoner.plain_line import plain_line
+from openral_reasoner.tools.table import MAX_LOG
 from openral_reasoner.tools.tool import Tool, parse_arguments
 
 MAX_SESSIONS = 32
-"""Sessions that are remembered; the oldest gives way."""
-MAX_LOG = 256
-"""Steps of the mission log that are kept for `mission_log`."""
+"""Sessions that are remembered; then the oldest one without a mission is forgotten."""
 IDLE_S = 600.0
-"""[s] wall time without a call after which a session's mission ends."""
+"""[s] wall time without a call after which a session's mission is stopped."""
 MAX_CALLS = 400
 """Calls of one mission that belong to it."""
 MAX_ANSWER = 1000
@@ -57,6 +56,7 @@ class Call:
     who: str
     """What the agent calls itself; for the log and for questions to the operator."""
     approve_each: bool
+    """Whether each of its motions needs the operator's permission."""
     tool: str
     arguments: str
     """JSON object."""
@@ -74,7 +74,7 @@ class _Session:
     """Of the mission."""
     last_wall_s: float = 0.0
     interrupted: bool = False
-    """Somebody else ended its last mission."""
+    """Somebody else stopped its last mission."""
 
 
 class OutsideCalls:
@@ -92,10 +92,10 @@ class OutsideCalls:
 
         Args:
             director: holds the mission.
-            planning: serves its requests.
-            table: the tools as they are now.
-            state: what the tool `state` tells, as plain values.
-            log: takes the calls and their answers.
+            planning: carries out its requests.
+            table: returns the tools that are offered now.
+            state: returns what the tool `state` tells, as plain values.
+            log: called with a step of the mission log for each call and each answer.
         """
         self._director, self._planning = director, planning
         self._table, self._state, self._log = table, state, log
@@ -104,12 +104,12 @@ class OutsideCalls:
         self._now_s = 0.0
 
     def heard(self, entry: LogEntry) -> None:
-        """A step of the mission log, for those who ask for the log."""
+        """Keep a step of the mission log for the tool `mission_log`."""
         if entry.kind not in ("reading", "call", "reply"):
             self._steps.append(entry)
 
     def call(self, call: Call, answer: Answer, now: Instant) -> list[Command]:
-        """Serve one call; its answer may come later, and comes always."""
+        """Serve one call; `answer` is called exactly once, now or later."""
         self._now_s = now.stamp_s
         session = self._session(call, now)
         asked = self._request(call)
@@ -125,18 +125,18 @@ class OutsideCalls:
         return self._serve(session, asked, answered, now)
 
     def broken_off(self, call: Call, now: Instant) -> list[Command]:
-        """The client gave up a call that was not answered yet: what it asked for must not go on."""
+        """Stop the mission of a session that cancelled an unanswered call, unless the call only read something."""
         tool = next((tool for tool in self._table() if tool.name == call.tool), None)
         return [] if tool is not None and tool.reads else self._leave(call.session, "broke off its call", now)
 
     def gone(self, session: str, now: Instant) -> list[Command]:
-        """The session's node left the graph."""
+        """Stop the mission of a session whose node left the graph, and forget the session."""
         commands = self._leave(session, "went away", now)
         self._sessions.pop(session, None)
         return commands
 
     def tick(self, now: Instant) -> list[Command]:
-        """Look at the time, and at how missions ended; call it often."""
+        """Stop missions of idle sessions, and notice how missions ended; called often."""
         self._now_s = now.stamp_s
         commands: list[Command] = []
         for name, session in list(self._sessions.items()):
@@ -146,7 +146,7 @@ class OutsideCalls:
         return commands
 
     def progress(self, session: str) -> tuple[float, str] | None:
-        """How far the session's mission is, 0..1 or -1, and its last words; None: it has none."""
+        """Return the progress, 0..1 or -1, and the message of the session's mission; None: it has no active one."""
         held = self._sessions.get(session)
         if held is None or held.mission is None or held.mission.state is not MissionState.ACTIVE:
             return None
@@ -195,7 +195,7 @@ class OutsideCalls:
         return []
 
     def _open(self, session: _Session, call: Call, request: Steered, now: Instant) -> str:
-        """See that the session has a mission; return why it may not have what it asks for, empty: it may."""
+        """Begin a mission for the session if it has none; return why its request is refused, empty: it is not."""
         if session.mission is None:
             if isinstance(request, Finish):
                 return "you have no mission; it begins with the first skill, question or word"
@@ -239,7 +239,7 @@ class OutsideCalls:
         return session
 
     def _look(self, session: _Session) -> None:
-        """See whether the session's mission has ended, and whether somebody else ended it."""
+        """Notice whether the session's mission has ended, and whether somebody else stopped it."""
         mission = session.mission
         if mission is None or (mission is self._director.mission and mission.state is MissionState.ACTIVE):
             return
@@ -259,10 +259,10 @@ class OutsideCalls:
         self._forget(session)
         return self._director.stop(f"stopped: {session.who} {how}", now)
 
-    # -- words -------------------------------------------------------------------------------------
+    # -- the log -----------------------------------------------------------------------------------
 
     def _note(self, mission: Mission | None, kind: str, words: str) -> Mission | None:
-        """Write a line about a call into the log of a mission, or of none; return the mission."""
+        """Log a step about a call, in a mission or without one; return the mission."""
         entry = LogEntry(self._now_s, kind, words, mission.id if mission else "")
         self._log(replace(entry, task=mission.active_task) if mission else entry)
         return mission

@@ -1,7 +1,7 @@
-"""The table of tools: all that an agent may ask for. What is not in it cannot be called, over whatever it is offered.
+"""The table of tools: everything that an agent can ask for, however it is connected.
 
-An agent outside the reasoner gets more than a language model inside, which is told the mission and the skills in its
-first message: the state, the log, the skills with their parameters, a stop, and the end of the mission.
+An agent outside the reasoner gets more tools than a language model inside, which is told the mission and the skills in
+its first message: the state, the log, the skills with their parameters, a stop, and the end of the mission.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from openral_reasoner.tools.tool import Arguments, Tool
 STOP = "stop"
 """Name of the tool that ends all motion."""
 MAX_LOG = 256
-"""Steps of the mission log that one call reads."""
+"""Steps of the mission log that are kept for the tool `mission_log`, and that one call reads at most."""
 
 
 class MissionEnd(BaseModel):
@@ -59,17 +59,17 @@ def inside_table(
     locates: bool = False,
     writer: str = "language model",
 ) -> tuple[Tool, ...]:
-    """Return the tools of a language model in the reasoner, but for the one that ends its mission.
+    """Return the tools of a language model in the reasoner, without the one that ends its mission.
 
     Args:
         palette: the usable skills.
         cameras: their names.
-        sees: the agent takes images.
-        memory: notes; None: it keeps none.
-        locates: something in the graph answers where a thing is.
-        writer: who the agent's notes are from.
+        sees: whether the agent takes images.
+        memory: notes; None: the agent keeps none.
+        locates: whether the service that locates things is there.
+        writer: the source that the agent's notes are given.
     """
-    tools = [*map(skill_tool, palette.skills), *_talking()]
+    tools = [*map(skill_tool, palette.skills), *_mission_tools()]
     tools += _notes(memory, writer) if memory is not None else []
     tools += [_playbook(palette)] if palette.playbooks else []
     tools += [_look(cameras)] if cameras and sees else []
@@ -97,7 +97,7 @@ def _text(description: str, longest: int = MAX_WORDS) -> dict[str, Any]:
     return {"type": "string", "description": description, "maxLength": longest}
 
 
-def _talking() -> list[Tool]:
+def _mission_tools() -> list[Tool]:
     steps = {"type": "array", "items": _text("one step in plain words"), "maxItems": 20}
     return [
         Tool(

@@ -1,6 +1,6 @@
-"""One tool of an agent: what it is called, what it takes, what it asks for, and whether it moves anything.
+"""One tool of an agent: its name, its arguments, the request that it makes, and whether it moves anything.
 
-A tool knows nothing of how it is offered: `openral_reasoner.llm.tools` makes tools of a language model from the table,
+How a tool is offered is decided elsewhere: `openral_reasoner.llm.tools` makes tools of a language model from the table,
 `openral_reasoner.mcp` those of an MCP server.
 """
 
@@ -32,7 +32,7 @@ class Tool:
     schema: Mapping[str, Any]
     """JSON Schema of the arguments, an object."""
     ask: Callable[[Arguments], Request | Reply]
-    """What checked arguments ask for; a reply where nobody has to be asked."""
+    """Returns the request of checked arguments, or the reply where no request is needed."""
     moves: bool = False
     """It may move the arm, or change what the arm will do."""
     reads: bool = False
@@ -40,10 +40,10 @@ class Tool:
     stops: bool = False
     """It ends all motion, whatever is wrong with its arguments."""
     gate_judges: bool = False
-    """The values are judged by the mission's gate, which also writes its refusals down; here only their types are."""
+    """The values are checked by the mission's gate, which also logs its refusals; here only their types are."""
 
     def refusal(self, arguments: Arguments) -> str:
-        """Return why the arguments are refused, in words for whoever gave them; empty: they are not."""
+        """Return why the arguments are refused, in words for the agent; empty: they are not."""
         try:
             check_goal_params(
                 self.name, _types_only(self.schema) if self.gate_judges else self.schema, arguments
@@ -57,7 +57,7 @@ class Tool:
 
 
 def parse_arguments(text: str) -> Arguments | str:
-    """Return the arguments of a call that came as JSON, or why they are none; an empty text: no arguments."""
+    """Return the arguments of a call from JSON, or why they are refused; an empty text: no arguments."""
     if len(text) > MAX_ARGUMENTS:
         return f"refused: the arguments have {len(text)} characters; send at most {MAX_ARGUMENTS}"
     try:

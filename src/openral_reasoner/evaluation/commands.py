@@ -39,6 +39,7 @@ def evaluate_command(
     from rich.progress import Progress
 
     from openral_core.cli.tables import console
+    from openral_core.errors import UsageError
     from openral_reasoner.deployment import Deployment
     from openral_reasoner.evaluation.score import evaluate, report, summary
     from openral_reasoner.evaluation.suite import DEFAULT, load_suite
@@ -48,9 +49,11 @@ def evaluate_command(
     if out is not None:
         check_file(out, "--out")
     loaded = load_suite(suite or DEFAULT)
+    if base_url and not model:
+        raise UsageError("--base-url needs --model; without it the offline planner is judged")
     section = {name: value for name, value in (("model", model), ("base_url", base_url)) if value}
     _check_options(section)
-    # What the command line says goes before the environment, which goes before a scene.
+    # Options take precedence over the environment, which takes precedence over a scene.
     unsaid = {
         key: value for key, value in os.environ.items() if key.removeprefix(PREFIX).lower() not in section
     }
@@ -73,7 +76,7 @@ def evaluate_command(
 
 
 def _check_options(section: dict[str, str]) -> None:
-    """Raise UsageError where an option is none that a model can be asked by; the text names the option."""
+    """Raise UsageError where the value of an option cannot name a model or its endpoint; the text names the option."""
     from openral_core.errors import UsageError
     from openral_core.schema import faults_of
     from openral_reasoner.llm.settings import ModelSettings

@@ -1,8 +1,8 @@
-"""What the reward monitor is worth: the same missions with and without it, over skills that stall half of the time.
+"""An ablation of the reward monitor: the same missions with and without it, with skills of which every second stalls.
 
-Director, gate and ladder are the real ones, the clock is simulated. Each attempt is decided by a coin before it begins:
-it works after some seconds, or it makes a little progress and stops there. No skill knows which; it runs until it is
-told to end or its deadline passes, as a policy does.
+Director, gate and ladder are the real ones, the clock is simulated. A random number decides before each attempt whether
+it succeeds after some seconds, or makes a little progress and stops there. A skill runs until it is cancelled or its
+deadline passes, as a policy does.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NOISE = 0.03
 DEADLINE_S = 12.0
 """[s] of an attempt."""
 LOOK_S = 5.0
-"""[s] an operator takes to look and answer."""
+"""[s] that the operator takes to look and answer."""
 LIMIT_S = 3600.0
 """[s] simulated time of one mission."""
 TASKS = ("open the drawer", "close the drawer", "open the window", "close the window", "press the button")
@@ -54,11 +54,11 @@ class Variant:
 
     name: str
     watched: bool
-    """A reward monitor sends readings."""
+    """Whether a reward monitor publishes readings."""
     skills: int = 2
-    """Skills that can do every task."""
+    """How many skills there are, each of which can do every task."""
     operator: bool = False
-    """Somebody answers questions, truthfully."""
+    """Whether an operator answers questions, correctly."""
 
 
 VARIANTS = (
@@ -71,12 +71,12 @@ VARIANTS = (
 
 @dataclass(frozen=True)
 class MissionOutcome:
-    """What came of one mission."""
+    """The outcome of one mission."""
 
     done: bool
-    """The world is as ordered, and the reasoner says so."""
+    """Whether the reasoner calls it done, and every task is."""
     claimed: bool
-    """The reasoner says that it is done."""
+    """Whether the reasoner calls it done."""
     seconds: float
     """[s] simulated time."""
     attempts: int
@@ -107,7 +107,7 @@ class _World:
         self.director.perception(can_locate=True)
 
     def run(self) -> MissionOutcome:
-        """Give the order, and let the mission come to its end."""
+        """Give the order, and simulate until the mission has ended."""
         director = self.director
         self._do(director.prompt("p", ", then ".join(self._tasks), Instant(self._now, self._now)))
         while not director.mission.state.ended and self._now < LIMIT_S:
@@ -134,7 +134,7 @@ class _World:
             self._end("DEADLINE", "deadline")
 
     def _reading(self, instruction: str, elapsed_s: float) -> ProgressReading:
-        """Progress rises to the end or to a stop; success says whether that end is there."""
+        """Return a noisy reading: progress rises to 1, or to 0.3 where the attempt stalls; success is high at 1."""
         works = np.isfinite(self._works_at)
         progress = min(1.0, elapsed_s / self._works_at) if works else min(0.3, elapsed_s / 8)
         success = 0.95 if instruction in self._finished else 0.5 * progress
@@ -142,7 +142,7 @@ class _World:
         return ProgressReading(self._now, *np.clip(heads, 0.0, 1.0).tolist())
 
     def _answer(self) -> None:
-        """The operator has a look, and says what is true; asked what to do, it is to be tried again."""
+        """Answer a question as an operator who looks does; asked what to do, that the task is tried again."""
         question = self.director.question
         if not question:
             self._asked_at = None
@@ -206,7 +206,7 @@ def run_variant(
 
 
 def row_of(variant: Variant, outcomes: Sequence[MissionOutcome]) -> dict[str, Any]:
-    """One line of the table as plain values."""
+    """Return the row of a variant as plain values: shares with a Wilson interval, and means."""
     done = sum(outcome.done for outcome in outcomes)
     low, high = wilson_interval(done, len(outcomes))
     return {
@@ -236,7 +236,7 @@ def _skill(slug: str) -> Skill:
 
 
 def _plan(sentence: str, palette: Palette) -> tuple[PlannedTask, ...]:
-    """Orders are made of the skills' own phrases: planning is not what is measured here."""
+    """Return the tasks of a sentence that is made of the skills' own phrases, since planning is not measured here."""
     skill = palette.skills[0]
     texts = sentence.split(", then ")
     return tuple(PlannedTask(text, skill, text.replace(" ", "-"), text, 1.0) for text in texts)

@@ -1,6 +1,6 @@
-"""The motions of a simulated deployment: they get where they are sent, and every object is found before them.
+"""The motions and the locator of a simulated deployment: every motion arrives, every object is found.
 
-Where things are afterwards is nowhere, so how far they are from their places is not measured.
+Things have no position that would change, so a measurement of where a thing is gets no answer.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ def with_motions(palette: Palette) -> Palette:
 def carry_out(
     director: Director, command: FindThing | SendGoal, now_s: float
 ) -> tuple[Sequence[Command], float]:
-    """Answer a question where a thing is, or make a motion that takes its time and ends well.
+    """Answer a `FindThing`, or carry out a motion, which succeeds after `MOTION_S`.
 
     Returns:
-        What the director wants next, and the simulated time [s] afterwards.
+        The director's next commands, and the simulated time [s] afterwards.
     """
     now = Instant(now_s, now_s)
     if isinstance(command, FindThing):

@@ -1,4 +1,4 @@
-"""What a planner is worth: rows, one a mission, and a table, one line a kind."""
+"""Judges a planner on written missions: one row a mission, and a summary, one entry a kind of mission."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from openral_reasoner.palette import Palette
 
 @dataclass(frozen=True)
 class MissionRow:
-    """One mission and what came of it."""
+    """One mission and its outcome."""
 
     kind: str
     say: str
@@ -29,9 +29,9 @@ class MissionRow:
     done: tuple[str, ...]
     state: str
     correct: bool
-    """Exactly the wanted tasks were done, in order, and the mission's end says so."""
+    """Whether exactly the wanted tasks were done, in order, and the mission ended accordingly."""
     wrong: int
-    """Goals for a task that the order does not contain."""
+    """Goals of tasks that were not ordered."""
     needless: int
     """Goals beyond those that were needed."""
     asked: int
@@ -40,11 +40,11 @@ class MissionRow:
     """[s] wall time."""
     message: str
     fallback: str = ""
-    """Why the model left the sentence to the offline planner, whose answer this then is; empty: it did not."""
+    """Why the offline planner planned the sentence in place of the model; empty: it did not."""
 
 
 class ModelUnreachedError(OpenralError):
-    """The model that was to be judged did not answer the first sentence, so that nothing can be said about it."""
+    """The language model did not answer the first sentence, so there is nothing to judge."""
 
 
 def evaluate(
@@ -94,7 +94,7 @@ def _run(written: WrittenMission, palette: Palette, make_agent: MakeAgent | None
     succeeded = state is MissionState.DONE
     fitting = succeeded == (bool(written.do) and written.reachable)
     if not written.do and written.kind == "conditional":
-        fitting = True  # nothing to do is an end as good as "I cannot"
+        fitting = True  # where nothing has to be done, both ends are right
     wrong = sum(task not in written.do and task not in hopeless for task in world.sent)
     needed = len(written.do) + sum(min(count, 3) for count in written.fails.values())
     return MissionRow(
@@ -114,7 +114,7 @@ def _run(written: WrittenMission, palette: Palette, make_agent: MakeAgent | None
 
 
 def is_done_wrongly(done: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Whether a plan does something that was not ordered, or not in that order; a part of the order is neither."""
+    """Return whether the tasks that were done are not a subsequence of the wanted ones."""
     left = iter(wanted)
     return not all(task in left for task in done)
 
@@ -141,5 +141,5 @@ def summary(rows: Sequence[MissionRow]) -> Iterator[dict[str, Any]]:
 
 
 def report(rows: Sequence[MissionRow], who: str) -> dict[str, Any]:
-    """The result as plain values, for a JSON file."""
+    """Return summary and rows as plain values, for a JSON file."""
     return {"planner": who, "summary": list(summary(rows)), "rows": [asdict(row) for row in rows]}

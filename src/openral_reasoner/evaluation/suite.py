@@ -1,4 +1,4 @@
-"""The suite as typed values: a simulated deployment's skills, and written missions with what must come of them."""
+"""A suite of written missions: the skills of a simulated deployment, and sentences with the tasks that they order."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from openral_reasoner.palette import Palette, Skill, SkillTask
 
 DEFAULT = Path(__file__).with_name("missions.yaml")
 FREE = tuple(Path(__file__).with_name(f"free_fresh{number}.yaml") for number in ("", "2", "3", "4", "5"))
-"""Free speech, each set written before the rules that it measured first."""
+"""Sets of freely worded orders, each written before the rules of the planner that it was first used to judge."""
 WORLDS = tuple(sorted(Path(__file__).parent.glob("world_*.yaml")))
-"""Other worlds than the shipped skills', each written by somebody who knew neither the planner nor the other sets."""
+"""Deployments with other skills than the shipped ones, each written without knowledge of the planner or other sets."""
 ALWAYS = 10**6
-"""Failing attempts of a task that never works."""
+"""Number of failing attempts of a task that never succeeds."""
 
 
 @dataclass(frozen=True)
 class WrittenMission:
-    """One sentence and the truth about it."""
+    """One sentence, and what is to come of it."""
 
     kind: str
     say: str
     do: tuple[str, ...]
-    """Tasks that must have been done, in their order; none: nothing may run."""
+    """Tasks that are to be done, in their order; none: nothing may run."""
     world: frozenset[str] = frozenset()
     """Tasks that count as done before the mission begins."""
     fails: Mapping[str, int] = field(default_factory=dict)
-    """Task -> attempts that fail before it works."""
+    """Task -> attempts that fail before one succeeds."""
     answer: str = "I do not know"
     """What the operator says when asked."""
 

@@ -1,8 +1,8 @@
-"""A deployment in one process and on a simulated clock: skills that succeed, fail, stall or lie, and a monitor.
+"""A simulated deployment in one process, on a simulated clock: skills that succeed, fail or stall, and a monitor.
 
-The director, its gate, the planning service and the steering are the real ones. The skills are fakes: a task works
-after as many failing attempts as the mission says, and a failing attempt calls itself a success every second time,
-which the monitor does not believe.
+The director, its gate, the planning service and the steering are the real ones. The skills are fakes: a task succeeds
+after as many failing attempts as the mission says. Every second failing attempt reports a success, which the monitor's
+readings contradict.
 """
 
 from __future__ import annotations
@@ -36,15 +36,13 @@ from openral_reasoner.planner import Plan
 
 TICK_S = 0.1
 PATIENCE_WALL_S = 600.0
-"""[s] wall time of one mission; a model that hangs is cut off."""
+"""[s] wall time after which a mission is given up, since the model hangs."""
 OPPOSITES = (("open", "close"), ("on", "off"), ("pick", "place"))
 """Words of task ids that undo each other."""
 RESTING = frozenset({"close", "off"})
-"""Words in the ids of tasks that count as done where the mission does not say otherwise."""
-
-
+"""Words in the ids of tasks that count as done unless the mission says otherwise."""
 PLANNER = OfflinePlanner()
-"""One for all missions: it remembers what it has embedded."""
+"""One planner for all missions, since it caches sentence embeddings."""
 
 
 class SimulatedDeployment:
@@ -79,7 +77,7 @@ class SimulatedDeployment:
 
     @property
     def mission(self) -> Mission:
-        """What became of it."""
+        """The mission."""
         return self._director.mission
 
     @property
@@ -89,12 +87,12 @@ class SimulatedDeployment:
 
     @property
     def fallback(self) -> str:
-        """Why the model left the sentence to the offline planner; empty: it did not, or was not asked."""
-        said = [entry.reason for entry in self.log if entry.kind == "model"]  # the first: who plans
+        """Why the offline planner planned the sentence in place of the model; empty: it did not."""
+        said = [entry.reason for entry in self.log if entry.kind == "model"]  # the first one says who plans
         return said[-1] if len(said) > 1 and not self.mission.open_ended else ""
 
     def run(self) -> None:
-        """Say the sentence, and let the mission come to its end."""
+        """Say the sentence, and simulate until the mission has ended."""
         self._do(self._director.prompt("eval", self._written.say, Instant(self._now, self._now)))
         end = time.monotonic() + PATIENCE_WALL_S
         while not self.mission.state.ended and time.monotonic() < end:
@@ -108,11 +106,11 @@ class SimulatedDeployment:
             self._do(self._planning.tick(Instant(self._now, self._now)))
             self._do(self._director.tick(Instant(self._now, self._now)))
             if self._running is None:
-                time.sleep(0.0005)  # somebody thinks in another thread
+                time.sleep(0.0005)  # a planner or a model works in another thread
         self._planning.close()
 
     def sense(self, request: Sensing, answer: Callable[[Reply], None]) -> None:
-        """The monitor knows what is true; see `openral_reasoner.mission.planning_service.Perception`."""
+        """Answer as a monitor that is always right; see `openral_reasoner.mission.planning_service.Perception`."""
         if not isinstance(request, QueryProgress):
             answer(Reply(False, "there is no camera"))
             return
@@ -124,13 +122,13 @@ class SimulatedDeployment:
         )
 
     def _is_done(self, words: str) -> bool:
-        """Whether a task counts as done; what nobody opened is closed."""
+        """Return whether a task counts as done."""
         plan = PLANNER.plan(words, self._palette)
         asked = [task.skill_task for task in plan.tasks] if isinstance(plan, Plan) else []
         return len(asked) == 1 and asked[0] in self._true
 
     def _work(self) -> None:
-        """Readings of the running goal; a task that works is at its end after half a second."""
+        """Publish a reading of the running goal; every second attempt that fails reports a success."""
         if self._running is None:
             return
         task = self._running.task
@@ -174,7 +172,7 @@ class SimulatedDeployment:
 
 
 def _undone(task: str) -> str:
-    """The task that this one undoes: drawer-open undoes drawer-close."""
+    """Return the id of the task that this one undoes: drawer-open undoes drawer-close; empty: none."""
     parts = task.split("-")
     for one, other in (*OPPOSITES, *(pair[::-1] for pair in OPPOSITES)):
         if one in parts:

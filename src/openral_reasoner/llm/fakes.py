@@ -113,7 +113,7 @@ class Endpoint:
         Args:
             brain: decides.
             port: 0: a free one.
-            delay: answers wait until it is set: a model that thinks for long.
+            delay: answers wait until it is set, as those of a slow model.
         """
         self.requests = 0
         """How many came so far, those that are not answered yet included."""
@@ -186,7 +186,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(data)
         except (BrokenPipeError, ConnectionResetError):
-            return  # the client gave up; that is its right
+            return  # the client has closed the connection
 
     def log_message(self, format: str, *args: object) -> None:
         """Stay silent."""
@@ -199,7 +199,7 @@ def main() -> None:
     parser.add_argument("--script", type=Path)
     options = parser.parse_args()
     calls = json.loads(options.script.read_text()) if options.script else None
-    brain: Brain = Script([(name, arguments) for name, arguments in calls]) if calls else Obedient()
+    brain: Brain = Obedient() if calls is None else Script([(name, arguments) for name, arguments in calls])
     Endpoint(brain, options.port).serve()
 
 

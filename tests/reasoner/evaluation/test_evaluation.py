@@ -241,6 +241,10 @@ def test_a_file_that_is_no_suite_is_told_in_plain_words(tmp_path: Path, content:
     [
         (("--model", "foo"), "--model 'foo': is not in its form; write provider:name"),
         (
+            ("--base-url", "http://127.0.0.1:8000/v1"),
+            "--base-url needs --model; ",
+        ),
+        (
             ("--model", "openai:foo", "--base-url", "x"),
             "--base-url 'x': is not in its form; write the address",
         ),

@@ -1,4 +1,4 @@
-"""A skill that acts in an expert's world, so that its failures can be filmed, judged, and corrected."""
+"""A skill that acts in the world of a scripted expert, so that its attempts can be recorded, judged, and corrected."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from openral_core.adapters.action_adapter import ActionAdapter
 from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.errors import ContractError
+from openral_core.manifest import RSkillManifest
 from openral_core.types import Observation
 from openral_policy_nodes.families.factory import load_policy
 from openral_rskill.compatibility import require_policy
@@ -21,38 +22,45 @@ from openral_training.training_recipe import Recipe
 
 
 def with_all_cameras(recipe: Recipe) -> Recipe:
-    """Return the recipe with all cameras of its scenes: a skill may look through others than the judge does."""
+    """Return the recipe with all cameras of its scenes: a skill may use others than the reward model that judges it."""
     return recipe.model_copy(update={"cameras": None})
 
 
 def require_fit(folder: Path, recipe: Recipe) -> None:
-    """See that a skill can act in the scene of at least one task, before it acts.
+    """Check that a skill can act in the scene of at least one task of a recipe.
 
     Raises:
-        ContractError: it has no policy, fits none of them, or looks back; the text is about the first.
+        ContractError: it has no policy, needs observations of earlier instants, or fits no scene; the text is about the
+            first task.
     """
-    require_policy(load_package(folder).manifest)
+    manifest = load_package(folder).manifest
+    require_policy(manifest)
     if not tasks_of(folder, recipe):
-        _adapters(folder, recipe, recipe.task_ids[0])
+        _adapters(manifest, recipe, recipe.task_ids[0])
 
 
 def tasks_of(folder: Path, recipe: Recipe) -> list[str]:
     """Return the tasks of the recipe whose scenes a skill can act in."""
-    found = []
+    manifest, found = load_package(folder).manifest, []
     for task_id in recipe.task_ids:
         try:
-            _adapters(folder, recipe, task_id)
+            _adapters(manifest, recipe, task_id)
         except ContractError:
             continue
         found.append(task_id)
     return found
 
 
-def _adapters(folder: Path, recipe: Recipe, task_id: str) -> tuple[ObservationAdapter, ActionAdapter]:
-    manifest, scene = load_package(folder).manifest, recipe.scene_for(task_id)
+def _adapters(
+    manifest: RSkillManifest, recipe: Recipe, task_id: str
+) -> tuple[ObservationAdapter, ActionAdapter]:
+    """Return the adapters between a skill and the scene of a task. Raises ContractError: they do not fit."""
+    scene = recipe.scene_for(task_id)
     observe, act = ObservationAdapter(manifest, scene), ActionAdapter(manifest, scene)
     if observe.history:
-        raise ContractError(f"{folder}: it looks back in time; take a skill that sees one instant")
+        raise ContractError(
+            f"{manifest.name}: it needs observations of earlier instants; take a skill that sees one instant"
+        )
     return observe, act
 
 
@@ -61,14 +69,13 @@ class ActingSkill:
 
     def __init__(self, folder: Path) -> None:
         """Load the skill in `folder`. Raises as `openral_policy_nodes.families.factory.load_policy`."""
-        self.folder = folder
         self._package = load_package(folder)
         self._policy = load_policy(self._package, "cpu")
 
     def attempt(
         self, world: ExpertWorld, recipe: Recipe, task_id: str, instruction: str, steps: int = LONG
     ) -> Iterator[NDArray[np.float64]]:
-        """Yield `steps` actions (A,); each is asked for when the one before has been executed.
+        """Yield `steps` actions (A,). The next one is requested after the last one was executed.
 
         Args:
             world: stands at the initial state.
@@ -82,7 +89,7 @@ class ActingSkill:
             PolicyError: its policy failed.
         """
         scene = recipe.scene_for(task_id)
-        observe, act = _adapters(self.folder, recipe, task_id)
+        observe, act = _adapters(self._package.manifest, recipe, task_id)
         names = {camera.feature_key or camera.name: camera.name for camera in scene.cameras}
         replayed = self._package.manifest.replay_steps
         self._policy.reset([task_id])

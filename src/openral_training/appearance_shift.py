@@ -1,19 +1,19 @@
-"""How a world is shown to a judge: as its scene has it, or not as in training."""
+"""Views in which a reward model sees a world: as the scene defines it, or with a shift from training."""
 
 from __future__ import annotations
 
 from enum import Enum
 
 CAMERA_OFF_M = 0.03
-"""[m] by which a camera is off in `View.moved_camera`, in any direction."""
+"""[m] by which cameras are moved in `View.moved_camera`, in a random direction."""
 
 
 class View(str, Enum):
-    """How a world is seen."""
+    """A view of a world."""
 
     plain = "plain"
-    """As its scene has it."""
+    """As the scene defines it."""
     other_look = "other-look"
-    """Other lights, and materials of other tints; see `openral_training.relight`."""
+    """With random lights and tints of materials; see `openral_training.relight`."""
     moved_camera = "moved-camera"
-    """Every camera CAMERA_OFF_M away from its place, turned as it was."""
+    """With every camera moved by CAMERA_OFF_M, in its former orientation."""

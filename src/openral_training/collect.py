@@ -1,4 +1,4 @@
-"""Collect demonstrations: units of work over worker processes, resumable, the same bytes for the same seed."""
+"""Collects demonstrations in worker processes; a killed run is resumed, and a seed always gives the same bytes."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ from openral_training.training_recipe import Recipe
 log = logging.getLogger(__name__)
 
 ATTEMPTS = 8
-"""Seeds tried until the expert solves every leg of a unit."""
+"""Seeds that are tried until the expert solves every leg of a unit."""
 FAILURES = ("stuck", "wander")
+"""Behaviours of `disturbed_expert.demonstrate` that do not do their task."""
 OFTEN = {"replayed": 5, "constant": 2, "long_wander": 2, "half_done": 3, "undone": 2, "parked": 3}
-"""Films of a behaviour for each one of the others: what a judge that looks at the arm alone is taken in by."""
+"""Episodes of a behaviour for each one of the others. These mislead a reward model that looks at the arm alone."""
 
 
 @dataclass(frozen=True)
@@ -67,11 +68,11 @@ def plan(
 
     Args:
         recipe: scenes, tasks and the initial states that may be seen.
-        starts: resets a task, see `legs_of`; a scene of one task gets twice as many.
-        failures: resets a task in which nobody succeeds on purpose, for the reward model.
+        starts: resets for each task, see `legs_of`; twice as many where a scene has one task.
+        failures: resets for each task with behaviours that do not do it, for the reward model.
         skill: folder of a skill whose failed attempts experts correct.
-        attempts: of that skill, a task; they begin in other states than the experts do, as long as there are others.
-        tasks: those to collect; none: each of the recipe's.
+        attempts: of that skill, for each task; they begin in other states than the experts, while there are such.
+        tasks: which of the recipe's; none: all.
 
     Raises:
         NotFoundError: the recipe has no such task.
@@ -104,8 +105,8 @@ def plan(
 def legs_of(unit: CollectionUnit, recipe: Recipe) -> list[str]:
     """Return the tasks of a unit's legs, one after the other in the same world.
 
-    An expert of a scene of two tasks is first asked for what is done already, then for its task, for the other
-    one, and for the other one again, which is done by then.
+    In a scene of two tasks an expert's first leg is the other task, which counts as done after a reset. Then come its
+    own task, the other one, and the other one again, which is done by then.
     """
     others = [task for task in recipe.world_of(unit.task_id) if task != unit.task_id]
     if unit.behaviour in (*FAILURES, *SCRIPTS) or not others:
@@ -114,7 +115,7 @@ def legs_of(unit: CollectionUnit, recipe: Recipe) -> list[str]:
 
 
 def perform(unit: CollectionUnit, recipe: Recipe, seed: int, world: ExpertWorld) -> list[Episode]:
-    """Run one unit and return its legs; none if no seed among ATTEMPTS let the expert succeed."""
+    """Run one unit and return its legs; none where the expert succeeded with none of ATTEMPTS seeds."""
     for attempt in range(ATTEMPTS if unit.behaviour != "expert" else 1):
         key = [seed, zlib.crc32(unit.name.encode()), attempt]
         try:
@@ -123,7 +124,7 @@ def perform(unit: CollectionUnit, recipe: Recipe, seed: int, world: ExpertWorld)
                 return corrections(world, recipe, unit.task_id, unit.init_id, _acting(unit.skill), rng)
             if unit.behaviour in SCRIPTS:
                 return [_miss(unit, recipe, world, key)]
-            # Pictures cost more than all the rest, so they are taken once it is known that the expert succeeds.
+            # Rendering is the slowest part, so the legs are run again with it once the expert has succeeded.
             _legs(unit, recipe, world, key, look=False)
         except SimulationError as error:
             log.info("%s: attempt %d: %s", unit.name, attempt, error)
@@ -134,7 +135,7 @@ def perform(unit: CollectionUnit, recipe: Recipe, seed: int, world: ExpertWorld)
 
 @lru_cache(maxsize=1)
 def _acting(skill: Path) -> ActingSkill:
-    """Return the skill that this worker process has loaded."""
+    """Return a skill, loaded once in each worker process."""
     return ActingSkill(skill)
 
 
@@ -166,22 +167,22 @@ def collect(
     workers: int = 1,
     progress: Callable[[CollectionUnit, int], None] = lambda unit, frames: None,
 ) -> Iterator[Path]:
-    """Perform every unit that has no shard yet; yield the shards in the order of `units`.
+    """Run every unit that has no shard yet; yield the paths of all shards in the order of `units`.
 
     Args:
-        recipe: what to collect.
+        recipe: scenes and tasks.
         shards: folder of the shards; those that are there are kept.
-        units: what `plan` listed.
-        seed: changes every disturbance.
-        workers: processes.
-        progress: called after each unit with its number of frames.
+        units: as `plan` returns them.
+        seed: of every disturbance.
+        workers: number of processes.
+        progress: called after each unit with its number of frames, 0 where its shard was there.
     """
     shards.mkdir(parents=True, exist_ok=True)
     missing = [unit for unit in units if not (shards / f"{unit.name}.npz").is_file()]
     for unit in units:
         if unit not in missing:
             progress(unit, 0)
-    # A worker keeps one simulator at a time: hand it the units of one scene in a row.
+    # A worker keeps one simulator open, so it gets units of one scene in a row.
     batches = [missing[i : i + 8] for i in range(0, len(missing), 8)]
     with worker_pool(workers) as pool:
         jobs = [pool.submit(_perform_batch, batch, recipe, seed, shards) for batch in batches]
@@ -215,7 +216,7 @@ def _close_worlds() -> None:
         _worlds.popitem()[1].close()
 
 
-# Only this runs in a worker process that ends; an OpenGL context that is left open complains when Python frees it.
+# `atexit` does not run in worker processes, but this does; an OpenGL context that is still open at exit prints errors.
 Finalize(None, _close_worlds, exitpriority=1)
 
 

@@ -1,4 +1,4 @@
-"""Which device computes while a network is trained."""
+"""The torch device of a training, and the backend between several devices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Device(str, Enum):
-    """What a command may be told."""
+    """Values of the option `--device`."""
 
     auto = "auto"
     cpu = "cpu"
@@ -46,7 +46,7 @@ def torch_device(device: str) -> str:
 
 
 def mixed_precision(device: str) -> torch.autocast:
-    """Return the context in which networks are trained: bfloat16 products where the device is fast at them.
+    """Return the autocast context of a training: bfloat16 where the device computes it fast, else float32.
 
     A processor without AVX-512 emulates bfloat16 convolutions: a step of a `mini` policy took 2.7 s so on an AVX2 core,
     and 0.23 s in float32.
@@ -58,9 +58,9 @@ def mixed_precision(device: str) -> torch.autocast:
 
 
 def own_device(device: str, number: int) -> str:
-    """Return the device of one of several processes: the GPUs that it sees are taken in turn.
+    """Return the device of the process of this number: GPUs that are visible to it are assigned in turn.
 
-    On a Ray cluster a process sees its own alone.
+    On a Ray cluster only its own GPU is visible to a process.
     """
     import torch
 
@@ -68,7 +68,7 @@ def own_device(device: str, number: int) -> str:
 
 
 def device_name(device: str) -> str:
-    """Return `cpu`, or the UUID of a GPU, which tells it from all others in the world."""
+    """Return `cpu`, or the UUID of a GPU."""
     import torch
 
     return "cpu" if device == Device.cpu else str(torch.cuda.get_device_properties(device).uuid)
@@ -77,7 +77,7 @@ def device_name(device: str) -> str:
 def backend_for(devices: Sequence[str]) -> str:
     """Return torch.distributed's backend for processes on these devices, one name a process.
 
-    NCCL is for processes that have a GPU each; it refuses two on one, which gloo serves.
+    It is NCCL where each process has a GPU of its own, which NCCL requires, else gloo.
 
     Args:
         devices: as `device_name` says them.

@@ -1,11 +1,11 @@
-"""Scripted experts, disturbed on purpose, so that the learner sees how to recover.
+"""Demonstrations of scripted experts that are disturbed on purpose, so that a policy learns to recover.
 
-Three disturbances: an unrecorded push in a random direction before a leg, bursts of random motion, and Gaussian
-noise on what is executed. The label is always what the undisturbed expert would do in the state that was reached
-(DART, Laskey et al. 2017, arXiv 1703.09327).
+There are three disturbances: an unrecorded push in a random direction before a leg, bursts of random motion, and
+Gaussian noise on the executed actions. The label is always the action of the undisturbed expert in the state that was
+reached (DART, Laskey et al. 2017, arXiv 1703.09327).
 
-Once a task is done the demonstrator stands still, and so it does when the task was done before it began: the
-scripted experts know no end and would push on.
+After a task is done, or where it was done before the leg began, the arm holds still: the scripted experts do not notice
+that a task is done, and would push on.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from openral_training.experts.world import ExpertWorld, TaskJudgement
 from openral_training.training_recipe import Recipe
 
 SETTLE = 12
-"""Control steps the expert goes on after success, so that the task is well and not barely done."""
+"""Control steps that the expert goes on after success, so that the task is not only just done."""
 STAY = (16, 40)
 """Least and most control steps recorded after success, so that a policy learns to stand still there."""
 MAX_STEPS = 300
@@ -33,7 +33,7 @@ NOISE_STD = 0.15
 """Of the noise on displacements, in units of a command."""
 BURST_CHANCE = 0.03
 CORRECTION = "correction"
-"""The behaviour of an expert that took over from a policy, see `openral_training.expert_corrections`."""
+"""Behaviour of an expert that takes over from a policy, see `openral_training.expert_corrections`."""
 
 Actor = Callable[[int, NDArray[np.float64]], NDArray[np.float64]]
 """(step, the expert's action) -> the action that is executed."""
@@ -41,26 +41,29 @@ Actor = Callable[[int, NDArray[np.float64]], NDArray[np.float64]]
 
 @dataclass
 class DemonstrationRecorder:
-    """Collects what one leg shows, judged for every task of the recipe."""
+    """Records one leg, with the simulator's judgement of every task of the recipe."""
 
     world: ExpertWorld
     recipe: Recipe
     look: bool = True
+    """Whether the cameras are rendered."""
     images: dict[str, list[bytes]] = field(default_factory=dict)
+    """PNG files of the recorded frames, by feature key."""
     rows: list[tuple[NDArray[Any], ...]] = field(default_factory=list)
+    """State, success (K,), distances (K,) twice, and landmarks of each recorded frame."""
     labels: list[NDArray[np.float64]] = field(default_factory=list)
     """One for each control step."""
 
     def record(self, label: NDArray[np.float64]) -> dict[str, bool]:
-        """Note the present state with its label; return which tasks of the scene are solved in it."""
+        """Record the present state with its label; return whether each task of the scene is solved in it."""
         verdicts = self.world.verdicts()
         self._note(label, lambda: verdicts)
         return {task_id: verdict.success for task_id, verdict in verdicts.items()}
 
     def record_unjudged(self, label: NDArray[np.float64]) -> None:
-        """Note the present state with its label; the world is asked for its verdicts only where a frame is due.
+        """Record the present state with its label; tasks are judged in recorded frames alone, which saves time.
 
-        Asking costs as much as a control step.
+        Judging takes as long as a control step.
         """
         self._note(label, self.world.verdicts)
 
@@ -72,7 +75,7 @@ class DemonstrationRecorder:
         count, verdicts_now = len(self.recipe.task_ids), verdicts()
         success, reach, rest = np.zeros(count, bool), np.full(count, np.nan), np.full(count, np.nan)
         for column, task_id in enumerate(self.recipe.task_ids):
-            verdict = verdicts_now.get(task_id)  # of this world's tasks, which may be more than the recipe's
+            verdict = verdicts_now.get(task_id)  # the world judges its own tasks, and not all of the recipe's
             if verdict is None:
                 continue
             success[column] = verdict.success
@@ -83,7 +86,7 @@ class DemonstrationRecorder:
         self.rows.append((state, success, reach, rest, self.world.landmarks()))
 
     def episode(self, task_id: str, behaviour: str, init_id: int, leg: int) -> Episode:
-        """Return what was recorded."""
+        """Return the recorded leg as an episode."""
         state, success, reach, rest, landmarks = (np.stack(column) for column in zip(*self.rows, strict=True))
         starts = np.arange(len(self.rows)) * self.recipe.record_every
         ahead = starts[:, None] + np.arange(self.recipe.chunk_size)
@@ -105,7 +108,7 @@ class DemonstrationRecorder:
 
 
 def noisy_actor(rng: np.random.Generator, turn_noise: float) -> Actor:
-    """Return an actor that disturbs the expert: Gaussian noise, and now and then a burst of 3 to 9 steps.
+    """Return an actor that adds Gaussian noise to the expert's actions, and random bursts of 3 to 9 steps.
 
     Args:
         rng: source of every disturbance.
@@ -153,7 +156,7 @@ def wander_actor(rng: np.random.Generator) -> Actor:
 
 
 def push_away(world: ExpertWorld, rng: np.random.Generator) -> None:
-    """Move the arm 5 to 20 steps in one random direction, rather up than down, before a leg is recorded."""
+    """Move the arm for 5 to 20 steps in one random direction, mostly upwards, before a leg is recorded."""
     advice = world.advice()
     pushed = moved(advice, rng.uniform((-1, -1, -0.3), 1), advice[-1])
     for _ in range(int(rng.integers(5, 21))):
@@ -173,14 +176,14 @@ def demonstrate(
     """Record one leg of `task_id` in the world as it stands, until it has been done for a while.
 
     Args:
-        world: as it stands.
-        recipe: the K tasks to judge at every step, and how often a frame is recorded.
+        world: in the state in which the leg begins.
+        recipe: the K tasks that are judged, and how often a frame is recorded.
         task_id: the task whose expert gives the labels.
-        init_id: the initial state the world was reset to, for the record.
+        init_id: initial state that the world was reset to, for the record.
         leg: 0 after a reset, 1 after another leg.
         behaviour: expert, noisy_expert, CORRECTION, stuck or wander.
         rng: source of every disturbance.
-        look: render the cameras; without, the episode has no images.
+        look: whether the cameras are rendered; else the episode has no images.
 
     Raises:
         SimulationError: an expert's leg did not succeed; try another seed.
@@ -212,7 +215,7 @@ def demonstrate(
 
 
 def moved(like: NDArray[np.float64], direction: NDArray[np.float64], gripper: float) -> NDArray[np.float64]:
-    """Return an action of the form of `like` that moves along `direction` (3,) and turns nowhere."""
+    """Return an action of the shape of `like` that moves along `direction` (3,) without turning."""
     action = np.zeros_like(like)
     action[:3], action[-1] = direction, gripper
     return action

@@ -1,8 +1,8 @@
-"""A scripted expert takes over where a policy failed, so that the policy learns from the states it leads itself into.
+"""Corrections: a scripted expert takes over where a policy failed, in the states that the policy reaches itself.
 
-The policy attempts the task first. An attempt that succeeds teaches nothing and is left out; one that fails is executed
-again without pictures up to a moment drawn at random, and the expert does the task from there (DAgger, Ross et al.
-2011, arXiv 1011.0686). Only what the expert does is recorded.
+The policy attempts the task first. An attempt that succeeds is left out. One that fails is executed again, without
+rendering, up to a random control step, and the expert does the task from there (DAgger, Ross et al. 2011, arXiv
+1011.0686). Only the expert's part is recorded.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from openral_training.training_recipe import Recipe
 ATTEMPT_STEPS = 200
 """Control steps that the policy has."""
 TAKE_OVERS = ((8, 60), (60, ATTEMPT_STEPS))
-"""Least and most control steps before the expert takes over, a range for each episode: on the way, and stuck."""
+"""Least and most control steps before the expert takes over: while the policy is on its way, and once it is stuck."""
 DRAWS = 2
-"""Moments tried in each range, since an expert cannot finish from everywhere."""
+"""Control steps that are tried in each range, since an expert cannot finish from every state."""
 
 
 def corrections(
@@ -33,17 +33,17 @@ def corrections(
     skill: ActingSkill,
     rng: np.random.Generator,
 ) -> list[Episode]:
-    """Let a skill attempt a task, and record how the expert goes on after its failure.
+    """Let a skill attempt a task, and record how the expert does it after a failure.
 
     Returns one episode for each range of TAKE_OVERS in which the expert succeeded; none where the skill did.
 
     Args:
         world: is reset.
-        recipe: the tasks to judge at every step, how often a frame is recorded, and what the skill is told.
+        recipe: the tasks that are judged, how often a frame is recorded, and the instruction of the skill.
         task_id: the task.
-        init_id: where the attempt begins.
-        skill: whose attempt it is.
-        rng: source of the moments.
+        init_id: initial state of the attempt.
+        skill: that attempts it.
+        rng: draws the control steps at which the expert takes over.
     """
     failed = _failed_attempt(world, recipe, task_id, init_id, skill)
     episodes: list[Episode] = []
@@ -54,7 +54,7 @@ def corrections(
                 _taken_over(world, recipe, task_id, init_id, number, before, look=False)
             except SimulationError:
                 continue
-            # As in `collect.perform`, pictures are taken once it is known that the expert succeeds.
+            # As in `collect.perform`, cameras are rendered once the expert has succeeded.
             episodes.append(_taken_over(world, recipe, task_id, init_id, number, before, look=True))
             break
     return episodes
@@ -63,7 +63,7 @@ def corrections(
 def _failed_attempt(
     world: ExpertWorld, recipe: Recipe, task_id: str, init_id: int, skill: ActingSkill
 ) -> list[NDArray[np.float64]]:
-    """Return the actions of an attempt that fails; none of one that succeeds."""
+    """Return the actions of an attempt that fails; an empty list where it succeeds."""
     world.reset(task_id, init_id)
     world.begin(task_id)
     actions = []
@@ -89,7 +89,7 @@ def _taken_over(
     world.reset(task_id, init_id)
     for action in before:
         world.step(action)
-    # The expert disturbs nothing, so that nothing is drawn.
+    # This behaviour has no disturbances; the generator draws only how long it is recorded after success.
     return demonstrate(
         world, recipe, task_id, init_id, number, CORRECTION, np.random.default_rng(init_id), look
     )

@@ -1,6 +1,6 @@
-"""Motions that look like a task and do not do it: what a judge of success must not be taken in by.
+"""Scripted motions that look like a task without doing it: negative examples for a model that judges success.
 
-The success of every frame is the simulator's verdict, so a motion that does the task after all is a success.
+The success of every frame is the simulator's judgement, so a motion that happens to do the task counts as a success.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from openral_training.experts.world import ExpertWorld
 from openral_training.training_recipe import Recipe
 
 LONG = 400
-"""Control steps of a motion that goes on for as long as an attempt may last."""
+"""Control steps of a motion that lasts as long as an attempt may."""
 WITHDRAWAL = (10, 50)
-"""Least and most control steps in which the arm goes away."""
+"""Least and most control steps in which the arm moves away."""
 SHARE_DONE = (0.4, 0.98)
-"""Of the steps that the expert needs, after which it stops half-way."""
+"""Range of the share of the steps that the expert needs after which `half_done` leaves it."""
 SOURCES = 4
-"""Other initial states tried until the expert succeeds in one."""
+"""Other initial states that are tried until the expert succeeds in one."""
 
 _Rng = np.random.Generator
 Action = NDArray[np.float64]
 Script = Iterator[Action]
-"""Actions (A,) in -1..1, one a control step; each is asked for when the one before has been executed."""
+"""Actions (A,) in -1..1, one a control step. The next one is requested after the last one was executed."""
 
 
 def replayed(world: ExpertWorld, task_id: str, init_id: int, pool: Sequence[int], rng: _Rng) -> Script:
-    """Execute, blindly, what an expert did to succeed from another initial state; then stand still.
+    """Replay the actions by which an expert succeeded from another initial state; then hold still.
 
     Raises:
         SimulationError: the expert succeeded from none of SOURCES other states.
@@ -59,7 +59,7 @@ def replayed(world: ExpertWorld, task_id: str, init_id: int, pool: Sequence[int]
 
 
 def constant(world: ExpertWorld, task_id: str, init_id: int, pool: Sequence[int], rng: _Rng) -> Script:
-    """Move in one direction throughout, half of the time along one axis."""
+    """Move in one direction throughout, with a probability of 0.5 along one axis."""
     direction = rng.uniform(-1, 1, 3)
     if rng.random() < 0.5:
         axis = int(rng.integers(3))
@@ -77,7 +77,7 @@ def long_wander(world: ExpertWorld, task_id: str, init_id: int, pool: Sequence[i
 
 
 def half_done(world: ExpertWorld, task_id: str, init_id: int, pool: Sequence[int], rng: _Rng) -> Script:
-    """Follow the expert for a part of its way, then go away and stand still."""
+    """Follow the expert for a part of its way, then move away and hold still."""
     needed = len(_executed(world, _expert(world, task_id, settle=0)))
     world.reset(task_id, init_id)
     world.begin(task_id)
@@ -88,7 +88,7 @@ def half_done(world: ExpertWorld, task_id: str, init_id: int, pool: Sequence[int
 
 
 def undone(world: ExpertWorld, task_id: str, init_id: int, pool: Sequence[int], rng: _Rng) -> Script:
-    """Do the task, then another one of the same world, which undoes it; then go away."""
+    """Do the task, then another one of the same world, which undoes it; then move away or not, and hold still."""
     yield from _expert(world, task_id)
     others = [other for other in world.task_ids if other != task_id]
     yield from _expert(world, str(rng.choice(others)))
@@ -98,7 +98,7 @@ def undone(world: ExpertWorld, task_id: str, init_id: int, pool: Sequence[int], 
 
 
 def parked(world: ExpertWorld, task_id: str, init_id: int, pool: Sequence[int], rng: _Rng) -> Script:
-    """Go to two places and stand still at each; half of the time after the task, or another one, has been done."""
+    """Move to two places and hold still at each, with a probability of 0.5 after a task of this world was done."""
     if rng.random() < 0.5:
         yield from _expert(world, str(rng.choice(world.task_ids)))
     for _ in range(2):
@@ -114,11 +114,11 @@ SCRIPTS: dict[str, Callable[[ExpertWorld, str, int, Sequence[int], _Rng], Script
     "undone": undone,
     "parked": parked,
 }
-"""Behaviour -> its actions, for (world, task, initial state, initial states of other gestures, source of chance)."""
+"""Behaviour -> (world, task, initial state, initial states that gestures may come from, rng) -> its actions."""
 
 
 def scripts_for(recipe: Recipe, task_id: str) -> tuple[str, ...]:
-    """Return the behaviours that a task has; undoing wants another task in the same world."""
+    """Return the behaviours of a task; `undone` needs another task in the same world."""
     alone = len(recipe.world_of(task_id)) == 1
     return tuple(name for name in SCRIPTS if not (alone and name == "undone"))
 
@@ -136,12 +136,12 @@ def act_out(
 
     Args:
         world: is reset.
-        recipe: the tasks to judge at every step, and how often a frame is recorded.
-        task_id: the task that it seems to do.
-        init_id: where it begins.
+        recipe: the tasks that are judged, and how often a frame is recorded.
+        task_id: the task that it resembles.
+        init_id: initial state.
         behaviour: one of SCRIPTS.
-        pool: initial states from which a gesture may be taken.
-        rng: source of every choice.
+        pool: initial states from which actions may be replayed.
+        rng: source of every random choice.
 
     Raises:
         SimulationError: see `replayed`.
@@ -155,13 +155,13 @@ def act_out(
 def record(
     world: ExpertWorld, recipe: Recipe, task_id: str, init_id: int, behaviour: str, script: Script
 ) -> Episode:
-    """Record what a script does; the labels of the episode are the executed actions, and no expert's.
+    """Record a script; the labels of the episode are the executed actions, and not an expert's.
 
     Args:
-        world: stands at the initial state once the first action has been asked for.
-        recipe: the tasks to judge at every step, and how often a frame is recorded.
-        task_id: the task that it seems to do.
-        init_id: where it begins, for the record.
+        world: is in the initial state after the first action was requested.
+        recipe: the tasks that are judged, and how often a frame is recorded.
+        task_id: the task that it resembles.
+        init_id: initial state, for the record.
         behaviour: its name, for the record.
         script: its actions.
     """
@@ -177,7 +177,7 @@ def record(
 
 
 def _expert(world: ExpertWorld, task_id: str, settle: int = SETTLE) -> Script:
-    """Do a task, until it has been done for `settle` steps more, or MAX_STEPS have passed."""
+    """Do a task until it was done for more than `settle` steps, or for MAX_STEPS."""
     world.begin(task_id)
     streak = 0
     for _ in range(MAX_STEPS):
@@ -189,7 +189,7 @@ def _expert(world: ExpertWorld, task_id: str, settle: int = SETTLE) -> Script:
 
 
 def _executed(world: ExpertWorld, script: Script) -> list[Action]:
-    """Execute a script unrecorded; return its actions."""
+    """Execute a script without recording it, and return its actions."""
     actions = []
     for action in script:
         world.step(action)
@@ -198,14 +198,14 @@ def _executed(world: ExpertWorld, script: Script) -> list[Action]:
 
 
 def _away(world: ExpertWorld, rng: np.random.Generator) -> Script:
-    """Move in one direction, rather up than down."""
+    """Move in one random direction, mostly upwards."""
     action = moved(world.advice(), rng.uniform((-1, -1, -0.3), 1), float(rng.choice([-1.0, 1.0])))
     for _ in range(int(rng.integers(*WITHDRAWAL))):
         yield action
 
 
 def _still(world: ExpertWorld, rng: np.random.Generator) -> Script:
-    """Stand still."""
+    """Hold still."""
     action = world.hold(world.advice())
     for _ in range(int(rng.integers(*STAY))):
         yield action

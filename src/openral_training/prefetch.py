@@ -1,4 +1,4 @@
-"""The next batch of a training run is made while the network learns from the last one."""
+"""Prefetching: the next batch of a training run is made in a thread while the network is trained on the last one."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ Made = TypeVar("Made")
 
 
 def made_ahead(make: Callable[[int], Made], steps: range) -> Iterator[tuple[int, Made]]:
-    """Yield each step with what `make` returns for it; that of the next step is made in a thread meanwhile.
+    """Yield each step with what `make` returns for it. What the next step needs is made in a thread meanwhile.
 
     Args:
-        make: called for one step after the other, never for two at once.
-        steps: in order.
+        make: is called with each step in their order, never concurrently.
+        steps: of the run.
     """
     with ThreadPoolExecutor(1) as thread:
         waiting = [(step, thread.submit(make, step)) for step in steps[:1]]

@@ -1,4 +1,4 @@
-"""Other lights and tints: what a renderer draws, changed at random without a thing being moved."""
+"""Random lights and tints: changes what a renderer draws, without moving anything in the world."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from openral_sim_bridge.rendering.renderer import OffscreenRenderer
 
 
 class Relighting:
-    """Changes what a renderer draws; what the model had at first comes back with every new look."""
+    """Changes lights and tints of a renderer's model; each change begins from the model's original values."""
 
     def __init__(self, renderer: OffscreenRenderer) -> None:
         self._renderer = renderer
@@ -23,14 +23,14 @@ class Relighting:
         self._headlight = (model.vis.headlight.diffuse.copy(), model.vis.headlight.ambient.copy())
 
     def plain(self) -> None:
-        """Draw everything as the scene has it."""
+        """Restore the original lights, tints and colours, and remove added shapes."""
         for name, value in self._fields.items():
             getattr(self._model, name)[:] = value
         self._model.vis.headlight.diffuse[:], self._model.vis.headlight.ambient[:] = self._headlight
         self._renderer.added = []
 
     def relight(self, rng: np.random.Generator) -> None:
-        """Tint materials, in seven cases of ten, and turn, tint, weaken or strengthen the lights."""
+        """Tint the materials, with a probability of 0.7, and change direction, colour and strength of the lights."""
         self.plain()
         model = self._model
         if rng.random() < 0.7:

@@ -1,12 +1,13 @@
 """Training of a `mini` progress and success model on expert legs, misses, failures and wrong words.
 
-Success is the simulator's own verdict and is known for every frame and every task of its scene. Progress is what
-hindsight knows: `1 - time to go / reference` on an expert's way to a success, 1 wherever the task is done, 0 under
-words that belong to another scene; the reference is the time that the longer legs of the task take, so that few begin
-with a flat part. Other frames teach success alone; they get their progress from the expert frames that look like them.
+The label of success is the simulator's judgement, for each frame and each task of its scene. The label of progress is
+`1 - time to go / reference` on an expert's way to a success, 1 wherever the task is done, and 0 under words of another
+scene. The reference is the time that the longer legs of the task take, so that few legs begin with progress 0 for long.
+Other frames have a label of success alone; the model predicts their progress from similar expert frames.
 
-The model sees the attempt's first frame beside the frame that it judges. So that it looks at the thing and not at the
-arm, it also has to tell, in training only, how far the task's object is from its target and the hand from the object.
+The model sees the attempt's first frame beside the frame that it judges. As an auxiliary target of training it predicts
+the distances from the object to its target and from the hand to the object, so that it attends to the object and not to
+the arm alone.
 """
 
 from __future__ import annotations
@@ -37,43 +38,44 @@ from openral_training.training_folder import RUN_STATE
 from openral_training.training_recipe import Recipe
 
 LEAST_REFERENCE_S, REFERENCE_QUANTILE = 0.5, 0.95
-"""[s] that progress 0 is away from success, at least; and the quantile of the task's legs that it is otherwise."""
+"""[s] least reference time from progress 0 to success; quantile of the durations of a task's legs that it else is."""
 MODEL = MiniRewardConfig(fine=32, before=True)
-"""Of a new network; a puck of 4 cm is 3 px wide in MetaWorld's corner camera, hence the fine keypoints."""
+"""Shape of a new network; it has fine keypoints, since a puck of 4 cm is 3 px wide in MetaWorld's corner camera."""
 OWN, SCENE = 0.35, 0.5
-"""Shares of a batch: experts' frames under the words of their own task, any frames under those of any task of their
-scene; the rest is of any task."""
+"""Shares of a batch: experts' frames under the words of their task; any frames under words of a task of their scene.
+
+The rest is any frames under the words of any task."""
 BEGUN, MIDWAY = 0.5, 0.3
-"""Shares of a batch whose attempt began with the episode, or somewhere on the way; the rest begins with the frame."""
+"""Shares of a batch whose first frame is the episode's first, or a random earlier one; else it is the frame itself."""
 DISTANCES = ("label.object_to_target", "label.hand_to_object")
 DISTANCE_WEIGHT, DISTANCE_UNIT_M, DISTANCE_MOST = 0.5, 0.1, 3.0
-"""Weight of the error in the distances beside the others; [m] one unit of it; the most units that are told apart."""
+"""Weight of the error in the distances; [m] their unit; greatest distance in these units, at which they are clipped."""
 
 
 @dataclass(frozen=True)
 class RewardLabels:
-    """What is known of each of N frames under each of K tasks."""
+    """The labels of N frames for each of K tasks."""
 
     success: NDArray[np.float32]
     """(N, K) 0 or 1"""
     progress: NDArray[np.float32]
-    """(N, K) 0..1, nan where nothing is known."""
+    """(N, K) 0..1, nan where it is unknown."""
     task: NDArray[np.int64]
     """(N,) the task of the frame's episode."""
     own: NDArray[np.int64]
     """(F,) frames of expert episodes."""
     scenes: list[list[int]]
-    """The tasks of each task's scene."""
+    """K lists of the indices of the tasks in each task's scene."""
     reference_s: NDArray[np.float64]
-    """(K,) [s] that progress 0 is away from success."""
+    """(K,) [s] from progress 0 to success."""
     first: NDArray[np.int64]
-    """(N,) the first frame of each frame's episode."""
+    """(N,) row of the first frame of each frame's episode."""
     distances: NDArray[np.float32]
     """(N, K, 2) DISTANCES in units of DISTANCE_UNIT_M; nan where unknown."""
 
 
 class RewardLearner(nn.Module):
-    """A reward network with a map that tells the distances, which only the training has."""
+    """A reward network with a linear layer that predicts the distances, which the checkpoint does not have."""
 
     def __init__(self, network: MiniRewardNetwork) -> None:
         super().__init__()
@@ -87,7 +89,7 @@ class RewardLearner(nn.Module):
 
 
 def label(dataset: Dataset, recipe: Recipe) -> RewardLabels:
-    """Work out the labels of every frame."""
+    """Return the labels of every frame of a dataset."""
     columns = dataset.columns(["label.success", "task_index", *DISTANCES])
     success, task = columns["label.success"].astype(np.float32), columns["task_index"]
     progress = np.full(success.shape, np.nan, np.float32)
@@ -114,7 +116,7 @@ def label(dataset: Dataset, recipe: Recipe) -> RewardLabels:
 
 
 def _reference_s(lasting_s: list[float]) -> float:
-    """Return how far [s] progress 0 is from the success of a task whose legs took so long."""
+    """Return the time [s] from progress 0 to success of a task, by the durations of its legs."""
     longer = float(np.quantile(lasting_s, REFERENCE_QUANTILE)) if lasting_s else 0.0
     return max(LEAST_REFERENCE_S, longer)
 
@@ -134,8 +136,8 @@ def hindsight(success: NDArray[np.bool_], reference: float) -> NDArray[np.float3
     """Return the progress (T,) of an episode that succeeds at least once, from its success flags (T,).
 
     Args:
-        success: the verdict on each frame.
-        reference: [frames] that progress 0 is away from success.
+        success: whether the task is done in each frame.
+        reference: [frames] from progress 0 to success.
     """
     steps = np.arange(len(success))
     arrivals = np.flatnonzero(success)
@@ -162,7 +164,7 @@ def draw(
 def attempt_began(
     labels: RewardLabels, rows: NDArray[np.int64], rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Draw for each frame (B,) the frame of its episode with which the attempt began."""
+    """Draw for each frame (B,) an earlier frame of its episode as the first one of the attempt."""
     first, chance = labels.first[rows], rng.random(len(rows))
     midway = rng.integers(first, rows + 1)
     found: NDArray[np.int64] = np.select([chance < BEGUN, chance < BEGUN + MIDWAY], [first, midway], rows)
@@ -181,9 +183,15 @@ class RewardBatches:
         process: TrainingProcess,
         before: bool,
     ) -> None:
-        """Take the pictures (N, S, S, 3), and the process whose share is made.
+        """Begin.
 
-        With `before` images hold the picture with which the attempt began, too.
+        Args:
+            labels: of the dataset.
+            frames: (N, S, S, 3) uint8.
+            sentences: of each task.
+            config: hyper-parameters.
+            process: whose share of each batch is made.
+            before: whether images also hold the attempt's first frame.
         """
         self._labels, self._frames, self._sentences = labels, frames, sentences
         self._config, self._process, self._before = config, process, before
@@ -223,7 +231,7 @@ def train(
         config: hyper-parameters, the same as for behaviour cloning.
         model: shape of the network.
         device: auto, or a torch device; the batches are the same on each.
-        warm_start: folder of a checkpoint to go on from; None: from nothing.
+        warm_start: folder of a checkpoint to begin with; None: the network is new.
         progress: called after each step with the number of steps done and the loss.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The folder that a training command writes its weights into: looked at before anything is read or learnt."""
+"""The folder that a training command writes its weights into; it is checked before anything is read or trained."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ RUN_STATE = "run.safetensors"
 
 @dataclass(frozen=True)
 class TrainingFolder:
-    """Where a training keeps its state while it runs, and its weights at the end."""
+    """The folder of one training: its state while it runs, and its weights at the end."""
 
     path: Path
     result: str = WEIGHTS
-    """File that a finished training leaves."""
+    """Name of the file that a finished training leaves."""
     states: str = RUN_STATE
-    """Pattern of the files that hold the state of a training which is not finished."""
+    """Glob pattern of the files that hold the state of an unfinished training."""
 
     def check(self) -> None:
-        """See that a training can begin or go on here.
+        """Check that a training can begin or be resumed here.
 
         Raises:
             OutputError: the folder cannot be written, or holds a finished training, a dataset, or results that were
@@ -45,7 +45,7 @@ class TrainingFolder:
             )
 
     def goes_on(self) -> str:
-        """Return how a training that is stopped now is taken up again."""
+        """Return, in words, how a training that is stopped now is resumed."""
         return BY_ITSELF if self._begun() else "nothing was kept yet, so the same command begins anew"
 
     def _begun(self) -> bool:

@@ -1,4 +1,4 @@
-"""Random looks: colours of things, tints of everything else, lights, and shapes that are none of the labels."""
+"""Random looks of a world: colours of things, tints of everything else, lights, and added shapes."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from openral_training.detector.world import TruePlace
 from openral_training.relight import Relighting
 
 CUBE = "cube"
-"""Label that added boxes with equal sides have."""
+"""Label of added boxes with equal sides."""
 APART_M = 0.07
-"""[m] between the middles of added shapes and things, in the plane."""
+"""[m] least horizontal distance between the centres of added shapes and things."""
 Rgb = tuple[float, float, float]
 
 
 class Looks(Relighting):
-    """Other lights, tints and colours, and shapes that stand about."""
+    """Changes lights, tints and colours of a world, and adds shapes to it."""
 
     def hide(self, place: TruePlace) -> None:
-        """Draw a thing no more, until the next look."""
+        """Do not draw a thing, until the next look."""
         self._model.geom_matid[list(place.geoms)] = -1
         self._model.geom_rgba[list(place.geoms), 3] = 0.0
 
@@ -35,7 +35,7 @@ class Looks(Relighting):
         labels: Sequence[str],
         rng: np.random.Generator,
     ) -> dict[tuple[int, ...], Rgb]:
-        """Draw everything in a new look; return the colour of each thing that was painted, by its geoms."""
+        """Choose a new look at random; return the colour of each thing that was painted, by its geoms."""
         self.relight(rng)
         model = self._model
         painted: dict[tuple[int, ...], Rgb] = {}
@@ -50,7 +50,7 @@ class Looks(Relighting):
 
 
 def random_rgb(rng: np.random.Generator) -> Rgb:
-    """Return a colour: mostly a strong one, now and then grey, white or black."""
+    """Return a random colour (r, g, b) in 0..1: mostly a saturated one, with a probability of 0.15 a grey."""
     if rng.random() < 0.15:
         value = rng.uniform(0.02, 1.0)
         return value, value, value
@@ -61,7 +61,7 @@ def random_rgb(rng: np.random.Generator) -> Rgb:
 def added_shapes(
     plan: DetectorWorld, places: Sequence[TruePlace], *, cubes: bool, rng: np.random.Generator
 ) -> list[AddedShape]:
-    """Return up to five shapes that stand on the table, away from the things; boxes with equal sides are cubes."""
+    """Return up to five random shapes that stand on the table, away from the things; with `cubes` some are cubes."""
     (x, y), (half_x, half_y, _) = plan.centre, plan.free
     taken, shapes = [place.position[:2] for place in places], []
     for _ in range(int(rng.integers(0, 6))):
@@ -74,7 +74,7 @@ def added_shapes(
 
 
 def is_cube(shape: AddedShape) -> bool:
-    """Say whether an added shape is a cube, as its label has it."""
+    """Return whether an added shape is a cube, which then has the label CUBE."""
     return shape.kind == "box" and len(set(shape.size)) == 1
 
 

@@ -1,4 +1,4 @@
-"""How well a detector finds things: on states that training never saw, through the locator's own geometry."""
+"""Evaluation of a detector on states that training never saw, through the locator that deployments use."""
 
 from __future__ import annotations
 
@@ -26,32 +26,33 @@ from openral_training.detector.recipe import DetectorRecipe
 from openral_training.detector.world import SeenWorld
 
 NEAR_CM = 5.0
-"""[cm] a found point this near to the true position counts as found."""
+"""[cm] distance from the true position up to which a thing counts as found."""
 LOOKS = ("plain", "random", "removed")
-"""As the scene has it; with colours, lights and other shapes drawn at random; and as the scene has it but without its
-things, so that whoever finds one of them has looked at no more than the place where it uses to be."""
+"""The scene as it is; with random colours, lights and added shapes; and as it is without its things.
+
+A detector that finds a thing in the last one has learnt where it usually is, and not what it looks like."""
 
 
 @dataclass(frozen=True)
 class DetectorPlan:
-    """What is judged, on what."""
+    """What is evaluated, and on what."""
 
     package: RSkillPackage
     """Skill of kind detector."""
     recipe: DetectorRecipe
-    """Whose worlds and held-out states are used."""
+    """Its worlds and held-out states are used."""
     recipe_name: str
     """For the record."""
     states: int
     """Held-out initial states of each world."""
     seed: int = 1
-    """Of how long a world acts, of the camera's shift, and of random looks."""
+    """Seed of the actions before each picture, of the camera's shift, and of random looks."""
     device: str = "cpu"
     """Where the detector runs."""
 
     @property
     def pictures(self) -> int:
-        """How many are looked at."""
+        """How many pictures are evaluated."""
         return len(self.recipe.worlds) * self.states * len(LOOKS)
 
 
@@ -97,10 +98,10 @@ def evaluate(
 def ask(
     detector: ObjectDetector, seen: LabelledPicture, recipe: DetectorRecipe, labels: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Ask for each of the labels, by words, in one picture; return a row for each: what was answered and what is true.
+    """Locate each label by words in one picture, and return a row for each: the answer, and its error.
 
-    Of labels that are there more than once, the nearest of them counts. A label of which a few pixels only are visible
-    is not asked for: it is neither there nor absent.
+    Where several things have a label, the nearest one counts. A label with a thing of which only a few pixels are
+    visible is left out, since it is neither clearly there nor clearly absent.
     """
     locator = Locator(detector)
     view = CameraView("camera", 0.0, 0.0, seen.image, seen.depth, seen.camera)
@@ -127,7 +128,7 @@ def ask(
 
 
 def measures(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Sum up rows of `ask`, over all and by look and label."""
+    """Summarise rows of `ask` by look, and within a look by label and by scene."""
     groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
         groups[row["look"]].append(row)

@@ -1,4 +1,4 @@
-"""Pictures with what is to be found in them: drawn, labelled by the simulator, and kept in one file."""
+"""Training pictures of a detector: rendered, labelled by the simulator, and written to one file."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from openral_training.detector.recipe import DetectorRecipe
 from openral_training.detector.world import SeenWorld, TruePlace
 
 LEAST_PIXELS = 8
-"""[px] at the network's size: a thing of fewer visible pixels is neither there nor absent."""
+"""[px] at the network's size: a thing of fewer visible pixels is neither to be found nor absent."""
 LOOKS_A_STATE = 5
 """Pictures of each state that the world is brought into."""
 WHOLE, REMOVED = 2, 0.8
-"""Number of the last of these pictures with everything in it; share of the things that later ones lack."""
+"""Index of the last of these pictures with all things in it; share of the things that later ones lack."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class ThingSeen:
     label: str
     """Of the recipe."""
     u: float
-    """[px] of the world's picture: the visible pixel of it that is nearest to where its position is projected."""
+    """[px] column in the world's picture of its visible pixel nearest to the projection of its position."""
     v: float
-    """[px]"""
+    """[px] row of that pixel."""
     half_width: float
     """[px] of the box around its visible pixels."""
     half_height: float
@@ -54,16 +54,16 @@ class ThingSeen:
 
 @dataclass(frozen=True)
 class LabelledPicture:
-    """What a world showed."""
+    """A rendered picture of a world, with its labels."""
 
     image: NDArray[np.uint8]
     """(H, W, 3)"""
     depth: NDArray[np.float32]
     """(H, W) [m]"""
     camera: PinholeCamera
-    """Which saw it."""
+    """Its camera."""
     things: tuple[ThingSeen, ...]
-    """In it; those with few pixels, too."""
+    """Visible things, also those of few pixels."""
 
 
 def take(
@@ -73,8 +73,15 @@ def take(
     rng: np.random.Generator | None,
     hidden: Collection[str] = (),
 ) -> LabelledPicture:
-    """Draw the present state: in a random look, or, without `rng`, as the scene has it; things that are hidden are
-    not drawn."""
+    """Render and label the present state of a world.
+
+    Args:
+        world: in some state.
+        looks: of the world's renderer.
+        labels: of the recipe.
+        rng: draws a random look; None: the scene as it is.
+        hidden: labels of things that are not drawn.
+    """
     places, name = world.places(), world.plan.camera
     looks.plain()
     painted = looks.shuffle(world.plan, places, labels, rng) if rng is not None else {}
@@ -98,7 +105,7 @@ def take(
 def draw_all(
     recipe: DetectorRecipe, pictures: int, out: Path, seed: int, progress: Callable[[int], None]
 ) -> None:
-    """Draw the training pictures, as many of each world, and write them to `out` (.npz).
+    """Render the training pictures, equally many of each world, and write them to `out` (.npz).
 
     The file has `images` (n, S, S, 3) uint8 and `things` (m, 9) float32: number of the picture, of the label, u, v,
     half width, half height [px at S], visible pixels at S, number of the colour, inward [m].
@@ -149,7 +156,7 @@ def _seen(
     camera: PinholeCamera,
     rgb: Rgb | None,
 ) -> ThingSeen | None:
-    """Return what of a thing is visible; None: nothing."""
+    """Return the label of a thing, from its visible pixels; None: it is not visible."""
     rows, columns = np.nonzero(np.isin(shown, place.geoms))
     if not rows.size:
         return None
@@ -161,7 +168,7 @@ def _seen(
         rgb = (float(mean[0]), float(mean[1]), float(mean[2]))
     surface = camera.unproject(column + 0.5, row + 0.5, float(depth[row, column]))
     ray = surface - camera.position
-    # Where the position is projected within the chosen pixel, its place in the pixel is known better.
+    # If the position is projected into that very pixel, the projection is more exact than the pixel's centre.
     inside = int(np.floor(u)) == column and int(np.floor(v)) == row
     return ThingSeen(
         label=place.label,

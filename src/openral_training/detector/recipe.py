@@ -1,4 +1,4 @@
-"""What the small detector is trained on: worlds, the things in them that it is to find, and the words for these."""
+"""Recipe of a small detector: worlds, the things in them that it is to find, and the words for these."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from openral_training.training_recipe import recipe_file
 
 
 class ModelThing(Schema):
-    """A thing of a world, by the names that its model has for it."""
+    """A thing of a world, by its names in the MuJoCo model."""
 
     geoms: Many[Word] = ()
     """Geoms that show it."""
     bodies: Many[Word] = ()
     """Bodies all of whose geoms show it."""
     at: Word | None = None
-    """Body or geom whose position is the thing's; absent: the position that MetaWorld's own observation has."""
+    """Body or geom whose position is the thing's; absent: the object's position in MetaWorld's observation."""
     offset: Vector3 = (0.0, 0.0, 0.0)
-    """[m] in the world's frame, from that position to the one that is meant: a bin's may be at its rim."""
+    """[m] in the world frame, from there to the position to be found, such as from a bin's bottom to its rim."""
 
 
 def _several(value: Any) -> Any:
@@ -38,7 +38,7 @@ Things = Annotated[Many[ModelThing], BeforeValidator(_several), Field(min_length
 
 
 class ColourMarker(Schema):
-    """A small round spot of pure red, green or blue, which is found by that and not learnt."""
+    """A small round spot of pure red, green or blue, which is found by its colour without training."""
 
     colours: Many[Literal["red", "green", "blue"]] = Field(min_length=1)
     """That it may have."""
@@ -58,11 +58,11 @@ class DetectorWorld(Schema):
     things: dict[Word, Things]
     """Label -> what it is there; a list where there are several."""
     free: Vector3
-    """[m] half width along x, half width along y, and greatest height of the space for what is added or moved."""
+    """[m] half width along x, half width along y, and height of the space in which things are added and moved."""
     centre: tuple[float, float] = Field(strict=False)
-    """[m] x and y of that space's middle."""
+    """[m] x and y of the centre of that space."""
     top_m: Annotated[float, Field(ge=-10, le=10)] = 0.0
-    """[m] z of the table's top, on which that space stands."""
+    """[m] z of the table top, the floor of that space."""
 
     def open_scene(self) -> DeployScene:
         """Return the scene, with its task."""
@@ -73,27 +73,27 @@ class DetectorWorld(Schema):
 
 
 class DetectorRecipe(Schema):
-    """What it is trained and judged on."""
+    """What a detector is trained and evaluated on."""
 
     train_init_ids: InitRange
     """Initial states of the training pictures."""
     heldout_init_ids: InitRange
-    """Initial states that are only ever used to judge."""
+    """Initial states that are used for evaluation alone."""
     labels: Many[Word] = Field(min_length=1)
-    """Names of what is found, in the order of the heat maps."""
+    """Names of the things to find, in the order of the heat maps."""
     synonyms: dict[Word, Many[Word]] = Field(default_factory=dict)
-    """Label -> other words for it, one by one."""
+    """Label -> other words for it."""
     markers: dict[Word, ColourMarker] = Field(default_factory=dict)
-    """Label -> what it looks like; these labels are beside `labels`."""
+    """Label -> its colours; these labels are not among `labels`."""
     image_size: Count = 128
     """[px] side of the network's input."""
     camera_shift_m: Annotated[float, Field(ge=0, le=0.2)] = 0.03
-    """[m] how far the camera is moved in each direction at most."""
+    """[m] by which the camera is moved at most along each axis."""
     worlds: Many[DetectorWorld] = Field(min_length=1)
-    """Where pictures are taken, as many of each."""
+    """Worlds of the pictures, equally many of each."""
 
     def require_scenes(self) -> None:
-        """See that the scenes are there which are files of their own, as `openral robot world` writes them.
+        """Check that scenes that are files of their own exist, as `openral robot world` writes them.
 
         Raises:
             NotFoundError: one is missing; the text has the command that makes it, in all states of the recipe.

@@ -1,7 +1,7 @@
 """Training of the small detector on labelled pictures: heat maps, colours and sizes.
 
-The heat maps learn bumps with the quality focal loss (Li et al. 2020, arXiv:2006.04388), so that a peak keeps the
-bump's form and its place can be read between the cells.
+The target of a heat map is a Gaussian bump at each thing. With the quality focal loss (Li et al. 2020,
+arXiv:2006.04388) a peak keeps the form of the bump, so its position can be interpolated between the cells.
 """
 
 from __future__ import annotations
@@ -32,26 +32,27 @@ from openral_training.detector.recipe import DetectorRecipe
 
 BATCH, LEARNING_RATE, DECAY = 32, 2e-3, 1e-2
 SIGMA_CELLS = 0.8
-"""[cells] of the bump that a thing is in its heat map."""
+"""[cells] standard deviation of the bump of a thing in its heat map."""
 COLOUR_WEIGHT, SIZE_WEIGHT = 0.5, 0.1
-"""Of these errors beside that of the heat maps."""
+"""Weights of the errors in colour and size beside that of the heat maps."""
 SHIFT_PX = 8
-"""[px] that a picture is shifted by at most."""
+"""[px] by which a picture is shifted at most along each axis."""
 SAVE_EVERY = 200
-"""Steps from one saved run to the next."""
+"""Optimiser steps between two states from which a killed training is resumed."""
 
 
 @dataclass(frozen=True)
 class DetectorTraining:
-    """How it is trained."""
+    """Hyper-parameters."""
 
     steps: int = 1600
+    """Optimiser steps."""
     seed: int = 0
     threads: int = 1
 
 
 class PictureBatches:
-    """Draws batches of pictures and of what the network's maps should say.
+    """Draws batches of pictures with the targets of the network's maps.
 
     Each batch depends on seed and step alone, so a resumed run sees what an unbroken one would have seen.
     """
@@ -97,7 +98,12 @@ class PictureBatches:
     def _mark(
         self, heat: NDArray[np.float32], thing: NDArray[np.float32], right: float, down: float
     ) -> tuple[float, ...] | None:
-        """Write a thing's bump into the heat maps (L, h, w); return its cell, or None if nothing is asked of it."""
+        """Write the target of a thing into the heat maps (L, h, w).
+
+        Returns:
+            Its label, row, column, colour, half width and half height [cells]; None where it is outside of the picture
+            or too small, in which case the cells around it have no target.
+        """
         _, label, u, v, half_width, half_height, pixels, colour, _ = (float(value) for value in thing)
         across, along = (u + right) / STRIDE, (v + down) / STRIDE
         column, row = math.floor(across), math.floor(along)
@@ -121,14 +127,14 @@ def train(
     warm_start: Path | None = None,
     progress: Callable[[int, float], None] = lambda step, loss: None,
 ) -> None:
-    """Train a detector and write its checkpoint; goes on where a killed run stopped.
+    """Train a detector and write its checkpoint; a killed training in `out` is resumed.
 
     Args:
-        pictures: file of `pictures.draw_all`.
-        recipe: which they were drawn by.
+        pictures: file that `pictures.draw_all` wrote.
+        recipe: that the pictures were made by.
         out: folder of the checkpoint.
-        config: how.
-        warm_start: folder of a checkpoint of the same labels to go on from, at a third of the rate.
+        config: hyper-parameters.
+        warm_start: folder of a checkpoint with the same labels to begin with, at a third of the learning rate.
         progress: called after each step with its number and its loss.
 
     Raises:
@@ -177,7 +183,7 @@ def train(
 
 
 def _shape(recipe: DetectorRecipe, things: NDArray[np.float32]) -> MiniDetectorConfig:
-    """Return the network's form; `things` (m, 9) as `pictures.draw_all` writes them."""
+    """Return the configuration of the network; `things` (m, 9) as `pictures.draw_all` writes them."""
     return MiniDetectorConfig(
         labels=recipe.labels,
         colours=COLOURS,
@@ -219,7 +225,7 @@ def _loss(network: MiniDetectorNetwork, pixels: Tensor, heat: Tensor, things: Te
 
 
 def _inward(things: NDArray[np.float32], recipe: DetectorRecipe) -> dict[str, float]:
-    """Return the median way from surface to position, for each label."""
+    """Return for each label the median distance [m] from a thing's surface to its position, along the ray."""
     whole = things[things[:, 6] >= LEAST_PIXELS]
     return {
         label: round(float(np.median(whole[whole[:, 1] == index, 8])), 4)
@@ -229,7 +235,7 @@ def _inward(things: NDArray[np.float32], recipe: DetectorRecipe) -> dict[str, fl
 
 
 def _rate(step: int, steps: int) -> float:
-    """Rise over the first 5 % of the steps, then fall as a cosine."""
+    """Return the learning rate of a step: linear warm-up over the first 5 % of the steps, then half a cosine."""
     rise = max(1, steps // 20)
     fall = 0.5 * (1 + math.cos(math.pi * max(0, step - rise) / max(1, steps - rise)))
     return LEARNING_RATE * min(1.0, step / rise) * max(fall, 0.02)
@@ -244,7 +250,7 @@ def _shifted(image: NDArray[np.uint8], right: int, down: int) -> NDArray[np.uint
 
 
 def _varied(image: NDArray[np.uint8], rng: np.random.Generator) -> NDArray[np.uint8]:
-    """Change brightness, contrast and the channels' gains, and add noise."""
+    """Return a picture (H, W, 3) with other brightness, contrast and gains of the channels, and with noise."""
     gains = rng.uniform(0.75, 1.25) * rng.uniform(0.93, 1.07, 3)
     noise = rng.normal(0.0, rng.uniform(0.0, 6.0), image.shape)
     varied = (image.astype(np.float32) - 128.0) * gains + 128.0 + rng.uniform(-20.0, 20.0) + noise

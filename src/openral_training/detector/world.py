@@ -1,4 +1,4 @@
-"""A world of the detector's recipe: brought into many states, with the true places of its things."""
+"""A world of the detector's recipe: it is put into random states, and knows the true positions of its things."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from openral_sim_bridge.coordinate_frames import intrinsics
 from openral_training.detector.recipe import DetectorWorld, ModelThing
 
 GREATEST_STEPS = 140
-"""Control steps of MetaWorld's 80 Hz after which a picture is taken at most; of slower scenes in proportion."""
+"""Most control steps before a picture, at the 80 Hz of MetaWorld; proportionally fewer in slower scenes."""
 NOISE = 0.6
-"""Standard deviation of what is added to each action of an expert, in the action's own units."""
+"""Standard deviation of the noise on each action, in units of the action."""
 BESIDE, TOUCHING_M = 0.4, (0.042, 0.08)
-"""Share of the moved bodies that are put against another one, or on it; [m] from its middle to theirs."""
+"""Share of the moved bodies that are put beside or onto another one; [m] range of the distance of their centres."""
 LYING, UPRIGHT, LIES = 0.15, np.array([1.0, 0.0, 0.0, 0.0]), np.array([1.0, 1.0, 0.0, 0.0]) / np.sqrt(2.0)
-"""Share of the moved bodies that lie on their side, and both ways as w, x, y, z."""
+"""Share of the moved bodies that lie on their side; quaternions (w, x, y, z) of upright and of lying bodies."""
 AWAY_M = 2.0
-"""[m] from the middle of the space in which things are: what is further off is put aside, and stays there."""
+"""[m] from the centre of the space of `DetectorWorld.free`; bodies further away are not in use and are not moved."""
 
 
 @dataclass(frozen=True)
 class TruePlace:
-    """Where a thing is, as the simulator has it."""
+    """The true position of a thing."""
 
     label: str
     """Of the recipe."""
     position: NDArray[np.float64]
-    """(3,) [m]"""
+    """(3,) [m] in the world frame."""
     geoms: tuple[int, ...]
-    """Numbers of the geoms that show it."""
+    """Ids of the geoms that show it."""
 
 
 class SeenWorld:
@@ -81,7 +81,7 @@ class SeenWorld:
 
     @property
     def camera(self) -> PinholeCamera:
-        """The camera as it stands now."""
+        """The camera in its present pose."""
         seen = self.backend.camera(self.plan.camera)
         matrix = intrinsics(seen)
         return PinholeCamera(
@@ -96,7 +96,7 @@ class SeenWorld:
         )
 
     def begin(self, init_id: int, rng: np.random.Generator, shift_m: float) -> None:
-        """Put the world into an initial state, act for a random while, and move the camera by up to `shift_m` [m]."""
+        """Reset to an initial state, act for a random time, move bodies, and shift the camera by up to `shift_m`."""
         self.backend.reset([self._task], [init_id])
         steps = int(rng.integers(0, GREATEST_STEPS) * self.hz / 80.0) if rng.random() < 0.8 else 0
         drift = rng.uniform(-0.6, 0.6, self.backend.action_dim)
@@ -123,7 +123,7 @@ class SeenWorld:
         return int(self.model.camera(self.plan.camera).id)
 
     def _scatter(self, rng: np.random.Generator) -> None:
-        """Move and lift free bodies, more often where no expert does, and open the drawer of ours."""
+        """Move and lift free bodies at random, more often where no expert acts, and open the drawer if there is one."""
         share = 0.3 if self._expert is not None else 0.6
         free = self._free_joints()
         for address in free:
@@ -143,7 +143,7 @@ class SeenWorld:
                 self.data.qpos[self.model.jnt_qposadr[joint]] = rng.uniform(*self.model.jnt_range[joint])
 
     def _free_joints(self) -> list[int]:
-        """Return where in qpos the free bodies are that stand in the space in which things are moved."""
+        """Return the addresses in qpos of the free bodies that are within AWAY_M."""
         found = self.model.jnt_qposadr[self.model.jnt_type == mujoco.mjtJoint.mjJNT_FREE]
         away = (
             np.hypot(*(self.data.qpos[address : address + 2] - self.plan.centre)) > AWAY_M
@@ -162,7 +162,7 @@ class SeenWorld:
         )
 
     def _put_beside(self, address: int, other: int, rng: np.random.Generator) -> None:
-        """Put a body against another one, or on it."""
+        """Put a body beside another one, or onto it."""
         there = self.data.qpos[other : other + 3]
         if rng.random() < 0.4:
             on_it = np.append(rng.normal(0.0, 0.006, 2), rng.uniform(*TOUCHING_M))

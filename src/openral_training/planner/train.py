@@ -27,7 +27,7 @@ from openral_rskill.weights_writing import replaced_weights
 from openral_training.checkpoint import identity, restore_run, save_run
 from openral_training.devices import torch_device
 from openral_training.planner.deployments import Lexicon, make_deployment
-from openral_training.planner.labelled_utterance import ACTS, IGNORED, ORDER, Utterance
+from openral_training.planner.labelled_utterance import FRAGMENT, IGNORED, ORDER, Utterance
 from openral_training.planner.network import Matcher
 from openral_training.planner.speaker import Speaker, order_words
 from openral_training.training_folder import RUN_STATE
@@ -248,7 +248,7 @@ def evaluate(
                 :, 0
             ].sigmoid()
             best = int(scores.argmax())
-            moved = bool(scores[best] > 0.5) and int(acts[index]) in (ORDER, len(ACTS) - 1)
+            moved = bool(scores[best] > 0.5) and int(acts[index]) in (ORDER, FRAGMENT)
             right = pairs[best][2] == 1.0
             wanted = any(pair[2] == 1.0 for pair in pairs)
             _count(

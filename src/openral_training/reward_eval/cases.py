@@ -1,4 +1,4 @@
-"""What a reward model is shown: each rollout under its own words, experts under wrong ones and backwards, too."""
+"""The cases of an evaluation: each rollout under its own words; experts' also under wrong words, and reversed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from openral_reward_monitor.models.reward_model import RewardModel, RewardScores
 from openral_training.training_recipe import Recipe
 
 NAMES = {"noisy_expert": "noisy", "wander": "random"}
-"""What scripted behaviours are called in results, where it is another word."""
+"""Names of scripted behaviours in results, where they differ."""
 POLICY = "policy"
-"""Behaviour of a skill that tries the task, told the plain words."""
+"""Behaviour of a skill that attempts the task under its plain instruction."""
 KINDS = {
     "gesture at another state": ("replayed",),
     "constant or random motion": ("constant", "random", "long_wander"),
@@ -28,22 +28,22 @@ KINDS = {
     "wrong words": ("wrong_task",),
     "backwards": ("reversed",),
 }
-"""Kind of failure -> the behaviours that make it."""
+"""Kind of failure -> its behaviours."""
 RANKED = ("expert", "noisy", "stuck", "random", "reversed", "wrong_task")
-"""Behaviours that are compared in the ranking; of the others nobody knows how far they got."""
+"""Behaviours that are compared in the ranking; how far the others got is unknown."""
 WRONG_WORDS = 3
-"""Other worlds' tasks whose words each expert's film is shown under, in turn; those of its own world always are."""
+"""Tasks of other worlds under whose words each expert's rollout is scored, beside all other tasks of its own world."""
 FAILURE, PARTIAL, SUCCESS = 0, 1, 2
 
 
 @dataclass(frozen=True)
 class Case:
-    """A film of T frames under one sentence."""
+    """A rollout of T frames under one sentence."""
 
     task: str
     """The task that the words ask for."""
     acted: str
-    """The task that was acted out."""
+    """The task that the rollout was made for."""
     behaviour: str
     """expert, noisy, or one of those in KINDS."""
     init_id: int
@@ -53,12 +53,12 @@ class Case:
     stamps_s: NDArray[np.float64]
     """(T,) [s] from the first frame."""
     truth: NDArray[np.bool_]
-    """(T,) the simulator's verdict on each frame, for the task of the words."""
+    """(T,) whether the simulator calls the task of the words done in each frame."""
 
 
 @dataclass(frozen=True)
 class Scored:
-    """A case and what the model said of it."""
+    """A case with the model's scores."""
 
     case: Case
     scores: RewardScores
@@ -82,13 +82,13 @@ class Scored:
 
 
 def cases(episode: Episode, recipe: Recipe, camera: str, words: Mapping[str, list[str]]) -> Iterator[Case]:
-    """Yield what is made of one rollout.
+    """Yield the cases of one rollout.
 
     Args:
         episode: as `openral_training.reward_eval.rollouts` makes them.
         recipe: which tasks share a world; how often frames were recorded.
         camera: name of the camera whose pictures are shown.
-        words: sentences of each task; the initial state decides which is taken.
+        words: sentences of each task, of which the initial state chooses one.
 
     Raises:
         NotFoundError: the rollout has no pictures of that camera.
@@ -120,7 +120,7 @@ def _images(episode: Episode, recipe: Recipe, camera: str) -> list[bytes]:
 
 
 def _others(acted: str, init_id: int, recipe: Recipe) -> list[str]:
-    """Return the tasks whose words are wrong for a film: those of its world, and some of other worlds in turn."""
+    """Return the tasks whose words are wrong for a rollout: those of its world, and some of others by initial state."""
     near = [task for task in recipe.world_of(acted) if task != acted]
     far = [task for task in recipe.task_ids if task not in (*near, acted)]
     turned = [far[(init_id + index) % len(far)] for index in range(min(WRONG_WORDS, len(far)))]
@@ -128,6 +128,6 @@ def _others(acted: str, init_id: int, recipe: Recipe) -> list[str]:
 
 
 def score(model: RewardModel, case: Case) -> Scored:
-    """Have a model score a film. Raises PolicyError as `RewardModel.score` and `checked`."""
+    """Score a case. Raises PolicyError as `RewardModel.score` and `checked`."""
     frames = np.stack([decode_png(image) for image in case.images])
     return Scored(case, checked(model.score(frames, case.instruction), len(frames)))

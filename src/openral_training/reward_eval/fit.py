@@ -1,4 +1,4 @@
-"""Fits the calibration of a reward model on rollouts whose truth is known."""
+"""Fits the calibration of a reward model on rollouts whose success is known."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from openral_training.reward_eval.cases import Scored
 from openral_training.reward_eval.measures import DWELL
 
 DIGITS = 4
+"""Digits behind the point to which scores and probabilities are rounded."""
 
 
 def fit(
     scored: Sequence[Scored], *, error_rate: float, recipe: str, init_ids: Sequence[int]
 ) -> CameraCalibration:
-    """Return the calibration of the camera that was looked through.
+    """Return the calibration of a camera.
 
     Args:
-        scored: rollouts of states that the model is neither trained nor judged on.
+        scored: rollouts from states that the model is neither trained nor evaluated on.
         error_rate: see `CameraCalibration.error_rate`.
         recipe: its name.
         init_ids: the initial states.
@@ -33,7 +34,7 @@ def fit(
         ContractError: too few rollouts for that error rate; the text says how many there must be.
     """
     done = np.sort([float(one.joint[-1]) for one in scored if one.done])
-    # The gate looks at a whole attempt, so what counts is the highest score that a failure keeps for its dwell.
+    # The gate judges a whole attempt, so a failure counts by the highest score that it keeps for the gate's dwell.
     failed = np.sort([_kept(one.joint) for one in scored if not one.case.truth.any()])
     least = math.ceil(1 / error_rate) - 1
     if min(len(done), len(failed)) < least:
@@ -59,7 +60,7 @@ def fit(
 
 
 def _kept(joint: NDArray[np.float32]) -> float:
-    """Return the highest score that a film keeps for DWELL frames in a row; of a shorter film its least."""
+    """Return the highest score that a rollout keeps for DWELL frames in a row; of a shorter one the lowest score."""
     if len(joint) <= DWELL:
         return float(joint.min())
     return float(sliding_window_view(joint, DWELL).min(axis=1).max())
@@ -74,9 +75,9 @@ def _curve(scored: Sequence[Scored], done: int, failed: int) -> tuple[list[float
     weights = np.bincount(place, weight)
     mean = np.bincount(place, weight * truth) / weights
     fitted: NDArray[np.float64] = isotonic_regression(mean, weights=weights).x
-    # Nothing was seen often enough to be certain (Laplace's rule of succession, with whole rollouts as trials).
+    # No probability is 0 or 1 (Laplace's rule of succession, with whole rollouts as trials).
     fitted = np.clip(fitted, 1 / (failed + 2), 1 - 1 / (done + 2)).round(DIGITS)
-    # Inside a flat stretch a knot says nothing.
+    # Knots within a constant part of the curve are left out.
     bends = np.flatnonzero((np.diff(fitted, prepend=-1) != 0) | (np.diff(fitted, append=2) != 0))
     knots, fitted = knots[bends], fitted[bends]
     if knots[0] > 0:

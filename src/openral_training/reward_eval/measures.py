@@ -1,4 +1,4 @@
-"""How good a reward model is: does it rank time, does it tell success from failure, does it know how sure it is?
+"""Measures of a reward model: rank correlation with time, separation of success and failure, and calibration.
 
 VOC is the rank correlation of predicted progress with time on successful rollouts (GVL, Ma et al. 2024,
 arXiv 2411.04549), as Spearman's rho and as Kendall's tau-b. AUROC and AUPRC compare the score of the last frame, the
@@ -24,9 +24,9 @@ from openral_training.reward_eval.cases import FAILURE, KINDS, PARTIAL, POLICY, 
 BINS = 10
 DWELL = ProgressThresholds().dwell
 SECOND_LOOK = 5
-"""Frames after those DWELL that must say yes, too, in a second look: half a second."""
+"""Frames after those DWELL that must also say yes in `second_look`: half a second."""
 CURVE_POINTS = 21
-"""Points of a mean progress curve, over the share of the film that has passed."""
+"""Points of a mean progress curve, over the share of the rollout that has passed."""
 
 
 def decision(score: float, calibration: CameraCalibration | None, threshold: float) -> str:
@@ -38,28 +38,28 @@ def decision(score: float, calibration: CameraCalibration | None, threshold: flo
 def called_done(one: Scored, calibration: CameraCalibration | None, threshold: float, more: int = 0) -> bool:
     """Return whether DWELL frames in a row said yes while the task was not done in any of them.
 
-    It is the rule by which a mission ends (`openral_core.progress_judgement.assess`), at the rate of the films.
+    By this rule a mission ends (`openral_core.progress_judgement.assess`), here at the frame rate of the rollouts.
 
     Args:
-        one: the film.
+        one: the rollout.
         calibration: of the camera; None: raw scores count.
-        threshold: at or above it a reading counts as success.
-        more: frames after those that must say yes, too.
+        threshold: score from which on a reading counts as success.
+        more: frames after those that must also say yes.
     """
     return False in _calls(one, calibration, threshold, more)
 
 
 def ends_rightly(one: Scored, calibration: CameraCalibration | None, threshold: float) -> bool:
-    """Return whether a mission would end with this film at a time at which the task is done."""
+    """Return whether a mission would end in this rollout, and at a time at which the task is done."""
     return next(iter(_calls(one, calibration, threshold)), False)
 
 
 def _calls(
     one: Scored, calibration: CameraCalibration | None, threshold: float, more: int = 0, still: int = 0
 ) -> list[bool]:
-    """Return for all DWELL + `more` frames in a row that said yes, in their order, whether it was so in any of them.
+    """Return for each window of DWELL + `more` frames that all said yes whether the task was done in any of them.
 
-    A film ends with an arm that stands still: its last frame is repeated `more` + `still` times.
+    At the end of a rollout the arm holds still, so its last frame is repeated `more` + `still` times.
     """
     said = np.array([decision(float(score), calibration, threshold) == "yes" for score in one.joint])
     said, truth = (np.pad(values, (0, more + still), mode="edge") for values in (said, one.case.truth))
@@ -70,7 +70,7 @@ def _calls(
 def second_look(
     scored: Sequence[Scored], threshold: float, calibration: CameraCalibration | None
 ) -> dict[str, Any]:
-    """Compare the rule by which a mission ends with one that wants SECOND_LOOK more frames to agree.
+    """Compare the rule by which a mission ends with one in which SECOND_LOOK more frames must agree.
 
     Returns:
         `called_done`: failures called done without and with it; `never_called`: successes that no frames in a row
@@ -92,15 +92,14 @@ def measures(
 
     Args:
         scored: every case.
-        threshold: at or above it a reading counts as success.
-        calibration: of the camera that was looked through; None: raw scores count.
+        threshold: score from which on a reading counts as success.
+        calibration: of the camera; None: raw scores count.
 
     Raises:
-        ContractError: no expert's film rises to a success, or there are no failures, so that there is nothing to
-            compare.
+        ContractError: no expert comes to a success, or there are no failures, so that there is nothing to compare.
     """
     called = {id(one): called_done(one, calibration, threshold) for one in scored}
-    # A skill's attempt is over once it is rightly called done; what comes after is no attempt.
+    # A skill's attempt is over once it is rightly called done; later frames do not count.
     over = {
         id(one)
         for one in scored
@@ -168,7 +167,7 @@ def _voc(scored: Sequence[Scored]) -> tuple[list[float], list[float]]:
 
 
 def ranking(scored: Sequence[Scored]) -> dict[str, Any]:
-    """Compare final progress over failure < partial < success, among films of one task and one initial state.
+    """Compare final progress over failure < partial < success, among rollouts of one task and one initial state.
 
     Returns:
         The share of pairs in the right order (ties count half) for each pair of levels and for all of them, and the
@@ -201,7 +200,7 @@ def _accuracy(outcomes: Sequence[float]) -> dict[str, Any]:
 
 
 def reliability(scored: Sequence[Scored], calibration: CameraCalibration | None) -> dict[str, Any]:
-    """Compare how probable success was said to be with how often it was so, over all frames."""
+    """Compare predicted probabilities of success with observed frequencies, over all frames."""
     score = np.concatenate([one.joint for one in scored])
     truth = np.concatenate([one.case.truth for one in scored])
     found: dict[str, Any] = {"frames": len(score), "raw": _bins(score, truth)}
@@ -239,7 +238,7 @@ def _by_behaviour(scored: Sequence[Scored], said: dict[int, str]) -> dict[str, A
 
 
 def _by_task(scored: Sequence[Scored], said: dict[int, str]) -> dict[str, Any]:
-    """Return the main numbers for each task that words asked for; None where there is nothing to compare."""
+    """Return the main numbers for the task of the words; None where there is nothing to compare."""
     found = {}
     for name in dict.fromkeys(one.case.task for one in scored):
         group = [one for one in scored if one.case.task == name]
@@ -260,7 +259,7 @@ def _by_task(scored: Sequence[Scored], said: dict[int, str]) -> dict[str, Any]:
 
 
 def _curves(scored: Sequence[Scored]) -> dict[str, list[float]]:
-    """Return the mean progress of each behaviour over the share of the film that has passed."""
+    """Return the mean progress of each behaviour over the share of the rollout that has passed."""
     at = np.linspace(0.0, 1.0, CURVE_POINTS)
     groups: dict[str, list[NDArray[np.float64]]] = {}
     for one in scored:

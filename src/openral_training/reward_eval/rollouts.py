@@ -1,7 +1,7 @@
-"""Rollouts to judge reward models on: scripted behaviours and misses, filmed once and kept by content.
+"""Rollouts that reward models are evaluated on: scripted behaviours and misses, rendered once and cached.
 
-A rollout depends on the scene, the initial state, the behaviour, the seed and the simulator's version, and on nothing
-else, so that its file is named by a hash of these. Any number of models are judged on the same films.
+A rollout depends on the scene, the initial state, the behaviour, the seed and the versions of the simulators alone, so
+its file is named by a hash of these. Any number of models are evaluated on the same rollouts.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ from openral_training.training_recipe import Recipe
 
 BEHAVIOURS = ("expert", "noisy_expert", "stuck", "wander")
 TAKES = {"replayed": 3}
-"""Films of a behaviour from one initial state, where it is more than one: half of the gestures succeed after all."""
+"""Rollouts of a behaviour from one initial state, where more than one: half of the replayed gestures succeed."""
 FRAMES_PER_S = 10.0
-"""[Hz] about the rate at which the monitor keeps frames; the nearest one that divides the control rate is used."""
+"""[Hz] about the rate at which the monitor keeps frames; the nearest rate that divides the control rate is used."""
 FORMAT = 2
-"""Changes when the way in which rollouts are made does."""
+"""Version of the way in which rollouts are made; a change makes all of them anew."""
 SIMULATORS = ("metaworld", "mujoco", "robosuite")
 
 
 @dataclass(frozen=True)
 class JudgedRollout:
-    """Who does what from where."""
+    """The behaviour, the task and the initial state of one rollout."""
 
     task_id: str
     behaviour: str
@@ -60,7 +60,7 @@ class JudgedRollout:
 def planned(
     recipe: Recipe, init_ids: Sequence[int], skills: Sequence[Path] = (), view: View = View.plain
 ) -> list[JudgedRollout]:
-    """List every behaviour of every task from every initial state, and attempts of skills at the tasks they fit."""
+    """List every behaviour of every task from every initial state, and attempts of skills at tasks that they fit."""
     scripted = [
         JudgedRollout(task_id, behaviour, init_id, take, view=view)
         for task_id in recipe.task_ids
@@ -78,7 +78,7 @@ def planned(
 
 
 def filmed(recipe: Recipe) -> Recipe:
-    """Return the recipe with frames recorded at about FRAMES_PER_S only, since pictures cost most."""
+    """Return the recipe with frames recorded at about FRAMES_PER_S alone, since rendering takes most of the time."""
     control_hz = recipe.scene_for(recipe.task_ids[0]).control_hz
     return recipe.model_copy(update={"record_every": max(1, round(control_hz / FRAMES_PER_S))})
 
@@ -93,17 +93,17 @@ def rollouts(
     workers: int = 1,
     progress: Callable[[int], None] = lambda count: None,
 ) -> Iterator[Episode]:
-    """Yield every behaviour of every task from every initial state; what is not in the cache is made first.
+    """Yield every behaviour of every task from every initial state; those that are not cached are made first.
 
-    A disturbed expert that did not succeed is left out: there is nothing a success could be ranked on.
+    Disturbed experts that did not succeed are left out, since their progress cannot be ranked.
 
     Args:
         recipe: tasks and scenes; see `filmed` for the rate of the frames.
         init_ids: initial states.
-        skills: folders of skills whose attempts are wanted, too.
-        view: how the worlds are seen.
+        skills: folders of skills whose attempts are included.
+        view: in which the worlds are rendered.
         seed: of every disturbance.
-        workers: processes that roll out.
+        workers: number of processes.
         progress: called with the number of rollouts that have become ready.
     """
     recipe = filmed(recipe)
@@ -115,7 +115,7 @@ def rollouts(
     missing = [rollout for rollout in todo if not files[rollout].is_file()]
     progress(len(todo) - len(missing))
     by_world = [[r for r in missing if (r.task_id, r.skill) == world] for world in _worlds_of(missing)]
-    # Halves, so that the last task does not keep one worker alone.
+    # Each batch is halved, so that two workers can share the last one.
     batches = [part for batch in by_world for part in (batch[::2], batch[1::2]) if part]
     with worker_pool(workers) as pool:
         jobs = [pool.submit(_film, recipe, batch, [files[r] for r in batch], seed) for batch in batches]
@@ -131,7 +131,7 @@ def _worlds_of(rollouts: Sequence[JudgedRollout]) -> list[tuple[str, Path | None
 
 
 def _described(recipe: Recipe, task_id: str, skill: Path | None) -> dict[str, object]:
-    """Return the part of what decides a film that all films of one world share."""
+    """Return the part of a rollout's hashed description that all rollouts of one world share."""
     recipe = with_all_cameras(recipe) if skill else recipe
     scene = recipe.scene_for(task_id)
     return {
@@ -200,7 +200,7 @@ def _perform(world: ExpertWorld, recipe: Recipe, rollout: JudgedRollout, seed: i
 
 
 def _gestures(recipe: Recipe, init_id: int) -> range:
-    """Initial states from which a gesture may be taken: those that serve the same purpose as `init_id`."""
+    """Return the initial states that gestures may come from: those of calibration, or those that are held out."""
     calibrating = recipe.calibration_init_ids
     purpose = calibrating if calibrating and init_id in calibrating.ids() else recipe.heldout_init_ids
     return purpose.ids()

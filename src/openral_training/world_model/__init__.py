@@ -1,9 +1,11 @@
-"""A learnt world: frames, states and rewards of a simulator, imagined from images and actions. To be read in order.
+"""A world model: predicts frames, states and rewards of a simulator from images and actions. Modules in reading order:
 
-rollouts, experience, statistics                       what is learnt from: attempts of a policy, and pieces of them
-network, learning, learn_autoencoder, learn_members, learn  what learns it, and how
-starts, files, model, open                             a world model on disk, and the interface in front of it
-env, simulator                                         imagined worlds where others expect simulators
-nearest, measures, evaluate                            how far they can be believed, beside what learns nothing
-object_arrays, convert, opensora                       the layout of RLinf's world models
+experience, statistics                    the data: rollouts of a policy, windows of them, and the scale of actions
+network, learning, learn_autoencoder,
+learn_members, learn_drawing, learn       the networks, and the stages of their training
+starts, files, model, open                a world model on disk, and the interface `WorldModel`
+env                                       imagined environments that are reset and stepped
+nearest_baseline, video_similarity,
+evaluate                                  comparison with the simulator, and with a baseline that learns nothing
+pickled_arrays, unpickle_files, opensora  the layout of RLinf's world models
 """

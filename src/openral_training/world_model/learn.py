@@ -1,4 +1,4 @@
-"""Training of a world model: first the pictures, then what comes next and when it is a success."""
+"""Training of a world model in three stages: the autoencoder, dynamics and success heads, and the decoder again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from openral_training.world_model.starts import starts_of
 from openral_training.world_model.statistics import action_scale
 
 FORM = 3
-"""Of the networks; a training that was killed goes on only with networks of the same form."""
+"""Version of the networks and of their training; a killed training is resumed by the same version alone."""
 
 
 def train(

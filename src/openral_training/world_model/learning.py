@@ -1,4 +1,4 @@
-"""What both stages of training share: hyper-parameters, who is told of progress, one step of an optimiser."""
+"""What all stages of the training share: hyper-parameters, the progress callback, and one optimiser step."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class LearnConfig:
     drawing_rate: float = 5e-4
     """Peak of its schedule."""
     doubt_quantile: float = 0.995
-    """Share of pieces of the data whose uncertainty is taken for knowledge; whatever is more uncertain is not."""
+    """Quantile of the uncertainty over windows of the data above which a prediction counts as unknown."""
     held_out: float = 0.1
     """Share of initial states whose episodes are kept for `openral world-model eval`."""
     save_every: int = 500
@@ -53,7 +53,7 @@ class LearnConfig:
 
 
 def descend(network: nn.Module, optimiser: torch.optim.Optimizer, loss: Tensor, rate: float) -> None:
-    """Take one step down the slope of a loss, with the learning rate `rate`."""
+    """Take one optimiser step on a loss, at the learning rate `rate`, with gradients clipped to a norm of 1."""
     for group in optimiser.param_groups:
         group["lr"] = rate
     optimiser.zero_grad()

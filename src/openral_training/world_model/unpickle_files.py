@@ -31,7 +31,7 @@ def convert(
 
     Args:
         folder: of the world model.
-        numpy_objects: whether .npy files of Python objects are read, by the reader of `object_arrays`.
+        numpy_objects: whether .npy files of Python objects are read, by the reader of `pickled_arrays`.
         progress: told of each file.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Save and restore a training run: network, optimiser and step, as safetensors; and say what weights were made of."""
+"""Saves and restores a training run (network, optimiser, step) as safetensors; describes the provenance of weights."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ ConfigT = TypeVar("ConfigT")
 
 
 def same_form(found: ConfigT, needed: ConfigT) -> ConfigT:
-    """Return the form of a checkpoint to start from.
+    """Return the configuration of a checkpoint to begin with.
 
     Raises:
-        PolicyError: it is not the one that the data asks for.
+        PolicyError: it differs from the one that the data needs.
     """
     if found != needed:
         raise PolicyError(
@@ -37,16 +37,16 @@ def same_form(found: ConfigT, needed: ConfigT) -> ConfigT:
 
 
 def identity(*parts: object) -> str:
-    """Return a digest of what makes a run this run: configuration, model, recipe, dataset."""
+    """Return a digest of what decides the result of a run, such as configuration, model, recipe and dataset."""
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 def origin(dataset: Dataset, recipe: BaseModel, seed: int) -> dict[str, str]:
-    """Return what weights are made of, for the header of their file.
+    """Return the provenance of weights, for the header of their file.
 
     Args:
-        dataset: whose files are hashed, names and contents.
-        recipe: of a Recipe the tasks and initial states are named, too.
+        dataset: whose files are hashed by name and content.
+        recipe: is hashed; of a `Recipe` the tasks and training states are included.
         seed: of the training.
     """
     root = dataset.root
@@ -75,7 +75,7 @@ def _digest(root: Path, files: Iterable[Path]) -> str:
 
 
 def save_run(path: Path, network: nn.Module, optimiser: torch.optim.Optimizer, step: int, run: str) -> None:
-    """Write the run at `step` with its identity; a crash while writing leaves the former file.
+    """Write the state of a run after `step` steps, with its identity; a crash while writing leaves the former file.
 
     Raises:
         OSError: the disk is full, or cannot be written.

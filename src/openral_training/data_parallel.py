@@ -1,8 +1,9 @@
-"""One training run in several processes, as `torchrun` starts them: each goes through its share of every batch.
+"""Data-parallel training in several processes that `torchrun` starts: each computes its share of every batch.
 
-All processes draw the same batches in the same order. Each weights the loss of its share so that the losses of all of
-them add up to that of the whole batch; with torch's DistributedDataParallel all then have the whole batch's gradient,
-and take the steps of one process alone, up to rounding. The first one writes files and speaks for all.
+All processes draw the same batches in the same order. Each weights the loss of its share so that the losses of all
+processes add up to that of the whole batch. With torch's DistributedDataParallel each then has the gradient of the
+whole batch, and takes the same steps as a single process, up to rounding. The first process alone writes files and
+prints.
 """
 
 from __future__ import annotations
@@ -21,26 +22,28 @@ from openral_core.errors import ContractError
 from openral_training.devices import backend_for, device_name, own_device, torch_device
 
 WAIT = timedelta(hours=12)
-"""Longest wait for each other, while the first process decodes a dataset. Where one dies, torchrun ends the others."""
+"""Longest time that processes wait for each other, as while the first one decodes a dataset.
+
+If one dies, torchrun ends the others."""
 
 
 @dataclass(frozen=True)
 class TrainingProcess:
-    """This process among those of a run."""
+    """This process of a run."""
 
     device: str
-    """Where its network is."""
+    """Torch device of its network."""
     rank: int = 0
     size: int = 1
     """How many processes there are."""
 
     @property
     def leads(self) -> bool:
-        """Whether it is the one that writes files and speaks."""
+        """Whether it is the process that writes files and prints."""
         return self.rank == 0
 
     def share(self, count: int) -> slice:
-        """Return which rows of a batch are this process's; they differ by one row at most from another's.
+        """Return the rows of a batch that this process computes; the shares of two processes differ by one row at most.
 
         Raises:
             ContractError: there are fewer rows than processes.
@@ -52,11 +55,11 @@ class TrainingProcess:
         return slice(count * self.rank // self.size, count * (self.rank + 1) // self.size)
 
     def parallel(self, network: nn.Module) -> nn.Module:
-        """Return what the forward pass is to go through, so that gradients become their mean over processes."""
+        """Return the module to call in place of the network, so that gradients are averaged over processes."""
         return network if self.size == 1 else DistributedDataParallel(network)
 
     def total(self, value: Tensor) -> float:
-        """Return the sum of one number of each process."""
+        """Return the sum of a scalar over all processes."""
         found = value.detach().clone()
         if self.size > 1:
             dist.all_reduce(found)
@@ -64,7 +67,7 @@ class TrainingProcess:
 
     @contextmanager
     def first(self) -> Iterator[None]:
-        """Let the leading process do something before the others do it, such as writing a file that all read."""
+        """Run the block in the leading process first, and then in the others, as where one writes what all read."""
         if self.size > 1 and not self.leads:
             dist.barrier()
         yield
@@ -72,22 +75,22 @@ class TrainingProcess:
             dist.barrier()
 
     def leave(self) -> None:
-        """Part from the others."""
+        """Leave the process group."""
         if self.size > 1:
             dist.destroy_process_group()
 
 
 def leads() -> bool:
-    """Return whether this process is the one that speaks: not one of torchrun's others."""
+    """Return whether this process is the one that prints: the only one, or the first of torchrun's."""
     return not dist.is_torchelastic_launched() or os.environ["RANK"] == "0"
 
 
 def require_one_process(command: str, instead: str) -> None:
-    """Refuse to be one of several processes of torchrun, each of which would do the same work into the same folder.
+    """Refuse several processes of torchrun, each of which would do the same work in the same folder.
 
     Args:
-        command: what was started, in the user's words.
-        instead: what to do.
+        command: the command, as the user writes it.
+        instead: what to do instead.
 
     Raises:
         ContractError: there are several.
@@ -97,10 +100,10 @@ def require_one_process(command: str, instead: str) -> None:
 
 
 def join(device: str) -> TrainingProcess:
-    """Meet the other processes that torchrun has started; without torchrun there are none.
+    """Join the process group of torchrun; without torchrun this is the only process.
 
     Args:
-        device: auto, or a torch device; the GPUs of a machine are taken in turn.
+        device: auto, or a torch device; the GPUs of a machine are assigned in turn.
 
     Raises:
         InstallationError: torch cannot use the device.

@@ -1,4 +1,4 @@
-"""Where the hand stood when demonstrations began, as a manifest says it in `start_poses`."""
+"""The start poses of demonstrations, in the form of a manifest's `start_poses`."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from openral_core.adapters.state_layout import GRIPPER_SPAN_M
 from openral_core.manifest import StartPose
 
 LEAST_TOLERANCE_M = 0.012
-"""[m] A hand that is sent there arrives within a centimetre."""
+"""[m] least tolerance of a start pose; motions arrive within a centimetre."""
 WIDENED = 1.5
-"""The tolerance, as a multiple of the greatest distance from the mean that was seen."""
+"""Tolerance as a multiple of the greatest distance of a demonstration's start from the mean."""
 SAME_M = 0.002
-"""[m] Tasks whose means lie as near as this have one entry."""
+"""[m] greatest distance of the means of tasks that share an entry."""
 SAME_OPENING_M = 0.01
-"""[m] Openings that differ by less count as one, so that it is said."""
+"""[m] range of openings up to which an entry states their mean."""
 _OPENING_SCALE = {"ee_pos3_gripper1": GRIPPER_SPAN_M, "ee_pos3_rot6_gripper1": 1.0}
-"""[m] Layouts that begin with the hand's position -> the unit of their last number, the opening."""
+"""Layouts that begin with the hand's position -> unit [m] of their last number, the opening."""
 
 
 def hands_of(state: NDArray[np.float32], layout: str | None) -> NDArray[np.float64] | None:
-    """Return (N, 4) [m] positions and openings of proprioception vectors (N, D); None: the layout does not say."""
+    """Return (N, 4) [m] positions and openings of proprioception vectors (N, D); None: the layout has neither."""
     if layout not in _OPENING_SCALE:
         return None
     numbers = state.astype(np.float64)
@@ -32,12 +32,12 @@ def hands_of(state: NDArray[np.float32], layout: str | None) -> NDArray[np.float
 
 
 def start_poses(hands: Mapping[str, NDArray[np.float64]]) -> tuple[StartPose, ...]:
-    """Return the fewest entries that say where each task began.
+    """Return the fewest entries that state where each task began.
 
-    The tasks of the greatest group that began at one place share the entry without a task; others have their own.
+    The largest group of tasks that began at the same place shares the entry without a task; the others have their own.
 
     Args:
-        hands: task -> (N, 4) [m] positions in the world frame and openings, one row for each beginning.
+        hands: task -> (N, 4) [m] positions in the world frame and openings, one row for each demonstration.
     """
     own = {task: _pose(task, rows) for task, rows in hands.items()}
     groups: list[list[str]] = []

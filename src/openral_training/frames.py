@@ -1,4 +1,4 @@
-"""The images of a dataset as one memory-mapped array, resized once, and the augmentation of a batch of them."""
+"""The resized images of a dataset as a memory-mapped array, and the augmentation of a batch of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from openral_core.files.atomic import replaced_file
 from openral_data.lerobot_v3 import Dataset
 
 SHIFT = 4
-"""[px] random translation; keypoints must not depend on where the table stands to the pixel."""
+"""[px] greatest random translation, so that keypoints do not depend on the exact position of the table."""
 
 
 def frame_cache(
@@ -24,8 +24,8 @@ def frame_cache(
 ) -> NDArray[np.uint8]:
     """Return all frames of a camera as a read-only (N, size, size, 3) uint8 memory map, made on first use.
 
-    Frames are resized as the deployment's observation adapter does it (cv2.INTER_AREA). They are made anew when the
-    dataset has been written to since.
+    Frames are resized as by the observation adapter of deployments (cv2.INTER_AREA). They are made again if the dataset
+    was written to since.
     """
 
     def resized(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -48,7 +48,7 @@ def frame_cache(
 
 @dataclass(frozen=True)
 class Augmentation:
-    """How the pictures of a batch of B are moved and their colours changed."""
+    """Random translations and colour changes of the images of a batch of B."""
 
     shift: NDArray[np.int64]
     """(B, 2) [px] down and across."""
@@ -58,17 +58,17 @@ class Augmentation:
     """(B, 1, 1, 3) in 0..255."""
 
     def of(self, share: slice) -> Augmentation:
-        """Return that of some of the batch."""
+        """Return the augmentation of a part of the batch."""
         return Augmentation(self.shift[share], self.gain[share], self.offset[share])
 
     def on(self, pictures: NDArray[np.uint8], device: torch.device | str) -> Tensor:
-        """Return what pictures become, (B, 3 * P, H, W) float32 in 0..255, computed on a device.
+        """Return augmented images (B, 3 * P, H, W) float32 in 0..255, computed on a device.
 
-        They travel as bytes, a quarter of their size afterwards. Pixels beyond an edge are those at it.
+        They are sent to the device as uint8, a quarter of the later size. Pixels beyond an edge repeat those at it.
 
         Args:
-            pictures: (B, H, W, 3 * P); P pictures of one camera, which are all disturbed in the same way.
-            device: in torch's words.
+            pictures: (B, H, W, 3 * P) uint8, P images of one camera, which are all changed in the same way.
+            device: torch device.
         """
         shown, shift, gain, offset = (
             torch.from_numpy(part).to(device) for part in (pictures, self.shift, self.gain, self.offset)
@@ -84,7 +84,7 @@ class Augmentation:
 
 
 def augmentation(count: int, rng: np.random.Generator) -> Augmentation:
-    """Draw for each of `count` pictures a shift of up to SHIFT px, a contrast and three brightnesses."""
+    """Draw for each of `count` images a shift of up to SHIFT px, a contrast, and an offset of each colour."""
     shift = rng.integers(0, 2 * SHIFT + 1, (count, 2)) - SHIFT
     gain = rng.uniform(0.85, 1.15, (count, 1, 1, 1)).astype(np.float32)
     return Augmentation(shift, gain, rng.uniform(-12, 12, (count, 1, 1, 3)).astype(np.float32))

@@ -1,8 +1,8 @@
-"""Forward and backward pass of a training step, recorded once on a GPU and replayed as one launch for each batch.
+"""Forward and backward pass of a training step, captured once as a CUDA graph and replayed for each batch.
 
-A small network waits for its kernels to be launched one by one: a step of a `mini` policy took 30 ms on an H200, and
-takes 5 ms where a CUDA graph launches all of them at once. The optimiser's own step stays outside, so that the schedule
-of its learning rate is read as ever.
+The time of a small network is dominated by launching its kernels one by one: a step of a `mini` policy takes 30 ms on
+an H200, and 5 ms as a CUDA graph, which launches all of them at once. The optimiser's own step is not part of the
+graph, so that it reads the scheduled learning rate.
 """
 
 from __future__ import annotations
@@ -14,23 +14,24 @@ import torch
 from torch import Tensor, nn
 
 Step = Callable[..., Tensor]
-"""Takes the tensors of a batch, leaves the gradients in the parameters, and returns the loss."""
+"""(tensors of a batch) -> loss; it leaves the gradients in the parameters."""
 Replay = Callable[[], Tensor]
 Recorder = Callable[[Step, "tuple[Tensor, ...]"], Replay]
-"""Takes a step and its inputs, and returns what computes the step anew from what these tensors hold then."""
+"""(step, its inputs) -> a function that computes the step again from what these tensors hold by then."""
 WARM_UPS = 3
-"""Steps before the recording, in which libraries allocate and choose their kernels; PyTorch's own notes take three."""
+"""Steps before the capture, in which libraries allocate memory and choose kernels; PyTorch's examples use three."""
 TOLERANCE = 0.02
-"""How far the gradient of a replay may be from the plain one, as a part of its length. The kernels are the same; sums
-by atomic additions change in their last bits, which products in bf16 make larger."""
+"""Largest difference of the gradient of a replay from the plain one, relative to its norm.
+
+The kernels are the same, but sums by atomic additions differ in their last bits, which bf16 products magnify."""
 _log = logging.getLogger(__name__)
 
 
 class CudaGraphStep:
-    """A training step that is replayed where it could be recorded, and else computed as it is."""
+    """A training step that is replayed as a CUDA graph where it could be captured, and else computed as usual."""
 
     def __init__(self, step: Step, parameters: Sequence[nn.Parameter]) -> None:
-        """Record nothing yet.
+        """Begin without a recording.
 
         Args:
             step: depends on its inputs and the parameters alone, and branches on no value of theirs.

@@ -1,4 +1,4 @@
-"""What behaviour cloning learns from, whoever recorded it."""
+"""The data of behaviour cloning, in one form for all datasets."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 from openral_policy_nodes.families.mini.network import MiniConfig
 
 FINE = 32
-"""Fine keypoints a camera: a puck of 4 cm is 3 px wide in MetaWorld's corner camera."""
-
+"""Fine keypoints for each camera, since a puck of 4 cm is 3 px wide in MetaWorld's corner camera."""
 LATE_SHARE = 0.5
-"""Of the samples that are drawn where pictures may be late. A policy that was trained with all of them late missed
-the puck with fresh pictures: it took them for late ones."""
+"""Share of the samples whose images are delayed, where a recipe has a delay.
+
+A policy that was trained with delayed images alone missed the puck with images without delay."""
 
 
 @dataclass(frozen=True)
 class Demonstrations:
-    """Everything but the images, in memory: N rows, of which F are frames to learn from."""
+    """Everything but the images, in memory: N rows, of which F are trained on."""
 
     frames: NDArray[np.int64]
-    """(F,) the usable rows."""
+    """(F,) the rows that are trained on."""
     state: NDArray[np.float32]
     """(N, D)"""
     chunk: NDArray[np.float32]
@@ -37,24 +37,24 @@ class Demonstrations:
 
 @dataclass(frozen=True)
 class CloningData:
-    """A dataset as one network is to learn it; K tasks."""
+    """A dataset of K tasks in the form in which a network is trained on it."""
 
     model: MiniConfig
     """Shape of the network."""
     demonstrations: Demonstrations
     views: tuple[str, ...]
-    """Feature of the dataset that each of the model's cameras looks at."""
+    """Image feature of the dataset for each camera of the model."""
     sentences: tuple[tuple[str, ...], ...]
     """K sets of sentences, by task index."""
     weights: NDArray[np.float64]
-    """(K,) how often a frame of a task is drawn, beside one of weight 1."""
+    """(K,) relative weights with which frames of a task are drawn."""
     oldest: NDArray[np.int64] | None = None
-    """(N,) oldest row of the same episode whose pictures may be seen with the state of each row; None: its own."""
+    """(N,) earliest row of the same episode whose images may go with the state of each row; None: there is no delay."""
 
     def pictured(self, rows: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-        """Return the rows (B,) whose pictures are seen with the states of `rows` (B,).
+        """Return the rows (B,) whose images go with the states of `rows` (B,).
 
-        LATE_SHARE of them are drawn evenly from `oldest` to their own, the others are their own.
+        A share of LATE_SHARE of them is drawn uniformly from `oldest` to the row itself; the rest is the row itself.
         """
         if self.oldest is None:
             return rows

@@ -1,8 +1,8 @@
-"""Learning to propose several chunks: the error of a mixture, and how it starts from a network that proposes one.
+"""Training of policies with several proposals: the mixture loss, and a network that begins with one proposal.
 
-Demonstrators go on in several ways from what looks the same: lift the hand once more, or pull now. A network of one
-chunk learns the median of them under an L1 error, which may be to stand still for ever. Here the proposals are the
-middles of a mixture of Laplace distributions (Bishop 1994, "Mixture density networks"), and each takes over one way.
+Demonstrators act in several ways on the same observation: lift the hand once more, or pull now. A network with one
+chunk learns their median under an L1 error, which may be to stand still. Here the proposals are the centres of a
+mixture of Laplace distributions (Bishop 1994, "Mixture density networks"), and each specialises on one way.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from torch import Tensor
 from openral_policy_nodes.families.mini.network import MiniNetwork
 
 SCALE = 0.05
-"""Of each distribution, in the mean absolute error of a chunk: two ways that differ by less are learned as one."""
+"""Scale of each distribution, in units of the mean absolute error of a chunk; ways that differ by less become one."""
 SPREAD = 0.3
-"""Standard deviation of the noise on the weights of proposals that begin as copies, in parts of the weights' own."""
+"""Standard deviation of the noise on the weights of copied proposals, relative to that of the weights."""
 
 
 def mixture_error(errors: Tensor, logits: Tensor) -> Tensor:
-    """Return the error (B,) of proposals: the mean absolute error where there is one, the mixture's where more.
+    """Return the error (B,) of proposals: that of the only one, or that of the mixture.
 
-    -SCALE * log sum_k p_k exp(-error_k / SCALE), which is the least error plus SCALE times what it costs to name it.
+    It is -SCALE * log sum_k p_k exp(-error_k / SCALE): about the least error plus SCALE times the negative logarithm of
+    its probability.
 
     Args:
         errors: (B, K) mean absolute error of each proposal.
@@ -33,9 +34,9 @@ def mixture_error(errors: Tensor, logits: Tensor) -> Tensor:
 
 
 def with_proposals(network: MiniNetwork, count: int) -> MiniNetwork:
-    """Return a network with `count` proposals that begins with copies of another's only one, each a little different.
+    """Return a network with `count` proposals that are noisy copies of the only one of another network.
 
-    Draws from torch's generator.
+    The noise comes from torch's generator.
     """
     config = replace(network.config, proposals=count)
     wider = MiniNetwork(config)

@@ -1,4 +1,4 @@
-"""The episodes of a round: attempts with an operator at hand, or demonstrations, recorded as a deployment's are."""
+"""The episodes of a round: attempts that an operator corrects, or demonstrations, recorded as in a deployment."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ from openral_training.dagger.episode import AttemptRow, CorrectedEpisode, Correc
 from openral_training.experts.factory import experts_of
 
 KEPT = "interventions"
-"""Strategy of the recorder: episodes in which an operator commanded."""
+"""Strategy of the recorder: it keeps the episodes in which an operator commanded."""
 DEADLINE_S = 60.0
-"""[s] of a policy's goal, beyond every attempt: an attempt's control steps end it."""
+"""[s] deadline of a policy's goal; it is longer than any attempt, which is ended by its number of control steps."""
 log = logging.getLogger(__name__)
 
 
@@ -46,14 +46,14 @@ class CorrectionWorld:
     """One simulated world of a scene, its operator and its reward model. Not thread-safe."""
 
     def __init__(self, scene: DeployScene, name: str, task: str, instruction: str, max_steps: int) -> None:
-        """Open it.
+        """Build the simulator and load the reward model.
 
         Args:
             scene: with a `reward_skill`.
             name: of the scene, for the recording.
-            task: as the simulator knows it.
-            instruction: words for the policy and the reward model.
-            max_steps: control steps that the policy has, and that the operator has after it.
+            task: the simulator's name of the task.
+            instruction: of the policy and the reward model.
+            max_steps: control steps of the policy, and then of the operator.
 
         Raises:
             OpenralError: the scene has no reward skill or no scripted experts, or something cannot be loaded.
@@ -72,7 +72,7 @@ class CorrectionWorld:
         self._model = load_reward_model(self._reward)
 
     def demonstrate(self, recording: Path, init_ids: Iterable[int]) -> list[AttemptRow]:
-        """Let the operator do the task from initial states, undisturbed; append the episodes to a recording."""
+        """Let the operator do the task from initial states; append the episodes to a recording."""
         recorder = self._recorder(recording)
         with closing(recorder):
             return [self._run(recorder, None, init_id) for init_id in init_ids]
@@ -84,13 +84,13 @@ class CorrectionWorld:
         init_ids: Iterable[int],
         interventions: int,
     ) -> list[AttemptRow]:
-        """Let a policy try, and the operator correct it; append the corrected episodes to a recording.
+        """Let a policy attempt the task, and the operator correct it; append the corrected episodes to a recording.
 
         Args:
             recording: its folder.
-            package: the skill that is tried.
-            init_ids: initial states, tried one after the other until there are enough interventions.
-            interventions: after which to stop.
+            package: the skill.
+            init_ids: initial states, taken one after the other until there are enough interventions.
+            interventions: how many are enough.
 
         Raises:
             ContractError: the skill does not fit the scene.
@@ -163,7 +163,7 @@ class CorrectionWorld:
     def _asked(
         self, skill: GoalSkill, executor: ChunkExecutor, init_id: int
     ) -> tuple[GoalHost, SendGoal, SkillNote]:
-        """Return a policy with its goal in the episode of an initial state."""
+        """Return the policy's host, the goal of an episode, and what the recorder is told of the skill."""
         said = announced_skill(skill.package)
         goals = GoalHost(self._scene, self._robot, {said.name: skill}, executor)
         order = SendGoal(2 * init_id + 2, said, self._instruction, "", DEADLINE_S)
@@ -172,7 +172,7 @@ class CorrectionWorld:
 
 
 def summary(rows: list[AttemptRow]) -> dict[str, Any]:
-    """Return what a result says of a round's episodes."""
+    """Return the counts and rows of a round's episodes for `result.json`."""
     return {
         "attempts": len(rows),
         "solved_alone": sum(row.success and row.taken_over is None for row in rows),

@@ -16,7 +16,7 @@ PATTERNS = ("config/dagger/{}.yaml",)
 
 
 class Cloning(Schema):
-    """How each round's policy is cloned; it begins with the one before."""
+    """How each round's policy is trained; it begins with the weights of the last one."""
 
     steps: Count = 400
     """Optimiser steps of the first policy."""
@@ -28,27 +28,27 @@ class Cloning(Schema):
 
 
 class DaggerConfig(Schema):
-    """What is learnt, where, and by how much help."""
+    """The settings of a run."""
 
     scene: Word
-    """Deployment in which the policy is tried and corrected; its `reward_skill` watches."""
+    """Deployment in which the policy is corrected; its `reward_skill` notices that the policy stands still."""
     suite: Word
-    """Judges each round on the states that it holds out; its other states are those that are tried."""
+    """Benchmark suite: its held-out states evaluate each round, its training states are those of the attempts."""
     task: Word
     """Id of the suite's task, such as metaworld/drawer-open-v3."""
     demonstrations: Count
-    """Undisturbed demonstrations that the first policy is cloned from."""
+    """Demonstrations that the first policy is trained on."""
     rounds: Count = 3
-    """At most."""
+    """Most rounds of corrections."""
     enough: Annotated[float, Field(gt=0, le=1)] = 1.0
-    """Share of the unseen states; a round that solves as many is the last."""
+    """Share of the held-out states; a round that solves as many is the last one."""
     interventions: Count = 20
-    """Of each round."""
+    """Interventions of each round."""
     most_attempts: Count = 60
-    """Of each round; a policy that seldom stands still gets fewer interventions."""
+    """Most attempts of each round, where the policy needs fewer interventions."""
     cloning: Cloning = Cloning()
     skill: SkillRecipe
-    """How the recording becomes a skill, with the skill's manifest."""
+    """How the recording is mapped to a skill, with the skill's manifest."""
 
 
 def load_config(ref: str | Path) -> DaggerConfig:

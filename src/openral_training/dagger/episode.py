@@ -1,9 +1,9 @@
-"""One episode of a policy that an operator corrects, on the control loop that deployments run.
+"""One episode of a policy that an operator corrects, on the control loop of deployments.
 
-The policy's chunks and the operator's go through the same executor: the operator takes the arm by the rules of
-`openral_control.intervention`, the policy's goal waits meanwhile, and both seams are faded. He takes it when the reward
-monitor's readings say that the policy stands still, when its goal ends, and when its control steps are used up. The
-recorder of deployments hears all of it.
+The chunks of the policy and of the operator go through the same executor. The operator takes the arm over by the rules
+of `openral_control.intervention`: the policy's goal waits meanwhile, and both transitions are blended. This happens
+when the reward monitor's readings say that the policy stands still, when its goal ends, and when its control steps are
+used up. The recorder of deployments records the episode.
 """
 
 from __future__ import annotations
@@ -36,68 +36,67 @@ from openral_training.experts.world import ExpertWorld
 
 OPERATOR = "scripted expert"
 ANNOUNCER = "/openral/teleoperation"
-"""Who announces the operator's goals to the bridge's admission."""
+"""Name of the node that announces the operator's goals to the bridge's admission."""
 SETTLE = 24
-"""Control steps that the operator goes on after success, so that the task is well and not barely done."""
+"""Control steps that the operator goes on after success, so that the task is not only just done."""
 
 
 @dataclass(frozen=True)
 class CorrectedParts:
-    """What an episode is made of."""
+    """What an episode needs."""
 
     scene: DeployScene
     world: ExpertWorld
-    """The simulated world, and the expert that plays the operator."""
+    """The simulated world, with the scripted expert that acts as the operator."""
     task: str
-    """As the simulator knows it."""
+    """The simulator's name of the task."""
     succeeds: Callable[[], bool]
-    """Whether the simulator sees the task done now."""
+    """Returns whether the simulator calls the task done now."""
     instruction: str
     executor: ChunkExecutor
     recorder: EpisodeRecorder
     policy: tuple[GoalHost, SendGoal, SkillNote] | None
-    """The policy that is tried, what it is asked for, and what the recorder is told of it; None: the operator
-    demonstrates from the beginning."""
+    """The policy's host, its goal, and what the recorder is told of it; None: the operator demonstrates the task."""
     judge: Judge
     thresholds: ProgressThresholds
     max_steps: int
-    """Control steps that the policy has, and that the operator has after it."""
+    """Control steps of the policy, and then of the operator."""
 
 
 @dataclass
 class AttemptRow:
-    """What became of one episode."""
+    """The outcome of one episode."""
 
     init_id: int
     success: bool = False
-    """The simulator saw the task done, whoever did it."""
+    """Whether the simulator called the task done, whoever did it."""
     steps: int = 0
     """Control steps."""
     taken_over: int | None = None
-    """Control step in which the operator took the arm; None: never."""
+    """Control step in which the operator took the arm over; None: never."""
     refused: int = 0
-    """Chunks that the bridge refused."""
+    """Chunks that the bridge refused, or whose rest it dropped."""
 
 
 class CorrectedEpisode:
-    """The sink of a control loop. Used once."""
+    """The sink of a control loop for one episode."""
 
     def __init__(self, parts: CorrectedParts, init_id: int) -> None:
-        """Take the parts; the world stands in its initial state."""
+        """Begin; the world is in its initial state."""
         self._parts = parts
         self.row = AttemptRow(init_id)
-        self._door: Admission | None = None
+        self._admission: Admission | None = None
         self._now = Instant(0.0, 0.0)
         self._state: RobotState | None = None
         self._readings: list[ProgressReading] = []
         self._settled = 0
         self._over = False
-        # Two goals an episode, with ids that repeat when the run does.
+        # An episode has two goals, whose ids are the same when the run is repeated.
         self._operator_goal = f"{2 * init_id + 1:032x}"
 
     def connect(self, post: Callable[[Chunk], None]) -> None:
-        """Take the admission of the control loop."""
-        self._door = Admission(post, self.rejected)
+        """Connect operator and policy to the control loop, which chunks are posted to."""
+        self._admission = Admission(post, self.rejected)
         if self._parts.policy is not None:
             self._parts.policy[0].connect(post, self.rejected)
 
@@ -107,7 +106,7 @@ class CorrectedEpisode:
         return not self._over
 
     def end(self) -> None:
-        """Give the arm back, and tell the recorder how it ended; an episode that nobody corrected is not kept."""
+        """Give the arm back, and tell the recorder how the episode ended; one without a correction is not kept."""
         parts, row = self._parts, self.row
         parts.recorder.mark(SUCCESS if row.success else FAILURE)
         if row.taken_over is not None:
@@ -118,20 +117,20 @@ class CorrectedEpisode:
     # -- the sink ----------------------------------------------------------------------------------
 
     def together(self) -> AbstractContextManager[None]:
-        """Everything is told at once; there is nobody to be woken."""
+        """Do nothing around the calls of one control step, since they are handled at once."""
         return nullcontext()
 
     def clock(self, stamp_s: float) -> None:
-        """Time advanced. All clocks of a deployment are this one."""
+        """Take the time, which is that of all clocks of a deployment here."""
         self._now = Instant(stamp_s, stamp_s)
 
     def executed(self, stamp_s: float, action: NDArray[Any], held: bool, goal_id: str) -> None:
-        """A control step was executed."""
+        """Record an executed control step."""
         by_hand = self._parts.executor.intervention.is_on
         self._parts.recorder.executed(stamp_s, ExecutedStep(np.asarray(action, np.float32), held, by_hand))
 
     def state(self, state: RobotState) -> None:
-        """The state after a control step, and before the first."""
+        """Take the state before the first control step and after each one, and let the operator act."""
         parts, row, assembler = self._parts, self.row, self._parts.recorder.assembler
         first, self._state = self._state is None, state
         if first:
@@ -154,9 +153,9 @@ class CorrectedEpisode:
         self._steer(parts.world.hold(advice) if row.success else advice, state)
 
     def images(self, stamp_s: float, images: Mapping[str, NDArray[np.uint8]]) -> None:
-        """An observation: it is recorded, the reward model looks, and the policy answers."""
+        """Record the images, have the reward model score them, and let the policy answer them."""
         parts, state = self._parts, self._state
-        assert state is not None, "the loop tells the state before the images"
+        assert state is not None, "the loop passes the state before the images"
         for camera in parts.recorder.columns.cameras:
             parts.recorder.assembler.image(camera.key, stamp_s, images[camera.name])
         parts.recorder.tick()
@@ -173,15 +172,15 @@ class CorrectedEpisode:
             self._take_over(state)
 
     def rejected(self, chunk: Chunk, reason: str) -> None:
-        """A chunk was refused."""
+        """Count a chunk that was refused."""
         self.row.refused += 1
 
     def cut_short(self, reason: str) -> None:
-        """What was left of a chunk was dropped."""
+        """Count a chunk whose rest was dropped."""
         self.row.refused += 1
 
     def goal_changed(self) -> None:
-        """The executor says so itself when it is asked."""
+        """Do nothing; the executor knows its goal."""
 
     # -- who commands ------------------------------------------------------------------------------
 
@@ -198,7 +197,7 @@ class CorrectedEpisode:
         parts.judge.begin(goal_id, parts.instruction)
 
     def _take_over(self, state: RobotState) -> None:
-        """Give the arm to the operator, whose expert takes up the task in the world as it stands."""
+        """Give the arm to the operator, whose expert begins in the world's present state."""
         self.row.taken_over = self.row.steps
         self._announce(self._operator_goal)
         self._parts.recorder.instruction(self._parts.instruction)
@@ -206,14 +205,14 @@ class CorrectedEpisode:
         self._parts.world.begin(self._parts.task)
 
     def _announce(self, goal_id: str) -> None:
-        assert self._door is not None, "connect goes before the first state"
+        assert self._admission is not None, "connect goes before the first state"
         said = GoalAnnouncement(ANNOUNCER, TELEOPERATION, active=True, goal_id=goal_id, horizon_s=0.0)
-        self._door.announce(said, self._now.wall_s)
+        self._admission.announce(said, self._now.wall_s)
         self._parts.recorder.skill(SkillNote(OPERATOR, TELEOPERATION, "", ANNOUNCER, goal_id))
 
     def _steer(self, action: NDArray[np.float64], state: RobotState) -> None:
         """Send the next action as a chunk of one control step."""
-        assert self._door is not None, "connect goes before the first state"
+        assert self._admission is not None, "connect goes before the first state"
         scene, stamp_s = self._parts.scene, state.stamp_s
         chunk = Chunk(
             stamp_s=stamp_s,
@@ -230,8 +229,8 @@ class CorrectedEpisode:
         said = GoalAnnouncement(
             ANNOUNCER, TELEOPERATION, active=True, goal_id=self._operator_goal, horizon_s=0.0
         )
-        self._door.announce(said, self._now.wall_s)
-        self._door.offer(chunk, self._now.wall_s)
+        self._admission.announce(said, self._now.wall_s)
+        self._admission.offer(chunk, self._now.wall_s)
 
 
 def _with_goal(note: SkillNote, goal_id: str) -> SkillNote:

@@ -1,7 +1,7 @@
-"""A whole run: demonstrations, a first policy, and rounds of help after each of which it is cloned anew and judged.
+"""A DAgger run: demonstrations, a first policy, and rounds of corrections, each followed by training and evaluation.
 
-The policy of a round begins with the weights of the one before and learns from everything that was recorded so far
-(dataset aggregation, Ross et al. 2011, arXiv 1011.0686). Only steps that the operator commanded are learnt from, as in
+The policy of a round begins with the weights of the last one and is trained on everything that was recorded so far
+(dataset aggregation, Ross et al. 2011, arXiv 1011.0686). Only steps that the operator commanded are used, as in
 HG-DAgger (Kelly et al. 2019, arXiv 1810.02890).
 """
 
@@ -31,7 +31,7 @@ from openral_training.dagger.config import DaggerConfig
 from openral_training.dagger.run_folder import RunFolder
 
 WORLDS = 8
-"""Worlds under one batch while a policy is judged."""
+"""Simulators whose observations make one batch while a policy is evaluated."""
 
 
 class DaggerRun:
@@ -49,22 +49,22 @@ class DaggerRun:
         threads: int = 1,
         say: Callable[[str], None] = lambda line: None,
     ) -> None:
-        """Check what it needs.
+        """Check the settings, and claim the folder.
 
         Args:
             config: see `DaggerConfig`.
             folder: of the run.
             seed: of the initial states and of cloning.
-            plain: demonstrations in place of corrections, as many, for comparison.
+            plain: whether as many demonstrations are recorded in place of corrections, for comparison.
             command: the command line, for the record.
-            resume: go on with the run that is in the folder; begin one if there is none.
-            threads: of torch, and processes that judge.
-            say: is told a line at each step.
+            resume: whether the run in the folder is resumed; else the folder must hold none.
+            threads: of torch, and processes of the evaluation.
+            say: called with a line at each stage.
 
         Raises:
-            ManifestError: there is a run in the folder, and it is not to be gone on with.
+            ManifestError: there is a run in the folder and `resume` is False, or there is none and it is True.
             ContractError: the run in the folder has other settings.
-            OpenralError: scene, suite or task are not there, or the suite leaves no states to training.
+            OpenralError: scene, suite or task do not exist, or the suite has no states for training.
         """
         self._config, self._files, self._seed, self._plain = config, RunFolder(folder), seed, plain
         self._command, self._threads, self._say = command, threads, say
@@ -74,14 +74,14 @@ class DaggerRun:
             raise ContractError(f"{self._suite.id}: leaves no train_init_ids; name a suite that does")
         order = np.random.default_rng(seed).permutation(self._suite.train_init_ids.ids())
         self._states: list[int] = order.tolist()
-        # A run may be gone on with for more rounds than it was begun with.
+        # A run may be resumed for more rounds than it was begun with.
         fixed = config.model_dump(mode="json", exclude={"rounds", "enough"})
         settings = {"config": fixed, **self._kind()}
         self._files.claim(settings, resume=resume)
         self._rounds = self._files.rounds()
 
     def go(self) -> dict[str, Any]:
-        """Run what is left of it, and return what `result.json` says."""
+        """Run the rounds that are left, and return the content of `result.json`."""
         if self._goes_on():
             world = CorrectionWorld(
                 load_scene(self._config.scene),
@@ -97,7 +97,7 @@ class DaggerRun:
         return self._result()
 
     def _goes_on(self) -> bool:
-        """Whether another round is to be run."""
+        """Return whether another round is to be run."""
         if not self._rounds:
             return True
         solved = self._rounds[-1]["all_episodes"]["success_rate"]
@@ -107,7 +107,7 @@ class DaggerRun:
         return {"seed": self._seed, "help": "demonstrations" if self._plain else "corrections"}
 
     def _collect(self, world: CorrectionWorld, number: int) -> dict[str, Any]:
-        """Let the operator demonstrate, or correct the newest policy, in states that nobody has tried."""
+        """Let the operator demonstrate, or correct the newest policy, in initial states that were not used yet."""
         config, recording = self._config, self._files.fresh_recording(number)
         states = self._states[sum(finished["attempts"] for finished in self._rounds) :]
         if number and not self._plain:
@@ -121,7 +121,7 @@ class DaggerRun:
         return collected
 
     def _learn(self, number: int, collected: dict[str, Any]) -> None:
-        """Clone all that was recorded, judge the result, and note the round."""
+        """Train on all recordings, evaluate the policy, and write the round's result."""
         dataset = self._files.dataset(number)
         self._say(f"round {number}: {_told(collected)}; cloning {len(dataset.episodes['length'])} episodes")
         if not self._files.is_cloned(number):
@@ -141,7 +141,7 @@ class DaggerRun:
         self._say(f"round {number}: {_line(judged['results']['all_episodes'])} of unseen states")
 
     def _clone(self, number: int, dataset: Dataset) -> None:
-        """Make a round's skill, beginning with the one before."""
+        """Train a round's skill, beginning with the last one."""
         cloning = self._config.cloning
         settings = bc.BcConfig(
             steps=cloning.round_steps if number else cloning.steps,
@@ -155,7 +155,7 @@ class DaggerRun:
         bc.train(dataset, self._config.skill, self._files.skill(number), settings, warm_start=before)
 
     def _judge(self, folder: Path) -> dict[str, Any]:
-        """Try a round's skill on the states that the suite holds out, each once; its `eval/` keeps every episode."""
+        """Evaluate a round's skill once on each held-out state; its `eval/` keeps every episode."""
         scenes: Sequence[BenchmarkScene] = [self._judged]
         package = resolve(str(folder.resolve()))
         count = self._judged.n_episodes
@@ -173,7 +173,7 @@ class DaggerRun:
         return content
 
     def _result(self) -> dict[str, Any]:
-        """Write what is known so far, and return it."""
+        """Write `result.json` with the rounds so far, and return its content."""
         result = {
             "config": json.loads(self._config.model_dump_json(exclude={"skill"})),
             **self._kind(),

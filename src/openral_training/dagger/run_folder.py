@@ -1,4 +1,4 @@
-"""What a run keeps in its folder, so that one that was killed goes on with the round that was not finished."""
+"""The folder of a run, from which a killed run is resumed with its unfinished round."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class RunFolder:
     root: Path
 
     def claim(self, settings: dict[str, Any], *, resume: bool) -> None:
-        """Begin a run, or see that the one that is there has these settings.
+        """Begin a run, or check that the one in the folder has these settings.
 
         Raises:
-            ManifestError: there is a run, and it is not to be gone on with; or there is none, and it is.
+            ManifestError: there is a run and `resume` is False, or there is none and it is True.
             ContractError: there is a run with other settings.
         """
         path = self.root / SETTINGS
@@ -54,7 +54,7 @@ class RunFolder:
         return self.root / f"round-{number}"
 
     def is_cloned(self, number: int) -> bool:
-        """Whether a round's skill is there; its manifest is written after its weights."""
+        """Return whether a round's skill is complete; its manifest is written after its weights."""
         return (self.skill(number) / MANIFEST_NAME).is_file()
 
     def recording(self, number: int) -> Path:
@@ -62,19 +62,19 @@ class RunFolder:
         return self.root / "recordings" / f"round-{number}"
 
     def fresh_recording(self, number: int) -> Path:
-        """Return the folder of what a round records, without what a killed run left there."""
+        """Return the empty folder for a round's recording; what a killed run left there is deleted."""
         folder = self.recording(number)
         shutil.rmtree(folder, ignore_errors=True)
         return folder
 
     def dataset(self, number: int) -> Dataset:
-        """Put the episodes of all rounds up to this one together, and return them.
+        """Merge the episodes of all rounds up to this one into one dataset, and return it.
 
         Raises:
             OpenralError: a recording is damaged, or nothing was recorded.
         """
         recorded = (RecordingFolder(self.recording(at)).dataset for at in range(number + 1))
-        # In a round in which the policy needed no help nothing is recorded.
+        # A round without corrections has recorded nothing.
         there = [EpisodeSelection.of(open_dataset(path)) for path in recorded if path.is_dir()]
         together = self.root / "dataset"
         shutil.rmtree(together, ignore_errors=True)
@@ -82,12 +82,12 @@ class RunFolder:
         return open_dataset(together)
 
     def collected(self, number: int) -> dict[str, Any] | None:
-        """Return what was noted of a round's episodes; None: they were not all run."""
+        """Return the summary of a round's episodes; None: not all of them were run."""
         path = self.recording(number) / ATTEMPTS
         return read_json_object(path, ManifestError) if path.is_file() else None
 
     def note_collected(self, number: int, collected: dict[str, Any]) -> None:
-        """Keep what is known of a round's episodes, now that all were run."""
+        """Write the summary of a round's episodes, after all of them were run."""
         self.recording(number).mkdir(parents=True, exist_ok=True)
         _write(self.recording(number) / ATTEMPTS, collected)
 
@@ -100,7 +100,7 @@ class RunFolder:
         return found
 
     def note_result(self, result: dict[str, Any]) -> None:
-        """Keep what is known of the run so far."""
+        """Write `result.json`."""
         _write(self.root / RESULT, result)
 
 

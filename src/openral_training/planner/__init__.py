@@ -1,1 +1,1 @@
-"""Training of the offline planner's matcher on generated orders."""
+"""Training of the offline planner's matcher on orders that a generator makes."""

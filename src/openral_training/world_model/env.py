@@ -1,8 +1,8 @@
-"""A world model as an environment: worlds that are reset and stepped in chunks, each with a clock of its own.
+"""A world model as a vectorised environment, which is reset and stepped in chunks.
 
-The contract is that of RLinf's OpenSora environment (condition frames, chunks, q01/q99 actions, reset from stored
-first frames), without its limits: resetting one world touches no other, success counts anywhere in a chunk, and the
-reward is told the task.
+The interface is that of RLinf's OpenSora environment (condition frames, chunks, q01/q99 actions, reset from stored
+first frames), with these differences: each environment is reset by itself and has its own step count, success counts in
+any step of a chunk, and the success head knows the task.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from openral_training.world_model.starts import Start, Starts
 from openral_training.world_model.statistics import ActionScale
 
 THRESHOLD = 0.9
-"""How likely success must be to count; RLinf's."""
+"""Probability from which on success counts, as in RLinf."""
 
 
 @dataclass(frozen=True)
 class ImaginedChunk:
-    """What one chunk led to in B worlds. Frames are decoded when they are asked for: most rollouts need none."""
+    """The outcome of one chunk in B environments. Frames are decoded on request, since most rollouts need none."""
 
     latents: Tensor
     """(B, H, ...)"""
     states: NDArray[np.float32]
     """(B, H, S) after each step."""
     likelihood: NDArray[np.float32]
-    """(B, H) of success after each step."""
+    """(B, H) probability of success after each step."""
     rewards: NDArray[np.float64]
     """(B, H) 1 in the step in which the task is solved first in the episode, else 0."""
     executed: NDArray[np.bool_]
@@ -41,12 +41,12 @@ class ImaginedChunk:
     success: NDArray[np.bool_]
     """(B,) whether the episode has been solved by now."""
     truncated: NDArray[np.bool_]
-    """(B,) whether it was cut off at the horizon, unsolved."""
+    """(B,) whether the episode was truncated at the horizon, unsolved."""
     aborted: NDArray[np.bool_]
-    """(B,) whether the model's uncertainty was above its limit, which ends the episode unsolved."""
+    """(B,) whether the episode was ended, unsolved, since the model's uncertainty was above its limit."""
     _model: WorldModel
     _first: NDArray[np.uint8]
-    """(B, P, P, 3) frames that the worlds began at."""
+    """(B, P, P, 3) first frames of the episodes."""
     _first_states: NDArray[np.float32]
     """(B, S) of them."""
 
@@ -56,7 +56,7 @@ class ImaginedChunk:
 
 
 class WorldModelEnv:
-    """N imagined worlds."""
+    """N environments that a world model simulates."""
 
     def __init__(
         self,
@@ -68,18 +68,18 @@ class WorldModelEnv:
         horizon: int,
         threshold: float = THRESHOLD,
     ) -> None:
-        """Make the worlds; each must be reset before it is stepped.
+        """Make the environments; each must be reset before it is stepped.
 
         Args:
-            model: imagines.
-            starts: where episodes begin.
+            model: predicts what actions lead to.
+            starts: first frames of episodes.
             scale: of actions.
             num_envs: N
-            horizon: steps until an episode is cut off.
-            threshold: likelihood at which a task counts as solved.
+            horizon: steps after which an episode is truncated.
+            threshold: probability from which on a task counts as solved.
 
         Raises:
-            ContractError: the statistics are of other actions than the model's.
+            ContractError: the scale and the model have actions of different dimension.
         """
         if scale.dim != model.action_dim:
             raise ContractError(
@@ -107,14 +107,14 @@ class WorldModelEnv:
         envs: Sequence[int] | None = None,
         seeds: Sequence[tuple[int, ...]] | None = None,
     ) -> NDArray[np.float32]:
-        """Begin episodes at stored first frames and return states (B, S); the other worlds go on as they were.
+        """Begin episodes at stored first frames and return states (B, S); other environments are not changed.
 
         Args:
-            tasks: one a world that is reset.
-            init_ids: one a world.
-            envs: which worlds, default all.
-            seeds: of the model's randomness, one a world; with the initial state and the time they fix it. Default:
-                the same for all episodes.
+            tasks: one for each environment that is reset.
+            init_ids: one for each.
+            envs: indices of the environments; None: all.
+            seeds: one for each; with the initial state and the step they determine the model's randomness. None: the
+                same for all episodes.
 
         Raises:
             NotFoundError: there is no such first frame.
@@ -139,15 +139,15 @@ class WorldModelEnv:
         return np.stack([start.state for start in begun])
 
     def chunk_step(self, actions: NDArray[np.float32], envs: Sequence[int] | None = None) -> ImaginedChunk:
-        """Imagine what chunks of actions (B, H, A), as the simulator takes them, lead to.
+        """Predict the outcome of chunks of actions (B, H, A) in the simulator's units.
 
         Args:
-            actions: one chunk a world.
-            envs: which worlds, default all.
+            actions: one chunk for each environment.
+            envs: indices of the environments; None: all.
 
         Raises:
             ContractError: the actions are of another shape.
-            SimulationError: a world's episode is over, or was never begun; reset it.
+            SimulationError: the episode of an environment is over, or was never begun; reset it.
         """
         chosen = list(range(self.num_envs)) if envs is None else list(envs)
         needed = (len(chosen), self._model.chunk, self._model.action_dim)
@@ -172,7 +172,7 @@ class WorldModelEnv:
     def _outcome(
         self, chosen: list[int], prediction: Prediction, likelihood: NDArray[np.float32]
     ) -> ImaginedChunk:
-        """Advance the clocks and tell what came of the chunk."""
+        """Advance the step counts, and return the outcome of the chunk."""
         steps = self._clock[chosen, None] + 1 + np.arange(self.chunk)
         unknown = prediction.uncertainty > 1
         solved = (likelihood >= self._threshold) & (steps <= self._horizon) & ~unknown
@@ -201,7 +201,7 @@ class WorldModelEnv:
         )
 
     def _latents(self, env: int) -> Tensor:
-        """Return (F, ...) what a world remembers."""
+        """Return (F, ...) the condition latents of an environment."""
         before = self._before[env]
         if before is None or self._over[env]:
             raise SimulationError(f"world {env}: its episode is over or was never begun; reset it")
@@ -213,6 +213,6 @@ class WorldModelEnv:
         return start
 
     def _seed(self, env: int) -> int:
-        """Return the seed of the next chunk, which depends on the episode's seed, initial state and time alone."""
+        """Return the seed of the next chunk, which depends on the episode's seed, initial state and step alone."""
         key = (*self._seeds[env], self._start(env).init_id, int(self._clock[env]))
         return int(np.random.SeedSequence(key).generate_state(1)[0])

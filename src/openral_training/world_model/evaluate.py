@@ -1,7 +1,7 @@
-"""A world model beside the simulator that it learnt from: the same actions, frame by frame, from the same start.
+"""Compares a world model with the simulator that it was trained on: the same actions from the same first frame.
 
-The actions are those of recorded attempts at initial states that training never saw. From the first frame on the model
-hears nothing of the simulator any more, so errors grow as they do while a policy learns in it.
+The actions are those of recorded attempts from initial states that training never saw. After the first frame the model
+gets nothing of the simulator, so errors accumulate as they do while a policy is trained in it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from openral_training.world_model.statistics import ActionScale
 from openral_training.world_model.video_similarity import psnr, ssim
 
 HORIZONS = (1, 8, 16, 32, 64, 120)
-"""Control steps after the start at which errors are told."""
+"""Control steps after the start at which errors are reported."""
 RESULT, VIDEO = "result.json", "imagined.gif"
 FPS, COLOURS = 20, 48
 EVERY = 4
@@ -52,19 +52,19 @@ class WorldComparison:
     imagined: NDArray[np.uint8]
     """(T, P, P, 3) the model's frames."""
     nearest: NDArray[np.uint8]
-    """(T, P, P, 3) frames of the recorded attempt that was most like it, see `nearest_baseline.RecordedAttempts`."""
+    """(T, P, P, 3) frames of the most similar recorded attempt, see `nearest_baseline.RecordedAttempts`."""
     real_state: NDArray[np.float32]
     """(T, S)"""
     imagined_state: NDArray[np.float32]
     """(T, S)"""
     latent_error: NDArray[np.float64]
-    """(T,) root of the mean squared difference of latents, in units of the latents' spread over the attempt's start."""
+    """(T,) root mean square difference of latents, in units of the latents' standard deviation over the attempt."""
     truth: NDArray[np.bool_]
-    """(T,) whether the simulator says that the task is solved."""
+    """(T,) whether the task is solved in the simulator."""
     likelihood: NDArray[np.float32]
-    """(T,) what the model says of its own frames."""
+    """(T,) probability of success that the model predicts from its own frames."""
     likelihood_real: NDArray[np.float32]
-    """(T,) what it says of the simulator's frames."""
+    """(T,) probability of success that it predicts from the simulator's frames."""
     uncertainty: NDArray[np.float32]
     """(T,) see `model.Prediction`."""
 
@@ -77,14 +77,14 @@ def evaluate(
     episodes: int | None = None,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> dict[str, Any]:
-    """Compare, and write `result.json` and `imagined.gif`.
+    """Compare on held-out attempts, and write `result.json` and `imagined.gif`.
 
     Args:
         folder: of the world model.
-        dataset: rollouts, those that it was trained on or others.
+        dataset: rollouts, those of the training or others.
         out: folder of the result.
-        episodes: how many of the held-out ones at most; None: all.
-        progress: told how many are done.
+        episodes: most held-out attempts; None: all.
+        progress: called with the number of attempts that are done, and of all.
 
     Raises:
         ContractError: no episode is held out, or model and rollouts do not fit.
@@ -121,7 +121,7 @@ def compare(
     frames: NDArray[np.uint8],
     episode: int,
 ) -> WorldComparison:
-    """Imagine an attempt from its first frame and its actions."""
+    """Predict an attempt from its first frame and its actions."""
     first, last = int(rollouts.first[episode]), int(rollouts.last[episode])
     steps, chunk, past = last - first, model.chunk, model.condition_frames
     rows = np.arange(first, last + 1)
@@ -151,7 +151,7 @@ def compare(
     error = (predicted[0] - real[1:]).flatten(1) / real.flatten(1).std(0).clamp_min(1e-3)
     column = list(rollouts.words).index(rollouts.task[episode])
     start = np.asarray(frames[first])
-    # At the size of what was recorded: a frame that is enlarged and made small again is blurred.
+    # Frames are compared at the recorded size, since enlarging and shrinking would blur them.
     imagined = model.frames(predicted, start[None], rollouts.state[first : first + 1], frames.shape[1])[0]
     return WorldComparison(
         rollouts.task[episode],
@@ -201,7 +201,7 @@ def by_horizon(compared: Sequence[WorldComparison]) -> list[dict[str, float]]:
 
 
 def reward_measures(compared: Sequence[WorldComparison]) -> dict[str, float | None]:
-    """Return how well success is told, frame by frame and attempt by attempt; None where there is but one class.
+    """Return how well success is predicted, by frame and by attempt; None where there is only one class.
 
     `doubt_error_rank` is Spearman's correlation of the uncertainty with the error of the latents, over all frames.
     """

@@ -1,4 +1,4 @@
-"""What every world model offers to the environment around it, and our own small one behind that interface."""
+"""The interface of world models, and the small latent model of openral behind it."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ from openral_training.world_model.checkpoint import load_network
 from openral_training.world_model.learn_autoencoder import as_images
 
 FRAME = 256
-"""[px] of the square frames that every world model hands out."""
+"""[px] side of the square frames that every world model returns."""
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """What B worlds are imagined to become."""
+    """The predicted course of B environments."""
 
     latents: Tensor
     """(B, H, ...)"""
     uncertainty: NDArray[np.float32]
-    """(B, H) above 1 where the model knows nothing of what it imagines; 0 where it cannot tell."""
+    """(B, H) above 1 where the prediction is not to be trusted; 0 where the model has no measure of it."""
 
 
 class WorldModel(Protocol):
-    """A learnt world: latents in, latents out. B worlds at once, each for itself.
+    """Predicts latents from latents and actions, for a batch of B independent environments.
 
-    A latent is whatever the model keeps of one frame; its shape (...) is the model's own affair.
+    A latent is the model's representation of one frame, of a shape (...) of its own.
     """
 
     condition_frames: int
-    """F, past frames that it looks at."""
+    """F, past frames that a prediction is conditioned on."""
     chunk: int
-    """H, actions that it imagines at once."""
+    """H, actions of one prediction."""
     action_dim: int
     """A"""
     state_dim: int
-    """S, numbers of the state that it imagines beside the picture; 0: none."""
+    """S, numbers of the state that it predicts beside the picture; 0: none."""
 
     def begin(self, frames: NDArray[np.uint8], states: NDArray[np.float32]) -> Tensor:
         """Return latents (B, ...) of first frames (B, P, P, 3) with their states (B, S).
@@ -68,14 +68,14 @@ class WorldModel(Protocol):
             before: (B, F, ...) latents of the last frames.
             past_actions: (B, F, A) normalised actions that led to them; zeros where none did.
             actions: (B, H, A) normalised actions.
-            seeds: (B,) of whatever chance the model needs, one a world.
+            seeds: (B,) of the model's randomness, one for each environment.
         """
         ...
 
     def frames(
         self, latents: Tensor, first: NDArray[np.uint8], states: NDArray[np.float32], size: int = FRAME
     ) -> NDArray[np.uint8]:
-        """Return (B, T, size, size, 3) RGB of latents (B, T, ...) of worlds that began as `begin` was told."""
+        """Return (B, T, size, size, 3) RGB of latents (B, T, ...) of episodes with these first frames and states."""
         ...
 
     def states(self, latents: Tensor) -> NDArray[np.float32]:
@@ -88,7 +88,7 @@ class WorldModel(Protocol):
 
 
 class LatentWorld:
-    """Our own: see `network`."""
+    """The latent model of openral, see `network`."""
 
     def __init__(self, folder: Path) -> None:
         """Load a world model that `openral train world-model` wrote.
@@ -123,7 +123,7 @@ class LatentWorld:
         actions: NDArray[np.float32],
         seeds: Sequence[int],
     ) -> Prediction:
-        """Return what comes next. Chance picks the member, so no policy gets used to the faults of one."""
+        """Return what comes next. A random member predicts, so that no policy exploits the errors of one."""
         predictions = self.network.predict(before, torch.from_numpy(past_actions), torch.from_numpy(actions))
         picks = torch.tensor([int(np.random.default_rng(seed).integers(len(predictions))) for seed in seeds])
         uncertainty: NDArray[np.float32] = (
@@ -135,7 +135,7 @@ class LatentWorld:
     def frames(
         self, latents: Tensor, first: NDArray[np.uint8], states: NDArray[np.float32], size: int = FRAME
     ) -> NDArray[np.uint8]:
-        """Return RGB frames of latents, as sharp as the model's own size and brought from there to `size`."""
+        """Return RGB frames of latents, decoded at the model's size and resized to `size`."""
         (count, length), shape, pictures = latents.shape[:2], self.network.shape, self.network.pictures
         begun = as_images(np.stack([resize(frame, shape.size) for frame in first]))
         images = pictures.decode(

@@ -1,4 +1,4 @@
-"""A reference for world models that learns nothing: the recorded attempt that was most like this one."""
+"""A baseline for world models without training: the frames of the most similar recorded attempt."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from openral_training.world_model.statistics import ActionScale
 
 
 class RecordedAttempts:
-    """Attempts that a model learnt from, found by their first state and by where their actions have led so far."""
+    """The attempts of the training data, which are searched by their first state and the sums of their actions."""
 
     def __init__(self, rollouts: Rollouts, scale: ActionScale, episodes: NDArray[np.int64]) -> None:
-        """Take the attempts to choose from.
+        """Index the attempts.
 
         Args:
             rollouts: all attempts.
             scale: of the actions.
-            episodes: (E,) those that can be found, at least one.
+            episodes: (E,) the attempts that are searched, at least one.
         """
         self._rollouts, self._scale = rollouts, scale
         self._first, self._last = rollouts.first[episodes], rollouts.last[episodes]
@@ -30,11 +30,11 @@ class RecordedAttempts:
         self._led_spread = np.stack([_spread(self._led[:, step]) for step in range(self._steps)])
 
     def rows(self, episode: int, steps: int) -> NDArray[np.int64]:
-        """Return (steps,) rows of the frames that the attempt most like `episode` shows after 1, 2, ... control steps.
+        """Return (steps,) rows of the frames of the attempt most similar to `episode` after 1, 2, ... control steps.
 
-        Which attempt that is may change from step to step. It has the least squared distance of the first states and of
-        the sums of all actions up to the step, each number in units of its standard deviation over the attempts. One
-        that is over by then still shows its last frame.
+        It is chosen anew for each step: it has the least squared distance of the first states and of the sums of all
+        actions up to the step, each number in units of its standard deviation over the attempts. Of an attempt that is
+        over by then the last frame is taken.
         """
         begun = self._rollouts.state[self._rollouts.first[episode]]
         apart = (((self._begun - begun) / self._begun_spread) ** 2).sum(1)
@@ -48,7 +48,7 @@ class RecordedAttempts:
         return rows
 
     def _led_by(self, episode: int, steps: int) -> NDArray[np.float32]:
-        """Return (steps, A) the sums of an attempt's normalised actions; none act after its end."""
+        """Return (steps, A) the cumulative sums of an attempt's normalised actions, constant after its end."""
         first, last = int(self._rollouts.first[episode]), int(self._rollouts.last[episode])
         actions = np.zeros((steps, self._rollouts.action.shape[1]), np.float32)
         count = min(steps, last - first)

@@ -1,10 +1,10 @@
-"""A small latent video model: images to latents and back, latents and actions to what comes next, latents to success.
+"""A small latent video model: an autoencoder of images, dynamics of latents under actions, and success from latents.
 
-One latent is Z numbers of a picture and the S numbers of the state beside it, so what is seen and what is known move
-together. Several members learn the same from other pieces of the data. Where nothing was recorded they have no reason
-to agree, so how far they differ says where the model knows nothing (Kidambi et al. 2020, arXiv:2005.05951).
+A latent is Z numbers that encode a picture, and the S numbers of the state, so that both are predicted together. An
+ensemble of members is trained on different windows of the data. Where there were no data the members disagree, so their
+disagreement measures the uncertainty of a prediction (Kidambi et al. 2020, arXiv:2005.05951).
 
-Letters of shapes: M members, B worlds, T frames, F condition frames, H frames of a chunk, A numbers of an action.
+Letters of shapes: M members, B environments, T frames, F condition frames, H frames of a chunk, A numbers of an action.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from torch import Tensor, nn
 from openral_core.sentence_encoder import EMBEDDING_DIM
 
 DEPTHS = (24, 48, 64, 64)
-"""Channels of the autoencoder's layers, each half as large as the one before."""
+"""Channels of the autoencoder's layers, each of half the resolution of the last one."""
 UNCHANGED = -3.0
-"""The mask's logit before the decoder has learnt anything: most of a frame is as it was."""
+"""Initial bias of the mask's logit, by which most of a frame is taken from the first frame before training."""
 STILL = 1e-4
-"""Standard deviation of a step below which a number of the state counts as one that never changes."""
+"""Standard deviation of the change in a step below which a number of the state counts as constant."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ class WorldShape:
 
 
 class Autoencoder(nn.Module):
-    """A variational autoencoder (Kingma and Welling, arXiv:1312.6114) of what an episode's first frame does not show.
+    """A variational autoencoder (Kingma and Welling, arXiv:1312.6114) of the changes since an episode's first frame.
 
-    The decoder is told two latents, the first frame's and the present one's. It makes a picture and a mask, and where
-    the mask is 0 the pixels are those of the first frame (as in Vondrick et al. 2016, arXiv:1609.02612): what never
-    moves stays sharp, and a latent near the first one gives the first frame itself. How far the state has moved, it is
-    told, too: a millimetre is less than what the numbers of the picture are exact to.
+    The decoder takes two latents, those of the first and of the present frame. It returns a picture and a mask; where
+    the mask is 0 the pixels are those of the first frame (as in Vondrick et al. 2016, arXiv:1609.02612). So whatever
+    does not move stays sharp, and a latent near the first one is decoded to the first frame. The decoder also takes the
+    change of the state, since a millimetre is less than the accuracy of the picture's latent.
     """
 
     step: Tensor
@@ -106,14 +106,14 @@ class Autoencoder(nn.Module):
         return found
 
     def scale(self, steps: Tensor) -> None:
-        """Take the scale of the state's changes (C, S) from frame to frame from data."""
+        """Set the scale of the state's changes from data (C, S), the changes from frame to frame."""
         self.step.copy_(_spread(steps))
 
 
 class Dynamics(nn.Module):
-    """A causal transformer: F frames and the H actions after them in, the change from frame to frame out.
+    """A causal transformer from F frames and the H actions after them to the changes from frame to frame.
 
-    Changes are predicted in units of their own spread and summed up, so a world in which nothing acts stands still.
+    Changes are predicted in units of their standard deviation and summed up; an untrained network predicts none.
     """
 
     mean: Tensor
@@ -156,9 +156,9 @@ class Dynamics(nn.Module):
 
 
 class SuccessHead(nn.Module):
-    """Whether a task is done, told by the last F frames and its sentence.
+    """Predicts from the last F frames and a task's sentence whether the task is done.
 
-    Sentences of one scene lie close together, so they are seen by how they differ from their middle.
+    The embeddings of one scene's sentences are similar, so their mean is subtracted.
     """
 
     middle: Tensor
@@ -186,7 +186,7 @@ class SuccessHead(nn.Module):
 
 
 class Member(nn.Module):
-    """One of several that imagine: what comes next, and when it is a success."""
+    """A member of the ensemble: dynamics and a success head."""
 
     def __init__(self, shape: WorldShape) -> None:
         super().__init__()
@@ -201,7 +201,7 @@ class Member(nn.Module):
 
     @torch.no_grad()
     def scale(self, latents: Tensor, steps: Tensor, words: Tensor) -> None:
-        """Take the scale of latents (N, L), of their changes (C, L) and of sentences (K, 384) from data."""
+        """Set the scales from data: latents (N, L), their changes (C, L), and embeddings of sentences (K, 384)."""
         dynamics, success_head = self.dynamics, self.verdict
         success_head.middle.copy_(words.mean(0))
         apart = (words - success_head.middle).square().mean().sqrt()
@@ -212,13 +212,13 @@ class Member(nn.Module):
 
 
 def _spread(steps: Tensor) -> Tensor:
-    """Return the standard deviation (L,) of changes (C, L) from frame to frame; 0 for what never changes."""
+    """Return the standard deviation (L,) of changes (C, L) from frame to frame; 0 where it is below STILL."""
     spread = steps.std(0)
     return torch.where(spread < STILL, torch.zeros_like(spread), spread)
 
 
 class WorldNetwork(nn.Module):
-    """All of it."""
+    """The autoencoder and the ensemble."""
 
     def __init__(self, shape: WorldShape) -> None:
         """Make fresh networks from torch's generator."""
@@ -228,14 +228,14 @@ class WorldNetwork(nn.Module):
         self.members = nn.ModuleList(Member(shape) for _ in range(shape.members))
 
     def predict(self, latents: Tensor, past_actions: Tensor, actions: Tensor) -> Tensor:
-        """Return what each member imagines (M, B, H, L). See `Dynamics.forward`."""
+        """Return the prediction of each member (M, B, H, L); the arguments are those of `Dynamics.forward`."""
         return torch.stack([member.dynamics(latents, past_actions, actions) for member in self.each()])
 
     def uncertainty(self, predictions: Tensor) -> Tensor:
-        """Return (B, H) how far the farthest member is from the middle of all, for predictions (M, B, H, L).
+        """Return (B, H) the greatest distance of a member from the mean of all, for predictions (M, B, H, L).
 
-        In units of the spread of one step, as the root of the mean square over the state's numbers, or over the
-        picture's where there is no state; numbers that never change are left out.
+        The distance is the root mean square over the numbers of the state, or of the picture where there is no state,
+        each in units of the standard deviation of its change in one step; constant numbers are left out.
         """
         step = self.each()[0].dynamics.step
         scale = step[self.shape.latent :] if self.shape.state_dim else step
@@ -243,7 +243,7 @@ class WorldNetwork(nn.Module):
         return off.square().mean(-1).sqrt().amax(0)
 
     def success_logits(self, latents: Tensor, words: Tensor) -> Tensor:
-        """Return logits (B, T - F + 1) of success for latents (B, T, L) and words (B, 384): the strictest member's."""
+        """Return logits (B, T - F + 1) of success for latents (B, T, L) and words (B, 384): the least over members."""
         return torch.stack([member.success_logits(latents, words) for member in self.each()]).amin(0)
 
     def each(self) -> list[Member]:

@@ -93,7 +93,7 @@ def _rotated(x: Tensor, turns: Tensor) -> Tensor:
 
 
 class Mlp(nn.Module):
-    """Two layers."""
+    """A feed-forward network of two layers."""
 
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
@@ -197,7 +197,7 @@ class FinalLayer(nn.Module):
 
 
 class VideoTransformer(nn.Module):
-    """All of it."""
+    """The whole transformer."""
 
     def __init__(self, shape: VideoShape) -> None:
         """Make fresh networks from torch's generator."""

@@ -1,8 +1,8 @@
-"""Whether words could mean "stop": decided here alone, without the parser, so that no rule of language is in the way.
+"""Decides whether words could mean "stop", without a planner, so that a stop does not depend on how words are parsed.
 
-A stop that was one too many costs a repeated order; one that was missed may cost an arm. So slips of the finger,
-capitals, stretched letters and the common languages count (`stop_phrases`), and a sentence that holds
-a stop beside other words is one while anything moves.
+A stop that was not meant costs a repeated order; one that is missed may cost an arm. So typing errors, capitals,
+stretched letters and the common languages are recognised (`stop_phrases`), and a sentence that holds a stop beside
+other words counts as one while anything moves.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SLIPS_OF = (
     "emergency",
 )
 _LONG = 6
-"""Letters from which any word of the tables may hold a slip."""
+"""Letters from which on a word of the tables is also recognised with a typing error."""
 _BREAK, _UNSPACED_STOP, _UNSPACED_GO_ON = ",", "\ue000", "\ue001"
 _BREAKS = re.compile(r"[.,;:!?…\n\r。、，！？；：،؛۔।—–()\[\]\"]+| - ")
 _WORD = re.compile(r"[^\W_]+|[\ue000\ue001]|,")
@@ -46,26 +46,26 @@ _RUN_TOGETHER = re.compile(
     r"(?:please|no|robot|hey|just)*(?:(?:stop|halt|wait|freze)(?:it|now|please|that|moving|right|there|everything|al)*)+"
 )
 _PRESSED = frozenset({"buton", "switch", "key", "pad"})
-"""What the word "stop" may stand on, and still be shouted: "hit the stop button"; without stretched letters."""
+"""Words after "the stop" with which it still counts as a stop: "hit the stop button"; without doubled letters."""
 
 
 class Heard(IntEnum):
-    """What words could mean; the greater, the surer it is that they mean "stop"."""
+    """What words could mean, ordered by how certainly they mean "stop"."""
 
     ORDER = 0
-    """Nothing in them means "stop"."""
+    """They do not mean "stop"."""
     GO_ON = 1
     """They say not to stop, and order nothing."""
     OBJECTION = 2
-    """ "no", "don't …", "wrong": an answer, a prohibition, or a stop while something moves."""
+    """They say "no", "don't …" or "wrong": an answer, a prohibition, or a stop while something moves."""
     STOP_AND_MORE = 3
-    """A stop and other words: "hold on, push the button", "wait until it is open, then close it"."""
+    """They hold a stop and other words: "hold on, push the button", "wait until it is open, then close it"."""
     STOP = 4
-    """A stop and nothing else."""
+    """They are a stop and nothing else."""
 
 
 def heard(text: str) -> Heard:
-    """Return what a text could mean, whatever its length and characters; the surest of its readings counts."""
+    """Return what a text of any length and characters could mean; of its readings the most certain stop counts."""
     parts = (text,) if len(text) <= 2 * MAX_READ else (text[:MAX_READ], text[-MAX_READ:])
     readings = set()
     for part in parts:
@@ -74,12 +74,12 @@ def heard(text: str) -> Heard:
 
 
 def is_stop(text: str) -> bool:
-    """Whether a text only says to stop: "Stop!", "hold on", "s t o p", "Halt, bitte"."""
+    """Return whether a text only says to stop: "Stop!", "hold on", "s t o p", "Halt, bitte"."""
     return heard(text) is Heard.STOP
 
 
 def _without_controls(text: str, instead: str) -> str:
-    """A text without what is not seen: control characters, joiners, marks of direction."""
+    """Return a text without invisible characters: controls, joiners, marks of direction."""
     seen = (
         c if c in "\n\r\t " or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn") else instead
         for c in text
@@ -113,7 +113,7 @@ def _read(text: str) -> Heard:
 
 
 def _tokens(text: str) -> list[str]:
-    """Words without accents, case and stretched letters, a comma for every break; letters said singly are joined."""
+    """Return the words without accents, case and stretched letters, commas for breaks, and single letters joined."""
     text = unicodedata.normalize("NFKC", text).casefold().translate(_LETTERS)
     text = _UNSPACED.sub(_unspaced, text)
     text = "".join(
@@ -129,7 +129,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _plain(word: str) -> str:
-    """A word without stretched letters, and with letters for the digits that stand for them."""
+    """Return a word without stretched letters, with letters in place of similar digits, and "stop" for its slips."""
     if any(c.isalpha() for c in word):
         word = word.translate(_DIGITS)
     if word not in stop_phrases.ORDINARY and _slip_of(word):
@@ -139,7 +139,7 @@ def _plain(word: str) -> str:
 
 
 def _unspaced(match: re.Match[str]) -> str:
-    """Put marks where a script without spaces says to stop, or not to; what is left stays."""
+    """Replace the phrases of scripts without spaces that say to stop, or not to, by marks."""
     text = match[0]
     for phrases, mark in (
         (stop_phrases.UNSPACED_GO_ON, _UNSPACED_GO_ON),
@@ -153,7 +153,7 @@ def _unspaced(match: re.Match[str]) -> str:
 
 @lru_cache(maxsize=4096)
 def _slip_of(word: str) -> bool:
-    """Whether one slip makes a stop word of a word: letters that changed places, one more, less or other."""
+    """Return whether a word is a stop word with one typing error: letters swapped, one added, missing or wrong."""
     if len(word) < _SHORTEST_SLIP or not word.isascii():
         return False
     return any(abs(len(word) - len(known)) <= 1 and _one_slip(word, known) for known in _known_for_slips())
@@ -177,7 +177,7 @@ def _one_slip(word: str, known: str) -> bool:
 
 
 def _taken_out(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Take the stops out: what each says, "stop", "go on" or "" where it is a part of an order; and the rest."""
+    """Return the meaning of each stop phrase ("stop", "go on", or "" within an order), and the other words."""
     stops: list[str] = []
     rest: list[str] = []
     at = 0
@@ -198,7 +198,7 @@ def _taken_out(words: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _meaning(words: Sequence[str], begin: int, end: int) -> str:
-    """What a stop means where it stands."""
+    """Return the meaning of the stop phrase at `begin` to `end`: "stop", "go on", or "" within an order."""
     before = words[:begin]
     if _forbidden(before):
         return "go on"
@@ -216,13 +216,13 @@ def _meaning(words: Sequence[str], begin: int, end: int) -> str:
 
 
 def _forbidden(before: Sequence[str]) -> int:
-    """Words at the end of what stands before a stop that make it one not to stop; 0: none do."""
+    """Return how many words before a stop phrase forbid it, as "do not" does; 0: none."""
     subject = before[-3:-2] and before[-3] in ("i", "we", "they", "it", "you")
     return 2 if before[-2:] == ["do", "not"] and not subject else int(before[-1:] == ["never"])
 
 
 def _begins_against(words: Sequence[str]) -> bool:
-    """Whether the first word that is no form of address is one against what is going on."""
+    """Return whether the first words after any form of address are an objection."""
     first = next((i for i, w in enumerate(words) if w not in _ADDRESS and w != _BREAK), 0)
     return bool(_longest(words, first, _table("objections")))
 
@@ -231,7 +231,7 @@ _ADDRESS = frozenset({"please", "robot", "hey", "just", "ok", "oh", "now", "bite
 
 
 def _made_of(clause: Sequence[str], table: dict[str, list[tuple[str, ...]]]) -> bool:
-    """Whether a clause holds phrases of a table and nothing else but company."""
+    """Return whether a clause holds phrases of a table, and beside them words of `COMPANY` alone."""
     at, found = 0, False
     while at < len(clause):
         length = _longest(clause, at, table)
@@ -247,7 +247,7 @@ def _is_company(clause: Iterable[str]) -> bool:
 
 
 def _longest(words: Sequence[str], at: int, table: dict[str, list[tuple[str, ...]]]) -> int:
-    """Words of the longest phrase that begins at a place; 0: none does."""
+    """Return the number of words of the longest phrase of a table that begins at `at`; 0: none does."""
     fitting = (
         (p for p in table.get(words[at], ()) if tuple(words[at : at + len(p)]) == p)
         if at < len(words)
@@ -263,7 +263,7 @@ def _company() -> frozenset[str]:
 
 @lru_cache(maxsize=8)
 def _table(name: str) -> dict[str, list[tuple[str, ...]]]:
-    """The phrases of a table by their first word, read as texts are."""
+    """Return the tokenised phrases of a table by their first word."""
     phrases = {
         "stop": (*stop_phrases.ENGLISH, *stop_phrases.OTHERS),
         "alone": stop_phrases.ALONE,

@@ -1,4 +1,4 @@
-"""The offline planner: a small grammar cuts a sentence, a trained matcher finds the task of each part."""
+"""The offline planner: a small grammar splits a sentence, and a trained matcher finds the task of each part."""
 
 from openral_reasoner.offline.planner import OfflinePlanner
 

@@ -1,6 +1,6 @@
-"""The learned parts of the planner: does a clause order what an example says, and what speech act is a clause.
+"""The trained parts of the planner: whether a clause orders what an example says, and the speech act of a clause.
 
-The network is trained by `openral train planner` (`openral_training.planner.network` is the same in torch).
+The network is trained by `openral train planner`; `openral_training.planner.network` is the same in torch.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from openral_core.sentence_encoder import Array, gelu
 from openral_reasoner.offline.encoder import TokenEncoder, Trained, load_trained
 
 HEADS = 4
-"""Of the comparison's attention."""
+"""Attention heads of the comparison."""
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,13 @@ class SpeechAct:
     question: float
     forbidden: float
     unreal: float
-    """Imagined, reported, quoted, another's, or for later."""
+    """It speaks of something imagined, reported, quoted, for somebody else, or for later."""
     fragment: float
-    """A piece without a verb or without an object."""
+    """It lacks a verb or an object."""
 
     @property
     def no_order(self) -> float:
-        """0..1: it asks, forbids, takes back, or speaks of what is not to be done now."""
+        """Probability, 0..1, of a question, a prohibition, or something that is not to be done now."""
         return self.question + self.forbidden + self.unreal
 
 
@@ -40,7 +40,7 @@ class LearnedMatcher:
     """Compares clauses with examples token by token. Deterministic."""
 
     def __init__(self, encoder: TokenEncoder | None = None, trained: Trained | None = None) -> None:
-        """Load what is not given; an InstallationError says what is missing."""
+        """Load encoder and weights unless they are given. Raises InstallationError: they cannot be loaded."""
         trained = trained or load_trained()
         self._weights = trained.weights
         self.words = trained.words
@@ -48,7 +48,7 @@ class LearnedMatcher:
         self._projected: dict[str, tuple[Array, Array]] = {}
 
     def act(self, clause: str) -> SpeechAct:
-        """What a clause is."""
+        """Return the probabilities of a clause's speech act."""
         states = self.encoder.states(clause)
         weight = _softmax(self._linear(states, "act_weight"), 0)
         pooled = np.concatenate([(weight.T @ states).ravel(), states[0]])
@@ -68,7 +68,7 @@ class LearnedMatcher:
         return probabilities
 
     def _side(self, text: str) -> tuple[Array, Array]:
-        """Unit token states (T, 384) and their projections (T, 128)."""
+        """Return the unit token states of a text (T, 384), and their projections (T, 128)."""
         if text not in self._projected:
             if len(self._projected) > 4096:
                 self._projected.clear()
@@ -78,7 +78,13 @@ class LearnedMatcher:
         return self._projected[text]
 
     def _logits(self, one: tuple[Array, Array], units: Array, q: Array) -> Array:
-        """One clause of T tokens against (N, S, 384) examples of one length -> (N,)."""
+        """Return the logits (N,) of a clause with N examples of S tokens each.
+
+        Args:
+            one: states (T, 384) and projections (T, 128) of the clause.
+            units: (N, S, 384) states of the examples.
+            q: (N, S, 128) their projections.
+        """
         unit, own = one
         near = unit @ units.transpose(0, 2, 1)
         p = np.broadcast_to(own, (len(q), *own.shape))

@@ -1,8 +1,8 @@
-"""Conditions and repetitions of a sentence, taken off its orders.
+"""Separates the conditions and repetitions of a sentence from its orders.
 
 A sentence becomes passages in their order: plain orders, and orders with "if", "unless", "when", "otherwise", "until"
-or "three times" around them. A condition holds for what stands with it up to "then", a semicolon or a full stop. What
-cannot be understood for certain is refused: half a condition is worse than none.
+or "three times" around them. A condition applies to the words with it up to "then", a semicolon or a full stop. A
+condition that is not understood for certain makes the whole sentence refused.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ MAX_TIMES = 10
 
 
 class NoPlan(Exception):
-    """Nothing of the sentence may be done; the text says why, as half a sentence."""
+    """The sentence is refused, so that nothing of it is done; the text says why, as half a sentence."""
 
 
 @dataclass(frozen=True)
 class State:
-    """What a condition says: "the drawer is open"."""
+    """The statement of a condition, such as "the drawer is open"."""
 
     subject: str
     """With its determiner, or a pronoun."""
@@ -41,14 +41,14 @@ class State:
 
 @dataclass(frozen=True)
 class Passage:
-    """Orders that share a condition, or have none."""
+    """Orders that share a condition and a repetition, or have none."""
 
     orders: str
     condition: State | None = None
     wait: bool = False
-    """Wait for the condition ("when …"), in place of asking once ("if …")."""
+    """Whether the condition is waited for ("when …"); else it is evaluated once ("if …")."""
     otherwise: str = ""
-    """Orders for the other case."""
+    """Orders where the condition does not hold."""
     until: State | None = None
     times: int = 1
 
@@ -113,7 +113,7 @@ _POLITE = re.compile(
 
 
 def passages(text: str) -> list[Passage]:
-    """Cut a text, lower case and spelled out, into passages, one without condition or number; NoPlan says why not."""
+    """Return the passages of a text in lower case without short forms. Raises NoPlan: a condition is not understood."""
     if not _WORDS.search(text):
         return [Passage(text)]
     text = _CHECK.sub(r"if \g<state>, ", text)
@@ -190,13 +190,13 @@ def _repeated(passage: Passage) -> Passage:
 
 
 def state_of(text: str) -> State | None:
-    """Read "the drawer is not open"; None: it is no such statement."""
+    """Parse a statement such as "the drawer is not open"; None: the text is none."""
     match = _STATE.match(text.strip(" ,"))
     return State(match["subject"], match["predicate"], negated=bool(match["no"])) if match else None
 
 
 def _count(said: str) -> int | None:
-    """The number of rounds; None: no number that may be done."""
+    """Return the number of rounds; None: it is no number of 1 to MAX_TIMES."""
     word = said.removesuffix("x").removesuffix("times").strip()
     number = int(word) if word.isdecimal() else _NUMBERS.get(word, 0)
     return number if 1 <= number <= MAX_TIMES else None

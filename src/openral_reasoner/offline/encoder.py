@@ -12,20 +12,20 @@ from openral_core.sentence_encoder import MOST_REMEMBERED, Array, SentenceEncode
 
 WEIGHTS = Path(__file__).with_name("planner.safetensors")
 MAX_TOKENS = 40
-"""Longer clauses are read up to here."""
+"""Tokens of a clause that are read; later ones are ignored."""
 
 
 @dataclass(frozen=True)
 class Trained:
-    """What training leaves behind."""
+    """The result of the training."""
 
     weights: dict[str, Array]
     words: frozenset[str]
-    """The words that the training's orders were made of, names of things left out."""
+    """The words of the training's orders, without names of things."""
 
 
 def load_trained(path: Path = WEIGHTS) -> Trained:
-    """Read the trained weights as float32, and the words; an InstallationError says what is missing."""
+    """Read the trained weights as float32, and the words. Raises InstallationError: they cannot be read."""
     try:
         from safetensors import SafetensorError, safe_open
     except ImportError as error:
@@ -42,10 +42,10 @@ def load_trained(path: Path = WEIGHTS) -> Trained:
 
 
 class TokenEncoder(SentenceEncoder):
-    """MiniLM with the adapters merged into its weights."""
+    """The MiniLM sentence encoder with the trained low-rank adapters merged into its weights."""
 
     def __init__(self, weights: dict[str, Array], folder: Path | None = None) -> None:
-        """Merge the adapters of `weights` into the encoder in `folder`; None: the packaged one."""
+        """Load the encoder in `folder` (None: the packaged one), and merge the adapters of `weights` into it."""
         super().__init__(folder)
         for name in list(self._weights):
             key = f"encoder.adapters.{name.removesuffix('.weight').replace('.', '_')}"
@@ -53,10 +53,10 @@ class TokenEncoder(SentenceEncoder):
                 self._weights[name] = self._weights[name] + weights[f"{key}.up"] @ weights[f"{key}.down"]
         self._states: dict[str, Array] = {}
         self.vocabulary: dict[str, int] = self._tokenizer.get_vocab()
-        """Pieces of the tokenizer with their ids."""
+        """Token -> id of the tokenizer."""
 
     def states(self, text: str) -> Array:
-        """Return the (T, 384) token states of a text, the first one the start token's."""
+        """Return the token states (T, 384) of a text; the first one is that of the start token."""
         if text not in self._states:
             if len(self._states) > MOST_REMEMBERED:
                 self._states.clear()

@@ -1,4 +1,4 @@
-"""What a palette can do, as the matcher sees it: each task with its examples."""
+"""The executable tasks of a palette in the form that the matcher uses: each with its examples."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 from openral_reasoner.palette import Palette, Skill, SkillTask
 
 GENERALIST = "generalist"
-"""Action of a skill that takes any words."""
+"""Action of a skill that takes any instruction."""
 
 
 @dataclass(frozen=True)
@@ -21,16 +21,16 @@ class Entry:
     says: str
     """The task in the skill's own words."""
     examples: tuple[str, ...]
-    """Empty: anything is taken."""
+    """In lower case; empty: the skill takes any order."""
 
 
 def entries_of(palette: Palette) -> list[Entry]:
-    """All tasks of all skills, in the palette's order."""
+    """Return all tasks of all skills, in the palette's order."""
     return [entry for skill in palette.skills for entry in _entries(skill)]
 
 
 def offers(palette: Palette) -> tuple[str, ...]:
-    """Everything the palette can do, in words, without repetition."""
+    """Return all tasks of a palette in words, without repetition."""
     return tuple(dict.fromkeys(entry.says for entry in entries_of(palette)))
 
 

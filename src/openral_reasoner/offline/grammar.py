@@ -1,4 +1,4 @@
-"""Cuts orders into segments in their order of execution, and finds what the pronouns and the gaps in them stand for."""
+"""Splits orders into segments in their order of execution, and resolves the pronouns and gaps in them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TAG = re.compile(
     r"^(?:(?:would|will|could|can|won't|will not|do|did) you|please|will you please|in that order|ok|okay|yes|right|"
     r"thanks|now|again)$"
 )
-"""Segments that say nothing."""
+"""Segments without a meaning of their own."""
 _LIST = re.compile(r"(?:^|(?<=\s))(?:\d+[.)]|[-*•])\s+")
 _STOP = (
     r"(?:in|into|on|onto|at|to|from|of|off|out|up|down|over|under|with|by|for|and|or|then|is|are|was|be|has|should|must|"
@@ -41,7 +41,7 @@ _WRAPPED = re.compile(
     rf"(?<=\w)[^\S\n]*\n[^\S\n]*(?=(?:{_DETERMINER}|it|them|in|into|on|onto|at|to|from|of|off|out|over|under|with|by)\b)|"
     rf"(?<=\bthe)\s*\n"
 )
-"""A line break within a clause: no order begins with what follows, or none ends with what stands before."""
+"""A line break within a clause, recognised by a next line that begins no order, or a line that ends none."""
 _PHRASE = re.compile(
     rf"\b{_DETERMINER}\s+(?:(?!{_STOP}\b)\w[\w'-]*)(?:\s+(?!{_STOP}\b|\w+(?:ly|ed|ing)\b)\w[\w'-]*){{0,2}}"
 )
@@ -52,37 +52,37 @@ _OBJECT = re.compile(r"\b(?:it|them|both)\b")
 
 
 def unwrapped(text: str) -> str:
-    """A text without the line breaks that are none between two orders, as where "open" stands above "the drawer"."""
+    """Return a text without line breaks within a clause, as where "open" stands above "the drawer"."""
     return _WRAPPED.sub(" ", text)
 
 
 def phrases(clause: str) -> list[str]:
-    """Noun phrases with a determiner, in their order: "the green cube"."""
+    """Return the noun phrases with a determiner, such as "the green cube", in their order."""
     return [match[0] for match in _PHRASE.finditer(clause)]
 
 
 def separates(joint: str) -> bool:
-    """Whether what stands behind a joint is surely another order: "then", "finally"."""
+    """Return whether the words after a joint, such as "then" or "finally", are certainly another order."""
     return re.search(r"then|next|after|finally|lastly|followed", joint) is not None
 
 
 def adds(joint: str) -> bool:
-    """Whether what stands behind a joint is one more order, and not the same said again."""
+    """Return whether the words after a joint, such as "and", are one more order, and not the same in other words."""
     return re.search(r"\band\b|plus|also", joint) is not None or separates(joint)
 
 
 def is_manner(clause: str) -> bool:
-    """Whether a clause says only how something is to be done: "carefully", "be gentle"."""
+    """Return whether a clause says only how something is to be done, such as "carefully" or "be gentle"."""
     return clause.startswith("be ") or all(word.endswith("ly") for word in clause.split())
 
 
 def has_pronoun(clause: str) -> bool:
-    """Whether a clause speaks of an "it"."""
+    """Return whether a clause has a pronoun as its object."""
     return _OBJECT.search(clause) is not None
 
 
 def ordered(text: str) -> list[str]:
-    """Parts of a text in the order in which they are to be done, split only where the order is said otherwise."""
+    """Return the parts of a text in their order of execution, split only where words such as "before" change it."""
     parts = []
     text = re.sub(rf"\bboth (?={_DETERMINER}\b.* and\b)", "", text)
     for line in re.split(r"\n|(?<=[.;!?])\s+", _LIST.sub("\n", text) if _LIST.match(text) else text):
@@ -108,7 +108,7 @@ def _turned(part: str) -> list[str]:
 
 
 def segments(part: str) -> list[tuple[str, str]]:
-    """Cut a part at its joints: (joint before it, segment)."""
+    """Split a part at its joints into segments, each with the joint before it: (joint, segment)."""
     found: list[tuple[str, str]] = []
     joint, begin = "", 0
     for match in [*_CUT.finditer(part), None]:
@@ -125,9 +125,13 @@ def segments(part: str) -> list[tuple[str, str]]:
 
 
 def readings(segment: str, before: str, named: list[str], behind: str) -> list[str]:
-    """What a segment ("close it", "the window") may stand for beside its neighbours, the plainest first.
+    """Return the possible readings of a segment such as "close it" or "the window", the plainest first.
 
-    `before` is the resolved clause before it, `named` the noun phrases of the newest clause that has any.
+    Args:
+        segment: as it was said.
+        before: the resolved clause before it.
+        named: noun phrases of the latest clause that has any.
+        behind: the segment after it.
     """
     found = [segment]
     if match := _PRONOUN.search(segment):
@@ -160,7 +164,7 @@ _MOVED = re.compile(
 
 
 def is_swapped(clause: str, example: str) -> bool:
-    """Whether a clause puts the place of an example into its thing: "put the hole on the peg"."""
+    """Return whether a clause exchanges thing and place of an example: "put the hole on the peg"."""
     said, known = _MOVED.search(clause), _MOVED.search(example)
     if said is None or known is None:
         return False

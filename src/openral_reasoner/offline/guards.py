@@ -1,4 +1,4 @@
-"""What the grammar refuses whatever the matcher makes of it: negations, choices, measures, quotations, all at once."""
+"""Patterns that are refused whatever the matcher says: negations, choices, measures, quotations, "everything"."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _SHORT = (
 
 
 def spelled_out(text: str) -> str:
-    """Lower case, one kind of apostrophe, without the short forms that hide a "not" or an "is"."""
+    """Return a text in lower case, with one kind of apostrophe, and with "not" and "is" in place of short forms."""
     text = text.lower().replace("’", "'").replace("‘", "'")
     for short, long in _SHORT:
         text = short.sub(long, text)
@@ -59,15 +59,15 @@ def spelled_out(text: str) -> str:
 
 
 def refused(text: str) -> str:
-    """Why a text can be no plain order; empty: it can."""
+    """Return why a text is refused as an order; empty: it is not."""
     return next((reason for pattern, reason in _REFUSED.items() if re.search(pattern, text)), "")
 
 
 def negates(clause: str) -> bool:
-    """Whether a clause holds a negation or a word that keeps things as they are."""
+    """Return whether a clause holds a negation, or a word such as "leave" or "keep"."""
     return _NEGATION.search(clause) is not None
 
 
 def only_tells(clause: str) -> bool:
-    """Whether the negation in a clause is told of somebody or something: "i can not reach it"."""
+    """Return whether a clause states a negation and does not order one, such as "i can not reach it"."""
     return _TOLD.search(clause) is not None and re.match(r"(?:do|please do|you|never)\b", clause) is None

@@ -1,7 +1,7 @@
-"""From segments to tasks: which segments belong together, which are talk, and what each of the others orders.
+"""Maps the segments of a text to tasks: which ones form one order, which are talk, and what each order means.
 
-Neighbouring segments are tried alone and joined ("grab the handle" and "pull the drawer open" are one order); the
-reading that the matcher is surest of, over the whole text, is taken. Every order then has to be sure enough to be done.
+Neighbouring segments are matched alone and joined ("grab the handle" and "pull the drawer open" are one order), and the
+division of the whole text with the highest probability is chosen. Then each order must be certain enough to be done.
 """
 
 from __future__ import annotations
@@ -18,20 +18,21 @@ from openral_reasoner.offline.entries import Entry
 from openral_reasoner.offline.guards import negates, only_tells, refused
 
 DO = 0.7
-"""Least probability of a task that is done unasked."""
+"""Least probability of a task that is done without asking."""
 CERTAIN = 0.85
-"""Probability from which on one reading of a text is as good as another, and the one with more orders is taken."""
+"""Probability from which on an order is certain; of divisions that are all certain the one with most orders wins."""
 ASK = 0.15
 """Least probability of a task that is asked about."""
 RIVAL = 2.0
-"""Nats of log odds by which the best task must lead those that say something else."""
+"""Least lead [nat] of the log odds of the best task over those of other tasks."""
 NO_ORDER = 0.5
-"""Probability of a question, a prohibition or something unreal from which on nothing is done."""
+"""Least `SpeechAct.no_order` at which a text is refused."""
 TALK = 0.5
-"""Least probability of a statement for a segment to be passed over."""
+"""Least probability of a statement at which a segment is passed over."""
 MAX_JOINED = 4
-"""Segments that may together say one task."""
+"""Most segments that form one order."""
 MAX_SEGMENTS = 24
+"""Most segments of a text."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +51,15 @@ class Match:
 
 @dataclass(frozen=True)
 class Step:
-    """One order, resolved, with what it may mean: one match if that is sure, several if it has to be asked."""
+    """One order without pronouns, with its possible meanings."""
 
     clause: str
     meanings: tuple[Match, ...]
+    """One task if it is certain; else those that the operator is asked about, the likeliest first."""
     sure: bool
+    """Whether it is certain enough to be done without asking."""
     added: bool = False
-    """It was joined on by "and" or "then", and so is another step than the one before."""
+    """Whether it follows "and" or "then", and so is another step than the one before."""
 
 
 class Chooser:
@@ -66,17 +69,17 @@ class Chooser:
         self._matcher = matcher
         self._entries = entries
         self.rank = lru_cache(maxsize=None)(self._rank)
-        """Tasks by their probability, the best of a task's examples each; the skill's order among equals."""
+        """(clause) -> all tasks by falling probability, each that of its best example; cached."""
         self.act = lru_cache(maxsize=None)(matcher.act)
-        """What a text is."""
+        """(text) -> its speech act; cached."""
 
     def sure(self, clause: str) -> Match | None:
-        """The one task that a clause surely means."""
+        """Return the task that a clause certainly means; None: there is none."""
         ranked = self.rank(clause)
         return ranked[0] if ranked and ranked[0].score >= DO and not _has_rival(ranked) else None
 
     def read(self, text: str) -> list[Step]:
-        """Tasks of a text without conditions, in their order of execution; NoPlan says why not."""
+        """Return the orders of a text without conditions, in their order of execution. Raises NoPlan: it is refused."""
         self.check(text)
         pieces = [piece for part in grammar.ordered(text) for piece in grammar.segments(part)]
         if not pieces:
@@ -104,18 +107,18 @@ class Chooser:
         return tuple(sorted(matches, key=lambda match: -match.score))
 
     def _any_order(self, clause: str) -> float:
-        """DO for a clause that says to do something with a thing, which only a skill without examples takes."""
+        """Return DO for a clause that orders something with a thing, else 0; for skills that take any order."""
         act = self.act(clause)
         return DO if self._is_whole(clause) and act.order + act.fragment > DO else 0.0
 
     @staticmethod
     def _is_whole(clause: str) -> bool:
-        """Whether a clause says what to do, and with what."""
+        """Return whether a clause says what to do, and with what."""
         named = grammar.phrases(clause)
         return bool(named) and not clause.startswith(named[0])
 
     def check(self, text: str) -> None:
-        """Refuse what is no order as a whole; NoPlan says why not."""
+        """Raise NoPlan where a text as a whole is no order; its text says why."""
         if reason := refused(text):
             raise NoPlan(reason)
         act = self.act(text)
@@ -123,7 +126,7 @@ class Chooser:
             raise NoPlan(_why(act, whole=self._is_whole(text)))
 
     def _resolved(self, segments: list[str]) -> list[str]:
-        """Segments with their gaps filled and their pronouns named, where the matcher then knows a task."""
+        """Return the segments with pronouns and gaps filled from their neighbours, where they then match a task."""
         found: list[str] = []
         named: list[str] = []
         for index, segment in enumerate(segments):
@@ -141,7 +144,10 @@ class Chooser:
         return max((match.score for match in self.rank(clause)), default=0.0)
 
     def _path(self, pieces: list[tuple[str, str]], clauses: list[str]) -> list[tuple[str, str]]:
-        """The orders, with their joints, of the likeliest division into orders and talk; of like ones the longest."""
+        """Return the orders, with their joints, of the most probable division into orders and talk.
+
+        Of divisions of equal probability the one with most orders is taken.
+        """
         plain = (
             self._worth(c) == 0.0 or self._talk(p[1]) > -0.2 for c, p in zip(clauses, pieces, strict=True)
         )
@@ -171,23 +177,23 @@ class Chooser:
         return orders
 
     def _hides(self, joined: str, clauses: Sequence[str]) -> bool:
-        """Whether clauses joined would lose one: the first is sure alone, or one may order another task than all."""
+        """Return whether joining clauses would hide an order: one alone may mean another task, or is certain."""
         best = self.rank(joined)[0].entry.says
         alone = {ranked[0].entry.says for c in clauses if (ranked := self.rank(c)) and ranked[0].score >= ASK}
         first = self.sure(clauses[0])
         return bool(alone - {best}) or (first is not None and first.entry.says == best)
 
     def _worth(self, clause: str) -> float:
-        """Log probability that a clause is an order of one task of the palette; 0 if that is certain."""
+        """Return the log probability that a clause orders one task of the palette; 0 if it is certain."""
         if negates(clause):
             return -12.0
         score = self._best(clause) * (1.0 - self.act(clause).no_order)
         return 0.0 if score >= CERTAIN else math.log(max(score, 1e-4))
 
     def _talk(self, segment: str, added: bool = False) -> float:
-        """Log probability that a segment orders nothing and forbids nothing.
+        """Return the log probability that a segment orders and forbids nothing.
 
-        What is `added` by an "and", and tells nothing and no manner, is one more order, done by a skill here or not.
+        A segment that is `added` by an "and", and is neither a statement nor of manner, counts as an order.
         """
         if (negates(segment) and not only_tells(segment)) or self._best(segment) >= ASK:
             return -12.0
@@ -197,7 +203,7 @@ class Chooser:
         return -12.0 if added and not grammar.is_manner(segment) else -9.0
 
     def _step(self, clause: str) -> Step:
-        """What an order means; NoPlan says why not."""
+        """Return the meaning of an order. Raises NoPlan: it has none."""
         if negates(clause):
             raise NoPlan("it forbids something, and I only know what to do")
         self.check(clause)
@@ -211,7 +217,7 @@ class Chooser:
 
 
 def _has_rival(ranked: Sequence[Match]) -> bool:
-    """Whether a task that says something else is about as likely as the best."""
+    """Return whether the lead of the best task over some other one is less than RIVAL."""
     best = ranked[0]
     return any(
         other.entry.says != best.entry.says and other.entry.examples and best.nats - other.nats < RIVAL
@@ -221,7 +227,7 @@ def _has_rival(ranked: Sequence[Match]) -> bool:
 
 
 def _joined(pieces: list[tuple[str, str]]) -> str:
-    """Segments with the joints between them."""
+    """Return segments as one text, with the joints between them."""
     text = pieces[0][1]
     for joint, segment in pieces[1:]:
         joint = joint.strip()
@@ -230,7 +236,7 @@ def _joined(pieces: list[tuple[str, str]]) -> str:
 
 
 def _why(act: SpeechAct, *, whole: bool) -> str:
-    """Why a text is no order, after its likeliest act; `whole`: it says what to do with what."""
+    """Return why a text is no order, by its likeliest speech act; `whole`: it says what to do with what."""
     part = (
         "nothing that is deployed here does it"
         if whole

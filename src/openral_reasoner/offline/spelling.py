@@ -1,7 +1,7 @@
-"""Slips of the finger are fixed where they have one meaning: "opne the darwer" is read as "open the drawer".
+"""Corrects typing errors that have one correction: "opne the darwer" is read as "open the drawer".
 
-A word is taken for a slip only if the encoder's dictionary does not have it whole, and if one change (two letters that
-changed places, one too many, too few or wrong) leads to one word of the skills, or else to one that orders are made of.
+A word is corrected only if it is no whole word of the encoder's vocabulary, and if one change (two letters swapped, one
+added, missing or wrong) leads to exactly one word of the skills, or else of the words that orders are made of.
 """
 
 from __future__ import annotations
@@ -20,7 +20,14 @@ _FOREIGN = re.compile(r"[^\x00-\x7f‘’“”–—…°é]")
 def corrected(
     text: str, palette: Palette, dictionary: Mapping[str, int], common: Collection[str]
 ) -> tuple[str, dict[str, str]]:
-    """The text, lower case, with slips fixed to a word of the skills, else of orders; and meant -> typed words."""
+    """Return a text in lower case with typing errors corrected, and correction -> word as it was typed.
+
+    Args:
+        text: of the operator.
+        palette: whose words take precedence.
+        dictionary: whole words that are never corrected.
+        common: other words that orders are made of.
+    """
     known = _known(palette)
     typed: dict[str, str] = {}
 
@@ -41,12 +48,12 @@ def corrected(
 
 
 def as_typed(answer: str, typed: Mapping[str, str]) -> str:
-    """An answer in which what it quotes of the order stands as it was typed."""
+    """Return an answer with its quotations of the order as they were typed."""
     return re.sub(r'"[^"]*"', lambda quoted: _WORD.sub(lambda w: typed.get(w[0], w[0]), quoted[0]), answer)
 
 
 def is_foreign(text: str, palette: Palette, dictionary: Mapping[str, int]) -> bool:
-    """Whether a text seems to be of another language: letters that English lacks, or hardly a word that is English."""
+    """Return whether a text seems to be of another language, by letters that English lacks or without English words."""
     said, known = words(text), _known(palette)
     if any(_FOREIGN.match(c) for c in text if c.isalpha()) and known.isdisjoint(said):
         return True

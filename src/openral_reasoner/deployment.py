@@ -1,4 +1,4 @@
-"""What the reasoner knows about its deployment: the robot's body, the scene's tasks, the thresholds."""
+"""What the reasoner takes from its scene file: the robot's body, the scene's tasks, cameras, and thresholds."""
 
 from __future__ import annotations
 
@@ -16,24 +16,25 @@ from openral_rskill.registry import resolve
 
 @dataclass(frozen=True)
 class Deployment:
-    """Empty fields filter nothing: a reasoner without a scene file takes every active skill."""
+    """The deployment of a scene file. Without one the fields are empty, and every active skill is accepted."""
 
     embodiment_tags: tuple[str, ...] = ()
     scene_tasks: tuple[str, ...] = ()
-    """Task ids the scene offers, where its backend names them (`backend_options.tasks`)."""
+    """Task ids that the scene offers, where its backend names them (`backend_options.tasks`)."""
     gate: ProgressThresholds = field(default_factory=ProgressThresholds)
+    """Thresholds of the reward skill."""
     cameras: tuple[SceneCamera, ...] = ()
-    """What an agent may look through."""
+    """The cameras of the scene."""
     reasoner: Mapping[str, object] = field(default_factory=dict)
     """The scene's section about the language model."""
     resume: Resume = "ask"
-    """What becomes of a mission that a restart broke off."""
+    """Whether a mission that a restart interrupted goes on: ask, always or never."""
     playbooks: tuple[Procedure, ...] = ()
-    """Written procedures."""
+    """The scene's playbooks."""
     fingers: FingerTravel | None = None
-    """How far the robot's fingers go."""
+    """Opening of the robot's fingers, empty and closed; None: it has none."""
     has_policies: bool = False
-    """The scene deploys skills that are more than motions."""
+    """Whether the scene deploys skills that are not motions."""
 
 
 def load_deployment(scene: str) -> Deployment:

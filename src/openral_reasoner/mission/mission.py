@@ -12,8 +12,6 @@ from openral_reasoner.planner import Plan, PlannedTask
 
 MAX_ATTEMPTS = 3
 """Attempts at a task in one way, where each was broken off by something else than its own failure."""
-PER_SKILL = ("go on", "home", "restage", "grasp")
-"""Rungs of the ladder that another skill may climb once more."""
 
 
 class TaskState(str, Enum):
@@ -244,7 +242,6 @@ class Mission:
         before = task.planned
         task.planned = replace(planned, text=before.text, guard=before.guard, until=before.until)
         task.state, task.tries = TaskState.PENDING, 0
-        task.climbed = [rung for rung in task.climbed if rung not in PER_SKILL]
 
     def decompose(self, steps: Sequence[PlannedTask]) -> None:
         """Replace the current task by steps that are nested one level deeper."""

@@ -15,6 +15,7 @@ from openral_core.mission_record import KIND_WIDTH
 from openral_reasoner.plain_line import MAX_SHOWN, plain_line
 
 ENDED = ("done", "failed", "stopped")
+"""States of a mission that has ended, as in `MissionState`, whose module imports numpy."""
 COLOURS = {"done": "green", "active": "cyan", "verifying": "cyan", "abandoned": "red", "failed": "red"}
 
 

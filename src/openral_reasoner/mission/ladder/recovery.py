@@ -10,6 +10,7 @@ from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import DirectorConfig
 from openral_reasoner.mission.ladder.experience import FIRST, Experience
 from openral_reasoner.mission.ladder.rungs import (
+    PER_SKILL,
     WAYS,
     Rung,
     Surroundings,
@@ -228,7 +229,7 @@ class Recovery:
         steps = result.tasks if isinstance(result, Plan) else ()
         if rung is Rung.OTHER_SKILL and len(steps) == 1 and steps[0].skill.name not in task.tried:
             mission.reassign(steps[0])
-            task.way = rung.value
+            task.way, task.climbed = rung.value, [taken for taken in task.climbed if taken not in PER_SKILL]
             mission.say(now.stamp_s, rung.value, f'{steps[0].skill.name} tries "{task.planned.text}"')
         elif rung is Rung.DECOMPOSE and len(steps) > 1:
             words = "; ".join(f'"{step.text}"' for step in steps)

@@ -70,6 +70,8 @@ WAYS = (Rung.HOME, Rung.RESTAGE, Rung.GRASP, Rung.MOTIONS)
 """Rungs that need neither a planner nor the operator."""
 FIRST_WAYS = (Rung.GRASP, Rung.MOTIONS)
 """Rungs that can replace the first attempt; the other `WAYS` only change where it begins."""
+PER_SKILL = tuple(rung.value for rung in (Rung.GO_ON, Rung.HOME, Rung.RESTAGE, Rung.GRASP))
+"""Rungs that can be taken once more after another skill has replaced the one that failed."""
 MOST_MOTIONS = 2
 """Motions that one task takes at most; the slowest of those that it may need are counted."""
 PATIENCE_MOTION_S = 10.0

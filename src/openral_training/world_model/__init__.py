@@ -3,7 +3,7 @@
 experience, statistics                    the data: rollouts of a policy, windows of them, and the scale of actions
 network, learning, learn_autoencoder,
 learn_members, learn_drawing, learn       the networks, and the stages of their training
-starts, files, model, open                a world model on disk, and the interface `WorldModel`
+starts, checkpoint, model, open           a world model on disk, and the interface `WorldModel`
 env                                       imagined environments that are reset and stepped
 nearest_baseline, video_similarity,
 evaluate                                  comparison with the simulator, and with a baseline that learns nothing

@@ -33,7 +33,7 @@ def train(
     latent: int = 64,
     progress: Progress = lambda step, note: None,
 ) -> WorldNetwork:
-    """Train on rollouts and write the folder of a world model, see `files`; no state of the training stays there.
+    """Train on rollouts and write the folder of a world model, see `checkpoint`; no state of the training stays there.
 
     Args:
         dataset: as `openral world-model collect` makes it.

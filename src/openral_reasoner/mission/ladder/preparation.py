@@ -1,4 +1,4 @@
-"""Carries out the steps before an attempt, or in place of it (`way_steps`): each is a motion, or locates a thing.
+"""Carries out the steps before an attempt, or in place of it (`rung_steps`): each is a motion, or locates a thing.
 
 A step that fails is logged, and ends the preparation. The attempt is then made all the same, unless its rung is nothing
 without these steps. After a grasp that failed, or a thing that was lost on the way, the thing lies elsewhere than it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -67,11 +68,16 @@ class RowFile(Generic[RowT]):
         return f"{self.path}: {bad} of its {len(kept)} rows are not in the form; {_FIX}" if bad else ""
 
     def change(self, change: Callable[[list[RowT]], list[RowT]]) -> None:
-        """Write what a function makes of the rows. A disk that fails costs the change and nothing else."""
+        """Write what a function makes of the rows. A disk that fails costs the change and nothing else.
+
+        Of a damaged file a copy is kept beside it, with the suffix `.damaged`.
+        """
         if self.path is None or not self._keeps:
             return
         try:
             with locked_file(self.path):
+                if self.fault():
+                    shutil.copyfile(self.path, self.path.with_name(f"{self.path.name}.damaged"))
                 self._write(self.path, change(self.rows()))
         except (OSError, ValidationError):
             return

@@ -46,6 +46,7 @@ def test_a_file_that_was_altered_counts_as_empty(tmp_path: Path, text: str) -> N
     assert outcomes.rows() == []
     outcomes.add("a/b", "t", "home", success=True)
     assert len(outcomes.rows()) == 1
+    assert (tmp_path / "outcomes.json.damaged").read_text() == text
 
 
 def test_the_file_is_bounded_and_the_oldest_give_way(tmp_path: Path) -> None:

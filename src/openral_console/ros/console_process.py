@@ -50,7 +50,7 @@ def serve(
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     deployment = LiveDeployment()
     node = ConsoleNode(deployment)
-    with StopSignals(), spinning(node):  # the server has handlers of its own while it runs
+    with StopSignals() as signals, spinning(node):  # the server has handlers of its own while it runs
         chosen, actions_file = (options, None) if options else _parameters(node)
         scene = scene or str(node.declare_parameter("scene", "").value)
         space_mouse = space_mouse or bool(node.declare_parameter("space_mouse", False).value)
@@ -71,7 +71,10 @@ def serve(
         sys.stdout.flush()
         if options and (missing := _missing(node)):
             node.get_logger().warning(missing)
-        server.run()
+        if (
+            not signals.received
+        ):  # a callback of Zenoh, which logs what is raised in it, may have got the interrupt
+            server.run()
     return 0
 
 

@@ -2,7 +2,7 @@
 
 Each half has one writer and one reader. Neither waits for the other: the writer counts before and after it writes, and
 where a reader's copy has an odd count, or another one than afterwards, the copy before it holds. A reader that waited
-would keep a writer from going on: libfranka gives its thread the highest priority.
+would keep a writer from going on: libfranka gives its thread the highest priority. Only for its first copy it waits.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
 JOINTS = 7
+FIRST_TRIES, FIRST_TRY_S = 100, 0.001
+"""Number of times, and every how many seconds, a first copy is tried while the writer writes; later ones are not."""
 _WORDS = 400
 _TARGET = [
     ("count", "<u8"),
@@ -104,8 +106,13 @@ class SharedBlock:
         half["count"] += 1
 
     def _read(self, half: str) -> np.void:
-        before = int(self._block[half]["count"][0])
-        copy: np.void = self._block[half][0].copy()
-        if before % 2 == 0 and before == int(self._block[half]["count"][0]):
-            self._whole[half] = copy
+        for _ in range(FIRST_TRIES):
+            before = int(self._block[half]["count"][0])
+            copy: np.void = self._block[half][0].copy()
+            if before % 2 == 0 and before == int(self._block[half]["count"][0]):
+                self._whole[half] = copy
+                break
+            if self._whole[half]["count"]:
+                break
+            time.sleep(FIRST_TRY_S)
         return self._whole[half]

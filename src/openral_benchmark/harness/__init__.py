@@ -1,1 +1,4 @@
-"""Missions in one process: director, gates and ladder over policies and motions, judged by the simulator."""
+"""Benchmark of whole missions in one process.
+
+The reasoner's director, success gates and recovery ladder run over policies and motions; the simulator judges.
+"""

@@ -1,6 +1,7 @@
-"""The rows of the table: which parts of a deployment are there, and how much of it is the simulator's own truth.
+"""The rows of the result table: each is a deployment with some parts left out or replaced by the simulator's truth.
 
-A part that is not there is not in the palette, or answers nothing: no row has code of its own.
+A motion or policy that is left out is missing from the palette; a judge or locator that is left out gives no answer.
+No row has code of its own.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Literal
 from openral_core.scene import BenchmarkScene
 
 Source = Literal["none", "own", "true"]
-"""Nobody answers; the model that the scene names does; the simulator does."""
+"""Where answers come from: `none`, there are none; `own`, the model that the scene names; `true`, the simulator."""
 
 HOME = ("home",)
 CARRY = ("move_to", "pick_at", "place_at", "nudge")
@@ -20,36 +21,38 @@ CARRY = ("move_to", "pick_at", "place_at", "nudge")
 
 @dataclass(frozen=True)
 class HarnessRow:
-    """One deployment."""
+    """The parts of one deployment."""
 
     title: str
-    """For tables."""
+    """Name of the row in tables."""
     motions: tuple[str, ...] = ()
     """Motions in the palette."""
     judge: Source = "none"
-    """Who says whether a task is done."""
+    """Source of the verdict whether a task is done."""
     grounding: Source = "none"
-    """Who says where a thing is."""
+    """Source of the positions of objects."""
     policy: bool = True
-    """The policy is in the palette."""
+    """Whether the policy is in the palette."""
     short: bool = True
-    """An attempt ends after the suite's `attempt_steps`; else it may take all that there are."""
+    """Whether an attempt ends after the suite's `attempt_steps`; else it may take the task's `max_steps`."""
     counts: bool = True
-    """The ladder knows the suite's counts of what worked on other states; without them it begins with the policy."""
+    """Whether the ladder has the suite's counts of what worked on other states; without them the policy is first."""
     left_out: tuple[str, ...] = ()
-    """Rungs of the ladder that are not climbed."""
+    """Values of the rungs (`Rung`) that are never taken."""
     ablation: bool = False
-    """It is the harness without one part, or with one part of it true."""
+    """Whether the row is `harness` without one part, or with one part from the simulator."""
 
     @property
     def truth(self) -> tuple[str, ...]:
-        """What of it is the simulator's own truth, which no deployment has; every result of the row says so."""
+        """Parts that the simulator answers for, which no deployment has; every result of the row names them."""
         sources = {"judge": self.judge, "positions": self.grounding}
         return tuple(name for name, source in sources.items() if source == "true")
 
     def deployed_in(self, scene: BenchmarkScene) -> HarnessRow:
-        """Return the row as a scene can have it: where it names no judge or no detector, the simulator answers for its
-        own one, and `truth` says so."""
+        """Return the row as a scene can have it.
+
+        Where the scene names no reward skill or no detector skill, source `own` becomes `true`, and `truth` names it.
+        """
         judge: Source = "true" if self.judge == "own" and not scene.reward_skill else self.judge
         grounding: Source = "true" if self.grounding == "own" and not scene.detector_skill else self.grounding
         return replace(self, judge=judge, grounding=grounding)
@@ -83,4 +86,4 @@ ROWS: Mapping[str, HarnessRow] = {
     "true_judge": HarnessRow("harness, true judge", HOME + CARRY, "true", "own", ablation=True),
     "true_positions": HarnessRow("harness, true positions", HOME + CARRY, "own", "true", ablation=True),
 }
-"""Name -> row."""
+"""Rows by name."""

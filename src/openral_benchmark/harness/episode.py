@@ -1,7 +1,7 @@
 """One episode: the control loop, the goals, the judge and the director in one thread, on simulated time.
 
-The control loop runs unpaced and calls what follows at every camera image: the judge looks, the running goal answers,
-the director decides. Time goes on while nobody answers, and the arm holds; every control step counts.
+The control loop runs faster than real time. At every camera image the judge may score it, the running goal answers with
+a chunk, and the director decides. While no chunk is there the arm holds and time goes on; these control steps count.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ from openral_reasoner.planner import PlannedTask, Planner
 from openral_sim_bridge.simulated_arm import SimulatedArm
 
 CONFIG = DirectorConfig(palette_settle_s=0.0)
-"""As a deployment has it; the palette is there from the start."""
+"""Limits of the director as in a deployment, except that it need not wait for the palette to settle."""
 MOST_DECISIONS = 20
-"""Rounds of commands at one observation; goals that are refused at once, one after the other, end here."""
+"""Most rounds of the director's commands at one observation, which bounds goals that are refused one after another."""
 TOLD = (*(rung.value for rung in Rung), "done")
-"""Kinds of log entries that a row repeats: what was tried, in order."""
+"""Kinds of log entries that the result's row lists in order (`EpisodeTally.told`)."""
 
 
 @dataclass(frozen=True)
 class EpisodeParts:
-    """What an episode is made of."""
+    """Parts and limits of one episode."""
 
     arm: SimulatedArm
     executor: ChunkExecutor
@@ -61,25 +61,25 @@ class EpisodeParts:
     grounding: Grounding | None
     palette: Palette
     planner: Planner
-    """Of the operator's order."""
+    """Plans the operator's instruction."""
     by_motions: PlannedTask | None
-    """Nobody plans: this task is ordered as an agent would, done by motions alone; None: the operator orders."""
+    """Task that is given to the director as an agent gives it, to be done by motions; None: `planner` plans."""
     gate: ProgressThresholds
     fingers: FingerTravel
     experience: Experience
-    """What the ladder knows; nothing is added to it."""
+    """Counts that the ladder reads; the episode adds nothing to their file."""
     left_out: tuple[str, ...]
-    """Rungs of the ladder that are not climbed."""
+    """Values of the rungs (`Rung`) that are never taken."""
     instruction: str
     max_steps: int
-    """Control steps, motions and holds among them."""
+    """Most control steps, those of motions and holds included."""
     stop_at_success: bool
-    """Nothing that comes later can change the row: nobody's claim is measured."""
+    """Whether the episode ends at the simulator's first success, since no claim of a judge is measured after it."""
 
 
 @dataclass
 class EpisodeTally:
-    """What happened, as the simulator and the director have it."""
+    """Counts of one episode, from the simulator and the director."""
 
     steps: int = 0
     """Control steps."""
@@ -88,26 +88,28 @@ class EpisodeTally:
     claimed_step: int | None = None
     """Control steps until the mission ended as done; None: it did not."""
     true_at_claim: bool = False
-    """The simulator saw success at that step."""
+    """Whether the simulator saw success at `claimed_step`."""
     orders: int = 0
+    """Times that the task was ordered."""
     attempts: int = 0
     """Goals of the policy."""
     motions: int = 0
     """Goals of motions."""
     located: list[str] = field(default_factory=list)
-    """What was asked for, and what was answered."""
+    """Each request for a position, with its answer [m] in the world."""
     told: list[str] = field(default_factory=list)
-    """Rungs of the ladder, in order."""
+    """Kinds of the log entries that are in `TOLD`, in order."""
     refused: int = 0
-    """Chunks that the bridge refused."""
+    """Chunks that the executor refused or cut short."""
     last_words: str = ""
+    """Reason of the newest log entry that is no reading."""
 
 
 class HarnessEpisode:
     """The sink of a control loop. Used once; `loop` calls it from its own thread."""
 
     def __init__(self, parts: EpisodeParts, log: list[LogEntry]) -> None:
-        """Take the parts; `log` gets every step of the missions."""
+        """Begin the episode; every step of its missions is appended to `log`."""
         self._parts, self._log = parts, log
         self.tally = EpisodeTally()
         self._column = 0
@@ -132,18 +134,18 @@ class HarnessEpisode:
     # -- the sink ----------------------------------------------------------------------------------
 
     def together(self) -> AbstractContextManager[None]:
-        """Everything is told at once; there is nobody to be woken."""
+        """Return a context that does nothing, since no other thread waits for these calls."""
         return nullcontext()
 
     def clock(self, stamp_s: float) -> None:
-        """Time advanced. All clocks of a deployment are this one."""
+        """Set the time [s] of the bridge's clock, which also serves as the wall clock."""
         self._now = Instant(stamp_s, stamp_s)
 
     def executed(self, stamp_s: float, action: NDArray[Any], held: bool, goal_id: str) -> None:
-        """A control step was executed; its state says all that counts here."""
+        """Do nothing: `state` counts the control steps."""
 
     def state(self, state: RobotState) -> None:
-        """The state after a control step, and before the first."""
+        """Take the state before the first control step and after each; count the step and check for success."""
         if self._state is not None:
             self.tally.steps += 1
             if self.tally.success_step is None and self._succeeds:
@@ -152,7 +154,7 @@ class HarnessEpisode:
         self._state = state
 
     def images(self, stamp_s: float, images: Mapping[str, NDArray[np.uint8]]) -> None:
-        """An observation: everybody looks, and then decides."""
+        """Take the images (H, W, 3) of one instant: score them, let the running goal answer, and the director act."""
         if self._over or self._state is None:
             return
         parts, now = self._parts, self._now
@@ -170,18 +172,18 @@ class HarnessEpisode:
         self._decide()
         self._look_at_the_mission()
         if not self._over and parts.goals.running != answered:
-            self._goal_answers(images)  # one that began just now answers this observation
+            self._goal_answers(images)  # a goal that has just begun answers this observation, too
 
     def rejected(self, chunk: Chunk, reason: str) -> None:
-        """A chunk was refused; the goal learns of it by the executor's count."""
+        """Count a chunk that was refused; the goal reads that from the executor's counters."""
         self.tally.refused += 1
 
     def cut_short(self, reason: str) -> None:
-        """What was left of a chunk was dropped."""
+        """Count a chunk whose remaining steps were dropped."""
         self.tally.refused += 1
 
     def goal_changed(self) -> None:
-        """The executor says so itself when it is asked."""
+        """Do nothing: the active goal is read from the executor."""
 
     # -- the director ------------------------------------------------------------------------------
 
@@ -190,7 +192,7 @@ class HarnessEpisode:
         return bool(self._parts.arm.success[self._column])
 
     def _decide(self) -> None:
-        """Let the director go on until it waits for something."""
+        """Carry out the director's commands until it has none left, for at most `MOST_DECISIONS` rounds."""
         for _ in range(MOST_DECISIONS):
             commands = self._director.tick(self._now)
             self._do(commands)
@@ -198,7 +200,7 @@ class HarnessEpisode:
                 return
 
     def _look_at_the_mission(self) -> None:
-        """Order what is to be done, and again after it has failed; what is done ends the episode."""
+        """Order the task when the director is idle, also after a failure; end the episode when the task is done."""
         director, tally, parts = self._director, self.tally, self._parts
         agent = director.mission.open_ended
         waits = director.mission.current is None and not parts.goals.running if agent else director.idle

@@ -1,4 +1,4 @@
-"""`openral benchmark run` of a suite of missions, from the words of a command line to the files of a run."""
+"""`openral benchmark run` for a suite of missions, from the options of the command to the files of the run."""
 
 from __future__ import annotations
 
@@ -44,15 +44,16 @@ def evaluate_missions(
     Args:
         suite: of missions.
         scenes: those of it that are to be run.
-        options: whom to evaluate, and how; checked.
-        command: the command line, for the record.
-        rows: only these; none: those of the suite.
-        variants: only these; none: those of the suite.
-        trace: write each mission's log, too.
+        options: which policy, and how; already checked.
+        command: the command line, for the provenance.
+        rows: names of the rows to run; empty: all of the suite.
+        variants: names of the variants to run; empty: all of the suite.
+        trace: whether the log of each mission is written, too.
 
     Raises:
         OpenralError: the folder cannot be written, or the skill is not there, does not fit, was trained on the suite's
             states, or cannot be loaded.
+        BadParameter: an option does not apply to missions.
     """
     if options.contract or options.videos or options.cluster != "local":
         raise typer.BadParameter(

@@ -1,4 +1,4 @@
-"""Runs the goals that the director sends, one at a time, as policy and motion nodes do, without threads or messages."""
+"""Runs the director's goals, one at a time, as policy nodes and motion nodes do, but without threads and messages."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ from openral_reasoner.mission.goal_report import GoalReport
 from openral_rskill.registry import RSkillPackage
 
 DEFAULT_DEADLINE_S = 30.0
-"""[s] of a goal where neither it nor its skill says."""
+"""[s] deadline of a goal where neither the goal nor its skill gives one."""
 HEARTBEAT_S = 1.0
-"""[s] between two announcements of a goal that runs, as nodes make them; the bridge forgets a goal that is silent."""
+"""[s] between two announcements of the running goal, as in nodes; the bridge drops a goal without announcements."""
 NODE = "/openral/harness"
-"""Who announces the goals to the bridge's admission."""
+"""Name of the node under which goals are announced to the bridge's admission."""
 
 
 @dataclass(frozen=True)
 class GoalSkill:
-    """A skill, and what answers its observations with chunks."""
+    """A skill, and the source of the chunks that answer its observations."""
 
     package: RSkillPackage
     source: ChunkSource
@@ -63,7 +63,7 @@ class _RunningGoal:
 
 
 class GoalHost:
-    """One goal at a time over all skills. Goals have ids in the order of their keys, so that runs repeat."""
+    """Runs one goal at a time of any skill. A goal's id is made from its key, so that runs are reproducible."""
 
     def __init__(
         self,
@@ -75,10 +75,10 @@ class GoalHost:
         """Begin without a goal.
 
         Args:
-            scene: it is deployed in.
+            scene: of the deployment.
             robot: of the scene.
             skills: by manifest name.
-            executor: of the bridge.
+            executor: of the control loop; its counters and active goal are read.
         """
         self._scene, self._skills, self._executor = scene, skills, executor
         self._stopping = Stopping(scene, robot)
@@ -90,7 +90,7 @@ class GoalHost:
         """Control steps of the motions that have ended."""
 
     def connect(self, post: Callable[[Chunk], None], refuse: Callable[[Chunk, str], None]) -> None:
-        """Take the admission of the control loop."""
+        """Connect the control loop: `post` takes admitted chunks, `refuse` those that are refused, with the reason."""
         self._admission = Admission(post, refuse)
 
     @property
@@ -101,7 +101,14 @@ class GoalHost:
     def start(
         self, command: SendGoal, now: Instant, state: RobotState, monitors: int
     ) -> tuple[str, GoalReport | None]:
-        """Begin a goal; return its id, and how it ended where it was refused."""
+        """Begin a goal; return its id, and a report if it was refused, else None.
+
+        Args:
+            command: skill, instruction and limits of the goal.
+            now: this moment.
+            state: of the robot.
+            monitors: number of reward monitors that give readings.
+        """
         goal_id, skill = f"{command.key:032x}", self._skills[command.skill.name]
         manifest, source = skill.package.manifest, skill.source
         try:
@@ -139,7 +146,7 @@ class GoalHost:
     def observe(
         self, now: Instant, images: Mapping[str, Image], state: RobotState
     ) -> tuple[int, GoalReport] | None:
-        """Answer an observation; return the key of the goal and how it ended, where it did."""
+        """Let the running goal answer an observation; return its key and report if it ended, else None."""
         goal = self._goal
         if goal is None:
             return None
@@ -151,12 +158,14 @@ class GoalHost:
         stopped = goal.stops.look(stamp_ns, state, goal.run.newest, self._steps(goal, now))
         end = goal.supervisor.verdict(now, InferenceHealth(), cancel=False, estopped=False, stopped=stopped)
         if end is None:
-            seen = images if goal.motion else dict(images)  # drawn now: a policy may look back at them
+            seen = (
+                images if goal.motion else dict(images)
+            )  # rendered now, since the policy's history may hold them
             end = self._answer(goal, SensorSet(stamp_ns, seen, state), now)
         return None if end is None else (goal.key, self._end(goal, end, state, now))
 
     def cancel(self, now: Instant, state: RobotState) -> tuple[int, GoalReport] | None:
-        """End the running goal, if there is one, as its client wants it."""
+        """Cancel the running goal; return its key and report, or None if there is none."""
         goal = self._goal
         if goal is None:
             return None
@@ -164,7 +173,7 @@ class GoalHost:
         return goal.key, self._end(goal, canceled, state, now)
 
     def _answer(self, goal: _RunningGoal, sensors: SensorSet, now: Instant) -> GoalEnd | None:
-        """Send the chunk that answers an observation; return the end that the skill itself saw."""
+        """Offer the chunk that answers an observation; return how the goal ended if its skill ended it, else None."""
         step = goal.source.step_of(sensors.stamp_ns)
         goal.run.history.add(step, StepView(sensors.images, sensors.state))
         seen = SensorSet(sensors.stamp_ns, sensors.images, sensors.state, history=goal.run.history.at(step))
@@ -200,7 +209,7 @@ class GoalHost:
         steps = self._steps(goal, now)
         self.motion_steps += steps if goal.motion else 0
         self._goal = None
-        self._announce(goal.skill, "", now)  # the bridge ends the goal that its holder lets go
+        self._announce(goal.skill, "", now)  # the bridge ends a goal that its node no longer announces
         return _report(end, state, steps)
 
     def _announce(self, skill: str, goal_id: str, now: Instant) -> None:

@@ -1,4 +1,4 @@
-"""Who says how far a task is: openral's reward model, fed as the reward monitor feeds it, or the simulator."""
+"""Sources of progress readings: openral's reward model, fed as the reward monitor feeds it, or the simulator."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from openral_reward_monitor.window import Selection, WatchedGoal
 from openral_rskill.registry import RSkillPackage
 
 RATE_HZ = 3.0
-"""[Hz] of the bridge's clock; readings are never more frequent, as those of the reward monitor."""
+"""[Hz] on the bridge's clock: highest rate of readings, as in the reward monitor."""
 MAX_FRAMES = 8
-"""Frames of one scoring, as the reward monitor has it."""
+"""Most frames in one scoring, as in the reward monitor."""
 STALE_AFTER_S = 3.0
-"""[s] age of its newest frame from which on a camera counts as dead."""
+"""[s] age of a camera's newest frame from which on the camera counts as dead."""
 
 
 class Judge(Protocol):
-    """Watches one episode. Times are of the bridge's clock [s]."""
+    """Gives readings in one episode. Times are of the bridge's clock [s]."""
 
     there: bool
-    """Somebody watches at all."""
+    """Whether this judge gives readings at all."""
 
     def begin(self, goal_id: str, instruction: str) -> None:
-        """A goal begins."""
+        """Begin to watch a goal."""
         ...
 
     def look(self, stamp_s: float, images: Mapping[str, Image], state: RobotState) -> ProgressReading | None:
@@ -38,16 +38,16 @@ class Judge(Protocol):
         ...
 
     def end(self) -> None:
-        """The goal is over."""
+        """Stop watching the goal, which has ended."""
         ...
 
     def answer(self, request: QueryProgress, answered: Callable[[Reply], None]) -> None:
-        """Answer what `ConditionQuery` asks."""
+        """Pass the reply to a request of `ConditionQuery` to `answered`."""
         ...
 
 
 class NoJudge:
-    """Nobody watches, and nobody answers."""
+    """Stands for a deployment without a reward monitor."""
 
     there = False
 
@@ -55,44 +55,44 @@ class NoJudge:
         """Do nothing."""
 
     def look(self, stamp_s: float, images: Mapping[str, Image], state: RobotState) -> ProgressReading | None:
-        """Say nothing."""
+        """Return None."""
         return None
 
     def end(self) -> None:
         """Do nothing."""
 
     def answer(self, request: QueryProgress, answered: Callable[[Reply], None]) -> None:
-        """Refuse."""
+        """Reply that no reward monitor runs."""
         answered(Reply(False, "the reward monitor is not running"))
 
 
 class TrueJudge:
-    """The simulator's own verdict, as readings of the reward monitor would bring it."""
+    """Gives the simulator's verdict in the form of the reward monitor's readings."""
 
     there = True
 
     def __init__(self, success: Callable[[], bool]) -> None:
-        """Take what tells whether the task is done now."""
+        """Take a function that returns whether the task is done now."""
         self._success = success
         self._running, self._due_s = False, 0.0
 
     def begin(self, goal_id: str, instruction: str) -> None:
-        """Readings are due from now on."""
+        """Make readings due from now on."""
         self._running, self._due_s = True, 0.0
 
     def look(self, stamp_s: float, images: Mapping[str, Image], state: RobotState) -> ProgressReading | None:
-        """Return 1 where the task is done, and 0 where not."""
+        """Return progress and success of 1 if the task is done, else of 0; None where no reading is due."""
         if not self._running or stamp_s < self._due_s:
             return None
         self._due_s = stamp_s + 1.0 / RATE_HZ
         return self._reading(stamp_s)
 
     def end(self) -> None:
-        """No readings are due."""
+        """Make no further readings due."""
         self._running = False
 
     def answer(self, request: QueryProgress, answered: Callable[[Reply], None]) -> None:
-        """Say whether it is done now."""
+        """Reply whether the task is done now; the words of the request are not read."""
         done = self._success()
         told = f"the simulator {'sees' if done else 'does not see'} it done"
         answered(Reply(True, told, reading=self._reading(0.0)))
@@ -103,7 +103,7 @@ class TrueJudge:
 
 
 class RewardModelJudge:
-    """openral's reward model over the frames of one camera: windows, health and readings of the reward monitor."""
+    """Scores the frames of one camera with a reward model, with the reward monitor's windows, checks and readings."""
 
     there = True
 
@@ -118,12 +118,12 @@ class RewardModelJudge:
         self._watched_s = float("-inf")
 
     def begin(self, goal_id: str, instruction: str) -> None:
-        """Every window begins with the goal."""
+        """Start new windows for the goal."""
         self._cameras.begin(WatchedGoal(goal_id, instruction))
         self._watched_s = float("-inf")
 
     def look(self, stamp_s: float, images: Mapping[str, Image], state: RobotState) -> ProgressReading | None:
-        """Keep the frame, and score the window where a reading is due."""
+        """Add the frame, and return a reading of the window where one is due, else None."""
         self._cameras.joints(state.joint_positions, stamp_s)
         if not self._cameras.add(self._camera, stamp_s, images[self._camera], stamp_s):
             return None
@@ -136,11 +136,11 @@ class RewardModelJudge:
         return _told(self._score(selection, selection.attempt.instruction, watched=True))
 
     def end(self) -> None:
-        """The goal is over; its frames can still be asked for."""
+        """Stop the readings; the goal's frames are kept for `answer`."""
         self._cameras.end()
 
     def answer(self, request: QueryProgress, answered: Callable[[Reply], None]) -> None:
-        """Score the newest frames against the words that are asked about."""
+        """Score the newest frames for the task text of the request."""
         selection = self._cameras.by_name[self._camera].select(request.window_s)
         if selection is None:
             answered(Reply(False, f"no score: no picture of camera {self._camera} has come yet"))
@@ -157,7 +157,7 @@ class RewardModelJudge:
 
 
 def _told(reading: Reading) -> ProgressReading:
-    """Return what travels on `/openral/progress`."""
+    """Return a reading with the fields that are published on `/openral/progress`."""
     return ProgressReading(
         reading.stamp_s,
         reading.progress,

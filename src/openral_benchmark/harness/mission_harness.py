@@ -1,4 +1,4 @@
-"""A deployment: the skills, motions, reward model and locator of a scene, for many episodes."""
+"""The skills, motions, reward model and locator of a scene, loaded once for many episodes."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ from openral_sim_bridge.simulated_arm import SimulatedArm
 class MissionHarness:
     """Runs episodes of one scene's task in any row and variant, one after the other. Not thread-safe.
 
-    An episode depends on row, variant, initial state and the counts that all begin with: nothing is kept from one to
-    the next, what its own missions taught among it.
+    An episode depends on its row, variant and initial state, and on the counts, which are the same for all episodes.
+    Nothing is kept from one episode to the next, counts of its own missions included.
     """
 
     def __init__(
@@ -59,13 +59,13 @@ class MissionHarness:
         """Check everything against the scene, and load the policy.
 
         Args:
-            scene: with `motions`; for a `reward_skill` or a `detector_skill` that it does not name the simulator
-                answers, and rows say so (`HarnessRow.deployed_in`).
+            scene: with `motions`; where it names no `reward_skill` or no `detector_skill`, the simulator answers, and
+                the rows of the result name that (`HarnessRow.deployed_in`).
             package: the policy.
-            attempt_steps: control steps of an attempt, in rows that do not give it all there are.
+            attempt_steps: control steps of an attempt, in rows with `short`.
             shared: models and worlds, which other harnesses may use in turn; their owner closes them.
-            counts: file of what worked on other states, for rows that know it; None: nothing is known before.
-            allow_unevaluated: run a task that the policy was not evaluated on.
+            counts: file of counts of what worked on other states, for rows with `counts`; None: there are none.
+            allow_unevaluated: whether a task may be run that the policy was not evaluated on.
 
         Raises:
             OpenralError: something is missing, does not fit or cannot be loaded.
@@ -108,13 +108,13 @@ class MissionHarness:
         """Run one episode.
 
         Args:
-            row: what the deployment is called.
-            parts: what it has.
+            row: name of the deployment, for the result.
+            parts: its parts.
             variant: a name in `VARIANTS`.
             init_id: number of the initial state.
 
         Returns:
-            The row as results hold it, and the log of its missions.
+            The fields of the episode as results hold them, and the log of its missions.
 
         Raises:
             OpenralError: the simulator refused, or a model failed.
@@ -202,7 +202,7 @@ class MissionHarness:
         )
 
     def _palette(self, row: HarnessRow) -> Palette:
-        """Return the skills that a row has; a policy's attempts end when the row says."""
+        """Return the skills of a row; `HarnessRow.short` decides how long an attempt of the policy may take."""
         motions = self.packages[1:]
         skills = [announced_skill(each) for each in motions if motion_name(each.manifest) in row.motions]
         if row.policy:
@@ -215,7 +215,7 @@ class MissionHarness:
 
 
 def announced_skill(package: RSkillPackage) -> Skill:
-    """Return what a node would announce of a skill."""
+    """Return a skill as its node would announce it."""
     manifest = package.manifest
     return Skill(
         name=manifest.name,
@@ -242,7 +242,7 @@ def announced_skill(package: RSkillPackage) -> Skill:
 
 
 def _record(tally: EpisodeTally) -> dict[str, Any]:
-    """Return what happened as a row holds it: `steps` are those until the first success, or all."""
+    """Return the fields of a tally for a result; `steps` counts until the first success, or all without one."""
     fields = asdict(tally)
     used, first = fields.pop("steps"), fields.pop("success_step")
     return {

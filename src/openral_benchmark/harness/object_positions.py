@@ -1,4 +1,4 @@
-"""Who says where a thing is: openral's locator over pictures and depth, or the simulator."""
+"""Sources of object positions: openral's locator with color and depth images, or the simulator."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from openral_sim_bridge.coordinate_frames import intrinsics
 
 
 class Grounding(Protocol):
-    """Answers `FindThing`."""
+    """Answers `FindThing` commands of the director."""
 
     def find(self, words: str, stamp_s: float) -> tuple[Point | None, str]:
-        """Return where the thing is, [m] in the world, or None, and why."""
+        """Return the position [m] in the world frame of the object that the words name, or None; and the reason."""
         ...
 
 
 class LocatorGrounding:
-    """openral's locator through one camera of a world."""
+    """Locates objects with openral's locator, through one camera of a simulated world."""
 
     def __init__(self, backend: Backend, camera: str, locator: Locator) -> None:
-        """Take a backend with one world, a camera that is fixed in it, and the locator."""
+        """Take a backend with one world, the name of a camera that is fixed in it, and the locator."""
         self._backend, self._camera, self._locator = backend, camera, locator
 
     def find(self, words: str, stamp_s: float) -> tuple[Point | None, str]:
-        """Look through the camera now."""
+        """Return the position from images that are rendered now; see `Grounding.find`."""
         try:
             answer = self._locator.by_words(self._view(stamp_s), words)
         except OpenralError as error:
@@ -58,14 +58,14 @@ class LocatorGrounding:
 
 
 class TrueGrounding:
-    """The simulator's own positions."""
+    """Returns the simulator's own positions."""
 
     def __init__(self, backend: Backend) -> None:
         """Take a backend with one world."""
         self._backend = backend
 
     def find(self, words: str, stamp_s: float) -> tuple[Point | None, str]:
-        """Return the position of what the words name."""
+        """Return the simulator's position of the object; see `Grounding.find`."""
         try:
             truth = TruePositions(stamp_s, 0.0, self._backend.object_positions())
             _, position = truth.find(words, stale_after_s=1.0)
@@ -75,7 +75,7 @@ class TrueGrounding:
 
 
 def _response(source: str, position: list[float], covariance: list[float]) -> Any:
-    """Return an answer with the fields of a `Locate` response."""
+    """Return an object with the fields of a `Locate` response: position [m], covariance (9,) [m^2] row by row."""
     x, y, z = position
     header = SimpleNamespace(frame_id=FRAME)
     point = SimpleNamespace(header=header, point=SimpleNamespace(x=x, y=y, z=z))

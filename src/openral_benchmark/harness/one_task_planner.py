@@ -1,4 +1,4 @@
-"""What stands in for a planner: the order of an episode is one task, and how it is understood is not measured."""
+"""Planner of a benchmark episode: the instruction is one known task, since understanding it is not measured."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ class OneTask:
 
 
 def task_of(skill: Skill, task: str, instruction: str) -> PlannedTask:
-    """Return a task with the skill that shall do it, or whose words it is understood by."""
+    """Return a planned task. `skill` does it, or is the one whose examples define the task that motions do."""
     return PlannedTask(instruction, skill, task, instruction, 1.0)

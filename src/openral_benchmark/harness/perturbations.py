@@ -1,4 +1,4 @@
-"""The variants of an initial state: what is not as a policy's training had it, or goes wrong on the way."""
+"""Variants of an initial state: starts unlike those of the policy's training, and disturbances during the episode."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from dataclasses import dataclass, field
 from openral_core.scene import BenchmarkScene
 
 LIFTING = ("pick-place", "peg-insert", "Stack", "PickPlaceCan")
-"""Beginnings of the names of tasks in which something is carried on once it is lifted; robosuite's Lift is done 4 cm
-up, before a grasp is opened."""
+"""Prefixes of the names of tasks in which an object is carried after it is lifted. robosuite's Lift is not among them:
+it succeeds 4 cm above the table, before the disturbance opens the grasp."""
 FILLED = ("PickPlaceCan",)
-"""The same of tasks whose object may begin anywhere that it can: none of it is outside."""
+"""Prefixes of the names of tasks whose training covers every place where the object can begin, so none is outside."""
 
 
 @dataclass(frozen=True)
 class HarnessVariant:
-    """One way to begin from an initial state. The state's number decides all that is random about it."""
+    """One variant. The number of the initial state seeds all that is random about it."""
 
     title: str
-    """For tables."""
+    """Name of the variant in tables."""
     options: Mapping[str, int | bool] = field(default_factory=dict)
-    """Of the backend, beside those of the scene."""
+    """Options of the backend, which override those of the scene."""
     displaced: bool = False
-    """The hand begins 10 to 20 cm from where it usually does."""
+    """Whether the hand begins 10 to 20 cm away from its usual start."""
     disturbance: str = ""
-    """Name in `openral_sim_bridge.disturbances`; empty: nothing goes wrong on the way."""
+    """Name of a disturbance in `openral_sim_bridge.disturbances`; empty: there is none."""
     lifts: bool = False
-    """It is for tasks in which something is lifted, and says nothing about others."""
+    """Whether it applies only to tasks in `LIFTING`."""
 
     @property
     def outside(self) -> bool:
-        """The object begins outside the range of training."""
+        """Whether the object begins outside the range of training."""
         return bool(self.options.get("object_outside"))
 
     def is_for(self, task: str) -> bool:
-        """Whether a task, as its simulator knows it, can be begun so."""
+        """Return whether the variant applies to a task, which is named as its simulator names it."""
         if self.outside and task.startswith(FILLED):
             return False
         return not self.lifts or task.startswith(LIFTING)
 
     def scene(self, scene: BenchmarkScene) -> BenchmarkScene:
-        """Return a scene in this variant."""
+        """Return a copy of a scene with the variant's backend options."""
         world = scene.scene
         options = {**world.backend_options, **self.options}
         return scene.model_copy(update={"scene": world.model_copy(update={"backend_options": options})})
@@ -57,4 +57,4 @@ VARIANTS: Mapping[str, HarnessVariant] = {
     "opened": HarnessVariant("grasp opened in the lift", disturbance="open_in_lift", lifts=True),
     "pushed": HarnessVariant("object pushed away", disturbance="push_away"),
 }
-"""Name -> variant."""
+"""Variants by name."""

@@ -1,7 +1,7 @@
-"""Counts of what a run of missions showed, for the memory by which the ladder chooses what it tries first.
+"""Adds the results of simulated missions to the counts by which the ladder chooses what it tries first.
 
-A memory learns from the missions of its own deployment, by the verdicts of its reward monitor. A simulator can be asked
-for many missions, and its verdict is the true one: what counts here is whether an episode was solved.
+In a deployment the counts come from its own missions, by the verdicts of its reward monitor. Simulated missions are
+many, and what is counted of them is the simulator's true verdict whether the episode was solved.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from openral_reasoner.mission.ladder.experience import FIRST
 from openral_reasoner.mission.ladder.rungs import Rung
 
 WAYS: Mapping[str, str] = {"home": FIRST, "script": Rung.MOTIONS.value}
-"""Row -> the way of trying a task that it consists of: the policy from its start pose, and motions alone."""
+"""Row -> the rung that it is counted as: the policy from its start pose (`FIRST`), and motions alone."""
 
 
 def count_into(outcomes: Outcomes, content: Mapping[str, Any]) -> int:
-    """Add every episode of the rows in `WAYS` to counts, and return how many there were.
+    """Add every episode with a result, of the rows in `WAYS`, to counts, and return how many there were.
 
     Args:
-        outcomes: they are added to.
+        outcomes: the counts that are changed.
         content: the result of a suite of missions.
 
     Raises:
-        ManifestError: the result holds no such episode.
+        ManifestError: the result holds none.
     """
     skill = content["eval_config"].get("vla_id", "")
     episodes = [each for each in content["results"].get("episodes", []) if each.get("row") in WAYS]

@@ -1,4 +1,4 @@
-"""The result of a suite of missions: rates by row and variant, false claims, and paired comparisons."""
+"""The result of a suite of missions: success rates by row and variant, false claims, and paired comparisons."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from openral_rskill.registry import RSkillPackage
 from openral_rskill.result_provenance import provenance, weights_sha256
 
 ALL = "all"
-"""In place of a variant: all of them."""
+"""Stands in place of a variant for all variants together."""
 AGAINST = (
     ("harness", "script"),
     ("harness", "bare"),
@@ -45,9 +45,9 @@ def mission_result(
         suite: what was run.
         package: the policy.
         scenes: those of its scenes that were run.
-        setting: how.
-        rows: every episode, in whatever order they came.
-        command: the command line.
+        setting: how it was run.
+        rows: every episode, in any order.
+        command: the command line, for the provenance.
     """
     first = scenes[0]
     order = {name: number for number, name in enumerate((*ROWS, *VARIANTS))}
@@ -102,7 +102,7 @@ def _in_order(known: Iterable[str], rows: MissionRows, field: str) -> list[str]:
 
 
 def _row(rows: MissionRows, name: str) -> dict[str, Any]:
-    """Return the rates of one row, by variant and over all of them, and what it called done."""
+    """Return the success rates of one row, by variant and over all, and its counts of claims that the task was done."""
     mine = [row for row in rows if row["row"] == name]
     variants = _in_order(VARIANTS, mine, "variant")
     cells = {variant: rate([row for row in mine if row["variant"] == variant]) for variant in variants}
@@ -133,7 +133,7 @@ def rate(rows: MissionRows) -> dict[str, Any]:
 
 
 def compare_rows(rows: MissionRows, better: str, other: str, variant: str) -> dict[str, Any] | None:
-    """Compare two rows on the episodes that both ran, by an exact McNemar test; None: there are none."""
+    """Compare two rows on the episodes that both ran, by an exact McNemar test; return None if there are none."""
     solved: dict[str, dict[tuple[str, str, int], bool]] = {better: {}, other: {}}
     for row in rows:
         if row["row"] in solved and variant in (ALL, row["variant"]):

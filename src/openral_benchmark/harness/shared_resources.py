@@ -1,4 +1,4 @@
-"""What the harnesses of one process have in common: models, each loaded once, and a bounded number of worlds."""
+"""Models and simulated worlds that the harnesses of one process share; the number of open worlds is bounded."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from openral_sim_bridge.backend import Backend
 from openral_sim_bridge.backends.factory import make_backend
 
 MOST_WORLDS = 6
-"""Worlds that are open at once: those of two tasks, of which each has as many as there are kinds of backend options
-among the variants. A world of MetaWorld and its renderer take about 100 MB, and half a second to open; one of robosuite
-is a process, and takes several seconds."""
+"""Most worlds that are open at once: enough for two tasks, since the variants differ in three sets of backend options.
+A world of MetaWorld with its renderer takes about 100 MB and half a second to open; one of robosuite is a process, and
+takes several seconds to open."""
 
 
 class SharedParts:
-    """Models by their skill's folder, and worlds by their scene's options. Not thread-safe."""
+    """Loads each model once per skill folder, and keeps one world per scene options. Not thread-safe."""
 
     def __init__(self, device: str = "cpu") -> None:
         """Begin with nothing loaded.
 
         Args:
-            device: where models run, in torch's words.
+            device: torch device of the models, such as `cpu` or `cuda:0`.
         """
         self._device = device
         self._policies: dict[Path, Policy] = {}
@@ -48,11 +48,11 @@ class SharedParts:
         return self._reward_models[package.folder]
 
     def detector(self, package: RSkillPackage) -> DetectorOnDemand:
-        """Return the detector of a skill, which is loaded when it is first asked."""
+        """Return the detector of a skill, which loads its model at the first detection."""
         return self._detectors.setdefault(package.folder, DetectorOnDemand(package, self._device))
 
     def world(self, scene: BenchmarkScene) -> Backend:
-        """Return the open world of a scene, or open it; the one that was not used for longest is closed for it.
+        """Return the world of a scene, opened if need be; the least recently used one is closed beyond `MOST_WORLDS`.
 
         Raises:
             OpenralError: the simulator could not be built.

@@ -1,4 +1,8 @@
-"""Runs a suite of missions: every variant of a state in every row, then the next state, so that cells have equal n."""
+"""Runs a suite of missions.
+
+Every variant of an initial state runs in every row before the next state begins, so that an interrupted run has about
+the same number of episodes in every cell of the table.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +38,7 @@ ROWS_FILE = "rows.jsonl"
 
 @dataclass(frozen=True)
 class MissionJob:
-    """One task's initial state in one variant, in every row."""
+    """The episodes of one task from one initial state in one variant, one for each row."""
 
     scene: BenchmarkScene
     init_id: int
@@ -44,7 +48,7 @@ class MissionJob:
 
 @dataclass(frozen=True)
 class MissionSetting:
-    """What decides the rows besides the jobs."""
+    """What decides the rows of the result besides the jobs, and where traces are written."""
 
     skill: Path
     """Folder of the policy."""
@@ -52,16 +56,16 @@ class MissionSetting:
     device: str
     allow_unevaluated: bool
     counts: Path | None
-    """File of counts that rows with `counts` begin with; None: nothing is known before."""
+    """File of counts for rows with `counts`; None: there is none."""
     traces: Path | None
     """Folder for one `mission.jsonl` an episode; None: none is written. It changes no row."""
 
 
 def chosen(names: Sequence[str], wanted: Sequence[str], what: str) -> tuple[str, ...]:
-    """Return the names of a suite, or those of them that are wanted.
+    """Return those names of a suite that are wanted, in the suite's order; all of them if `wanted` is empty.
 
     Raises:
-        NotFoundError: one is not of the suite.
+        NotFoundError: the suite does not have a wanted name; `what` names its kind in the text.
     """
     if unknown := [name for name in wanted if name not in names]:
         raise NotFoundError(f"the suite has no {what} {', '.join(unknown)}; it has {', '.join(names)}")
@@ -75,10 +79,10 @@ def plan_missions(
     variants: Sequence[str],
     episodes: int,
 ) -> list[MissionJob]:
-    """Return the jobs: state by state, in each state task by task, variant by variant.
+    """Return the jobs, ordered by initial state, then by task, then by variant.
 
     Raises:
-        ManifestError: the suite names a row or a variant that there is not.
+        ManifestError: the suite names a row or a variant that does not exist.
     """
     assert suite.missions is not None, "only suites of missions are planned here"
     for names, known, what in (
@@ -99,17 +103,17 @@ def plan_missions(
 def run_missions(
     jobs: Sequence[MissionJob], setting: MissionSetting, folder: Path, *, workers: int, resume: bool
 ) -> Iterator[list[dict[str, Any]]]:
-    """Run the jobs, or what is left of them, and yield the rows of one after the other, those that were there first.
+    """Run the jobs and yield their rows, job by job as they finish; with `resume` the rows of the file come first.
 
     Args:
-        jobs: what is run.
-        setting: how; with the jobs it decides every row.
-        folder: keeps the rows as they come, in `rows.jsonl`.
-        workers: processes; they change no row but `wall_s`.
-        resume: go on with the rows that are there.
+        jobs: to be run.
+        setting: how they are run; with the jobs it decides every row.
+        folder: of the run; rows are appended there to `rows.jsonl`.
+        workers: number of processes; it changes only `wall_s` in the rows.
+        resume: whether to continue the run whose rows are in the folder.
 
     Raises:
-        ManifestError: the folder holds rows of another run, or there are rows and they are not to be gone on with.
+        ManifestError: the folder holds rows of another run, or holds rows and `resume` is False.
         OpenralError: something does not fit or cannot be loaded.
     """
     make_private(folder)
@@ -133,19 +137,19 @@ def run_missions(
 
 
 _shared: list[SharedParts] = []
-"""What this process has loaded for all tasks; one, or none yet."""
+"""Models and worlds of this process, for all tasks; at most one entry, made with the first job."""
 _loaded: dict[str, MissionHarness] = {}
-"""By task: what this process has made of it."""
+"""Harnesses of this process, by task id."""
 
 
 def _run_job(job: MissionJob, setting: MissionSetting, left: Sequence[str]) -> list[dict[str, Any]]:
-    """Run what is left of a job; one whose episode cannot be run is a failure with its reason."""
+    """Run a job in the rows `left`; an episode that cannot be run counts as a failure, with the reason in `error`."""
     harness = _loaded.get(job.scene.task.id)
     if harness is None:
         if not _shared:
             _shared.append(SharedParts(setting.device))
-            # A pool's workers run multiprocessing's finalizers at their end, and no `atexit`. Worlds that are still
-            # open then would be freed after OpenGL, which says so once a world.
+            # A pool's workers run multiprocessing's finalizers at their end, but not `atexit`. Worlds that are still
+            # open at that point would be freed after OpenGL, which prints an error for each of them.
             Finalize(None, _close_all, exitpriority=10)
         harness = _loaded[job.scene.task.id] = MissionHarness(
             job.scene,
@@ -201,12 +205,12 @@ def _write_trace(folder: Path, log: Sequence[LogEntry]) -> None:
 
 
 def counts_sha256(counts: Path | None) -> str | None:
-    """Return the digest of a file of counts; None: there is none."""
+    """Return the SHA-256 of a file of counts, or None if there is no file."""
     return hashlib.sha256(counts.read_bytes()).hexdigest() if counts else None
 
 
 def _identity(setting: MissionSetting) -> RunIdentity:
-    """Return what decides a row besides its own names."""
+    """Return the identity of a run: what decides a row besides its row, variant, task and initial state."""
     return run_identity(
         load_package(setting.skill),
         attempt_steps=setting.attempt_steps,
@@ -216,7 +220,7 @@ def _identity(setting: MissionSetting) -> RunIdentity:
 
 
 class _RowFile:
-    """Rows as they come, one line each, flushed job by job."""
+    """Appends rows to a file, one JSON line each, and writes them to the disk after each job."""
 
     def __init__(self, path: Path, identity: RunIdentity, *, resume: bool) -> None:
         self.rows: list[dict[str, Any]] = []
@@ -232,7 +236,7 @@ class _RowFile:
         self._file = path.open("a", encoding="utf-8")
 
     def left(self, job: MissionJob) -> list[str]:
-        """Return the rows of what is left of a job."""
+        """Return the names of the rows in which a job is still to be run."""
         task = job.scene.task.id
         return [row for row in job.rows if (row, job.variant, task, job.init_id) not in self._done]
 
@@ -244,7 +248,7 @@ class _RowFile:
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Close the file; one without a row is removed, so that a run that was refused is not in the way of another."""
+        """Close the file, and remove it if it has no row, so that a refused run does not block the next one."""
         self._file.close()
         if self._is_empty:
             self._path.unlink(missing_ok=True)
@@ -270,6 +274,6 @@ def _key(row: dict[str, Any]) -> tuple[str, str, str, int]:
 
 
 def other_skills(scene: BenchmarkScene) -> list[RSkillPackage]:
-    """Return the skills of a scene that are deployed beside the policy: judge, detector and motions."""
+    """Return the skills of a scene that are deployed beside the policy: reward model, detector and motions."""
     named = [scene.reward_skill, scene.detector_skill, *scene.motions]
     return [resolve(reference) for reference in named if reference]

@@ -1,4 +1,4 @@
-"""The table of a suite of missions: on the console, as a page, and as Markdown for the docs."""
+"""The result table of a suite of missions: on the console, as an HTML page, and as Markdown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Content = Mapping[str, Any]
 
 
 def print_missions(content: Content, console: Console) -> None:
-    """Print rows by variants; the longer of the two goes down the page, so that a narrow terminal shows it whole."""
+    """Print the table; of rows and variants, those of which there are more go downwards, to fit a narrow terminal."""
     heads, lines = mission_table(content)
     if len(heads) > len(lines) + 1:
         heads, *lines = (list(line) for line in zip(heads, *lines, strict=True))
@@ -31,7 +31,7 @@ def print_missions(content: Content, console: Console) -> None:
 
 
 def mission_table(content: Content) -> tuple[list[str], list[list[str]]]:
-    """Return the heads and the lines: solved of n by row and variant, and what was called done and never was."""
+    """Return heads and lines: solved episodes of n by row and variant, and the number of false claims of each row."""
     config, rows = content["eval_config"], content["results"]["rows"]
     variants = [*config["variants"], ALL]
     heads = ["row", *(config["variants"].get(name, name) for name in variants), "called done and never was"]
@@ -45,7 +45,7 @@ def mission_table(content: Content) -> tuple[list[str], list[list[str]]]:
 
 
 def comparison_table(content: Content) -> tuple[list[str], list[list[str]]]:
-    """Return heads and lines of the paired comparisons over all variants, and of the harness against motions alone."""
+    """Return heads and lines of the paired comparisons: each over all variants, harness against script by variant."""
     config = content["eval_config"]
     heads = ["", "against", "in", "pairs", "won", "lost", "p"]
     lines = [
@@ -65,7 +65,7 @@ def comparison_table(content: Content) -> tuple[list[str], list[list[str]]]:
 
 
 def remarks(content: Content) -> list[str]:
-    """Return what must be said beside the table."""
+    """Return the notes below the table: parts that the simulator answered for, and why episodes have no result."""
     config, results = content["eval_config"], content["results"]
     found = []
     if any(config["truth"].values()):
@@ -76,7 +76,7 @@ def remarks(content: Content) -> list[str]:
 
 
 def _truths(config: Content) -> str:
-    """Return what was the simulator's own, and in which rows where that differs from row to row."""
+    """Return, in words, the parts that the simulator answered for, with the rows where these differ."""
     rows_of: dict[str, list[str]] = {}
     for name, truth in config["truth"].items():
         if truth:
@@ -87,7 +87,7 @@ def _truths(config: Content) -> str:
 
 
 def markdown(heads: list[str], lines: list[list[str]]) -> str:
-    """Return a table of Markdown."""
+    """Return a Markdown table."""
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (heads, ["---"] * len(heads), *lines))
 
 

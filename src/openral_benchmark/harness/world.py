@@ -1,4 +1,4 @@
-"""One simulated world in a variant of an initial state, ready for a control loop."""
+"""Puts a simulated world into a variant of an initial state, ready for a control loop."""
 
 from __future__ import annotations
 
@@ -20,22 +20,23 @@ from openral_sim_bridge.disturbances import make_disturbance
 from openral_sim_bridge.simulated_arm import SimulatedArm
 
 DISPLACED_M = (0.10, 0.20)
-"""[m] least and greatest distance of a displaced hand from where it usually begins."""
+"""[m] least and greatest distance of a displaced hand from its usual start."""
 ROOMS = {
     "metaworld": ((-0.3, 0.45, 0.12), (0.3, 0.85, 0.40)),
     "robosuite": ((-0.25, -0.25, 0.96), (0.10, 0.25, 1.20)),
 }
-"""Simulator -> [m] corners of the box in which a displaced hand begins, above what lies on the table or in a bin."""
+"""Simulator -> [m] lower and upper corner, in the world frame, of the box in which a displaced hand begins; it is above
+what lies on the table or in a bin."""
 REPLAN_STEPS = 4
-"""Control steps from one answer of the motion that displaces the hand to the next."""
+"""Control steps that are executed of each chunk of the motion that displaces the hand."""
 MOST_STEPS = 400
 """Control steps after which that motion has failed."""
 MOST_STARTS = 5
-"""Displaced starts that are tried: something, such as a drawer that is nearer than usual, may stand before one."""
+"""Most displaced starts that are tried, since one may be blocked, for example by a drawer that is nearer than usual."""
 
 
 class LookedAtArm(SimulatedArm):
-    """An arm whose cameras draw what is looked at and nothing else: a motion needs no pictures."""
+    """An arm whose cameras are rendered only when their image is read, since motions need no images."""
 
     def __init__(self, backend: Backend) -> None:
         """Take a backend with one world."""
@@ -59,14 +60,19 @@ class LookedAtArm(SimulatedArm):
 
 
 class DrawnOnDemand(Mapping[str, NDArray[np.uint8]]):
-    """Images of one instant by camera. Once the world has moved on, only those that were drawn can be had."""
+    """Images of one instant by camera, rendered when first read; after the next step only rendered ones can be read."""
 
     def __init__(self, arm: LookedAtArm, backend: Backend, cameras: Sequence[str]) -> None:
         self._arm, self._backend, self._cameras, self._at = arm, backend, tuple(cameras), arm.moved
         self._drawn: dict[str, NDArray[np.uint8]] = {}
 
     def __getitem__(self, camera: str) -> NDArray[np.uint8]:
-        """Return an image, drawn now if it has not been. Raises SimulationError: it is too late to draw it."""
+        """Return an image (H, W, 3), rendered now if need be.
+
+        Raises:
+            KeyError: there is no such camera.
+            SimulationError: it was not rendered before the world moved on.
+        """
         if camera not in self._drawn:
             if camera not in self._cameras:
                 raise KeyError(camera)
@@ -80,7 +86,7 @@ class DrawnOnDemand(Mapping[str, NDArray[np.uint8]]):
         return iter(self._cameras)
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of cameras."""
         return len(self._cameras)
 
 
@@ -94,15 +100,15 @@ def begin_world(
 ) -> tuple[SimulatedArm, RobotState]:
     """Put a world into a variant of an initial state; return its arm, and the arm's state.
 
-    What brings the hand to a displaced start is no part of the episode.
+    The steps that bring the hand to a displaced start are not counted in the episode.
 
     Args:
-        backend: one world of the variant's scene.
+        backend: has one world, of the variant's scene.
         scene: of the variant.
         robot: of the scene.
-        variant: what is not as usual.
-        task: as its simulator knows it.
-        init_id: number of the state; it decides all that is random.
+        variant: its displacement and disturbance.
+        task: name in its simulator.
+        init_id: number of the initial state; it seeds all that is random.
 
     Raises:
         OpenralError: the simulator refused, or the hand did not get to its start.
@@ -119,7 +125,15 @@ def begin_world(
 def displaced_starts(
     usual: NDArray[np.float64], init_id: int, room: NDArray[np.float64]
 ) -> Iterator[NDArray[np.float64]]:
-    """Yield where a hand may begin (3,) [m] that usually begins at `usual` (3,) [m], in a room (2, 3) [m]."""
+    """Yield displaced starts of the hand (3,) [m], endlessly.
+
+    Each is at a uniform distance in `DISPLACED_M` and in a uniform direction from `usual`, and inside `room`.
+
+    Args:
+        usual: (3,) [m] usual start in the world frame.
+        init_id: number of the initial state, which seeds the starts.
+        room: (2, 3) [m] lower and upper corner of the box.
+    """
     rng = np.random.default_rng([init_id, 3])
     low, high = room
     while True:
@@ -142,7 +156,7 @@ def _room(scene: BenchmarkScene) -> NDArray[np.float64]:
 def _displace(
     arm: SimulatedArm, state: RobotState, motions: MotionArm, init_id: int, room: NDArray[np.float64]
 ) -> RobotState:
-    """Bring the hand to a displaced start, the first of a few that nothing in the world stands before."""
+    """Bring the hand to the first of at most `MOST_STARTS` displaced starts that it reaches; return the state there."""
     starts = displaced_starts(state.ee_position, init_id, room)
     for start in islice(starts, MOST_STARTS):
         state, arrived = _drive(arm, state, motions, start)

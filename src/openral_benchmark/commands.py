@@ -172,6 +172,6 @@ def _command() -> str:
 
 
 def _exit(content: dict[str, Any]) -> None:
-    """Exit 1 if nothing succeeded."""
+    """Exit with status 1 if no episode of a result succeeded."""
     if not content["results"]["all_episodes"]["successes"]:
         raise typer.Exit(1)

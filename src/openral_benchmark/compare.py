@@ -1,4 +1,4 @@
-"""Is one run better than another? Only episodes that both ran from the same initial state can tell."""
+"""Paired comparison of two runs, from the episodes that both ran (same task, initial state and instruction)."""
 
 from __future__ import annotations
 
@@ -16,28 +16,30 @@ CONDITIONS = {
     "benchmark": ("name", "render_profile", "simulator"),
     "eval_config": ("max_steps", "success_key", "num_envs", "answer_delay", "picture_delay"),
 }
-"""What decides rows beside skill, task, initial state and words, by the section of a result that tells it."""
+"""Conditions that decide rows beside skill, task, initial state and instruction, by section of the result."""
 _WANTED = f"name the {RESULT} of a run, or its folder"
 
 
 @dataclass(frozen=True)
 class RunComparison:
-    """Two runs on the same episodes."""
+    """Comparison of two runs on the same episodes."""
 
     episodes: int
     """Episodes that both ran."""
     successes: tuple[int, int]
+    """Of these, the episodes that the first and the second run solved."""
     only_first: int
-    """Episodes that the first alone solved."""
+    """Episodes that only the first run solved."""
     only_second: int
+    """Episodes that only the second run solved."""
     p_value: float
-    """Two-sided exact McNemar test: the chance of a difference this great between equals."""
+    """p-value of the two-sided exact McNemar test: the chance of so great a difference between equal policies."""
     conditions: tuple[str, ...] = ()
-    """What else than the skill is not the same in both, so that a difference may be due to it."""
+    """Other conditions that differ between the runs, each in words; a difference may be due to them."""
 
     @property
     def words(self) -> str:
-        """One sentence: whether the difference is real."""
+        """Whether the runs differ significantly (p < 0.05), in words."""
         a, b = self.successes
         if self.p_value < 0.05:
             better = "the first" if a > b else "the second"
@@ -46,7 +48,7 @@ class RunComparison:
 
 
 def compare(first: dict[str, Any], second: dict[str, Any]) -> RunComparison:
-    """Compare two results, episode by episode (task, initial state, words).
+    """Compare two results, episode by episode (task, initial state, instruction).
 
     Raises:
         ManifestError: they have no episode in common, or are of whole missions.
@@ -65,7 +67,7 @@ def compare(first: dict[str, Any], second: dict[str, Any]) -> RunComparison:
 
 
 def _other_conditions(first: dict[str, Any], second: dict[str, Any]) -> tuple[str, ...]:
-    """Return the conditions of two results that differ, each with both values; what one does not tell is left out."""
+    """Return, in words, the conditions that differ, with both values; one that a result lacks is left out."""
     found = []
     for section, names in CONDITIONS.items():
         a, b = (result.get(section, {}) for result in (first, second))
@@ -91,10 +93,10 @@ def read_result(path: Path, sections: Sequence[str] = ()) -> dict[str, Any]:
 
     Args:
         path: the file, or the folder of its run.
-        sections: keys that it needs besides the results.
+        sections: keys that it must have besides `results`.
 
     Raises:
-        ManifestError: it is none.
+        ManifestError: it cannot be read, or is no such file.
     """
     file = result_file(path)
     try:

@@ -1,4 +1,4 @@
-"""Videos on a page: inside the file, so that it can be sent as one."""
+"""Videos in an HTML page, embedded as data URLs, so that the page is a single file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ figcaption { font-size: .85em; } figure.s figcaption { color: #375; } figure.f f
 
 
 def thumbnails(videos: Sequence[dict[str, Any]], folder: Path) -> Iterator[str]:
-    """Yield the videos' part of a page, task by task; nothing where there are none.
+    """Yield the HTML of the videos' section, task by task; nothing if there are no videos.
 
     Args:
         videos: records of `openral_benchmark.videos.draw_videos`.
@@ -37,7 +37,7 @@ def _figure(video: dict[str, Any], folder: Path) -> str:
     data = base64.b64encode((folder / video["file"]).read_bytes()).decode("ascii")
     kind, word = ("s", "solved") if video["success"] else ("f", "failed")
     words = f"state {video['init_id']}: {word} after {video['steps']} steps"
-    # Muted videos may play by themselves; a hundred of them at once may not.
+    # The videos are muted, but do not start by themselves, since a page may hold a hundred of them.
     return (
         f"<figure class={kind}><video controls loop muted playsinline preload=metadata "
         f"src='data:video/mp4;base64,{data}'></video><figcaption>{escape(words)}</figcaption></figure>"

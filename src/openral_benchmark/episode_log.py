@@ -1,4 +1,4 @@
-"""The log of a run's rows, one line each, from which a killed run goes on."""
+"""The log of a run's rows, one JSON line each, from which a killed run can be resumed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ROW = TypeAdapter(EpisodeRow)
 
 @dataclass(frozen=True)
 class EpisodeEntry:
-    """One episode: its row, and the reason where it has no result."""
+    """One episode: its block, its row, and the error for which it has no result (empty: it has one)."""
 
     block: int
     row: EpisodeRow
@@ -32,15 +32,15 @@ class EpisodeEntry:
 
 
 class EpisodeLog:
-    """Appends complete blocks, each of which is flushed to the disk before the next."""
+    """Appends complete blocks to `rows.jsonl`; each is written to the disk before the next."""
 
     def __init__(self, folder: Path, identity: RunIdentity, *, resume: bool) -> None:
         """Open the folder of a run.
 
         Args:
-            folder: is made; rows go into `rows.jsonl`.
+            folder: of the run, made if need be; rows go into its `rows.jsonl`.
             identity: what decides the rows.
-            resume: go on with the rows that are there.
+            resume: whether to continue a run whose rows are in the folder.
 
         Raises:
             ManifestError: there are rows already and `resume` is False, or they are of another run.
@@ -71,7 +71,7 @@ class EpisodeLog:
         self.entries += entries
 
     def close(self) -> None:
-        """Close the file; called once. A run that was refused or ended before its first block leaves nothing."""
+        """Close the file; called once. A new file without a block is removed, with the folders made for it."""
         self._file.close()
         if self._is_new and not self.entries:
             self._path.unlink(missing_ok=True)
@@ -88,7 +88,7 @@ class EpisodeLog:
         os.fsync(self._file.fileno())
 
     def _read(self, identity: RunIdentity) -> None:
-        """Take the complete blocks; what a kill cut off is dropped from the file."""
+        """Read the complete blocks; drop an incomplete last one from the file, which a kill leaves."""
         kept: list[str] = []
         pending: list[tuple[str, EpisodeEntry]] = []
         for number, line in enumerate(self._path.read_text(encoding="utf-8").splitlines()):

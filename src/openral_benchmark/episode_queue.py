@@ -1,4 +1,4 @@
-"""The queue of work, and the handling of failures: every episode ends with a row or with the reason why it has none.
+"""The queue of work and the handling of failures: every episode gets a row, or the reason why it has no result.
 
 - Work whose worker or policy was lost is repeated as a whole, so its rows are those of a run without the loss.
 - Where the simulator or the policy failed or timed out, finished rows are kept. The episodes that were running are

@@ -1,4 +1,4 @@
-"""Run a suite: check the contract, then run block by block, with a log of rows that a killed run goes on from."""
+"""Runs a suite: checks that the skill fits, then runs block by block, with a log from which it can be resumed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def execute(
     command: str,
     videos: int = 0,
 ) -> dict[str, Any]:
-    """Run a suite, or what is left of it, and return its result.
+    """Run a suite, or the blocks that are not in the log yet, and return its result.
 
     Args:
         suite: the suite.
@@ -45,7 +45,7 @@ def execute(
         settings: what decides the rows beside suite and skill.
         folder: of the run; rows are logged there block by block.
         execution: workers and machines, which change no row.
-        resume: go on with the rows that are there.
+        resume: whether to continue a run whose rows are in the folder.
         command: the command line, for the provenance.
         videos: number of successes and of failures of each task that videos are rendered of.
 

@@ -25,9 +25,9 @@ class ExecutionConfig:
     """Machines, processes and timeouts of a run."""
 
     workers: int | None = None
-    """Processes with simulators; None: one a core."""
+    """Number of processes with simulators; None: one for each core."""
     policies: int | None = None
-    """Processes with the policy; None: one for two workers, as far as memory goes, and on a cluster one in all."""
+    """Number of processes with the policy; None: one for two workers, as memory allows, or one on a cluster."""
     cluster: str = LOCAL
     """`local`; `auto`, the Ray cluster that this machine belongs to; or the `ray://host:port` of one."""
     patience_s: float = 300.0
@@ -65,7 +65,7 @@ class ExecutionConfig:
         )
 
     def _launcher(self, package: RSkillPackage, device: str) -> tuple[Launcher, int]:
-        """Return what starts the processes, and the number of workers where there is work for all."""
+        """Return the launcher of the processes, and the number of workers if there is work for all."""
         if self.cluster == LOCAL:
             threads: dict[Component, int] = {"policy": policy_threads(package), "episodes": 1}
             size = self.workers or cores()

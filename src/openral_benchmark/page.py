@@ -1,4 +1,4 @@
-"""A result as one HTML page that needs no network: rates with intervals, videos, every episode, where it comes from."""
+"""A result as one HTML page that needs no network: rates with intervals, videos, every episode and provenance."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _summary(content: dict[str, Any]) -> Iterator[str]:
 
 
 def _errors(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """Say what kept episodes from a result, how often."""
+    """Yield the HTML of the reasons why episodes have no result, each with its number of episodes."""
     reasons = [row["error"] for row in rows if row["error"]]
     if reasons:
         yield "<h2>Episodes without a result</h2><ul>"

@@ -28,9 +28,9 @@ class Settings:
     allow_unevaluated: bool = False
     """Run tasks that the skill's manifest does not name as evaluated; the result says so."""
     answer_delay: int = 0
-    """[frames], as `EpisodeJob` has it."""
+    """[frames] from an observation to the first executed step of its chunk; see `EpisodeJob`."""
     picture_delay: int = 0
-    """[frames], as `EpisodeJob` has it."""
+    """[frames] by which images are older than the proprioception; see `EpisodeJob`."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def plan(scenes: Sequence[BenchmarkScene], settings: Settings, *, traced: bool =
 
 
 def identity(package: RSkillPackage, scenes: Sequence[BenchmarkScene], settings: Settings) -> RunIdentity:
-    """Return everything that decides the rows; a run goes on only where it is the same. Raises as `fingerprint`."""
+    """Return everything that decides the rows; a run is resumed only if it is the same. Raises as `fingerprint`."""
     return run_identity(
         package,
         tasks=", ".join(scene.task.id for scene in scenes),

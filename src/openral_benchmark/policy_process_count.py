@@ -15,15 +15,15 @@ from openral_rskill.registry import RSkillPackage
 from openral_rskill.vram import MARGIN_GB, budget
 
 SMALL_GB = 0.25
-"""[GB] Weights up to here: a batch takes milliseconds on one core, and a second thread mostly waits."""
+"""[GB] Size of weights up to which one thread is used: a batch takes milliseconds, and a second thread mostly waits."""
 MOST_LARGE = 4
-"""Processes of a policy that is not small: with a quarter of the cores each they fill a CPU, and so many a GPU."""
+"""Most processes of a policy that is not small: with a quarter of the cores each they use a whole CPU, or a GPU."""
 WORKERS_A_POLICY = 2
-"""Inference on one core takes up to about half of a worker's time."""
+"""Workers for each process with the policy, since inference on one core takes up to about half of a worker's time."""
 PROCESS_GB = 0.5
 """[GB] of the host's memory that a process with torch takes before its weights."""
 HOST_SHARE = 0.5
-"""Of the host's free memory that policies may fill; simulators need the rest."""
+"""Share of the host's free memory that policies may use; simulators need the rest."""
 
 
 def policy_threads(package: RSkillPackage) -> int:
@@ -35,13 +35,13 @@ def policy_processes(package: RSkillPackage, device: str, workers: int, robots: 
     """Return how many processes of this machine load the policy, at least 1.
 
     Args:
-        package: the skill; one that somebody else's server holds is asked by one process.
-        device: where it infers: `cpu`, `cuda` or `cuda:<index>`.
-        workers: how many ask it.
-        robots: whose observations a worker sends in one batch.
+        package: the skill; a policy on an external server is asked by one process.
+        device: of the inference: `cpu`, `cuda` or `cuda:<index>`.
+        workers: number of workers that ask it.
+        robots: number of robots whose observations a worker sends in one batch.
 
     Raises:
-        ContractError: the device is written in another way.
+        ContractError: `device` has another form.
     """
     if server_elsewhere(package.manifest.model_family) is not None:
         return 1
@@ -59,7 +59,7 @@ def _is_small(package: RSkillPackage) -> bool:
 
 
 def _that_fit(package: RSkillPackage, device: str, robots: int) -> int:
-    """Return how many copies of the policy the memory of its device holds, and that of the host where it is a CPU."""
+    """Return how many copies of the policy fit into the GPU's memory, or into the host's where it infers on the CPU."""
     one = budget([package], device, robots=robots)
     if one.is_counted:
         return int(((one.free_gb or 0.0) - MARGIN_GB) / (one.needed_gb - MARGIN_GB))

@@ -1,4 +1,4 @@
-"""Where the policy of a run comes from, in a form that travels to the process that loads it."""
+"""The source of a run's policy, in a form that can be sent to the process that loads it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ class PolicySource:
     """A skill and the device that it infers on."""
 
     folder: Path
-    """Of the skill, with its manifest."""
+    """Folder of the skill, with its manifest."""
     device: str = "cpu"
+    """Torch device of the inference."""
     accept_noncommercial: bool | None = None
+    """Whether a noncommercial license is accepted; see `RSkillPackage`."""
 
     @classmethod
     def of(cls, package: RSkillPackage, device: str) -> PolicySource:

@@ -1,4 +1,4 @@
-"""A result as part of its skill: `eval/<suite>.json`, and the figure in `rskill.yaml` where it was earned whole."""
+"""Records a result in its skill: as `eval/<suite>.json`, and in `rskill.yaml` if the run has no deviations."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from openral_rskill.registry import RSkillPackage
 from openral_rskill.result_provenance import write_result
 
 _BLOCK = re.compile(r"^benchmarks:.*\n(?:[ \t]+.*\n)*", re.MULTILINE)
-"""The key with its value, on one line or on the indented ones that follow."""
+"""Matches the key `benchmarks` with its value, on its line or on the indented lines that follow."""
 
 
 def record_result(package: RSkillPackage, content: dict[str, Any]) -> list[Path]:
     """Write a result into its skill's folder and return the files that were written.
 
     What the makers of a checkpoint reported (`baselines`) stays in the eval file. The manifest's `benchmarks` gets the
-    mean over the tasks if the suite is one of those that it can name, and the run left the suite's protocol in nothing.
+    mean over the tasks if the suite is one of those that it can name, and the run has no deviations from the protocol.
 
     Args:
         package: the skill that was judged.
@@ -42,11 +42,11 @@ def record_result(package: RSkillPackage, content: dict[str, Any]) -> list[Path]
 
 
 def _write_figures(manifest: Path, figures: dict[Any, float]) -> None:
-    """Replace one key of a manifest and leave every other line, its remarks included, as it is."""
+    """Replace the key `benchmarks` of a manifest, and leave every other line as it is, comments included."""
     text = manifest.read_text(encoding="utf-8")
     words = ", ".join(f"{name}: {rate}" for name, rate in figures.items())
     line = f"benchmarks: {{{words}}}\n"
     changed = _BLOCK.sub(line, text, count=1) if _BLOCK.search(text) else f"{text.rstrip()}\n{line}"
     with replaced_file(manifest) as partial:
         partial.write_text(changed, encoding="utf-8")
-        load_manifest(partial)  # a manifest that cannot be read must not take the place of one that can
+        load_manifest(partial)  # an unreadable manifest must not replace a readable one

@@ -1,4 +1,4 @@
-"""A run's result: the eval JSON of a skill, with every episode, intervals and where it comes from."""
+"""A run's result: the eval JSON of a skill, with every episode, confidence intervals and provenance."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def rate(entries: Sequence[EpisodeEntry]) -> dict[str, Any]:
 
 
 def mean_step_latency_ms(tasks: Iterable[Sequence[EpisodeEntry]]) -> float | None:
-    """Return the mean over tasks of the time that inference took for a control step [ms]; None: no row tells it.
+    """Return the mean over tasks of the inference time per control step [ms]; None: no row has an inference time.
 
-    Of a task it is the sum of its episodes' inferences over the sum of their control steps: a chunk is inferred once
-    for all the steps that are executed of it. An inference for several worlds counts for each of them as a whole.
+    For a task it is the sum of its episodes' inference times over the sum of their control steps: a chunk is inferred
+    once for all the steps that are executed of it. A batched inference counts fully for each of its environments.
     """
     means = []
     for entries in tasks:
@@ -44,7 +44,7 @@ def mean_step_latency_ms(tasks: Iterable[Sequence[EpisodeEntry]]) -> float | Non
 
 
 def ordered(entries: Sequence[EpisodeEntry]) -> list[EpisodeEntry]:
-    """Return entries in the order of the plan."""
+    """Return entries sorted by block, then by initial state."""
     return sorted(entries, key=lambda entry: (entry.block, entry.row.init_id))
 
 
@@ -57,16 +57,16 @@ def result(
     blocks: Sequence[Block],
     command: str,
 ) -> dict[str, Any]:
-    """Return the eval JSON: the fields that OpenRAL's results have, and rows, intervals and provenance besides.
+    """Return the eval JSON: the fields of OpenRAL's results, and further rows, intervals and provenance.
 
     Args:
         suite: what was run.
         package: the skill.
         scenes: the suite's scenes that were run.
-        settings: how.
+        settings: how it was run.
         entries: every episode.
-        blocks: the plan, to tell the tasks of the episodes.
-        command: the command line.
+        blocks: of the plan, from which the task of an episode is known.
+        command: the command line, for the provenance.
     """
     first = scenes[0]
     task_of = {block.number: block.scene.task.id for block in blocks}
@@ -121,7 +121,7 @@ def result(
 
 
 def benchmark_section(suite: Suite, scene: BenchmarkScene) -> dict[str, Any]:
-    """Return what was run, for the key `benchmark` of a result; `scene` is any of the suite's."""
+    """Return the value of a result's key `benchmark`; `scene` is any scene of the suite."""
     return {
         "name": suite.id,
         "protocol": scene.metadata.honest_scope,
@@ -132,13 +132,16 @@ def benchmark_section(suite: Suite, scene: BenchmarkScene) -> dict[str, Any]:
 
 
 def _ends(suite: Suite) -> list[int] | None:
-    """Return the first and the last initial state that a suite leaves to training."""
+    """Return the first and the last initial state that a suite reserves for training; None: it names none."""
     states = suite.train_init_ids
     return None if states is None else [states.ids()[0], states.ids()[-1]]
 
 
 def _simulated(scene: BenchmarkScene) -> dict[str, Any]:
-    """Return what drew and judged the episodes; a simulator in a process of its own has versions of its own."""
+    """Return the provenance of the simulation: simulator, world, render profile and cameras.
+
+    A simulator in a process of its own has an environment of its own, whose digest is included.
+    """
     world = scene.scene
     family = str(world.backend_options.get("family"))
     environment = sidecar_spec(family).digest if family in sidecar_names() else None
@@ -157,7 +160,7 @@ def _simulated(scene: BenchmarkScene) -> dict[str, Any]:
 def deviations(
     package: RSkillPackage, suite: Suite, scenes: Sequence[BenchmarkScene], settings: Settings
 ) -> list[str]:
-    """Say in words where a run leaves the suite's protocol, or the skill's training leaves the suite's look."""
+    """Return, in words, where a run deviates from the suite's protocol, or has tasks the skill was not trained on."""
     said: list[str] = []
     first = scenes[0]
     if len(scenes) < len(suite.scenes):

@@ -1,4 +1,4 @@
-"""What decides the rows of a run: it goes on only where all of that is the same, and says what is not."""
+"""The identity of a run: everything that decides its rows. A run is resumed only if its identity is the same."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from openral_rskill.registry import RSkillPackage
 from openral_rskill.weights_hash import weights_sha256
 
 RunIdentity = dict[str, str]
-"""By the name of each thing its value, or a digest of it."""
+"""Name of each input -> its value, or the SHA-256 of its value."""
 
 
 def digest(content: object) -> str:
-    """Return the SHA-256 of what JSON can hold."""
+    """Return the SHA-256, in hex, of a value's JSON with sorted keys."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -27,7 +27,7 @@ def run_identity(package: RSkillPackage, **decides: Any) -> RunIdentity:
 
     Args:
         package: the skill, whose manifest and weights count.
-        decides: what else does, by name; strings and numbers are kept, of all else a digest.
+        decides: other inputs that decide rows, by name; strings and numbers are kept, of others the digest.
     """
     return {
         "skill": f"{package.manifest.name} {package.manifest.version}",
@@ -41,15 +41,15 @@ def run_identity(package: RSkillPackage, **decides: Any) -> RunIdentity:
 
 
 def require_same(path: Path, found: object, wanted: RunIdentity) -> None:
-    """Compare the identity of rows that are there with that of the run that is to go on with them.
+    """Require that rows in a file are of the run that is to be resumed with them.
 
     Args:
         path: of the rows, for the message.
-        found: what their first line says.
-        wanted: of the run.
+        found: the identity in their first line.
+        wanted: the identity of the run.
 
     Raises:
-        ManifestError: they differ; the text names in what.
+        ManifestError: the identities differ; the text names the inputs that do.
     """
     if found == wanted:
         return

@@ -1,4 +1,4 @@
-"""The options that `openral benchmark run` and `scene` share: whom to evaluate, and how."""
+"""The options that `openral benchmark run` and `scene` share: which policy to evaluate, and how."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from openral_core.cli import numbers
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """Whom to evaluate, and how."""
+    """Which policy to evaluate, and how."""
 
     rskill: Annotated[str, typer.Option(help="Name, reference or folder of a skill.")] = ""
     policy_url: Annotated[
@@ -59,7 +59,11 @@ class RunOptions:
     ] = False
 
     def check(self) -> None:
-        """Raise BadParameter unless it names one policy."""
+        """Check that the options name exactly one policy.
+
+        Raises:
+            BadParameter: they do not.
+        """
         if bool(self.rskill) == bool(self.contract):
             raise typer.BadParameter(
                 "name --rskill, or --contract with --policy-url for a policy that is served elsewhere"
@@ -71,7 +75,7 @@ class RunOptions:
 
 
 def with_run_options(verb: Callable[..., None]) -> Callable[..., None]:
-    """Give a verb, which takes an `options`, the options of `RunOptions` in place of that."""
+    """Return a command in which the fields of `RunOptions` replace the parameter `options` of a function."""
     names = [field.name for field in fields(RunOptions)]
 
     @wraps(verb)

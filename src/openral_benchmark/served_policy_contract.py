@@ -1,4 +1,4 @@
-"""A served policy as a skill: its contract, with the address in it, in the folder of the run."""
+"""A policy on an external server as a skill: its contract, with the server's address, in the folder of the run."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def served_skill(contract: str, url: str, folder: Path) -> RSkillPackage:
     """Return the skill that a contract and an address make, and keep it as `contract/rskill.yaml` in a run's folder.
 
     Args:
-        contract: name of one that ships, an rskill.yaml of family `external`, or the folder of one.
-        url: where the policy is served; empty: as the contract says.
+        contract: name of a contract that ships, an rskill.yaml of family `external`, or its folder.
+        url: address of the server; empty: that of the contract.
         folder: of the run.
 
     Raises:
         NotFoundError: no such contract.
         ManifestError: it is wrong.
-        PolicyError: it is of another family, its names do not add up, or the address may not be gone to.
+        PolicyError: it is of another family, its names are inconsistent, or the address is not allowed.
     """
     path = find_file(_file(contract), "contract", PATTERNS)
     package = load_package(path)
@@ -54,10 +54,10 @@ def served_skill(contract: str, url: str, folder: Path) -> RSkillPackage:
 
 
 def server_says(package: RSkillPackage) -> dict[str, Any] | None:
-    """Ask the server of a served skill who it is; None for skills that openral loads itself.
+    """Return the address and the description of a skill's server; None for skills that openral loads itself.
 
     Raises:
-        PolicyError: nothing answers there, or something else does.
+        PolicyError: no server answers there, or one of another protocol.
     """
     if package.manifest.model_family != FAMILY:
         return None
@@ -75,5 +75,5 @@ def _file(contract: str) -> str:
 
 
 def _plain(value: object) -> object:
-    """What another machine says of itself, as far as JSON can keep it."""
+    """Return a value of the server's description as JSON can hold it: others as text of at most 200 characters."""
     return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)[:200]

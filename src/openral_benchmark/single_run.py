@@ -1,4 +1,4 @@
-"""`openral sim run`: one skill in one scene, in one process, without any ROS; the first look at a checkpoint."""
+"""`openral sim run`: runs one skill in one scene, in one process and without ROS, as a first test of a checkpoint."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ VIDEO_SIZE = 480
 """[px] side of the video's square picture."""
 SHOWN_FPS = 20
 DEFAULT_STEPS = 500
-"""Control steps of an episode where the scene says nothing."""
+"""Control steps of an episode if the scene does not limit them."""
 
 
 @dataclass(frozen=True)
 class SimRun:
-    """What is run."""
+    """Task, instruction, initial states and settings of the episodes."""
 
     task_id: str
     """A task of the scene."""
@@ -47,15 +47,15 @@ class SimRun:
     """Initial state of the first episode; the following episodes count up."""
     episodes: int = 1
     horizon: int = DEFAULT_STEPS
-    """Control steps until an episode has failed."""
+    """Control steps after which an episode without success has failed."""
     num_envs: int = 1
     device: str = "cpu"
     allow_unevaluated: bool = False
-    """Run it although the skill was not evaluated on the task; the result says so."""
+    """Whether to run a task that the skill was not evaluated on; the result says so."""
 
 
 def default_instruction(package: RSkillPackage, scene: DeployScene, task_id: str) -> str:
-    """Return the scene's own words for its task, else the skill's first example phrase for it.
+    """Return the instruction of the scene's own task, or the skill's first example phrase for another task.
 
     Raises:
         NotFoundError: there is neither.
@@ -96,12 +96,12 @@ def simulate(
     Args:
         package: the skill.
         scene: where it runs.
-        run: task, words, states.
-        videos: folder for one MP4 an episode, of what the policy saw; None: no videos.
+        run: task, instruction and initial states.
+        videos: folder for one MP4 of each episode, of the policy's first camera; None: no videos.
         progress: called with each finished row.
 
     Raises:
-        ContractError: the skill does not fit the scene; one line a failing gate.
+        ContractError: the skill does not fit the scene; the text has one line for each failed check.
     """
     manifest = package.manifest
     require_budget(budget([package], run.device, robots=min(run.num_envs, run.episodes)))
@@ -133,7 +133,7 @@ def simulate(
 
 
 class EpisodeVideos:
-    """One MP4 an episode, made of the images that the policy got."""
+    """Writes one MP4 of each episode, from the images that the policy received."""
 
     def __init__(self, folder: Path, camera: str) -> None:
         make_private(folder)
@@ -184,7 +184,7 @@ def _captioned(observation: Observation, camera: str) -> NDArray[np.uint8]:
 def write_result(
     folder: Path, package: RSkillPackage, scene: DeployScene, run: SimRun, rows: Sequence[EpisodeRow]
 ) -> Path:
-    """Write `result.json`: what was run, what was allowed by hand, one row an episode; return its path."""
+    """Write `result.json`: the run, whether its task is unevaluated, and a row for each episode; return its path."""
     content = {
         "skill": f"{package.manifest.name} {package.manifest.version}",
         "scene": scene.scene.id,
@@ -199,5 +199,5 @@ def write_result(
 
 
 def run_folder(root: Path, name: str) -> Path:
-    """Return a fresh folder name under `root`, by the time of day."""
+    """Return a folder name under `root` from the date and time [s], which need not be new."""
     return root / f"{time.strftime('%Y%m%d-%H%M%S')}-{name}"

@@ -1,4 +1,4 @@
-"""What a benchmark prints: suites, tasks, and results at the end of a run."""
+"""Console output of a benchmark: lists of suites and tasks, and the result at the end of a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from openral_core.suite import Suite
 
 
 def print_suites(suites: Sequence[Suite], console: Console) -> None:
-    """Print one row a suite."""
+    """Print one row for each suite."""
     table = RowListing("suite", "tasks", "states", "steps", "robot", "look", "px")
     for suite in suites:
         first = suite.scenes[0]
@@ -35,7 +35,7 @@ def print_suites(suites: Sequence[Suite], console: Console) -> None:
 
 
 def print_tasks(suite: Suite, console: Console) -> None:
-    """Print one row a task, and where its initial states come from."""
+    """Print one row for each task, and the suite's initial states and protocol."""
     table = RowListing("task", "words")
     for scene in suite.scenes:
         words = " | ".join(scene.task.instructions or (scene.task.instruction,))
@@ -49,7 +49,7 @@ def print_tasks(suite: Suite, console: Console) -> None:
 
 
 def print_result(content: dict[str, Any], console: Console) -> None:
-    """Print one row a task, one for all, and where the run leaves the protocol."""
+    """Print one row for each task, one for all of them, and the deviations of the run from the protocol."""
     results = content["results"]
     table = _table("task", "solved", "rate", "95 %", "steps", "return", "ms p50/95/99", "errors")
     for task, entry in results["tasks"].items():
@@ -86,14 +86,14 @@ def _print_remarks(content: dict[str, Any], console: Console) -> None:
 
 
 def _share(entry: dict[str, Any]) -> tuple[str, str, str]:
-    """Return count, rate and interval in words."""
+    """Return, as text, solved episodes of n, success rate and 95 % interval."""
     low, high = entry["wilson_95"]
     solved = f"{entry['successes']}/{entry['n_episodes']}"
     return solved, f"{entry['success_rate']:.2f}", f"{low:.2f}–{high:.2f}"
 
 
 def _latency(rows: Sequence[dict[str, Any]]) -> str:
-    """Return the median over episodes of each percentile."""
+    """Return, as text, the medians over episodes of the latency's percentiles 50, 95 and 99 [ms]."""
     if not rows:
         return "–"
     names = ("latency_p50_ms", "latency_p95_ms", "latency_p99_ms")

@@ -1,4 +1,4 @@
-"""Videos of a run: the first successes and failures of each task, drawn from what was noted while they ran."""
+"""Videos of a run: the first successes and failures of each task, rendered from the traces of their episodes."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from openral_sim_bridge.rendering.mp4 import write_mp4
 from openral_sim_bridge.trace import FPS, Trace, enlarged, trace_frames
 
 SIZE = 240
-"""[px] of the square picture."""
+"""[px] side of the square picture."""
 _CRF = 28
-"""Twenty or forty kilobytes a video, so that a page can hold a hundred of them."""
+"""Constant rate factor of the encoder: it gives 20 to 40 kB a video, so that a page can hold a hundred of them."""
 TRACES = "traces"
 VIDEOS = "films"
 
 
 def trace_path(folder: Path, task: str, init_id: int) -> Path:
-    """Return where a run keeps the trace of an episode; `task` with its family."""
+    """Return the path of an episode's trace in the folder of a run; `task` is its id with the simulator's family."""
     return folder / TRACES / f"{_stem(task, init_id)}.npz"
 
 
 def rows_with_video(rows: Sequence[dict[str, Any]], most: int) -> list[dict[str, Any]]:
     """Return the first `most` successes and failures of each task, in the order of the rows.
 
-    Episodes that did not come to their end have nothing to show.
+    Episodes without a result are left out.
     """
     counts: dict[tuple[str, bool], int] = {}
     chosen = []
@@ -44,17 +44,17 @@ def rows_with_video(rows: Sequence[dict[str, Any]], most: int) -> list[dict[str,
 def draw_videos(
     folder: Path, scenes: Sequence[BenchmarkScene], rows: Sequence[dict[str, Any]], most: int
 ) -> Iterator[dict[str, Any]]:
-    """Draw what `rows_with_video` chooses, one MP4 each, from the scene's first camera, and delete the traces.
+    """Render one MP4 of each row that `rows_with_video` chooses, from the scene's first camera; delete the traces.
 
     Args:
-        folder: of the run, with traces; videos that are there are kept as they are.
-        scenes: that were run.
+        folder: of the run, with traces; existing videos are kept.
+        scenes: those that were run.
         rows: of the result.
-        most: successes and failures a task.
+        most: most successes, and most failures, of each task.
 
     Yields:
-        one record a video: task, init_id, success, and `file` in the run's folder. Episodes that left no trace, since
-        they ran before videos were asked for, are left out.
+        One record for each video: task, init_id, success, steps, and `file` in the run's folder. Episodes without a
+        trace, which ran before videos were asked for, are left out.
     """
     (folder / VIDEOS).mkdir(parents=True, exist_ok=True)
     wanted = rows_with_video(rows, most)
@@ -74,7 +74,7 @@ def draw_videos(
 
 
 def video_path(folder: Path, row: dict[str, Any]) -> Path:
-    """Return where the video of a row is."""
+    """Return the path of a row's video."""
     return folder / VIDEOS / f"{_stem(row['task'], row['init_id'])}.mp4"
 
 

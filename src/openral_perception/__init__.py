@@ -1,1 +1,1 @@
-"""Where a thing is: from words or a pixel to a point in the world's frame, with its covariance, confidence and age."""
+"""Locates objects: from words or a pixel to a point in the world frame, with its covariance, confidence and age."""

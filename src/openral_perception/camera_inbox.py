@@ -1,4 +1,4 @@
-"""Puts colour and depth images of one stamp together, and keeps the newest pair of each camera."""
+"""Pairs colour and depth images of equal stamps, and keeps the newest pair of each camera."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from openral_core.types import Image
 
 _ImageT = TypeVar("_ImageT", bound=NDArray[Any])
 KEPT = 16
-"""Images of each kind that wait for their other half."""
+"""Most images of each kind that are kept until the other image of their stamp arrives."""
 DEPTH_ENCODING = "32FC1"
-"""Metres along the optical axis (REP 118)."""
+"""Image encoding of depth [m] along the optical axis, as float32 (REP 118)."""
 
 
 @dataclass(frozen=True)
 class Lens:
-    """What a camera_info says."""
+    """Frame, size and pinhole intrinsics of a `camera_info` message."""
 
     frame: str
-    """Optical frame."""
+    """Name of the optical frame."""
     width: int
     """[px]"""
     height: int
     """[px]"""
     fx: float
-    """[px]"""
+    """[px] focal length along u."""
     fy: float
-    """[px]"""
+    """[px] focal length along v."""
     cx: float
-    """[px]"""
+    """[px] u of the optical axis."""
     cy: float
-    """[px]"""
+    """[px] v of the optical axis."""
 
 
 @dataclass(frozen=True)
@@ -52,19 +52,19 @@ class Pair:
     depth: NDArray[np.float32]
     """(H, W) [m]"""
     arrived_s: float = field(default_factory=time.monotonic)
-    """[s] monotonic, when the second of them came."""
+    """[s] on the monotonic clock, when the second of the two arrived."""
 
 
 class CameraInbox:
-    """What has come from one camera."""
+    """The newest messages of one camera. Not thread-safe."""
 
     def __init__(self) -> None:
         self.lens: Lens | None = None
-        """The newest camera_info; None: none has come."""
+        """Of the newest camera_info; None: none has arrived."""
         self.newest: Pair | None = None
-        """None: no colour image has met its depth."""
+        """The newest pair; None: there has been none."""
         self.fault = ""
-        """Why the newest message was dropped; empty: it was not."""
+        """Why the newest message was dropped; empty: it was not dropped."""
         self._images: OrderedDict[int, Image] = OrderedDict()
         self._depths: OrderedDict[int, NDArray[np.float32]] = OrderedDict()
 
@@ -102,7 +102,7 @@ def decode_depth(
     """Return a depth image (H, W) float32 [m] from the fields of its message; it is a copy.
 
     Raises:
-        ContractError: encoding, byte order or length are not as they should be.
+        ContractError: encoding, byte order, size or length of the message are wrong.
     """
     if encoding != DEPTH_ENCODING or big_endian:
         raise ContractError(
@@ -119,10 +119,11 @@ def decode_depth(
 
 
 def read_lens(camera: str, frame: str, width: int, height: int, k: NDArray[np.float64]) -> Lens:
-    """Return the numbers of a camera_info with the matrix `k` (9,).
+    """Return the lens of a camera_info with the intrinsic matrix `k` (9,), row by row.
 
     Raises:
-        ContractError: its numbers are not finite, a focal length is not positive, or it has no frame.
+        ContractError: `k` is not finite, a focal length is not positive, the size is not 1 to 8192 px, or the frame is
+            empty or longer than 200 characters.
     """
     fx, fy, cx, cy = (float(k[place]) for place in (0, 4, 2, 5))
     if not np.isfinite(k).all() or fx <= 0.0 or fy <= 0.0 or not (0 < width <= 8192 and 0 < height <= 8192):

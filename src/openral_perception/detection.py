@@ -1,4 +1,4 @@
-"""What every detector offers: things in a picture, with how sure it is of them and how well the words name them."""
+"""The interface of object detectors: objects in an image, each with a score and its fit to the words of the request."""
 
 from __future__ import annotations
 
@@ -9,46 +9,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 FITS = 0.5
-"""Least `Detection.fit` of a thing that the words name."""
+"""Least `Detection.fit` of an object that the words name."""
 
 
 @dataclass(frozen=True)
 class Detection:
-    """One thing that was seen."""
+    """One object in an image."""
 
     u: float
-    """[px] a point of its surface, near its middle, from the left edge."""
+    """[px] from the left edge: a point of the object's surface, near its middle."""
     v: float
-    """[px] from the upper edge."""
+    """[px] from the upper edge: the same point."""
     box: tuple[float, float, float, float]
     """[px] left, top, right, bottom."""
     label: str
-    """What it is, in the detector's words, the colour first where it is known: red cube."""
+    """Name of the object in the detector's vocabulary, with its colour first if that is known, such as `red cube`."""
     score: float
-    """How sure the detector is that it is there, 0 to 1."""
+    """Confidence, 0 to 1, that the object is there."""
     fit: float = 1.0
-    """How well the words that were asked for name it, 0 to 1; from `FITS` on it is meant."""
+    """How well the words of the request name it, 0 to 1; from `FITS` on they name it."""
     pixel_sigma: float = 1.0
     """[px] standard deviation of u and v."""
     inward_m: float = 0.0
-    """[m] from the surface that is seen to the thing's own position, along the ray."""
+    """[m] along the viewing ray, from the visible surface to the object's position."""
 
 
 class ObjectDetector(Protocol):
-    """Finds things in a picture. Used from one thread."""
+    """Finds objects in an image. Used from one thread."""
 
     name: str
-    """What answers carry as their source."""
+    """Source that answers name."""
 
     def find(self, image: NDArray[np.uint8], words: str) -> list[Detection]:
-        """Return what is seen in a picture (H, W, 3) uint8 RGB, what fits the words best first.
+        """Return the objects in an image (H, W, 3) uint8 RGB, those that fit the words best first.
 
         Args:
             image: of any size.
-            words: such as "the red cube"; empty: everything that it knows fits.
+            words: such as "the red cube"; if empty, every object that the detector knows fits.
 
         Raises:
-            ContractError: the words say nothing that this detector knows; the text says what it knows.
+            ContractError: the detector knows no object of these words; the text lists those that it knows.
             OpenralError: the detector did not answer.
         """
         ...

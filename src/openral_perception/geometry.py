@@ -1,7 +1,7 @@
 """From a pixel and a depth image to a point in the world, with its covariance.
 
 Pixel coordinates (u, v) [px] are continuous and count from the left and upper edge of the image: pixel (row i, column
-j) covers u in [j, j + 1) and v in [i, i + 1). The intrinsics of the bridge's `camera_info` are meant so.
+j) covers u in [j, j + 1) and v in [i, i + 1). The intrinsics of the bridge's `camera_info` use the same coordinates.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from openral_core.errors import OpenralError
 
 
 class NotLocatedError(OpenralError):
-    """No point can be given; the text is one sentence with the reason."""
+    """Raised when no point can be given; the text is one sentence with the reason."""
 
 
 @dataclass(frozen=True)
 class PinholeCamera:
-    """A camera without distortion: its numbers, and where it is."""
+    """A camera without distortion: its intrinsics and its pose in the world."""
 
     width: int
     """[px]"""
@@ -40,7 +40,7 @@ class PinholeCamera:
     """(3, 3) columns are the axes of the optical frame (x right, y down, z forward; REP 103) in the world."""
 
     def project(self, point: NDArray[np.float64]) -> tuple[float, float, float]:
-        """Return u [px], v [px] and depth [m] of a point (3,) [m] in the world; the depth of one behind is negative."""
+        """Return u [px], v [px] and depth [m] of a point (3,) [m] in the world; behind the camera depth is negative."""
         x, y, z = self.rotation.T @ (np.asarray(point) - self.position)
         return float(self.cx + self.fx * x / z), float(self.cy + self.fy * y / z), float(z)
 
@@ -52,29 +52,30 @@ class PinholeCamera:
 
 @dataclass(frozen=True)
 class DepthSettings:
-    """What depth is trusted, and how far."""
+    """Which depth values are used, and their uncertainties."""
 
     radius_px: int = 2
-    """Half the side of the neighbourhood whose median counts: 2 takes 5 x 5 pixels."""
+    """[px] on each side of the pixel that its neighbourhood reaches: 2 gives 5 x 5 pixels."""
     quantile: float = 0.5
-    """Share of the neighbourhood's depths that are nearer than the surface that is meant: 0.5 is the median; less, for
-    things that are smaller than the neighbourhood and stand before what is around them."""
+    """Quantile of the neighbourhood's depths at which the wanted surface lies: 0.5 is the median; less is for objects
+    that are smaller than the neighbourhood and in front of their surroundings."""
     near_m: float = 0.05
-    """[m] nearer depth is no measurement."""
+    """[m] least depth that counts as a measurement."""
     far_m: float = 4.0
-    """[m] farther depth is not trusted."""
+    """[m] greatest depth that is trusted."""
     surface_m: float = 0.02
-    """[m] depths this close to the median are of one surface, or `surface_share` of the median if that is more."""
+    """[m] greatest distance from the quantile of depths on the same surface, unless `surface_share` gives more."""
     surface_share: float = 0.02
-    """See `surface_m`."""
+    """The same distance as a share of the quantile."""
     least_valid: float = 0.5
-    """Share of the neighbourhood that must have depth."""
+    """Least share of the neighbourhood's pixels that must have depth."""
     least_surface: float = 0.6
-    """Share of the neighbourhood's depths that must be of one surface, or the pixel lies on an edge."""
+    """Least share of the neighbourhood's pixels that must be on the same surface; with fewer the pixel is on an edge.
+    """
     pixel_sigma: float = 0.5
     """[px] standard deviation of u and of v."""
     depth_sigma_m: float = 0.001
-    """[m] standard deviation of one depth, besides the spread that the neighbourhood shows."""
+    """[m] standard deviation of one depth, in addition to the spread of the neighbourhood."""
     position_sigma_m: float = 0.002
     """[m] standard deviation of the camera's position, for each axis."""
     rotation_sigma_rad: float = 0.002
@@ -82,12 +83,12 @@ class DepthSettings:
 
 
 TRUSTED = DepthSettings()
-"""What is trusted where nobody says otherwise."""
+"""Default settings."""
 
 
 @dataclass(frozen=True)
 class LocatedPoint:
-    """A point in the world, and how well it is known."""
+    """A point in the world, and its uncertainty."""
 
     position: NDArray[np.float64]
     """(3,) [m] in the world."""
@@ -96,7 +97,7 @@ class LocatedPoint:
     depth_m: float
     """[m] along the optical axis."""
     confidence: float
-    """Share of the neighbourhood that had depth of this surface, 0 to 1."""
+    """Share of the neighbourhood's pixels whose depth is on this surface, 0 to 1."""
 
 
 def locate_pixel(
@@ -121,12 +122,13 @@ def locate_pixel(
         depth: (H, W) [m] along the optical axis; nan, inf and values <= 0 are no measurements.
         u: [px]
         v: [px]
-        settings: what is trusted.
+        settings: which depth is used, and the uncertainties.
         pixel_sigma: [px] standard deviation of u and v in place of that of the settings.
         inward_m: [m] how far behind the surface, along the ray, the wanted point lies.
 
     Raises:
-        NotLocatedError: the pixel is outside or at the border, has no depth, is too far, or lies on an edge.
+        NotLocatedError: the pixel is outside the image or at its border, has no depth, is farther than `far_m`, or lies
+            on an edge; or the depth image and the camera differ in size.
     """
     window = _neighbourhood(camera, depth, u, v, settings.radius_px)
     known = window[np.isfinite(window) & (window > settings.near_m)]

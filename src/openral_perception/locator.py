@@ -1,4 +1,4 @@
-"""From words or a pixel to a point in the world: a view of a camera, a detector, and the geometry between them."""
+"""Locates what words or a pixel name as a point in the world, from one view of a camera and a detector."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from openral_perception.geometry import (
 PIXEL = "pixel"
 """Source of an answer about a pixel."""
 OTHERS = 8
-"""Things that an answer names besides the one that was found."""
+"""Most other objects that an answer names."""
 SMALL = DepthSettings(radius_px=1, quantile=0.25, least_surface=0.3)
-"""What is trusted of a detected thing, which may be three pixels wide and stand before something else."""
+"""Depth settings for detected objects, which may be three pixels wide and in front of something else."""
 
 
 @dataclass(frozen=True)
 class CameraView:
-    """What a camera saw at one instant."""
+    """The images of one camera at one instant."""
 
     camera: str
-    """Its name."""
+    """Name of the camera."""
     stamp_s: float
-    """[s] of the pictures, node clock."""
+    """[s] of the images, on the node's clock."""
     age_s: float
     """[s] since they were taken."""
     image: Image
@@ -44,31 +44,31 @@ class CameraView:
     depth: NDArray[np.float32]
     """(H, W) [m] along the optical axis, of the same instant."""
     model: PinholeCamera
-    """Its numbers, and where it stood then."""
+    """Its intrinsics, and its pose at that instant."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Where a thing is."""
+    """The position of an object, or of the surface at a pixel."""
 
     source: str
-    """pixel, or the detector's name."""
+    """`pixel`, or the detector's name."""
     point: LocatedPoint
-    """In the world."""
+    """Its position in the world."""
     confidence: float
-    """0 to 1: of the detector and of the depth together."""
+    """0 to 1: product of the detector's score and fit and the depth's confidence; for a pixel that of the depth."""
     u: float
-    """[px] where in the picture."""
+    """[px] from the left edge of the image."""
     v: float
-    """[px]"""
+    """[px] from the upper edge of the image."""
     remark: str = ""
-    """What it is, in the detector's words."""
+    """The detector's label of the object; empty for a pixel."""
     others: tuple[str, ...] = ()
-    """Words of other things that were seen and fit less well."""
+    """Labels of other objects in the image, at most `OTHERS`."""
 
 
 class Locator:
-    """Answers questions about views."""
+    """Locates objects and pixels in views."""
 
     def __init__(
         self,
@@ -76,11 +76,11 @@ class Locator:
         settings: DepthSettings = TRUSTED,
         stale_after_s: float = 2.0,
     ) -> None:
-        """Begin.
+        """Keep the arguments.
 
         Args:
-            detector: finds things by words; None: pixels only.
-            settings: what depth is trusted.
+            detector: finds objects by words; None: only pixels can be located.
+            settings: which depth is used; for detected objects `SMALL` with its range and the camera's uncertainties.
             stale_after_s: [s] age from which on a view is refused.
         """
         self._detector, self._settings, self._stale_after_s = detector, settings, stale_after_s
@@ -93,7 +93,7 @@ class Locator:
         )
 
     def by_pixel(self, view: CameraView, u: float, v: float) -> Answer:
-        """Return the point that a pixel shows.
+        """Return the point of the surface at a pixel.
 
         Raises:
             NotLocatedError: the view is too old or dark, or the pixel shows no surface.
@@ -103,10 +103,11 @@ class Locator:
         return Answer(PIXEL, point, point.confidence, u, v)
 
     def by_words(self, view: CameraView, words: str) -> Answer:
-        """Return the point of the thing that fits the words best.
+        """Return the point of the object that fits the words best and has depth.
 
         Raises:
-            NotLocatedError: the view is too old or dark, nothing that fits was seen, or its surface has no depth.
+            NotLocatedError: the view is too old or dark, no object in it fits, none that does has depth, or there is no
+                detector.
             OpenralError: the detector did not answer.
         """
         self._check(view)

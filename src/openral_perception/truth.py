@@ -1,4 +1,7 @@
-"""Answers from the simulator's own positions, for what a deployment could do with perfect eyes; always said so."""
+"""Answers from the simulator's own positions, which show what a deployment could do with perfect perception.
+
+Every such answer names the simulator as its source.
+"""
 
 from __future__ import annotations
 
@@ -18,20 +21,24 @@ SIMULATOR = "simulator"
 
 @dataclass(frozen=True)
 class TruePositions:
-    """Where the simulator has things at one instant."""
+    """The simulator's positions of objects at one instant."""
 
     stamp_s: float
-    """[s]"""
+    """[s] of the positions, on the node's clock."""
     age_s: float
-    """[s]"""
+    """[s] since then."""
     positions: Mapping[str, NDArray[np.float64]]
-    """(3,) [m] in the world, by name."""
+    """Name of the object -> (3,) [m] in the world."""
 
     def find(self, words: str, stale_after_s: float) -> tuple[str, NDArray[np.float64]]:
-        """Return name and position of the thing that the words name.
+        """Return name and position (3,) [m] of the object that the words name.
+
+        Args:
+            words: such as "the red cube".
+            stale_after_s: [s] age from which on positions are refused.
 
         Raises:
-            NotLocatedError: it is none, more than one, or too long ago; the text says what there is.
+            NotLocatedError: the words name no object or several, or the positions are too old.
         """
         if self.age_s > stale_after_s:
             raise NotLocatedError(

@@ -1,4 +1,4 @@
-"""Which of a closed set of labels, and which colours, a phrase names."""
+"""Reads from a phrase which labels of a closed set, and which colours, it names."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from openral_core.errors import ContractError
 from openral_perception.colours import ALSO, COLOURS
 
 PLAIN = re.compile(r"an?|the|of|on|in|at|to|this|that|my|its|with|from|is|one|thing|object")
-"""Words that say nothing about what or which."""
+"""Words that are ignored, since they name neither a label nor a colour."""
 _SHOWN = 30
-"""Characters of an unknown word that a message repeats."""
+"""Most characters of an unknown word in a message."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a phrase asks for."""
+    """Labels and colours that a phrase names."""
 
     labels: frozenset[str]
-    """Labels that it may mean."""
+    """Labels that the phrase may mean."""
     colours: frozenset[str]
-    """Colours that it names; empty: any."""
+    """Colours that it names; empty: any colour fits."""
 
 
 def read_words(words: str, labels: Sequence[str], synonyms: Mapping[str, Sequence[str]]) -> Wanted:
-    """Return what a phrase asks for.
+    """Return the labels and colours that a phrase names.
 
     A label is meant if every word of the phrase, apart from articles and colours, is one of the label's own or one of
     its synonyms: "the drawer" and "the handle of the drawer" both mean a drawer handle, and "the handle" every handle.
 
     Args:
-        words: the phrase; empty or only a colour: every label.
-        labels: those there are.
-        synonyms: label -> other words for it.
+        words: the phrase; if it is empty or only a colour, it means every label.
+        labels: all labels.
+        synonyms: label -> single words that also stand for it.
 
     Raises:
-        ContractError: no label fits; the text says what is known.
+        ContractError: no label fits; the text lists the known labels and colours.
     """
     said = [ALSO.get(word, word) for word in re.findall(r"\w+", words.lower())]
     colours = frozenset(word for word in said if word in COLOURS)

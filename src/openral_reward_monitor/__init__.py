@@ -1,1 +1,1 @@
-"""How far a task got: frame window, reward models, readings."""
+"""Monitors the progress of a task from camera images: frame windows, reward models and readings."""

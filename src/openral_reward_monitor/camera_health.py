@@ -1,4 +1,4 @@
-"""Whether the pictures of a camera can be judged: not frozen, not too dark."""
+"""Checks whether the frames of a camera can be scored: they must not be frozen or too dark."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from openral_core.image_message import is_dark
 from openral_core.types import Image
 
 FROZEN_AFTER_S = 1.0
-"""[s] A picture that stays the same to the bit for so long, while the robot moves, is not a live one."""
+"""[s] after which a frame that is repeated bit by bit, while the robot moves, counts as frozen."""
 MOVED = 0.02
-"""[rad or m] By which one joint must have moved meanwhile; noise and the settling of a held arm are less."""
+"""[rad or m] least change of one joint that counts as motion; noise and the settling of a held arm are less."""
 
 
 class CameraHealth:
-    """Watches the frames of one camera, and whether the robot moves meanwhile.
+    """Detects frozen and dark frames of one camera.
 
-    A simulated arm that holds still gives the same picture again and again, so a picture only counts as frozen if the
-    joints moved. Where no joints are heard of, the picture alone decides: no real sensor repeats itself to the bit.
+    A simulated arm that holds still gives equal frames, so frames count as frozen only if the joints moved. Without
+    joint states the frames alone decide, since those of a real sensor are never equal bit by bit.
     """
 
     def __init__(self) -> None:
         self.dark = False
-        """The newest frame is too dark to be judged."""
+        """Whether the newest frame is too dark to be scored."""
         self.frozen = False
-        """The picture stays the same though it should not."""
+        """Whether the frames have not changed for `FROZEN_AFTER_S` while the robot moved."""
         self._last: Image | None = None
         self._since_s = 0.0
         self._joints: NDArray[np.float64] | None = None
         self._joints_then: NDArray[np.float64] | None = None
-        """The first positions that are no older than the picture; None: none has come since."""
+        """The first positions that are no older than the last changed frame; None: none have arrived since."""
 
     def joints(self, positions: NDArray[np.float64], stamp_s: float | None = None) -> None:
         """Take the newest joint positions [rad or m].
 
         Args:
-            positions: of all joints.
-            stamp_s: [s] clock of the bridge; None: the message has no stamp, and counts as being of now. Joint states
-                travel on a topic of their own and may come after a picture that is newer.
+            positions: (J,) of all joints.
+            stamp_s: [s] on the bridge's clock; None: the message has no stamp, and counts as new. Joint states have a
+                topic of their own, and may arrive after a frame that is newer.
         """
         self._joints = positions
         if self._joints_then is None and (stamp_s is None or stamp_s >= self._since_s):
@@ -48,8 +48,8 @@ class CameraHealth:
         """Take a frame (H, W, 3) of uint8, which must not be written to afterwards.
 
         Args:
-            stamp_s: [s] clock of the bridge.
-            frame: as it came.
+            stamp_s: [s] on the bridge's clock.
+            frame: as received.
         """
         self.dark = is_dark(frame)
         if self._last is None or not np.array_equal(frame, self._last):

@@ -1,4 +1,4 @@
-"""The cameras that the monitor has: a window of frames each, and which of them is to be trusted now."""
+"""The monitor's cameras: a window of frames for each, and the choice of the one that is scored."""
 
 from __future__ import annotations
 
@@ -16,51 +16,51 @@ from openral_reward_monitor.window import FrameWindow, Selection, WatchedGoal
 
 
 class CameraWatch:
-    """One camera: its frames, and what is wrong with it."""
+    """The frames of one camera, and its faults."""
 
     def __init__(self, name: str, reward: Reward, max_frames: int) -> None:
         self.name = name
         self.window = FrameWindow(reward.frame_window_s, reward.target_fps, max_frames, camera=name)
         self.health = CameraHealth()
         self.fault = ""
-        """Why its newest message could not be read."""
+        """Why its newest message could not be read; empty: it could."""
         self.arrived_wall_s = float("-inf")
-        """[s] monotonic clock, arrival of the newest frame."""
+        """[s] on the monotonic clock: arrival of the newest frame."""
 
     def select(self, window_s: float = 0.0) -> Selection | None:
-        """Choose frames; see `FrameWindow.select`."""
+        """Choose frames over `window_s` [s], and add the camera's faults; see `FrameWindow.select`."""
         chosen = self.window.select(window_s)
         return chosen and replace(chosen, frozen=self.health.frozen, dark=self.health.dark)
 
 
 class Cameras:
-    """Watches the first camera that can be trusted, in the order they were named in."""
+    """Keeps the frames of all cameras; the first one without a fault is scored, in the order of their names."""
 
     def __init__(
         self, names: Sequence[str], reward: Reward, max_frames: int, stale_after_s: float, standing: str = ""
     ) -> None:
-        """Begin with no frame of any.
+        """Begin without frames.
 
         Args:
             names: of the cameras; the first is preferred.
-            reward: how the model is fed.
-            max_frames: shown to the model in one scoring.
+            reward: section of the manifest, with window and frame rate.
+            max_frames: most frames in one scoring.
             stale_after_s: [s] age of its newest frame from which on a camera counts as dead.
-            standing: words to watch for while no goal is running; empty: nothing is watched then.
+            standing: task that is scored while no goal is running; empty: nothing is scored then.
         """
         self.by_name = {name: CameraWatch(name, reward, max_frames) for name in names}
         self._stale_after_s = stale_after_s
         self._standing = standing
         self.goal: WatchedGoal | None = None
-        """The goal that is running."""
+        """The running goal; None: none is running."""
         self.is_paused = False
-        """An operator has the arm, and the goal waits: its frames are kept, and nothing is scored."""
+        """Whether an operator moves the arm and the goal waits; frames are kept then, and none are scored."""
         if standing:
             self._stand_by()
 
     @property
     def words(self) -> str | None:
-        """What is being watched for; None: nothing is."""
+        """The task that is scored continuously; None: there is none."""
         return self.goal.instruction if self.goal is not None else self._standing or None
 
     def _stand_by(self) -> None:
@@ -68,7 +68,7 @@ class Cameras:
             camera.window.attempt = WatchedGoal("", self._standing)
 
     def pause(self, paused: bool) -> None:
-        """An operator has taken the arm, or has given it back, with which the goal's trend begins anew."""
+        """Pause while an operator moves the arm, or resume; the goal's trend begins anew when it resumes."""
         if self.is_paused and not paused and self.goal is not None:
             self.goal = replace(self.goal, resumed=self.goal.resumed + 1)
             for camera in self.by_name.values():
@@ -76,13 +76,13 @@ class Cameras:
         self.is_paused = paused
 
     def begin(self, attempt: WatchedGoal) -> None:
-        """A goal began: every window begins with it."""
+        """Begin a goal, with new windows."""
         self.goal = attempt
         for camera in self.by_name.values():
             camera.window.begin(attempt)
 
     def end(self) -> None:
-        """The goal is over."""
+        """End the running goal, if there is one; its frames are kept."""
         if self.goal is None:
             return
         self.goal = None
@@ -92,16 +92,16 @@ class Cameras:
             self._stand_by()
 
     def joints(self, positions: NDArray[np.float64], stamp_s: float | None) -> None:
-        """Take joint positions [rad or m] and their stamp [s], None where they have none."""
+        """Take joint positions (J,) [rad or m] and their stamp [s], which is None if they have none."""
         for camera in self.by_name.values():
             camera.health.joints(positions, stamp_s)
 
     def forget_future(self, name: str, now_s: float) -> None:
-        """Begin a camera's window anew when its newest frame is of a clock that ran ahead of the present one.
+        """Clear a camera's window if its newest frame is later than the present time, as after a restarted bridge.
 
         Args:
             name: of the camera.
-            now_s: [s] clock of the bridge, which begins at 0 again when the bridge does.
+            now_s: [s] on the bridge's clock, which begins at 0 again when the bridge restarts.
         """
         camera = self.by_name[name]
         newest_s = camera.window.newest_s
@@ -110,13 +110,13 @@ class Cameras:
             camera.health = CameraHealth()
 
     def add(self, name: str, stamp_s: float, frame: Image, wall_s: float) -> bool:
-        """Take a camera's frame; False: its stamp does not rise, and it is dropped.
+        """Take a camera's frame; return False for one whose stamp does not rise, which is dropped.
 
         Args:
             name: of the camera.
-            stamp_s: [s] clock of the bridge.
-            frame: (H, W, 3) uint8 RGB, not written to afterwards.
-            wall_s: [s] monotonic clock.
+            stamp_s: [s] on the bridge's clock.
+            frame: (H, W, 3) uint8 RGB; it must not be written to afterwards.
+            wall_s: [s] on the monotonic clock.
         """
         camera = self.by_name[name]
         camera.fault, camera.arrived_wall_s = "", wall_s
@@ -126,10 +126,13 @@ class Cameras:
         return True
 
     def watched(self, now_s: float) -> CameraWatch:
-        """Return the camera to be scored: live before dead, readable before not, good pictures before bad ones.
+        """Return the camera to be scored.
+
+        Live cameras are preferred to dead ones, then those without a fault, then those that are neither frozen nor
+        dark; of equal ones the first.
 
         Args:
-            now_s: [s] clock of the bridge.
+            now_s: [s] on the bridge's clock.
         """
 
         def doubts(camera: CameraWatch) -> tuple[bool, bool, bool]:

@@ -1,4 +1,4 @@
-"""What the monitor believes of the messages it hears. Each function raises a ContractError for what it does not."""
+"""Checks of the messages that the monitor receives. Each function raises a ContractError for invalid fields."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from openral_core.scene import SceneCamera
 from openral_reward_monitor.window import WatchedGoal
 
 MAX_JOINTS = 256
-"""Joints of one message."""
+"""Most joints in one message."""
 MAX_SIDE = 4096
-"""[px] width and height of a picture, where no scene says how large it is."""
+"""[px] greatest width and height of an image whose size no scene gives."""
 
 
 def parse_status(active_goal: str, instruction: str) -> WatchedGoal | None:
-    """Return the attempt that a ControlStatus speaks of, None while no goal is running."""
+    """Return the goal of a ControlStatus, None while no goal is running."""
     if not goal_id_field("active_goal", active_goal):
         return None
     return WatchedGoal(active_goal, text_field("instruction", instruction, MAX_WORDS))
 
 
 def parse_joints(names: Sequence[str], positions: Sequence[float]) -> NDArray[np.float64] | None:
-    """Return the positions [rad or m] of a JointState, None if it has none, as one of velocities alone."""
+    """Return the positions (J,) [rad or m] of a JointState, or None if it has none, only velocities for example."""
     if len(positions) > MAX_JOINTS:
         raise ContractError(f"joint states have {len(positions)} positions; send at most {MAX_JOINTS}")
     if len(positions) == 0:
@@ -43,7 +43,7 @@ def parse_joints(names: Sequence[str], positions: Sequence[float]) -> NDArray[np
 
 
 def camera_of_size(name: str, width: int, height: int) -> SceneCamera:
-    """Return a camera of the size [px] of its first picture, for robots that no scene describes."""
+    """Return a camera of the size [px] of its first image, for robots without a scene."""
     if not (0 < width <= MAX_SIDE and 0 < height <= MAX_SIDE):
         raise ContractError(
             f"camera '{name}' sends {width}x{height}; a picture has 1 to {MAX_SIDE} pixels a side"

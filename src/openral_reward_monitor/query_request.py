@@ -1,4 +1,4 @@
-"""What may be asked of the monitor: the fields of a QueryTaskProgress request, checked."""
+"""Checks of the fields of a QueryTaskProgress request."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from openral_core.errors import ContractError
 from openral_core.message_field_checks import MAX_NAME, MAX_WORDS, text_field
 
 MAX_WINDOW_S = 3600.0
-"""[s] farthest look back."""
+"""[s] longest window of a request."""
 
 
 @dataclass(frozen=True)
 class QueryRequest:
-    """A request that can be answered."""
+    """A request whose fields are valid."""
 
     window_s: float
-    """[s] to look back, at most MAX_WINDOW_S; 0: the whole attempt."""
+    """[s] before the newest frame, at most MAX_WINDOW_S; 0: the whole attempt."""
     task: str
-    """Words to score against, without blanks around them; empty: those of the running goal."""
+    """Task to score, without blanks around it; empty: the instruction of the running goal."""
     camera: str
-    """Name; empty: the camera that is watched."""
+    """Name of the camera; empty: the one that is scored continuously."""
     fresh: bool
-    """Score the newest frame first."""
+    """Whether the newest frames are scored for this request; else a newest reading is enough."""
 
 
 def parse_query(window_s: float, task: str, camera: str, fresh: bool) -> QueryRequest:
@@ -33,10 +33,10 @@ def parse_query(window_s: float, task: str, camera: str, fresh: bool) -> QueryRe
         window_s: [s]; <= 0: the whole attempt.
         task: at most MAX_WORDS characters, blanks around them not counted.
         camera: at most MAX_NAME characters.
-        fresh: as it is.
+        fresh: any value.
 
     Raises:
-        ContractError: a field is not what it can be; the text names the field and what to send.
+        ContractError: a field is invalid; the text names it and its valid values.
     """
     if not math.isfinite(window_s) or window_s > MAX_WINDOW_S:
         raise ContractError(

@@ -1,4 +1,4 @@
-"""From scores to a reading: present values, trends per second, stalled, succeeded, or neither to be said."""
+"""Turns scores into readings: present values, trends per second, and whether the task stalls or has succeeded."""
 
 from __future__ import annotations
 
@@ -21,64 +21,64 @@ from openral_reward_monitor.models.reward_model import RewardScores
 from openral_reward_monitor.window import Selection, WatchedGoal
 
 KEPT_READINGS = 512
-"""Newest readings of an attempt that are kept; a mission keeps as many."""
+"""Most readings of an attempt that are kept, the newest; a mission keeps as many."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How far an attempt got, at the stamp of its newest scored frame."""
+    """Progress of an attempt at the stamp of its newest scored frame."""
 
     attempt: WatchedGoal
     task: str
-    """The words it was scored against."""
+    """Task that was scored, in words."""
     camera: str
     stamps_s: NDArray[np.float64] = field(repr=False, compare=False)
-    """(T,) [s] clock of the bridge, of the frames that were scored."""
+    """(T,) [s] on the bridge's clock: stamps of the scored frames."""
     scores: RewardScores = field(repr=False, compare=False)
-    """T of them; where the camera is calibrated, success is the probability that the task is done."""
+    """Scores of these T frames; if the camera is calibrated, success is the probability that the task is done."""
     threshold: float
-    """0..1, what the score must reach for this reading to say done."""
+    """0..1: least success for which the task counts as done."""
     calibrated: bool
     stalled: bool
     succeeded: bool
     abstained: bool
-    """Neither yes nor no is to be said."""
+    """Whether the reading says neither that the task is done nor that it is not."""
     frozen: bool
     dark: bool
     remark: str
-    """Why it abstained."""
+    """Why it abstained; empty: it did not."""
     frames_seen: int
     latency_s: float
     """[s] wall time of the scoring."""
 
     @property
     def stamp_s(self) -> float:
-        """[s] clock of the bridge, newest frame scored."""
+        """[s] on the bridge's clock: stamp of the newest scored frame."""
         return float(self.stamps_s[-1])
 
     @property
     def progress(self) -> float:
-        """0..1"""
+        """Progress at the newest scored frame, 0..1."""
         return float(self.scores.progress[-1])
 
     @property
     def success(self) -> float:
-        """0..1"""
+        """Success at the newest scored frame, 0..1."""
         return float(self.scores.success[-1])
 
     @property
     def progress_trend(self) -> float:
-        """[1/s]"""
+        """[1/s] slope of progress over the scored frames."""
         return slope_per_second(self.stamps_s, self.scores.progress)
 
     @property
     def success_trend(self) -> float:
-        """[1/s]"""
+        """[1/s] slope of success over the scored frames."""
         return slope_per_second(self.stamps_s, self.scores.success)
 
     @property
     def frames_scored(self) -> int:
-        """Frames that were scored."""
+        """Number of scored frames."""
         return len(self.stamps_s)
 
     def over(self, window_s: float) -> Reading:
@@ -91,14 +91,14 @@ class Reading:
 
 
 class ReadingMaker:
-    """Turns scores into readings and remembers those of the running attempt, to tell when it stalls."""
+    """Turns scores into readings, and keeps those of the running attempt to detect when it stalls."""
 
     def __init__(self, reward: Reward, calibration: Calibration | None = None) -> None:
         """Begin without a history.
 
         Args:
-            reward: thresholds of the manifest.
-            calibration: what the scores mean; None: the raw scores count, on any camera.
+            reward: section of the manifest, with the thresholds.
+            calibration: of the scores; None: the raw scores are used, on any camera.
         """
         self._thresholds = ProgressThresholds.from_reward(reward.model_dump())
         self._calibration = calibration
@@ -111,11 +111,11 @@ class ReadingMaker:
         """Return the reading of one scoring.
 
         Args:
-            selection: the T frames that were scored.
-            task: the words they were scored against.
-            scores: T checked scores, as the model gave them.
+            selection: the T scored frames.
+            task: the task that they were scored for, in words.
+            scores: T checked raw scores.
             latency_s: [s] wall time of the scoring.
-            watched: part of the steady watch over the attempt, whose history it joins; else an answer to a question.
+            watched: whether it is a continuous scoring, which joins the attempt's history; else it answers a request.
         """
         joint = joint_score(scores)
         camera = self._calibration.cameras.get(selection.camera) if self._calibration else None
@@ -150,9 +150,9 @@ class ReadingMaker:
         )
 
     def _judged(self, selection: Selection, task: str, now: ProgressReading) -> tuple[bool, bool]:
-        """Return whether the task counts as done, and whether the attempt stands still.
+        """Return whether the task counts as done, and whether the attempt stalls.
 
-        The running attempt is judged by its history; words that nobody watches for have only this one reading.
+        The running attempt is judged by its history; another task only by this reading, without stalling.
         """
         if self._watched != (selection.attempt, selection.camera) or task != selection.attempt.instruction:
             return now.says_done(self._thresholds), False
@@ -160,7 +160,7 @@ class ReadingMaker:
         return stands is Progress.SUCCEEDED, stands is Progress.STANDSTILL
 
     def _doubt(self, selection: Selection, score: float, uncertain: bool) -> str:
-        """Return why nothing is to be said, nothing where something is."""
+        """Return why the reading abstains; empty: it does not."""
         if selection.dark:
             return f"the picture of camera {selection.camera} is too dark"
         if selection.frozen:
@@ -173,8 +173,10 @@ class ReadingMaker:
         return ""
 
     def _remember(self, selection: Selection, now: ProgressReading) -> None:
-        """Add a reading to the history of the running attempt, as that camera sees it."""
-        began_again = bool(self._history) and now.stamp_s < self._history[-1].stamp_s  # the clock did
+        """Add a reading to the history, which begins anew for another attempt or camera, or when the clock restarts."""
+        began_again = (
+            bool(self._history) and now.stamp_s < self._history[-1].stamp_s
+        )  # the clock has restarted
         if began_again or self._watched != (selection.attempt, selection.camera):
             self._watched = (selection.attempt, selection.camera)
             self._history.clear()

@@ -1,4 +1,4 @@
-"""Scores in a thread of its own: intake and queries never wait for the model."""
+"""Runs the reward model in a thread of its own, so that subscriptions and requests never wait for it."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from openral_reward_monitor.reading import Reading, ReadingMaker
 from openral_reward_monitor.window import Selection, WatchedGoal
 
 MAX_KEPT = 64
-"""Newest readings that are kept, one a camera and sentence."""
+"""Most readings that are kept, the newest of each camera and task."""
 _log = logging.getLogger(__name__)
 
 
 @dataclass
 class ScoringJob:
-    """One scoring that was asked for; the thread fills in `reading` or `error` before it says that it is done."""
+    """One scoring; the thread sets `reading` or `error` before it calls `on_done`."""
 
     selection: Selection
     task: str
-    """The words to score against."""
+    """Task to score, in words."""
     watched: bool
-    """Asked for by `watch`, not by `query`."""
+    """Whether it comes from `watch`, and not from `query`."""
     reading: Reading | None = None
     error: str = ""
 
 
 class Scorer:
-    """One model, one thread. Watching keeps only the newest job; queries wait in line, up to a limit."""
+    """Runs one model in one thread. Of `watch` only the newest job is kept; those of `query` are queued, to a limit."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Scorer:
             model: the reward model; closed with the scorer.
             readings: turns scores into readings.
             on_done: called in the thread after each job, whether it gave a reading or an error.
-            max_queries: queries that may wait.
+            max_queries: most queries in the queue.
         """
         self._model = model
         self._readings = readings
@@ -64,19 +64,19 @@ class Scorer:
         self._thread.start()
 
     def watch(self, selection: Selection) -> None:
-        """Score the attempt against its own words as soon as the model is free; a waiting older one is dropped."""
+        """Score the attempt for its own instruction when the model is free; an older waiting selection is dropped."""
         with self._condition:
             self._watch = ScoringJob(selection, selection.attempt.instruction, watched=True)
             self._condition.notify_all()
 
     def newest(self, attempt: WatchedGoal, camera: str, task: str) -> Reading | None:
-        """Return the newest reading of an attempt by that camera under these words, None before there is one."""
+        """Return the newest reading of an attempt by that camera for this task; None: there is none yet."""
         with self._condition:
             reading = self._newest.get((camera, task))
             return reading if reading is not None and reading.attempt == attempt else None
 
     def query(self, selection: Selection, task: str) -> ScoringJob | None:
-        """Put a query in line; None when the line is full."""
+        """Queue a query and return its job; None: the queue is full."""
         with self._condition:
             if len(self._queries) >= self._max_queries:
                 return None
@@ -86,7 +86,7 @@ class Scorer:
             return job
 
     def busy_s(self) -> float:
-        """[s] wall time since the scoring under way began, 0 when none is."""
+        """Return the wall time [s] since the running scoring began; 0: none is running."""
         with self._condition:
             return 0.0 if self._busy_since is None else time.monotonic() - self._busy_since
 
@@ -97,7 +97,7 @@ class Scorer:
             self._watch = None
             self._queries.clear()
             self._condition.notify_all()
-        self._model.close()  # a call that waits for a server of the model's comes back
+        self._model.close()  # this also ends a call that waits for the model's server
         self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
@@ -128,7 +128,7 @@ class Scorer:
             latency_s = time.perf_counter() - begun
             job.reading = self._readings.make(job.selection, job.task, scores, latency_s, job.watched)
         except Exception as error:  # noqa: BLE001  a family's own code may raise anything; whoever asked must learn of it
-            if not isinstance(error, OpenralError):  # which says all there is to say
+            if not isinstance(error, OpenralError):  # an OpenralError needs no traceback
                 _log.exception("scoring failed")
             job.error = f"{type(error).__name__}: {error}"
             return

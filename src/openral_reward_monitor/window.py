@@ -1,4 +1,4 @@
-"""The frames of one attempt: what is kept, what is shown to the model."""
+"""The frames of one attempt: which are kept, and which are scored."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from numpy.typing import NDArray
 from openral_core.types import Image
 
 _RATE_SLACK = 0.05
-"""Share of the full rate's period by which a frame may come early and still be kept: stamps are multiples of dt."""
+"""Share of the full rate's period by which a frame may be early and still be kept, since stamps are multiples of dt."""
 
 
 @dataclass(frozen=True)
 class WatchedGoal:
-    """One goal being tried."""
+    """One running goal, or the standing task (with an empty id)."""
 
     goal_id: str
     instruction: str
     resumed: int = 0
-    """How often an operator has taken the arm from it and given it back; its readings before that tell no trend."""
+    """Times that an operator has taken over the arm and given it back; earlier readings do not count for the trend."""
 
 
 IDLE = WatchedGoal("", "")
-"""Before the first goal."""
+"""Stands for no goal, before the first one."""
 
 
 @dataclass(frozen=True)
@@ -35,28 +35,28 @@ class Selection:
 
     attempt: WatchedGoal
     stamps_s: NDArray[np.float64]
-    """(T,) [s] clock of the bridge, rising."""
+    """(T,) [s] on the bridge's clock, rising."""
     pictures: Sequence[Image]
-    """T of (H, W, 3) uint8 RGB, oldest first; the last is the newest there is."""
+    """T frames (H, W, 3) uint8 RGB, oldest first; the last is the camera's newest frame."""
     frames_seen: int
-    """Frames in the window before the choice."""
+    """Number of frames from which these were chosen."""
     camera: str = ""
-    """Which camera they are of."""
+    """Name of their camera."""
     frozen: bool = False
-    """The robot moves and the picture does not."""
+    """Whether the frames do not change although the robot moves."""
     dark: bool = False
-    """The newest frame is too dark to be judged."""
+    """Whether the newest frame is too dark to be scored."""
 
     @property
     def frames(self) -> NDArray[np.uint8]:
-        """(T, H, W, 3), a copy; made where it is needed, since many a choice is not scored."""
+        """(T, H, W, 3) uint8: a copy of the frames, made at each access, since many selections are never scored."""
         return np.stack(self.pictures)
 
 
 class FrameWindow:
-    """Frames of one camera at a steady rate: of the running attempt from its first frame on, else of the last seconds.
+    """Keeps frames of one camera at a steady rate: of the running attempt all of it, else of the last seconds.
 
-    Memory is bounded: when the frames of an attempt fill the room, every second one goes and the rate is halved.
+    Memory is bounded: when the frames of an attempt exceed it, every second one is dropped and the rate is halved.
     """
 
     def __init__(
@@ -65,37 +65,37 @@ class FrameWindow:
         """Make an empty window.
 
         Args:
-            frame_window_s: [s] how long frames are kept at the full rate; without an attempt, how far back.
-            target_fps: [Hz] rate at which frames are kept.
-            max_scored: frames shown to the model in one scoring, at least 2.
-            camera: whose frames they are.
+            frame_window_s: [s] for which frames are kept at the full rate; without an attempt, their greatest age.
+            target_fps: [Hz] full rate at which frames are kept.
+            max_scored: most frames in one scoring, at least 2.
+            camera: name of the camera.
         """
         self._window_s = frame_window_s
         self._base_period_s = self._period_s = 1.0 / target_fps
-        # Even, so that the newest frame is among those that stay when the room is full.
+        # Even, so that the newest frame is kept when every second one is dropped.
         self._room = 2 * max(2, math.ceil(frame_window_s * target_fps / 2))
         self._max_scored = max(2, max_scored)
         self._camera = camera
         self._frames: list[tuple[float, Image]] = []
         self._newest: tuple[float, Image] | None = None
         self.attempt = IDLE
-        """The attempt whose frames these are; after its end, until the next one begins, the last one."""
+        """Attempt of these frames; after its end it stays until the next one begins."""
         self.running = False
-        """Whether that attempt goes on."""
+        """Whether that attempt is running."""
 
     def begin(self, attempt: WatchedGoal) -> None:
-        """Forget the frames of the attempt before; the newest frame seen so far is the first of this one."""
+        """Begin an attempt: drop all frames but the newest, which is the attempt's first."""
         self.attempt, self.running = attempt, True
         self._period_s = self._base_period_s
         self._frames = [self._newest] if self._newest is not None else []
 
     def clear(self) -> None:
-        """Forget every frame; the attempt goes on."""
+        """Drop every frame; the attempt stays the same."""
         self._frames, self._newest = [], None
         self._period_s = self._base_period_s
 
     def end(self) -> None:
-        """The attempt is over: its frames leave the window one by one."""
+        """End the attempt; its frames are then dropped by their age."""
         self.running = False
         self._period_s = self._base_period_s
 
@@ -103,7 +103,7 @@ class FrameWindow:
         """Take a frame; return False for one whose stamp does not rise, which is dropped.
 
         Args:
-            stamp_s: [s] clock of the bridge.
+            stamp_s: [s] on the bridge's clock.
             frame: (H, W, 3) uint8 RGB; not copied, so it must not be written to afterwards.
         """
         if self._newest is not None and stamp_s <= self._newest[0]:
@@ -119,7 +119,7 @@ class FrameWindow:
         if not self.running:
             self._frames = [entry for entry in self._frames if stamp_s - entry[0] <= self._window_s]
         elif len(self._frames) > self._room:
-            self._frames = self._frames[::2]  # keeps the first, at which progress began
+            self._frames = self._frames[::2]  # keeps the attempt's first frame
             self._period_s *= 2
 
     def __len__(self) -> int:
@@ -127,14 +127,14 @@ class FrameWindow:
 
     @property
     def newest_s(self) -> float | None:
-        """[s] stamp of the newest frame, None without one."""
+        """[s] stamp of the newest frame; None: there is none."""
         return self._newest[0] if self._newest is not None else None
 
     def select(self, window_s: float = 0.0) -> Selection | None:
-        """Choose frames, evenly spread, the newest always among them; None without a frame.
+        """Choose at most `max_scored` frames, evenly spread, the newest included; return None if there is no frame.
 
         Args:
-            window_s: [s] how far to look back from the newest frame; <= 0: the whole attempt.
+            window_s: [s] greatest age relative to the newest frame; <= 0: the whole attempt.
         """
         if self._newest is None:
             return None

@@ -1,4 +1,4 @@
-"""Sources of object positions: openral's locator with color and depth images, or the simulator."""
+"""Sources of object positions: openral's locator with colour and depth images, or the simulator."""
 
 from __future__ import annotations
 

@@ -20,11 +20,11 @@ from openral_sim_bridge.rendering.opengl import RASTERISER_VARIABLE, rasteriser_
 def worker_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     """Open a pool of fresh interpreters (no forked OpenGL contexts).
 
-    When the block is left all work has been done; when an exception leaves it, Ctrl-C among them, what has not begun is
-    dropped, and what has is ended.
+    When the block ends normally, all work has been done. When it ends with an exception, Ctrl-C included, work that has
+    not begun is dropped and the running processes are terminated.
 
     Args:
-        workers: processes; one a core is best.
+        workers: number of processes; one for each core is best.
 
     Raises:
         SimulationError: one of them was killed, or crashed in a library; the whole pool is lost then.

@@ -1,1 +1,1 @@
-"""Detectors: from a picture and words to places in the picture."""
+"""Detectors: they find in an image the objects that words name."""

@@ -1,4 +1,4 @@
-"""Opens the detector of a skill."""
+"""Loads the detector of a skill."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def load_detector(package: RSkillPackage, device: str = "cpu") -> ObjectDetector
 
     Args:
         package: the skill.
-        device: where it runs, in torch's words.
+        device: torch device, such as `cpu` or `cuda:0`.
 
     Raises:
-        PolicyError: not a detector, or of an engine that nothing here runs.
+        PolicyError: the skill is not of kind detector, or its engine is unknown.
         OpenralError: it cannot be loaded or started.
     """
     section, name = package.manifest.detector, package.manifest.short_name
@@ -38,7 +38,7 @@ def load_detector(package: RSkillPackage, device: str = "cpu") -> ObjectDetector
 
 
 class DetectorOnDemand:
-    """The detector of a skill, loaded when it is first asked: a deployment that asks nothing pays nothing."""
+    """The detector of a skill, which is loaded at the first request, so that it costs nothing without one."""
 
     def __init__(self, package: RSkillPackage, device: str = "cpu") -> None:
         """Take the arguments of `load_detector`."""
@@ -47,13 +47,13 @@ class DetectorOnDemand:
         self._loaded: ObjectDetector | None = None
 
     def find(self, image: NDArray[np.uint8], words: str) -> list[Detection]:
-        """Load the detector if that has not been done, and ask it; see `ObjectDetector.find` and `load_detector`."""
+        """Load the detector if need be, and return its detections; see `ObjectDetector.find` and `load_detector`."""
         if self._loaded is None:
             self._loaded = load_detector(self._package, self._device)
         return self._loaded.find(image, words)
 
     def close(self) -> None:
-        """Free what was loaded."""
+        """Free the detector, if it was loaded."""
         if self._loaded is not None:
             self._loaded.close()
             self._loaded = None

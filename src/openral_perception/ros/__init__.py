@@ -1,1 +1,1 @@
-"""The node `locator` and the messages that it reads."""
+"""The node `locator`, and its subscriptions to cameras, frames and the simulator's positions."""

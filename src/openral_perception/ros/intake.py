@@ -1,4 +1,4 @@
-"""What the locator hears: colour, depth and camera_info of each camera, and the frames that say where they stand."""
+"""The locator's subscriptions: colour, depth and camera_info of each camera, and the frames with the cameras' poses."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from openral_perception.geometry import NotLocatedError, PinholeCamera
 from openral_perception.locator import CameraView
 
 WORLD = "world"
-"""Frame of all answers, after the prefix of the deployment."""
+"""Frame of all answers, without the deployment's prefix."""
 QOS = best_effort(4)
 COMPLAINT_PERIOD_S = 5.0
-"""[s] between two lines about messages that were dropped."""
+"""[s] between two warnings about dropped messages."""
 UNIT = 1e-3
-"""By how much the length of a rotation's quaternion may differ from 1."""
+"""Most by which the squared norm of a rotation's quaternion may differ from 1."""
 
 
 def world_frame(node: LifecycleNode) -> str:
@@ -40,7 +40,7 @@ def world_frame(node: LifecycleNode) -> str:
 
 
 class ViewIntake:
-    """Subscribes for the cameras that have depth; `view` may be called from any thread."""
+    """Receives the images of the cameras that have depth. `view` may be called from any thread."""
 
     def __init__(
         self, node: LifecycleNode, cameras: Sequence[SceneCamera], now_s: Callable[[], float], group: Any
@@ -48,8 +48,8 @@ class ViewIntake:
         """Subscribe.
 
         Args:
-            node: which listens.
-            cameras: those with depth.
+            node: owner of the subscriptions.
+            cameras: those of the scene that have depth.
             now_s: returns the node's clock [s].
             group: callback group of the subscriptions.
         """
@@ -79,7 +79,7 @@ class ViewIntake:
         """Return the newest view of a camera.
 
         Raises:
-            NotLocatedError: there is none, or nobody says where the camera stood; the text says what is missing.
+            NotLocatedError: there is none, or the camera's pose at its stamp is unknown; the text says what is missing.
         """
         with self._lock:
             inbox = self._inboxes[camera]
@@ -93,7 +93,7 @@ class ViewIntake:
         if lens is None:
             raise NotLocatedError(f"no depth/camera_info of camera {camera} has come yet")
         position, rotation = self._pose(camera, lens, pair.stamp_ns)
-        # Wall time as well: when the bridge dies, its clock stops and nothing seems to age.
+        # Monotonic time counts as well, since the bridge's clock stops when the bridge dies.
         age_s = max(0.0, self._now_s() - 1e-9 * pair.stamp_ns, time.monotonic() - pair.arrived_s)
         model = PinholeCamera(lens.width, lens.height, lens.fx, lens.fy, lens.cx, lens.cy, position, rotation)
         return CameraView(camera, 1e-9 * pair.stamp_ns, age_s, pair.image, pair.depth, model)

@@ -1,7 +1,7 @@
-"""The lifecycle node `locator`: answers `perception/locate`, from words or a pixel to a point in the world.
+"""The lifecycle node `locator`: serves `perception/locate`, from words or a pixel to a point in the world.
 
-It reads pictures and moves nothing. Questions are answered in a thread of their own, so that pictures keep coming in
-while a detector thinks.
+It reads images and commands no motion. Requests are answered in a thread of their own, so that images are received
+while the detector runs.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ SERVICE = "perception/locate"
 
 class LocatorNode(LoadingNode):
     """Parameters: `scene`, `skill` (default: the scene's `detector_skill`), `device`, `allow_unevaluated`, `autostart`,
-    `stale_after_s` [s], `far_m` [m], `camera_sigma_m` [m] and `camera_sigma_rad` [rad] (how well the cameras' poses are
-    known), `sim_positions` (answer words by the simulator's own positions)."""
+    `stale_after_s` [s], `far_m` [m], `camera_sigma_m` [m] and `camera_sigma_rad` [rad] (standard deviations of the
+    cameras' poses), `sim_positions` (answer words by the simulator's own positions)."""
 
     what = "the locator"
 
@@ -63,7 +63,7 @@ class LocatorNode(LoadingNode):
         self.create_service(Locate, SERVICE, self._on_locate, callback_group=self._questions)
 
     def on_activate(self, state: State) -> TransitionCallbackReturn:
-        """Begin to look."""
+        """Subscribe to the cameras that have depth and, with `sim_positions`, to the simulator's positions."""
         assert self._scene is not None
         cameras = [camera for camera in self._scene.cameras if camera.depth]
         self._intake = ViewIntake(self, cameras, self._now_s, self._inputs)
@@ -73,12 +73,12 @@ class LocatorNode(LoadingNode):
         return super().on_activate(state)
 
     def on_deactivate(self, state: State) -> TransitionCallbackReturn:
-        """Stop looking; every question is refused."""
+        """Stop the subscriptions; from then on every request is refused."""
         self._stop()
         return super().on_deactivate(state)
 
     def close(self) -> None:
-        """Stop looking and close the detector."""
+        """Stop the subscriptions and close the detector."""
         self._stop()
         detector, self._detector, self._locator = self._detector, None, None
         if detector is not None:
@@ -92,7 +92,12 @@ class LocatorNode(LoadingNode):
                 listening.close()
 
     def load(self) -> None:
-        """Check the scene, and the detector if there is one; it is loaded when it is first asked."""
+        """Check the scene and, if there is one, the detector, whose model is loaded at its first request.
+
+        Raises:
+            NotFoundError: no camera of the scene has depth.
+            OpenralError: the scene or the skill is wrong, or they do not fit.
+        """
         scene = load_scene(self._value("scene"))
         if not any(camera.depth for camera in scene.cameras):
             raise NotFoundError(
@@ -159,7 +164,7 @@ def fill(response: Any, world: str, view: CameraView, answer: Answer) -> Any:
 
 
 def fill_truth(response: Any, world: str, truth: TruePositions, words: str, stale_after_s: float) -> Any:
-    """Write the simulator's own position of what words name into a response of `Locate`, and return it."""
+    """Write the simulator's position of the object that words name into a response of `Locate`, and return it."""
     name, position = truth.find(words, stale_after_s)
     response.ok, response.message, response.source = True, name, SIMULATOR
     _fill_point(response.point, world, truth.stamp_s, position)
@@ -176,7 +181,7 @@ def _fill_point(message: Any, world: str, stamp_s: float, position: NDArray[np.f
 
 
 def main(args: list[str] | None = None) -> int:
-    """Run the node until it is told to stop; EXIT_UNFIT when `autostart` found that it cannot run in the scene."""
+    """Run the node until it is stopped; return EXIT_UNFIT if `autostart` found that it cannot run in the scene."""
     return run_node(LocatorNode, args, threads=2)
 
 

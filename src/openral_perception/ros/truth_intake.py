@@ -1,4 +1,4 @@
-"""Hears where the simulator has things, where a deployment asks for that."""
+"""The subscription to the simulator's own positions, for deployments that use them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from openral_perception.ros.intake import COMPLAINT_PERIOD_S, WORLD, world_frame
 from openral_perception.truth import TruePositions
 
 MAX_THINGS = 512
-"""Things of one message."""
+"""Most objects in one message."""
 
 
 class TruthIntake:
@@ -37,7 +37,7 @@ class TruthIntake:
         )
 
     def newest(self) -> TruePositions:
-        """Return where things are. Raises NotLocatedError: nobody has said so."""
+        """Return the newest positions, with their age. Raises NotLocatedError: none have arrived."""
         with self._lock:
             found, arrived_s = self._newest, self._arrived_s
         if found is None:
@@ -48,7 +48,7 @@ class TruthIntake:
         return TruePositions(found.stamp_s, age_s, found.positions)
 
     def close(self) -> None:
-        """Stop listening."""
+        """Stop the subscription."""
         self._node.destroy_subscription(self._subscription)
 
     def _on_positions(self, message: TFMessage) -> None:

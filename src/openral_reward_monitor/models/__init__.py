@@ -1,1 +1,1 @@
-"""Reward models: from a window of images and an instruction to progress and success."""
+"""Reward models: they estimate progress and success from a window of images and an instruction."""

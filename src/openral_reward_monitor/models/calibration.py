@@ -1,10 +1,10 @@
-"""`calibration.json` beside a reward skill's manifest: what its scores mean on a camera it was calibrated for.
+"""`calibration.json` beside a reward skill's manifest: the meaning of its scores on the cameras it was calibrated for.
 
 Both heads must be high for a task to count as done, so the calibrated score is the lesser of the two. A rising
-curve through labelled frames (isotonic regression) turns it into the probability that the task is done. Two bounds,
-found from whole rollouts by split conformal prediction with one quantile a class (Vovk 2012, "Conditional validity of
-inductive conformal predictors"), say from which score on a yes, and below which a no, keeps the error rate that was
-asked for. Where neither does, the monitor abstains.
+curve through labelled frames (isotonic regression) turns it into the probability that the task is done. Two bounds are
+found from whole rollouts by split conformal prediction with one quantile for each class (Vovk 2012, "Conditional
+validity of inductive conformal predictors"): from the one on a task may be called done, and below the other not done,
+within the chosen error rate. Between them the monitor abstains.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class CameraCalibration(Schema):
         return found.astype(np.float32)
 
     def is_done(self, score: float, threshold: float) -> bool | None:
-        """Return whether a score means that the task is done, None where neither can be said.
+        """Return whether a score means that the task is done; None: it is uncertain.
 
         Args:
             score: the lesser of the two heads, 0..1.
@@ -94,12 +94,12 @@ class Calibration(Schema):
 
 
 def joint_score(scores: RewardScores) -> NDArray[np.float32]:
-    """Return (T,) 0..1: how sure the model is that the task is done, the lesser of its two heads."""
+    """Return (T,) 0..1: the lesser of the model's two heads, for each frame."""
     return np.minimum(scores.progress, scores.success)
 
 
 def load_calibration(package: RSkillPackage) -> Calibration | None:
-    """Return the calibration of a reward skill; None: it has none, and its raw scores count.
+    """Return the calibration of a reward skill; None: it has none, and its raw scores are used.
 
     Raises:
         ManifestError: the file is wrong, or was made with other weights.

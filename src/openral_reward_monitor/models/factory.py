@@ -1,4 +1,4 @@
-"""What a monitor is made of: a reward skill that passed its gates, its model, and the cameras it is to watch."""
+"""Assembles the parts of a monitor: a reward skill that fits, its model, its calibration and its cameras."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from openral_rskill.compatibility import match, package_findings, require
 from openral_rskill.registry import RSkillPackage, resolve
 
 WARM_UP_SIZE = 224
-"""[px] side of the black frames that warm the model up where no scene says how large a camera's are."""
+"""[px] side of the black frames for warming up the model if no scene gives the size of the camera's frames."""
 
 
 @dataclass(frozen=True)
 class WatchableModel:
-    """Ready to watch."""
+    """A loaded reward model with its skill, calibration and cameras."""
 
     package: RSkillPackage
     reward: Reward
     model: RewardModel
     calibration: Calibration | None
     cameras: dict[str, SceneCamera | None]
-    """By name, the preferred one first; None: of whatever size its first image is."""
+    """Cameras by name, the preferred one first; None: its size is that of its first image."""
 
     @property
     def summary(self) -> str:
-        """One line for the log."""
+        """Skill, cameras and calibration, as one line for the log."""
         manifest, names = self.package.manifest, ", ".join(self.cameras)
         known = sorted(self.calibration.cameras) if self.calibration else []
         judged = f"calibrated for {', '.join(known)}" if known else "uncalibrated: raw scores count"
@@ -46,14 +46,14 @@ def assemble(
     """Check the reward skill, against the scene if there is one, load its model and score two black frames.
 
     Args:
-        scene_ref: name or path; empty: no scene, any robot.
-        skill_ref: name, reference or folder; empty: the scene's `reward_skill`.
-        cameras: names, the preferred one first; none: the scene's first.
-        device: where the model runs, in torch's words.
-        allow_unevaluated: the skill may run in a scene that it was not evaluated in.
+        scene_ref: name or path of the scene; empty: there is none, and any robot is accepted.
+        skill_ref: name, reference or folder of the skill; empty: the scene's `reward_skill`.
+        cameras: names, the preferred one first; empty: the scene's first.
+        device: torch device of the model, such as `cpu` or `cuda:0`.
+        allow_unevaluated: whether the skill may run in a scene that it was not evaluated in.
 
     Raises:
-        OpenralError: something does not fit, is not there or is not to be used; one line each.
+        OpenralError: something is missing, does not fit or may not be used; the text has one line for each.
     """
     scene = load_scene(scene_ref) if scene_ref else None
     ref = skill_ref or (scene.reward_skill if scene else None)

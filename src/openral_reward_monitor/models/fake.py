@@ -1,6 +1,7 @@
-"""A reward model without a network, scripted from its manifest: for tests of faults and of the node.
+"""A scripted reward model without a network, for tests of faults and of the node.
 
-A manifest of kind reward with `model_family: fake` gets it; `policy_extras` holds the fields of `FakeRewardScript`.
+Manifests of kind reward with `model_family: fake` load it; their `policy_extras` holds the fields of
+`FakeRewardScript`.
 """
 
 from __future__ import annotations
@@ -33,17 +34,17 @@ class FakeRewardScript(BaseModel):
 
 
 class FakeRewardModel:
-    """Scores frames by a rule that a test can foresee."""
+    """Scores frames by a deterministic rule."""
 
     def __init__(self, script: FakeRewardScript | None = None) -> None:
         self.script = script or FakeRewardScript()
         self.calls: list[tuple[int, str]] = []
-        """(number of frames, instruction) of each call so far."""
+        """Number of frames and instruction of each call so far."""
         self.released = threading.Event()
-        """Set it to let a call that hangs return."""
+        """A call that hangs returns when this is set."""
 
     def score(self, frames: NDArray[np.uint8], instruction: str) -> RewardScores:
-        """Return the mean brightness of each frame as progress and success, or misbehave as scripted."""
+        """Return the mean brightness of each frame as progress and success, or behave as scripted."""
         self.calls.append((len(frames), instruction))
         curve = (frames.reshape(len(frames), -1).mean(axis=1) / FULL_SCALE).astype(np.float32)
         good = len(self.calls) <= self.script.good_calls
@@ -61,7 +62,7 @@ class FakeRewardModel:
         return RewardScores(progress=curve, success=curve.copy())
 
     def close(self) -> None:
-        """Do nothing: a call that hangs goes on hanging."""
+        """Do nothing; a call that hangs is not ended."""
 
 
 def load(package: RSkillPackage, device: str = "cpu") -> FakeRewardModel:

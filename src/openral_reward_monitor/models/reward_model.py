@@ -1,4 +1,4 @@
-"""What a reward model is, and which code runs one: the table of reward families."""
+"""The interface of reward models, and the table of reward families that load them."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ BUILT_IN = {
 """Family name -> `module:function`, imported only when a reward skill of that family is loaded."""
 
 TOLERANCE = 1e-3
-"""By how much a score may leave 0..1 and still be taken for rounding."""
+"""Most by which a score may be outside 0..1, since rounding can cause as much."""
 
 
 @dataclass(frozen=True)
 class RewardScores:
-    """One score a frame, in the order of the frames."""
+    """Scores of T frames, in the order of the frames."""
 
     progress: NDArray[np.float32]
-    """(T,) 0..1, how far the task is."""
+    """(T,) 0..1: progress of the task."""
     success: NDArray[np.float32]
-    """(T,) 0..1, whether it is done."""
+    """(T,) 0..1: how likely the task is done."""
 
 
 class RewardModel(Protocol):
-    """Scores how far a sequence of frames got with a task."""
+    """Scores the progress of a task in a sequence of frames."""
 
     def score(self, frames: NDArray[np.uint8], instruction: str) -> RewardScores:
         """Score T frames.
@@ -55,7 +55,7 @@ class RewardModel(Protocol):
         ...
 
     def close(self) -> None:
-        """Give up what the model holds, such as a server process; it is not asked again."""
+        """Free what the model holds, such as a server process; no call follows."""
         ...
 
 
@@ -66,11 +66,11 @@ def load_reward_model(package: RSkillPackage, device: str = "cpu") -> RewardMode
     """Load the model of a skill of kind `reward`.
 
     Args:
-        package: the skill; its manifest picks the code (see `reward_family`).
-        device: where inference runs, in torch's words.
+        package: the skill, whose manifest names the family (see `reward_family`).
+        device: torch device of the inference, such as `cpu` or `cuda:0`.
 
     Raises:
-        PolicyError: not a reward skill, no such family, or the weights could not be loaded.
+        PolicyError: the skill is not of kind reward, its family is unknown, or its weights cannot be loaded.
     """
     manifest = package.manifest
     if manifest.kind != "reward":
@@ -85,10 +85,11 @@ def load_reward_model(package: RSkillPackage, device: str = "cpu") -> RewardMode
 
 
 def reward_family(manifest: RSkillManifest) -> str | None:
-    """Return the name of the family that runs a reward skill; None: the manifest does not say.
+    """Return the name of the family that runs a reward skill; None: the manifest names none.
 
-    `model_family` where it is stated. Reward manifests on the hub state none, but name the function that loads their
-    weights (`quantization.extra.loader`, such as `robometer.utils.save.load_model_from_hf`): its package is the family.
+    It is `model_family`, if the manifest has it. Reward manifests on the hub do not, but name the function that loads
+    their weights (`quantization.extra.loader`, such as `robometer.utils.save.load_model_from_hf`), whose package is the
+    family.
     """
     loader = manifest.quantization.extra.get("loader")
     package = loader.partition(".")[0] if isinstance(loader, str) else ""
@@ -96,10 +97,10 @@ def reward_family(manifest: RSkillManifest) -> str | None:
 
 
 def checked(scores: RewardScores, frames: int) -> RewardScores:
-    """Return scores that can be trusted to be numbers: one a frame, finite, in 0..1.
+    """Return the scores after a check, clipped to 0..1; `frames` is the number of frames that were scored.
 
     Raises:
-        PolicyError: another number of scores, or one that is not finite or clearly outside 0..1.
+        PolicyError: there is not one score for each frame, or one is not finite or outside 0..1 by over `TOLERANCE`.
     """
     heads = []
     for name, raw in (("progress", scores.progress), ("success", scores.success)):

@@ -1,7 +1,7 @@
-"""A reward model that knows: the verdict of a running simulator, from the record that its bridge keeps. For tests.
+"""A reward model for tests that returns the verdict of a running simulator, from the record that its bridge writes.
 
-A manifest of kind reward with `model_family: sim_truth` gets it; `policy_extras` holds the fields of `SimTruthSource`.
-Outside a simulator nobody writes such a record, and the model refuses to run. No picture is looked at.
+Manifests of kind reward with `model_family: sim_truth` load it; their `policy_extras` holds the fields of
+`SimTruthSource`. Without a simulator there is no such record, and the model refuses to run. Frames are not read.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from openral_reward_monitor.models.reward_model import RewardScores
 from openral_rskill.registry import RSkillPackage
 
 RECORD = "truth.npz"
-"""What `openral_sim_bridge.truth_recorder` writes, again and again while the world runs."""
+"""File that `openral_sim_bridge.truth_recorder` writes repeatedly while the world runs."""
 FRESH_S = 10.0
-"""[s] wall time; an older record is that of a simulator that has ended."""
+"""[s] of wall time from which on a record counts as that of a simulator that has ended."""
 _LOOK_S = 0.1
 
 
@@ -38,19 +38,19 @@ class SimTruthSource(BaseModel):
 
 
 class SimTruthModel:
-    """Progress and success are 1 where the simulator calls the task solved now, and 0 where not."""
+    """Returns progress and success of 1 while the simulator counts the task as solved, else of 0."""
 
     def __init__(self, source: SimTruthSource) -> None:
-        """Take the source as it is; see `load` for the wait."""
+        """Keep the source, without waiting for the simulator as `load` does."""
         self._source = source
 
     def score(self, frames: NDArray[np.uint8], instruction: str) -> RewardScores:
         """Score T frames.
 
-        Every frame gets the newest verdict. Words that stand for no task score 0.
+        Every frame gets the newest verdict. An instruction that is not in `SimTruthSource.tasks` scores 0.
 
         Raises:
-            PolicyError: no simulator is running, or it does not have the task that the words stand for.
+            PolicyError: no simulator is running, or it does not have the task of the instruction.
         """
         verdict = np.full(len(frames), self._verdict(instruction), np.float32)
         return RewardScores(verdict, verdict.copy())
@@ -59,7 +59,7 @@ class SimTruthModel:
         """Do nothing: this model holds no process."""
 
     def is_running(self) -> bool:
-        """Whether a simulator keeps a record."""
+        """Return whether a simulator writes a record."""
         path = self._source.run_dir / RECORD
         return path.is_file() and time.time() - path.stat().st_mtime <= FRESH_S
 

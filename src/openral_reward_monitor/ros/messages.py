@@ -1,4 +1,4 @@
-"""Readings as messages: the progress topic and the answers of the service."""
+"""Converts readings to messages of the topic `progress`, and to responses of the service."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def progress_message(reading: Reading) -> TaskProgress:
 
 
 def fill(response: Any, reading: Reading, age_s: float, stale_after_s: float) -> Any:
-    """Return the service's response with a reading in it.
+    """Write a reading into a response of the service, and return it.
 
     Args:
         response: a QueryTaskProgress.Response.
-        reading: what was found.
-        age_s: [s] age of the newest frame scored.
-        stale_after_s: [s] age from which on it is not to be trusted.
+        reading: to be written.
+        age_s: [s] age of the newest scored frame.
+        stale_after_s: [s] age above which the reading counts as stale.
     """
     response.ok = True
     response.age_s, response.stale = age_s, age_s > stale_after_s
@@ -61,6 +61,6 @@ def fill(response: Any, reading: Reading, age_s: float, stale_after_s: float) ->
 
 
 def refuse(response: Any, why: str) -> Any:
-    """Return the service's response saying that there is nothing to say, and why."""
+    """Mark a response of the service as failed, with the reason, and return it."""
     response.ok, response.message = False, why
     return response

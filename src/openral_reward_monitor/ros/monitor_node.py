@@ -1,7 +1,7 @@
-"""The lifecycle node `reward_monitor`: watches cameras and says how far the running attempt got.
+"""The lifecycle node `reward_monitor`: scores camera images and publishes the progress of the running attempt.
 
-It is advisory: nothing on the action path reads it. Intake, the service and the progress topic run in the executor's
-thread and never wait for the model, which has a thread of its own.
+It is advisory: no node that executes actions depends on it. Subscriptions, the service and the progress topic run in
+the executor's thread and never wait for the model, which has a thread of its own.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from openral_reward_monitor.scorer import Scorer, ScoringJob
 
 SERVICE = "perception/query_task_progress"
 MAX_RATE_HZ = 3.0
-"""[Hz] of the bridge's clock; `progress` is never faster."""
+"""[Hz] on the bridge's clock: highest rate of `progress`."""
 INTAKE_DEPTH = 10
-"""Frames of a camera that may wait to be taken in."""
+"""Queue depth of the subscriptions to a camera."""
 COMPLAINT_PERIOD_S = 5.0
-"""[s] between two lines about messages that were dropped."""
+"""[s] between two warnings about dropped messages."""
 EXPIRY_S = 0.2
-"""[s] wall time between two looks for questions that wait too long."""
+"""[s] of wall time between two checks for requests that have waited too long."""
 
 
 class RewardMonitorNode(LoadingNode):
@@ -71,7 +71,7 @@ class RewardMonitorNode(LoadingNode):
         self._questions: ProgressService | None = None
         self._watched_s = float("-inf")
         self._subscriptions_made: list[Any] = []
-        self._group = ReentrantCallbackGroup()  # a question that waits must not hold up intake
+        self._group = ReentrantCallbackGroup()  # a waiting request must not block the subscriptions
         self._done = self.create_guard_condition(self._look, callback_group=self._group)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(EXPIRY_S, self._look, callback_group=self._group, clock=steady)
@@ -80,11 +80,11 @@ class RewardMonitorNode(LoadingNode):
     # -- lifecycle ---------------------------------------------------------------------------------
 
     def on_activate(self, state: State) -> TransitionCallbackReturn:
-        """Begin to watch. Who sees the publisher of `progress`, made here, knows that readings will come."""
+        """Subscribe, and create the publisher of `progress`, whose presence tells other nodes that readings follow."""
         assert self._assembly is not None
         if self._progress is None:
             self._progress = self.create_publisher(TaskProgress, "progress", 10)
-        # Deep enough to catch up after a moment in which the process did not get the processor.
+        # The queue lets the node catch up after a moment in which its process was not scheduled.
         qos = best_effort(INTAKE_DEPTH)
         self._subscriptions_made = [
             self.create_subscription(Image, f"cameras/{name}/image_raw", partial(self._on_image, name), qos)
@@ -97,7 +97,7 @@ class RewardMonitorNode(LoadingNode):
         return super().on_activate(state)
 
     def on_deactivate(self, state: State) -> TransitionCallbackReturn:
-        """Stop watching; the frames of the last attempt can still be asked for."""
+        """Stop the subscriptions; requests for the frames of the last attempt are still answered."""
         self._stop_watching()
         return super().on_deactivate(state)
 
@@ -206,13 +206,13 @@ class RewardMonitorNode(LoadingNode):
             return
         assembly.cameras[name] = camera
         cameras.forget_future(name, now_s)
-        # The message's own memory may be shared with the transport, and a frame is kept for long here.
+        # The message's memory may be shared with the transport, and frames are kept for long here.
         if cameras.add(name, stamp_s, frame if frame.flags.owndata else frame.copy(), time.monotonic()):
             self._watch(cameras, name, stamp_s)
 
     def _watch(self, cameras: Cameras, name: str, stamp_s: float) -> None:
-        """Have the newest frames scored, if it is time to and they are of the camera to look at."""
-        due = abs(stamp_s - self._watched_s) >= 1.0 / MAX_RATE_HZ  # a clock may begin anew
+        """Queue a scoring of the newest frames if one is due and camera `name` is the one to be scored."""
+        due = abs(stamp_s - self._watched_s) >= 1.0 / MAX_RATE_HZ  # `abs`, since the clock may restart
         if self._scorer is None or cameras.words is None or cameras.is_paused or not due:
             return
         camera = cameras.watched(self._now_s())
@@ -239,7 +239,7 @@ class RewardMonitorNode(LoadingNode):
         try:
             self._progress.publish(progress_message(reading))
         except RCLError:
-            if self.context.ok():  # else the process is being ended, and nobody waits for a reading any more
+            if self.context.ok():  # else the process is shutting down, and the reading is dropped
                 raise
 
     async def _on_query(self, request: Any, response: Any) -> Any:
@@ -257,7 +257,7 @@ class RewardMonitorNode(LoadingNode):
 
 
 def main(args: list[str] | None = None) -> int:
-    """Run the node until it is told to stop; EXIT_UNFIT when `autostart` found the reward skill unfit to run."""
+    """Run the node until it is stopped; return EXIT_UNFIT if `autostart` found that the reward skill cannot run."""
     return run_node(RewardMonitorNode, args)
 
 

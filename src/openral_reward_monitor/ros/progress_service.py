@@ -1,4 +1,4 @@
-"""The service `perception/query_task_progress`: from the newest scores at once, or of a fresh scoring."""
+"""The service `perception/query_task_progress`: answers with the newest reading at once, or after a new scoring."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ class _Question:
 
     job: ScoringJob
     asked_s: float
-    """[s] monotonic clock."""
+    """[s] on the monotonic clock."""
     answered: Any = field(default_factory=Future)
-    """Future of None; done when the job is, or when patience is over."""
+    """Future of None, done when the job is, or when it has taken too long."""
 
 
 class ProgressService:
-    """Answers requests; only a scoring that was asked for is waited for, and that not for long."""
+    """Answers requests. It waits only for a scoring that a request needs, and for a limited time."""
 
     def __init__(
         self, cameras: Cameras, scorer: Scorer, *, needs_words: bool, patience_s: float, stale_after_s: float
     ) -> None:
-        """Begin without a question.
+        """Begin without a request.
 
         Args:
-            cameras: what is watched.
-            scorer: who scores.
-            needs_words: the model cannot score without a task's words.
-            patience_s: [s] wall time that a question waits for its scoring.
-            stale_after_s: [s] age from which on a frame is not to be trusted.
+            cameras: the monitor's cameras.
+            scorer: scores frames in its own thread.
+            needs_words: whether the model cannot score without an instruction.
+            patience_s: [s] of wall time that a request waits for its scoring.
+            stale_after_s: [s] age above which a reading counts as stale.
         """
         self._cameras, self._scorer, self._needs_words = cameras, scorer, needs_words
         self._patience_s, self._stale_after_s = patience_s, stale_after_s
         self._waiting: list[_Question] = []
 
     async def answer(self, request: QueryRequest, response: Any, now_s: float) -> Any:
-        """Answer one request; `now_s` [s] is the node's clock."""
+        """Answer one request and return the response; `now_s` [s] is the node's time."""
         cameras = self._cameras
         if request.camera and request.camera not in cameras.by_name:
             names = ", ".join(cameras.by_name)
@@ -71,7 +71,7 @@ class ProgressService:
         return await self._score(response, selection, camera, task, now_s)
 
     def _newest(self, selection: Selection, task: str) -> Reading | None:
-        """Return the newest reading; of words that nobody watches for, only one of the newest picture there is."""
+        """Return the newest reading of a task; if it is not scored continuously, only one of the newest frame."""
         reading = self._scorer.newest(selection.attempt, selection.camera, task)
         if reading is None or task == self._cameras.words:
             return reading
@@ -97,7 +97,7 @@ class ProgressService:
         return self._fill(response, job.reading, camera, now_s)
 
     def look(self) -> None:
-        """Let every question go on whose scoring is finished or overdue."""
+        """Resume every request whose scoring is finished or overdue."""
         waiting = []
         for question in self._waiting:
             finished = question.job.reading is not None or question.job.error
@@ -111,5 +111,5 @@ class ProgressService:
         return fill(response, reading, self._age_s(reading, camera, now_s), self._stale_after_s)
 
     def _age_s(self, reading: Reading, camera: CameraWatch, now_s: float) -> float:
-        # Wall time as well: when the bridge dies, its clock stops and nothing seems to age.
+        # Monotonic time counts as well, since the bridge's clock stops when the bridge dies.
         return max(0.0, now_s - reading.stamp_s, time.monotonic() - camera.arrived_wall_s)

@@ -1,1 +1,1 @@
-"""The small detector: closed labels, colours, milliseconds on a CPU core."""
+"""The small detector: a closed set of labels and colours, at some milliseconds an image on one CPU core."""

@@ -1,7 +1,6 @@
-"""Markers: small round spots of pure red, green or blue, by which some scenes show a goal.
+"""Finds goal markers: small round spots of pure red, green or blue, which some scenes draw at a goal.
 
-They are found by colour and shape alone. What such a marker is like stands in the scene's own description, and training
-could teach a network no more about it.
+They are found by colour and shape alone, without a network, since the scene's description defines both exactly.
 """
 
 from __future__ import annotations
@@ -13,20 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 NAMES = ("red", "green", "blue")
-"""Colours of markers, in the order of a picture's channels."""
+"""Colours of markers, in the order of an image's channels."""
 OTHERS = 0.2
-"""Share of its greatest channel that the other two channels of a marker's pixel have at most. Lit things of a pure
-colour keep it, whatever their brightness; cyan, yellow and purple have two channels."""
+"""Most that the two smaller channels of a marker's pixel have, as a share of its greatest channel. Pure colours keep
+this share at any brightness; cyan, yellow and purple exceed it, since they have two great channels."""
 BRIGHT = 0.3
-"""Least greatest channel, 0 to 1: darker pixels have no colour that could be told."""
+"""Least value, 0 to 1, of a marker's greatest channel, since the colour of darker pixels is uncertain."""
 LEAST_PIXELS, MOST_SHARE = 4, 0.01
-"""[px] that a marker covers at least; share of the picture that it covers at most."""
+"""Least number of pixels of a marker, and its greatest share of the image."""
 LEAST_ROUND = 0.5
 """Least share of its bounding box that a marker covers; a full disc covers 0.785."""
 LONGEST = 2.5
 """Greatest ratio of the sides of that box."""
 SIGMA_SHARE = 0.15
-"""Standard deviation of its middle, in its widths: something may stand before a part of it."""
+"""Standard deviation of a marker's middle, as a share of its greater side, since a part of it may be hidden."""
 
 
 @dataclass(frozen=True)
@@ -36,15 +35,15 @@ class Spot:
     colour: str
     """One of `NAMES`."""
     u: float
-    """[px] its middle, from the left edge."""
+    """[px] of its middle, from the left edge."""
     v: float
-    """[px] from the upper edge."""
+    """[px] of its middle, from the upper edge."""
     half_width: float
     """[px]"""
     half_height: float
     """[px]"""
     roundness: float
-    """0 to 1: share of its bounding box that it covers, by that of a disc."""
+    """Share of its bounding box that it covers, divided by that of a disc (pi / 4); at most 1."""
 
     @property
     def sigma_px(self) -> float:
@@ -53,7 +52,7 @@ class Spot:
 
 
 def find_spots(image: NDArray[np.uint8]) -> list[Spot]:
-    """Return the spots in a picture (H, W, 3) uint8 RGB, the roundest first."""
+    """Return the spots in an image (H, W, 3) uint8 RGB, the roundest first."""
     second, greatest = np.sort(image, axis=2)[:, :, 1:].astype(np.float32).transpose(2, 0, 1)
     pure = (second <= OTHERS * greatest) & (greatest >= BRIGHT * 255.0)
     channel = image.argmax(axis=2)

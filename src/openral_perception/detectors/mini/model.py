@@ -16,13 +16,13 @@ from openral_perception.words import Wanted, read_words
 from openral_rskill.mini.checkpoint import load_network
 
 COLOUR_KNOWN = 0.5
-"""Least probability of a colour that a label is shown with."""
+"""Least probability of a colour for it to be part of a detection's label."""
 SIGMA_CELLS = 0.25
-"""[cells] standard deviation of a peak's place."""
+"""[cells] standard deviation of a peak's position."""
 
 
 class MiniDetector:
-    """Finds what it was trained on; the words choose among what is seen."""
+    """Finds objects of the labels that it was trained on, and goal markers; words choose among them."""
 
     def __init__(
         self, network: MiniDetectorNetwork, threshold: float, name: str = "mini", device: str = "cpu"
@@ -32,17 +32,17 @@ class MiniDetector:
         Args:
             network: its weights are kept in float32.
             threshold: least score of a detection, 0 to 1.
-            name: what answers carry as their source.
-            device: a torch device.
+            name: source that answers name.
+            device: torch device.
         """
-        torch.set_num_threads(1)  # one small picture is done sooner than threads agree on it
+        torch.set_num_threads(1)  # for one small image threads cost more than they gain
         self.name = name
         self.config = network.config
         self._network, self._threshold = network.float().eval().to(device), threshold
         self._device = torch.device(device)
 
     def find(self, image: NDArray[np.uint8], words: str) -> list[Detection]:
-        """Return what is seen in a picture (H, W, 3) uint8 RGB, what fits the words best first.
+        """Return the objects in an image (H, W, 3) uint8 RGB, those that fit the words best first.
 
         Raises:
             ContractError: the words name no label.
@@ -68,7 +68,7 @@ class MiniDetector:
         """Do nothing: it holds no process."""
 
     def _markers(self, image: NDArray[np.uint8], wanted: Wanted) -> list[Detection]:
-        """Return the markers in a picture; their colours are certain."""
+        """Return the markers in an image; their fit to the words is 0 or 1, since their colour is certain."""
         return [
             Detection(
                 u=spot.u,
@@ -98,7 +98,15 @@ class MiniDetector:
         wanted: Wanted,
         scale: tuple[float, float],
     ) -> Detection:
-        """Turn a cell into a detection; `scale` is the picture's pixels for each cell, across and down."""
+        """Return the detection of a peak.
+
+        Args:
+            label: whose heat map has the peak.
+            peak: row and column of its cell.
+            maps: scores (h, w) of the label, colour probabilities (C, h, w), and half sizes (2, h, w) [cells].
+            wanted: labels and colours of the request.
+            scale: [px] of the image for each cell, across and down.
+        """
         score, colours, size = maps
         row, column = peak
         across, down = _refined(score, row, column)
@@ -139,7 +147,7 @@ def _peaks(score: NDArray[np.float32], threshold: float) -> list[tuple[int, int]
 
 
 def _refined(score: NDArray[np.float32], row: int, column: int) -> tuple[float, float]:
-    """Return the place (across, down) of a peak, in cells from the left and upper edge.
+    """Return the position (across, down) of a peak, in cells from the left and upper edge.
 
     Along each axis it is the vertex of the parabola through the logarithms of three cells, exact for a Gaussian bump.
     """

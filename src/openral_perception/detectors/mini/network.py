@@ -1,6 +1,6 @@
-"""The network of the small detector: a heat map for each label, beside it colours and sizes, at a quarter of the size.
+"""The network of the small detector: a heat map for each label, and maps of colours and sizes, at a quarter size.
 
-Objects as points, as in CenterNet (Zhou et al. 2019, arXiv:1904.07850): a thing is a peak of its label's heat map.
+An object is a peak of its label's heat map, as in CenterNet (Zhou et al. 2019, arXiv:1904.07850).
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ STRIDE = 4
 
 @dataclass(frozen=True)
 class MiniDetectorConfig:
-    """Shape of the network, and what its outputs mean; the fields of config.json."""
+    """Shape of the network and meaning of its outputs; the fields of config.json."""
 
     labels: tuple[str, ...]
     """Names of the heat maps."""
     colours: tuple[str, ...]
     """Names of the colour channels."""
     synonyms: dict[str, list[str]] = field(default_factory=dict)
-    """Label -> other words for it, one by one."""
+    """Label -> single words that also stand for it."""
     inward_m: dict[str, float] = field(default_factory=dict)
-    """Label -> [m] from its visible surface to its position, along the ray, as in the training pictures."""
+    """Label -> [m] along the viewing ray, from its visible surface to its position, as in the training images."""
     markers: dict[str, list[str]] = field(default_factory=dict)
-    """Label -> colours of the spots that it may be (`markers.find_spots`); no heat map stands for it."""
+    """Label -> colours of its markers (`goal_markers.find_spots`); such a label has no heat map."""
     image_size: int = 128
     """[px] side of the square input; a multiple of 16."""
     width: int = 32
@@ -39,7 +39,7 @@ class MiniDetectorConfig:
 
 
 class ResidualBlock(nn.Module):
-    """Two convolutions around which their input goes."""
+    """Two convolutions with a residual connection."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()
@@ -47,13 +47,13 @@ class ResidualBlock(nn.Module):
         self.second = _convolution(channels, channels)
 
     def forward(self, x: Tensor) -> Tensor:
-        """(B, C, H, W) -> the same."""
+        """Return a tensor of the input's shape (B, C, H, W)."""
         changed: Tensor = self.second(self.first(x))
         return x + changed
 
 
 class MiniDetectorNetwork(nn.Module):
-    """Pictures (B, 3, S, S) uint8 -> maps (B, L + C + 2, S / 4, S / 4)."""
+    """Maps images (B, 3, S, S) uint8 to L heat maps, C colour maps and 2 size maps, each (B, S / 4, S / 4)."""
 
     def __init__(self, config: MiniDetectorConfig) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class MiniDetectorNetwork(nn.Module):
         self.up = nn.Upsample(scale_factor=2, mode="nearest")
         assert last.bias is not None
         with torch.no_grad():
-            last.bias[: len(config.labels)] = -4.0  # most cells hold nothing
+            last.bias[: len(config.labels)] = -4.0  # logit of a low score, since most cells hold no object
 
     def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return heat (B, L, h, w) as logits, colours (B, C, h, w) as logits, and half sizes (B, 2, h, w) in cells."""

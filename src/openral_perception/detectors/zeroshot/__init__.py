@@ -1,1 +1,1 @@
-"""Large open-vocabulary detectors in a sidecar: any words, a box for each."""
+"""Large open-vocabulary detectors in a sidecar: they find boxes of objects for any words."""

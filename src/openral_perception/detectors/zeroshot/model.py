@@ -19,11 +19,11 @@ from openral_sidecar.settings import SidecarSettings
 from openral_sidecar.skill_sidecar import skill_sidecar
 
 MAX_FOUND = 100
-"""Boxes of one answer that are looked at."""
+"""Most boxes of one answer that are used."""
 SIGMA_SHARE = 0.1
-"""Of a box's smaller side: standard deviation of its middle, against the thing's."""
+"""Standard deviation of the object's middle about the box's middle, as a share of the box's smaller side."""
 PATIENCE = 10.0
-"""A call may take this many times the manifest's `latency_budget.per_chunk_ms`, which is meant for its own hardware."""
+"""Timeout of a call, in units of the manifest's `latency_budget.per_chunk_ms`, which holds for its own hardware."""
 _log = logging.getLogger(__name__)
 
 
@@ -31,35 +31,35 @@ class DetectorServer(Protocol):
     """The part of `Sidecar` that is used here."""
 
     def call(self, op: str, data: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Carry out an operation."""
+        """Carry out an operation on the server and return its reply."""
         ...
 
     def close(self) -> None:
-        """End it."""
+        """End the server."""
         ...
 
 
 class ZeroShotDetector:
-    """Asks a server of `openral_perception.detectors.zeroshot.server`."""
+    """Sends images to a server of `openral_perception.detectors.zeroshot.server`."""
 
     def __init__(self, name: str, server: DetectorServer, threshold: float, max_side: int | None) -> None:
         """Wrap a server.
 
         Args:
-            name: what answers carry as their source.
-            server: ready to be asked.
+            name: source that answers name.
+            server: has been started.
             threshold: least score of a detection, 0 to 1.
-            max_side: [px] larger pictures are made smaller first; None: they are sent as they are.
+            max_side: [px] greatest side of an image that is sent; larger ones are scaled down. None: no limit.
         """
         self.name = name
         self._server, self._threshold, self._max_side = server, threshold, max_side
 
     def find(self, image: NDArray[np.uint8], words: str) -> list[Detection]:
-        """Return what fits the words in a picture (H, W, 3) uint8 RGB, the surest first.
+        """Return the objects of an image (H, W, 3) uint8 RGB that fit the words, the highest score first.
 
         Raises:
-            ContractError: no words.
-            PolicyError: the server did not answer, or not in the promised form.
+            ContractError: `words` is empty.
+            PolicyError: the server did not answer, or its reply is malformed.
         """
         if not words.strip():
             raise ContractError("this detector finds what words name; say what to find")
@@ -115,7 +115,7 @@ def load(package: RSkillPackage, device: str = "cpu") -> ZeroShotDetector:
 
     Raises:
         PolicyError: the sidecar does not start; the text says why.
-        OpenralError: the weights are not there, or not to be used; see `RSkillPackage.checkpoint`.
+        OpenralError: the weights are missing or may not be used; see `RSkillPackage.checkpoint`.
     """
     manifest, section = package.manifest, package.manifest.detector
     assert section is not None, "the schema gives every manifest of kind detector its section"

@@ -1,4 +1,4 @@
-"""The sidecar: a picture and words in, boxes and scores out.
+"""The server of an open-vocabulary detector, which runs in a sidecar.
 
     python -m openral_perception.detectors.zeroshot.server --checkpoint FOLDER --device cuda
 
@@ -56,7 +56,7 @@ class ZeroShotModel:
 
 
 def zeroshot_parser() -> argparse.ArgumentParser:
-    """Return the parser of what the server is started with."""
+    """Return the parser of the server's command line."""
     parser = argparse.ArgumentParser(description="Serves an open-vocabulary detector.")
     parser.add_argument("--checkpoint", type=Path, required=True, help="folder: weights, configs, tokenizer")
     parser.add_argument("--device", default="cpu", help="in torch's words: cpu, cuda, cuda:1")

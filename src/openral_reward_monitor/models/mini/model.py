@@ -17,24 +17,24 @@ from openral_rskill.registry import RSkillPackage
 
 
 class MiniRewardModel:
-    """Scores each frame by itself, or beside the first one where the network was trained so."""
+    """Scores each frame alone, or together with the first frame if the network was trained so."""
 
     def __init__(self, network: MiniRewardNetwork, encoder: SentenceEncoder, device: str = "cpu") -> None:
         """Wrap a network.
 
         Args:
             network: its weights are kept in float32 for inference.
-            encoder: turns instructions into vectors; remembers those it has seen.
-            device: a torch device.
+            encoder: turns instructions into vectors, which it caches.
+            device: torch device.
         """
-        # Eight small frames are scored sooner than threads agree on them, above all where others want the cores.
+        # For eight small frames threads cost more than they gain, above all where other processes need the cores.
         torch.set_num_threads(1)
         self._network = network.float().eval().to(device)
         self._encoder = encoder
         self._device = torch.device(device)
 
     def score(self, frames: NDArray[np.uint8], instruction: str) -> RewardScores:
-        """Score T frames, the attempt's first one before the others.
+        """Score T frames, of which the first is the attempt's first.
 
         Frames (T, H, W, 3) of any size are resized as in training.
         """

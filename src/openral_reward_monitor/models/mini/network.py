@@ -1,4 +1,4 @@
-"""The network of the `mini` reward family: a frame, the attempt's first one, a sentence; out: progress and success."""
+"""The network of the `mini` reward family: progress and success of a frame, from a sentence and the first frame."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from openral_rskill.mini.trunk import FilmTrunk
 
 @dataclass(frozen=True)
 class MiniRewardConfig:
-    """What `config.json` beside the weights says."""
+    """Shape of the network; the fields of `config.json` beside the weights."""
 
     image_size: int = 96
-    """[px] width and height the network sees."""
+    """[px] side of the square input."""
     hidden: int = 256
     sentence_dim: int = 384
     fine: int = 0
-    """Fine keypoints, see FilmTrunk."""
+    """Number of fine keypoints, see FilmTrunk."""
     before: bool = False
-    """The first frame of the attempt is seen beside the frame that is judged."""
+    """Whether the first frame of the attempt is an input beside the frame that is scored."""
 
 
 class MiniRewardNetwork(nn.Module):
@@ -49,7 +49,7 @@ class MiniRewardNetwork(nn.Module):
         return self.heads(self.features(images, sentences))
 
     def features(self, images: Tensor, sentences: Tensor) -> Tensor:
-        """Return what the logits are a linear map of, (B, config.hidden); arguments as of `forward`."""
+        """Return the features (B, config.hidden) of which the logits are a linear map; arguments as for `forward`."""
         found: Tensor = self.head[:-1](self.trunk(images, sentences))
         return found
 

@@ -1,8 +1,8 @@
 """The `robometer` reward family: Robometer (RBM, arXiv 2603.02115), a Qwen3-VL that scores every frame, in a sidecar.
 
-- sampling.py, decode.py: which frames are shown, what the logits mean; numpy only
-- config.py: the part of `config.yaml` that the graph is built from
-- model.py, spec.py: in openral's process, the reward model that asks the sidecar
-- rbm.py, inputs.py, checkpoint.py, server.py: in the sidecar, the graph, the tokens, the weights, the service
-- pack.py: in the sidecar's interpreter, by hand: packs a checkpoint to NF4
+- sampling.py, decode.py: choice of the frames, and meaning of the logits; both need numpy only
+- config.py: the part of `config.yaml` that defines the network
+- model.py, spec.py: in openral's process, the reward model that calls the sidecar, and the sidecar's environment
+- rbm.py, inputs.py, checkpoint.py, server.py: in the sidecar, the network, its inputs, its weights and the server
+- pack.py: a program in the sidecar's interpreter, which packs a checkpoint to NF4
 """

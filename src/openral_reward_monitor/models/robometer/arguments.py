@@ -1,4 +1,4 @@
-"""The command line of the server; without torch, so that it can be looked at before there is a sidecar."""
+"""The command line of the server. It does not import torch, so that it can be used outside the sidecar."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from openral_sidecar.server import server_arguments
 
 
 def robometer_parser() -> argparse.ArgumentParser:
-    """Return the parser of what the server is started with."""
+    """Return the parser of the server's command line."""
     parser = argparse.ArgumentParser(description="Serves a Robometer checkpoint.")
     parser.add_argument("--checkpoint", type=Path, required=True, help="folder: weights, configs, tokenizer")
     parser.add_argument("--device", default="cpu", help="in torch's words: cpu, cuda, cuda:1")

@@ -1,4 +1,4 @@
-"""A Robometer checkpoint folder as a model: plain or packed weights on a skeleton without weights of its own."""
+"""Loads a Robometer checkpoint folder: plain or packed weights, into a network that was built without weights."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from openral_rskill.nf4.rule import linears_to_pack
 from openral_rskill.weight_shards import weight_files
 
 EMBEDDING = "model.language_model.embed_tokens"
-"""0.78 GB of the 4-B model in bf16, of which a scoring reads a few thousand rows."""
+"""Name of the token embedding: 0.78 GB of the 4-B model in bf16, of which a scoring reads a few thousand rows."""
 
 
 def build_skeleton(folder: Path, inputs: RbmInputs) -> RBM:
@@ -35,7 +35,7 @@ def build_skeleton(folder: Path, inputs: RbmInputs) -> RBM:
         fields = json.loads(path.read_text())
     except (OSError, json.JSONDecodeError) as error:
         raise PolicyError(f"{path}: cannot be read ({error}); fetch it again") from error
-    # The released file says `architectures: [RFM]`, a class that does not exist; the backbone's fields are what counts.
+    # The released file names `architectures: [RFM]`, a class that does not exist; only the backbone's fields are used.
     backbone = Qwen3VLConfig.from_dict(fields)
     backbone._attn_implementation = "sdpa"
     if backbone.text_config.vocab_size < inputs.vocabulary:
@@ -58,8 +58,8 @@ def load_rbm(
 ) -> tuple[RBM, list[str]]:
     """Load a checkpoint.
 
-    Packed weights are taken as they are and never unpacked. Plain ones are packed as they are read when `quantize` is
-    set. The table of words stays in the host's memory.
+    Packed weights are loaded as they are and never unpacked. Plain weights are packed while they are read if `quantize`
+    is set. The token embedding stays in the host's memory.
 
     Returns:
         The model, and the names of its layers that are packed.

@@ -1,7 +1,7 @@
-"""The part of a Robometer checkpoint's `config.yaml` that its graph is built from.
+"""The part of a Robometer checkpoint's `config.yaml` that defines its network.
 
-Upstream writes its whole ExperimentConfig there (training, data, logging); what is not named here does not change the
-graph or its inputs and is ignored.
+Upstream writes its whole ExperimentConfig there (training, data, logging); keys that are not read here do not change
+the network or its inputs.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ PROGRESS_TOKEN = "<|prog_token|>"
 
 @dataclass(frozen=True)
 class RbmConfig:
-    """What decides the shape of the heads."""
+    """Backbone, shape of the progress head, and dtype."""
 
     base_model_id: str
-    """The model it was fine-tuned from, such as Qwen/Qwen3-VL-4B-Instruct."""
+    """Model that it was fine-tuned from, such as Qwen/Qwen3-VL-4B-Instruct."""
     progress_bins: int
-    """Outputs of the progress head."""
+    """Number of outputs of the progress head."""
     dtype: str
-    """torch's name of the weights' dtype."""
+    """Name in torch of the weights' dtype."""
 
 
 def read_rbm_config(folder: Path) -> RbmConfig:
     """Read `config.yaml` of a checkpoint.
 
     Raises:
-        PolicyError: no such file, or a graph that this package does not build; the text says which value is in the way.
+        PolicyError: it cannot be read, or defines a network that is not supported; the text names the value.
     """
     path = folder / FILE
     try:

@@ -1,4 +1,4 @@
-"""From the heads' logits to progress and success."""
+"""Turns the heads' logits into progress and success."""
 
 from __future__ import annotations
 

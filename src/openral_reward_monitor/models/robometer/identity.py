@@ -1,4 +1,4 @@
-"""Which checkpoint a Robometer server answers for; the same on both sides of the wire."""
+"""The identity of the checkpoint that a Robometer server has loaded, as client and server compute it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from openral_sidecar.identity import Identity
 
 
 def identity_of(folder: Path, quantization: str) -> Identity:
-    """Return the folder, the number format, and as the revision a fingerprint of the files.
+    """Return the identity: the folder, the quantization, and as the revision a SHA-256 of the files.
 
-    With the fingerprint a server that loaded other files from the same folder, before they were replaced, is not taken
-    for one that serves these. It is over the configurations' content, and over names, sizes and times of the weights,
-    which takes no time for gigabytes.
+    By the revision a server that loaded other files from the same folder, before they were replaced, is recognized. It
+    is over the contents of the configuration files, but over names, sizes and modification times of the weights, since
+    reading gigabytes would take long.
 
     Args:
         folder: of the checkpoint.

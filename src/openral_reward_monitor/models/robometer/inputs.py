@@ -1,7 +1,7 @@
-"""From frames and words to the tokens the model was trained on.
+"""Turns frames and a task into the tokens that the model was trained on.
 
-Source of the prompt and of its layout: `RBMBatchCollator` of https://github.com/robometer/robometer (MIT), as it is
-for several pictures with one progress token each; of the pictures' sizes: `qwen_vl_utils.fetch_image`, which it calls.
+Source of the prompt and its layout: `RBMBatchCollator` of https://github.com/robometer/robometer (MIT), for several
+images with one progress token each. Source of the images' sizes: `qwen_vl_utils.fetch_image`, which it calls.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ PROGRESS_PROMPT = (
     "far along the robot is towards completing the task, a float between 0 and 1, where 0 is the starting state and "
     "1 is when the task is completed. If the robot is not performing the same task, predict 0 progress."
 )
-"""Word for word: the model was trained on it."""
+"""The prompt that the model was trained on, word for word."""
 MIN_TOKENS, MAX_TOKENS = 4, 16384
-"""Tokens of a picture, at least and at most; `qwen_vl_utils`' defaults."""
+"""Least and greatest number of tokens of an image; the defaults of `qwen_vl_utils`."""
 
 Frames = NDArray[np.uint8]
 
@@ -44,7 +44,7 @@ class RbmInputs:
 
         Args:
             folder: of the checkpoint.
-            device: where pictures are normalised and cut into patches, and where the inputs are, in torch's words.
+            device: torch device on which images are normalised and cut into patches, and of the inputs.
 
         Raises:
             PolicyError: a file is missing, or the five tokens of Robometer are not in the vocabulary.
@@ -65,7 +65,7 @@ class RbmInputs:
 
     @property
     def vocabulary(self) -> int:
-        """Number of tokens, Robometer's five among them."""
+        """Number of tokens, Robometer's five included."""
         return len(self._tokenizer)
 
     def token(self, text: str) -> int:
@@ -73,7 +73,7 @@ class RbmInputs:
         return int(self._tokenizer.convert_tokens_to_ids(text))
 
     def progress(self, frames: Frames, task: str) -> dict[str, Tensor]:
-        """Return the model's inputs that ask for the progress at each of (T, H, W, 3) uint8 RGB frames."""
+        """Return the model's inputs for the progress at each of T frames (T, H, W, 3) uint8 RGB."""
         return self._encode([_text(PROGRESS_PROMPT.format(task=task)), *_shown(len(frames))], frames)
 
     def _encode(self, content: list[dict[str, str]], frames: Frames) -> dict[str, Tensor]:
@@ -93,9 +93,9 @@ class RbmInputs:
         }
 
     def _sized(self, frames: Frames) -> Frames:
-        """Bring the sides to multiples of a merged patch, which is all the resizing there is.
+        """Resize frames (T, H, W, 3) to sides that are multiples of a merged patch; they are resized nowhere else.
 
-        Pillow does it, as in training: torch's filters give other numbers.
+        It is done by Pillow, as in training, since torch's filters give other values.
         """
         images = self._processor.image_processor
         factor = images.patch_size * images.merge_size

@@ -1,4 +1,4 @@
-"""A Robometer skill as a RewardModel: its sidecar is started, and shown a few frames of each attempt."""
+"""A Robometer skill as a RewardModel, which sends a few frames of each attempt to a sidecar."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from openral_sidecar.settings import SidecarSettings
 from openral_sidecar.skill_sidecar import skill_sidecar
 
 PATIENCE = 10.0
-"""A call may take this many times the manifest's `latency_budget.per_chunk_ms`, which is meant for its own hardware."""
+"""Timeout of a call, in units of the manifest's `latency_budget.per_chunk_ms`, which holds for its own hardware."""
 _log = logging.getLogger(__name__)
 
 
@@ -32,27 +32,27 @@ class RobometerServer(Protocol):
 
     @property
     def description(self) -> Mapping[str, Any]:
-        """What the server said of itself."""
+        """Facts that the server gives of its model, see `RobometerScorer.describe`."""
         ...
 
     def call(self, op: str, data: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Carry out an operation."""
+        """Carry out an operation on the server and return its reply."""
         ...
 
     def close(self) -> None:
-        """End it."""
+        """End the server."""
         ...
 
 
 class RobometerRewardModel:
-    """Asks a server of `openral_reward_monitor.models.robometer.server`."""
+    """Sends frames to a server of `openral_reward_monitor.models.robometer.server`."""
 
     def __init__(self, name: str, server: RobometerServer) -> None:
         """Wrap a server.
 
         Args:
             name: of the skill, for error messages.
-            server: ready to be asked.
+            server: has been started.
         """
         self._name, self._server = name, server
         self._max_frames = int(server.description["max_frames"])
@@ -60,8 +60,8 @@ class RobometerRewardModel:
     def score(self, frames: NDArray[np.uint8], instruction: str) -> RewardScores:
         """Score T frames.
 
-        The model is shown at most eight frames, evenly spread from the first to the last; the scores of frames in
-        between are interpolated.
+        At most eight frames (`MAX_FRAMES`) are sent, evenly spread from the first to the last; the scores of frames
+        between them are interpolated.
         """
         chosen = chosen_frames(len(frames), self._max_frames)
         shown = np.stack([fitted(frames[index]) for index in chosen])
@@ -75,10 +75,7 @@ class RobometerRewardModel:
         )
 
     def close(self) -> None:
-        """Give up what the model holds, such as a server process; it is not asked again.
-
-        A server that was started for this model ends.
-        """
+        """End the server, if it was started for this model; no call follows."""
         self._server.close()
 
 
@@ -107,7 +104,7 @@ def load(package: RSkillPackage, device: str = "cpu") -> RobometerRewardModel:
 
     Raises:
         PolicyError: the sidecar does not start; the text says why.
-        OpenralError: the weights are not there, or not to be used; see `RSkillPackage.checkpoint`.
+        OpenralError: the weights are missing or may not be used; see `RSkillPackage.checkpoint`.
     """
     manifest = package.manifest
     folder = package.checkpoint().absolute()

@@ -1,6 +1,6 @@
-"""Makes the packed checkpoint: NF4 weights, `quantization_metadata.json`, and every other file as it was.
+"""Makes a packed checkpoint: NF4 weights, `quantization_metadata.json`, and all other files unchanged.
 
-It runs in the sidecar's interpreter; `tools/build_robometer_nf4_checkpoint.py` builds that and calls it.
+It runs in the sidecar's interpreter; `tools/build_robometer_nf4_checkpoint.py` installs that and calls this module.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ def pack_folder(
         source: the plain checkpoint: weights, configurations, tokenizer and processor files.
         target: another folder, made if need be; it is a whole checkpoint afterwards.
         min_numel: least number of weights of a layer that is packed.
-        device: what quantises, in torch's words; a GPU takes seconds where a CPU takes minutes.
-        source_repo: where the plain checkpoint is from, for the metadata.
-        source_revision: its commit.
+        device: torch device that quantizes; a GPU takes seconds, a CPU minutes.
+        source_repo: repository of the plain checkpoint, for the metadata.
+        source_revision: its commit, for the metadata.
 
     Raises:
-        PolicyError: the source is no whole checkpoint, or is the target.
+        PolicyError: the source is no complete checkpoint, or is the target.
     """
     ensure_torchvision()
     from openral_reward_monitor.models.robometer.checkpoint import build_skeleton
@@ -69,7 +69,7 @@ def pack_folder(
 
 
 def main() -> int:
-    """Pack what the command line names; 1 when it cannot be."""
+    """Pack the folder that the command line names; return 1 if that fails, else 0."""
     parser = argparse.ArgumentParser(description="Packs a Robometer checkpoint to NF4.")
     parser.add_argument("source", type=Path, help="folder of the bf16 checkpoint")
     parser.add_argument("target", type=Path, help="folder to write")

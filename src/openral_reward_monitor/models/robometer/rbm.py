@@ -1,4 +1,4 @@
-"""The RBM graph: a Qwen3-VL without language head, three small heads, and the names that the released weights have.
+"""The RBM network: a Qwen3-VL without language head, and three small heads, named as in the released weights.
 
 Source of the structure: `robometer/models/rbm.py` and `heads.py` of https://github.com/robometer/robometer (MIT). The
 4-B model built from it has 4,447,004,940 parameters, as its authors count.
@@ -13,12 +13,12 @@ from torch import Tensor, nn
 from transformers import Qwen3VLConfig, Qwen3VLModel
 
 DROPOUT = 0.1
-"""Of the heads, in training; it is a layer of its own, so it counts in the names of the weights."""
+"""Dropout rate of the heads in training; being a layer of its own, it counts in the names of the weights."""
 
 
 @dataclass(frozen=True)
 class RbmLogits:
-    """What the heads say about one sequence with T frames."""
+    """Logits of the heads for one sequence with T frames."""
 
     progress: Tensor
     """(T, bins) float32."""
@@ -42,7 +42,7 @@ class RBM(nn.Module):
         self.model = Qwen3VLModel(config)
         self.progress_head = _head(hidden, progress_bins)
         self.success_head = _head(hidden, 1)
-        # Trained with the others but not asked when an attempt is scored; here so that every weight has its place.
+        # These two are not used in scoring; they are built so that every weight of the checkpoint has a parameter.
         self.preference_head = _head(hidden, 1)
         self.frame_pool_attn = nn.Linear(hidden, 1, bias=False)
         self._progress_token = progress_token
@@ -56,7 +56,7 @@ class RBM(nn.Module):
         Args:
             inputs: of the processor, batch of one: input_ids, attention_mask, pixel_values, image_grid_thw.
         """
-        # Nothing is read after this sequence: kept keys and values would be 0.5 GB of the 4-B model at 8 x 640².
+        # No tokens follow this sequence; a cache of keys and values would take 0.5 GB for the 4-B model at 8 x 640².
         hidden = self.model(**inputs, use_cache=False).last_hidden_state[0]
         frames = hidden[inputs["input_ids"][0] == self._progress_token]
         return RbmLogits(

@@ -1,4 +1,4 @@
-"""The sidecar: frames and words in, progress and success of every frame out.
+"""The server of a Robometer checkpoint, which runs in a sidecar.
 
     python -m openral_reward_monitor.models.robometer.server --checkpoint FOLDER --port 5769
 
@@ -29,13 +29,13 @@ from openral_sidecar.server import serve, server_options
 
 
 def pin_kernels() -> None:
-    """Make the results a function of the inputs: no kernel that sums in an order of its own, no reduced precision.
+    """Make results reproducible bit by bit: allow only deterministic kernels, and no reduced precision.
 
-    Flash and memory-efficient attention stay allowed: their forward passes sum in a fixed order, and the one without
-    them keeps a matrix of all pairs of tokens in float32.
+    Flash and memory-efficient attention stay allowed: their forward passes sum in a fixed order, and attention without
+    them would keep a float32 matrix of all pairs of tokens.
     """
     torch.use_deterministic_algorithms(True)
-    # Else every tensor made without values is filled first: the skeleton's 9 GB too, which are never used.
+    # Else every uninitialized tensor is filled, 9 GB of a network whose parameters are replaced by the checkpoint's.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     torch.backends.cudnn.benchmark = False
     torch.backends.cudnn.allow_tf32 = False
@@ -51,8 +51,8 @@ class RobometerScorer:
 
         Args:
             folder: of the checkpoint.
-            device: in torch's words.
-            quantize: pack plain weights in place; packed ones stay packed either way.
+            device: torch device.
+            quantize: whether plain weights are packed in place; packed ones stay packed either way.
             min_numel: least number of weights of a layer that is packed in place.
 
         Raises:
@@ -71,7 +71,7 @@ class RobometerScorer:
         self._runs = record_parts(self._model.model, CudaGraphs()) if device.startswith("cuda") else []
 
     def describe(self) -> dict[str, Any]:
-        """Return what a client may want to know of the model."""
+        """Return facts about the model for clients: bins, most frames, vocabulary, packed layers, bytes and device."""
         head = self._model.progress_head[-1]
         return {
             "bins": head.out_features,
@@ -100,7 +100,9 @@ class RobometerScorer:
         if not isinstance(task, str) or not task.strip():
             raise SidecarRefused("input", "task must say in words what the attempt is for")
         for run in self._runs:
-            run.call.records = len(frames) == MAX_FRAMES  # an attempt soon has as many, and keeps them
+            run.call.records = (
+                len(frames) == MAX_FRAMES
+            )  # the usual number, since an attempt soon has as many
         logits = self._model(self._inputs.progress(frames, task))
         return {
             "progress": decode_progress(logits.progress.cpu().numpy()),
@@ -109,7 +111,9 @@ class RobometerScorer:
 
 
 def record_parts(model: Any, record: Recorder) -> list[DecoderRun | VisionRun]:
-    """Let Qwen3-VL be replayed but for its first decoder layers, to which what was seen is added; return what does it.
+    """Record the layers of Qwen3-VL as CUDA graphs, and return the recorded parts.
+
+    The first decoder layers are left out, since features of the images are added to their outputs (DeepStack).
 
     Args:
         model: `Qwen3VLModel`, on its device.

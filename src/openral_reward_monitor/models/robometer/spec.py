@@ -1,7 +1,7 @@
 """The environment that Robometer runs in.
 
-torch is asked for by version alone, so uv's own settings say which build of it: `UV_TORCH_BACKEND=auto` (or `cpu`,
-`cu128`...) where wheels come from the network, `UV_FIND_LINKS` where they lie in a folder.
+Only torch's version is pinned; uv's own settings choose its build: `UV_TORCH_BACKEND=auto` (or `cpu`, `cu128`...) for
+wheels from the network, `UV_FIND_LINKS` for those in a folder.
 """
 
 from __future__ import annotations

@@ -199,5 +199,5 @@ def write_result(
 
 
 def run_folder(root: Path, name: str) -> Path:
-    """Return a folder name under `root` from the date and time [s], which need not be new."""
+    """Return the path of a folder under `root`, named by date, time and `name`; it is not created."""
     return root / f"{time.strftime('%Y%m%d-%H%M%S')}-{name}"

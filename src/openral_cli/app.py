@@ -1,4 +1,4 @@
-"""`openral`: the root of the command line, and the one place where its errors become an exit code."""
+"""`openral`: the root of the command line, which turns errors into messages and exit codes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from openral_core.errors import OpenralError, UsageError
 from openral_core.files.output_folder import disk_fault
 
 EXIT_FAILURE, EXIT_USAGE = 1, 2
-"""Exit codes of an error that the user can fix: of words that cannot be taken as they are typed, for which typer has 2
-as well, and of all that fails later, such as a file that is not there."""
+"""Exit codes for errors that the user can fix: 2 for invalid arguments, as typer has it, and 1 for all that fails
+later, such as a missing file."""
 
 app = typer.Typer(
     name="openral",
@@ -49,7 +49,7 @@ def _root(
 
 
 def main() -> None:
-    """Run the command line; an error of openral's own, or of a disk, is one message and an exit code."""
+    """Run the command line. An OpenralError or a disk fault is printed as one message and sets the exit code."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     try:
         app()
@@ -67,8 +67,8 @@ def main() -> None:
 
 
 def _is_of_session(error: ValueError) -> bool:
-    """Whether the environment, or a file that it names, lets no session with the graph be opened."""
-    module = sys.modules.get("ros2_embedded.session_config")  # imported where a session was tried
+    """Return whether the error is an invalid session configuration, from the environment or a file that it names."""
+    module = sys.modules.get("ros2_embedded.session_config")  # it is loaded if a session was opened
     return module is not None and isinstance(error, module.SessionConfigError)
 
 

@@ -1,4 +1,4 @@
-"""What openral needs of a machine, row by row; a failing row carries the command that fixes it."""
+"""Checks of what openral needs on a machine; a failed check has the command that fixes it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from openral_rskill.registry import RSkillPackage, load_package
 from openral_rskill.store.store_folders import skill_folders
 
 MIN_FREE_GB = 2.0
-"""[GB] torch for the CPU, a run's video and a data set of demonstrations."""
+"""[GB] least free disk space: for torch (CPU), a run's video and a data set of demonstrations."""
 _FIRST, _LAST = (3, 10), (3, 13)
 GROUP = "openral.checks"
 """Entry-point group of functions without arguments that return a list of Check."""
@@ -29,11 +29,11 @@ BUILT_IN = {
     "libero": "openral_sim_bridge.backends.libero.health:checks",
     "rendering": "openral_sim_bridge.rendering.opengl_health:checks",
 }
-"""Name -> `module:function`, for parts that have something to say and are no part of the core."""
+"""Name -> `module:function`, for checks of optional parts."""
 
 
 def examine() -> list[Check]:
-    """Run every check. Takes some seconds: rendering is tried in a process of its own."""
+    """Run every check. It takes some seconds, since rendering is tried in a process of its own."""
     checks: list[Callable[[], Check]] = [
         _python,
         _ros,
@@ -48,7 +48,7 @@ def examine() -> list[Check]:
 
 
 def _part(name: str) -> list[Check]:
-    """What a part that is not of the core says of itself."""
+    """Return the checks of an optional part; if they cannot be loaded, a failed one."""
     try:
         checks: list[Check] = load_plugin(GROUP, BUILT_IN, name)()
         return checks
@@ -112,7 +112,7 @@ def _loopback() -> Check:
 
 
 def _node_sockets() -> Check:
-    """Nodes of the embedded runtime find each other by Unix sockets in a folder that belongs to the user alone."""
+    """Check the folder of Unix sockets by which nodes of the embedded runtime connect; only the user may access it."""
     from ros2_embedded.local_links import LocalLinkError, private_folder
     from ros2_embedded.session_config import SessionConfigError, discovery_range, domain_id
 
@@ -152,7 +152,7 @@ def _skills() -> list[Check]:
 
 
 def _far(package: RSkillPackage) -> str:
-    """Say where weights of a hub are; that they were not fetched yet is no fault."""
+    """Return, in words, whether weights of a hub are installed, which is not required; empty for local weights."""
     if (package.manifest.weights_uri or LOCAL).startswith(LOCAL):
         return ""
     return ", weights installed" if package.locked_weights() else ", weights on the hub"

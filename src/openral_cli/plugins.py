@@ -1,4 +1,4 @@
-"""Verbs that other packages add to `openral`, imported when they are asked for.
+"""Verbs that other packages add to `openral`; their modules are imported when they are needed.
 
 An entry point of the group `openral.cli` has the verb as its name and `module:object` as its value, where the
 object is a typer app (a group of verbs) or a function (one verb). `openral --help` imports those modules for
@@ -27,15 +27,15 @@ PANELS = {
 """Groups of verbs in `openral --help`, in order; those of other plug-ins come last."""
 OTHERS = "Of other packages"
 WHOLE = 1000
-"""Characters of the one-line help of a verb; none is longer."""
+"""Most characters of the short help of a verb, more than any has."""
 _log = logging.getLogger(__name__)
 
 
 class _PlainGroup(TyperGroup):
-    """A group whose help has the whole first sentence about each of its verbs, in as many lines as it takes."""
+    """A group whose help shows the whole first sentence of each verb, wrapped instead of cut."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the verbs and what they do."""
+        """Write the verbs with their short help."""
         verbs = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         rows = [(name, verb.get_short_help_str(WHOLE)) for name, verb in verbs if verb and not verb.hidden]
         with formatter.section("Commands"):
@@ -96,7 +96,7 @@ def command_of(target: Any, name: str) -> Any:
 
 
 def in_its_panel(command: Any, name: str) -> Any:
-    """Say under which headline of the help a command stands."""
+    """Return a command with the panel of the help in which it is listed; None stays None."""
     if command is not None:
         command.rich_help_panel = next((panel for panel, names in PANELS.items() if name in names), OTHERS)
     return command

@@ -1,4 +1,4 @@
-"""The operator's page: what a deployment does, in a browser, and a stop that is always in reach.
+"""The operator's page: shows a deployment in a browser, with an emergency stop that is always in view.
 
-`live/` is what is known of a deployment, `page/` shows it, `ros/` listens and speaks; `access` decides who may look.
+`live/` holds the state of a deployment, `page/` shows it, `ros/` has the nodes, and `access` controls who may use it.
 """

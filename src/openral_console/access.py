@@ -1,8 +1,8 @@
-"""Access control of the console: every request and every websocket passes here before anything else sees it (ASGI).
+"""Access control of the console: an ASGI application that every request and websocket passes first.
 
-A page of another site cannot use an operator's cookie: websockets and everything that is not a plain GET must come
-from the console's own origin, and on loopback the Host header must be a name of loopback, which a name of somebody
-else's that leads to this machine is not.
+A page of another site cannot use an operator's cookie: websockets and requests other than GET must come from the
+console's own origin, and on loopback the Host header must be a name of loopback, which excludes foreign names that
+resolve to this machine (DNS rebinding).
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from openral_console.sign_in_queue import SignInQueue
 from openral_core.loopback import is_loopback
 
 REFUSED_DELAY_S = 1.0
-"""[s] that a wrong password costs the place that it comes from, one after the other."""
+"""[s] by which a wrong password delays further tries from the same place; see `sign_in_queue`."""
 TOO_MANY = "Others try this name from your address; wait some seconds."
 MAX_FORM = 4096
-"""[bytes] of the form with name and password."""
+"""[bytes] greatest size of the form with name and password."""
 OPERATOR = "openral.operator"
-"""Key of the scope under which the application finds the operator's name."""
+"""Key of the ASGI scope that holds the operator's name."""
 NO_TOKEN = "This address lacks the token. Open the one that `openral console` printed.\n"
 WRONG_TOKEN = (
     "The token of this address is another console's. Open the address that `openral console` printed now.\n"
@@ -40,14 +40,14 @@ _POLICY = (
     "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; connect-src 'self' {stop}; "
     "frame-ancestors 'none'; base-uri 'self'; form-action 'self'"
 )
-"""Nothing is loaded from elsewhere; what the page calls beside its own server is the stop."""
+"""Content security policy: pages load nothing from elsewhere, and call only their own server and the stop's."""
 
 LOGIN_PAGE = Path(__file__).parent / "assets" / "login.html"
-"""Without script; a comment stands where words go."""
+"""Page for signing in, without a script; a comment marks where a message is inserted."""
 
 
 class Access:
-    """Lets operators in and says to the application who they are."""
+    """Admits operators, and passes their names to the application in the scope."""
 
     def __init__(
         self,
@@ -58,15 +58,15 @@ class Access:
         local_name: str,
         log: Callable[[str, str], object],
     ) -> None:
-        """Stand before an application.
+        """Wrap an application.
 
         Args:
-            app: what is behind.
+            app: gets the admitted connections.
             sessions: signs the cookies.
             options: where it listens.
             passwords: of the operators; empty: the token is asked for.
-            local_name: who comes with the token.
-            log: takes who did what.
+            local_name: name of an operator who is admitted by the token.
+            log: records signing in.
         """
         self.app = app  # NiceGUI follows attributes of this name from the server to its own application
         self._sessions, self._options, self._passwords = sessions, options, passwords
@@ -120,7 +120,7 @@ class Access:
         return ""
 
     async def _admit(self, scope: Scope, receive: Receive, fault: str) -> Response:
-        """Answer somebody without a cookie."""
+        """Answer a request without a valid cookie."""
         if fault:
             return PlainTextResponse(f"refused: {fault}\n", status_code=403)
         if self._passwords:
@@ -148,7 +148,7 @@ class Access:
         return _login_page("Name or password is wrong.", 401)
 
     def _welcome(self, name: str, scope: Scope) -> Response:
-        """Set the cookie, and lead to the address without the token, which stays out of the history."""
+        """Set the cookie, and redirect to the address without the token, so that the history does not keep it."""
         self._log(name, f"opened the console, from {_client(scope)}")
         response = RedirectResponse("/", status_code=303)
         response.set_cookie(

@@ -1,4 +1,4 @@
-"""What operators did, and who: one line in the node's log and one in a file that only this user can read."""
+"""Logs the operators' actions: a line in the node's log, and one in a file that only this user can read."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 from openral_core.files.output_folder import check_folder, make_private
 
 STOPS = {"/stop": "pressed stop", "/stop-all": "pressed stop for all deployments"}
-"""What the page calls for the stop of this deployment and of all in its domain, and how it is noted."""
+"""Paths of the stop of this deployment, and of all in its domain -> words for the log."""
 
 
 class ActionLog:
-    """Keeps what was done. May be used from any thread."""
+    """Records actions. May be used from any thread."""
 
     def __init__(self, path: Path, say: Callable[[str], object]) -> None:
         """Append to a file.
@@ -32,7 +32,7 @@ class ActionLog:
         self._lock = threading.Lock()
 
     def __call__(self, who: str, what: str, fault: str = "") -> None:
-        """Note an action, and why it was in vain, if it was; a disk that fails costs the line in the file alone."""
+        """Record an action, and why it failed (empty: it did not); if the file cannot be written, only in the log."""
         what = f"{what}, in vain: {fault}" if fault else what
         line = json.dumps({"wall_time": round(time.time(), 3), "who": who, "did": what}, ensure_ascii=False)
         with self._lock:

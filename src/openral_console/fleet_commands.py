@@ -9,7 +9,7 @@ import typer
 from openral_core.cli import numbers
 
 NOBODY = 2
-"""Exit code where no deployment was found, or none of those that were named."""
+"""Exit code if no deployment was found, or none of those that were named."""
 app = typer.Typer(no_args_is_help=True, help="All deployments of this ROS domain, each in its namespace.")
 Names = Annotated[list[str] | None, typer.Argument(help="Namespaces, such as /arm2; none: all.")]
 Search = Annotated[

@@ -1,4 +1,4 @@
-"""Sockets and the server on them, for the console and for the page of a finished run."""
+"""Listening sockets and the HTTP server, for the console and for the page of a finished run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Server(uvicorn.Server):
-    """Ends at a signal by returning, so that what was opened can be closed."""
+    """A server that returns at a signal, so that the caller can close what it opened."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -36,7 +36,7 @@ class _Server(uvicorn.Server):
 
 
 def url_of(options: ListenOptions, sessions: Sessions) -> str:
-    """Return what an operator opens, with the token where it is asked for."""
+    """Return the URL of the page, with the token if one is required."""
     # All addresses of this machine are none that could be opened elsewhere; its name may be one.
     host = socket.gethostname() if options.address in ("0.0.0.0", "::") else options.address
     host = f"[{host}]" if ":" in host else host
@@ -64,9 +64,9 @@ def listen(options: ListenOptions, port: int, option: str) -> socket.socket:
     """Return a socket that listens at the address of the options.
 
     Args:
-        options: whose address counts.
-        port: 0: a free one.
-        option: which names the port on the command line, for the error.
+        options: give the address.
+        port: port; 0: a free one.
+        option: option of the command line that sets the port, for the error.
 
     Raises:
         InstallationError: the port is taken.

@@ -1,4 +1,4 @@
-"""Where the console listens, and what that demands."""
+"""Address of the console, and the protection that it requires."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from openral_core.loopback import is_loopback
 
 DEFAULT_PORT = 8420
 MIN_PASSWORD = 12
-"""Characters; a shorter one could be guessed."""
+"""Least number of characters of a password; a shorter one could be guessed."""
 
 
 @dataclass(frozen=True)
 class ListenOptions:
-    """An address with what protects it."""
+    """An address with its certificate and passwords."""
 
     address: str = "127.0.0.1"
     port: int = DEFAULT_PORT
-    """0: a free one."""
+    """Port of the page; 0: a free one."""
     stop_port: int = 0
-    """Of the process that serves the stop; 0: a free one."""
+    """Port of the process that serves the stop; 0: a free one."""
     certificate: Path | None = None
     """PEM of the server's certificate, with its chain."""
     key: Path | None = None
@@ -33,11 +33,11 @@ class ListenOptions:
     passwords: Path | None = None
     """File with a line `name:password` for each operator, readable by its owner alone."""
     or_free: bool = False
-    """Listen on a free port where `port` is taken, as by the console of another deployment."""
+    """Whether a free port is used if `port` is taken, for example by the console of another deployment."""
 
     @property
     def loopback(self) -> bool:
-        """Whether only this machine reaches it."""
+        """Whether only this machine can reach the address."""
         return is_loopback(self.address)
 
     @property
@@ -46,11 +46,11 @@ class ListenOptions:
         return "https" if self.certificate else "http"
 
     def check(self) -> None:
-        """See that whoever reaches the address must know something, and that nobody can listen on the way.
+        """Check that an address beyond loopback has passwords and encryption.
 
         Raises:
             UsageError: a protection is missing; the text names it.
-            InstallationError: a file is.
+            InstallationError: a file is missing or invalid.
         """
         if bool(self.certificate) != bool(self.key):
             raise UsageError("--certificate and --key belong together; name both, or neither")
@@ -66,7 +66,7 @@ class ListenOptions:
             _check_pair(self.certificate, self.key)
 
     def warning(self) -> str:
-        """Return what is to be said of a certificate that ended, or will within thirty days; empty: nothing."""
+        """Return a warning if the certificate has expired or will within thirty days, else an empty text."""
         if self.certificate is None:
             return ""
         try:
@@ -81,7 +81,11 @@ class ListenOptions:
 
 
 def _check_pair(certificate: Path, key: Path) -> None:
-    """See that a server could prove by these files who it is, and that nobody else could."""
+    """Check that certificate and key are valid, fit together, and that not every user can read the key.
+
+    Raises:
+        InstallationError: they are not; the text names the file.
+    """
     if key.stat().st_mode & stat.S_IRWXO:
         raise InstallationError(f"--key {key}: every user of this machine can read it; chmod 600 {key}")
 
@@ -106,10 +110,10 @@ def _check_pair(certificate: Path, key: Path) -> None:
 
 
 def read_passwords(path: Path) -> dict[str, str]:
-    """Return password by name.
+    """Return the passwords by operator's name.
 
     Raises:
-        InstallationError: others can read the file, or a line is none; the text names it.
+        InstallationError: others can read the file, or a line is malformed; the text names it.
     """
     try:
         mode, lines = path.stat().st_mode, path.read_text(encoding="utf-8").splitlines()
@@ -137,6 +141,6 @@ def read_passwords(path: Path) -> dict[str, str]:
 
 
 def is_password(passwords: dict[str, str], name: str, given: str) -> bool:
-    """Whether a password is the one of a name; as slow for a name that nobody has."""
+    """Return whether a password is the one of a name; an unknown name takes the same time."""
     same = hmac.compare_digest(passwords.get(name, "").encode(), given.encode())
     return same and name in passwords

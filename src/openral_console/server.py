@@ -46,11 +46,11 @@ class ConsoleServer:
         """Bind, and prepare the application.
 
         Args:
-            deployment: what is shown.
-            controls: what operators may ask for.
-            manual_control: by which they move the arm by hand.
-            options: where to listen.
-            actions_file: gets who did what; None: a file beside the address.
+            deployment: state that the pages show.
+            controls: commands of operators.
+            manual_control: teleoperation of the arm.
+            options: address and protection.
+            actions_file: for the operators' actions; None: a file beside that of the address.
             say: takes lines for the log.
             namespace: of the deployment.
             open_space_mouse: opens the SpaceMouse that may move the arm, too; None: there is none.
@@ -101,7 +101,7 @@ class ConsoleServer:
         return run_folder() / f"console-{self.options.port}.url"
 
     def run(self) -> None:
-        """Serve until the process is told to end."""
+        """Serve until the process is stopped."""
         assert self._stop_socket is not None
         stopper = StopProcess(
             self._stop_socket, self.sessions, self.options, self.actions.path, self._say, self._namespace

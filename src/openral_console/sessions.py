@@ -1,6 +1,6 @@
-"""Who may use the console: a token in the address for this machine, name and password from elsewhere, then a cookie.
+"""Authentication: a token in the address on this machine, name and password from elsewhere, and then a cookie.
 
-Cookies are signed and not stored, so that the process that serves the stop can check them, too, given the same key.
+Cookies are signed and not stored, so that the process that serves the stop can check them with the same key.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass
 
 LIFETIME_S = 12 * 3600.0
-"""[s] a cookie is taken: a working day."""
+"""[s] for which a cookie is valid: a working day."""
 PAGE, STOP = "page", "stop"
 """What a signed name is good for: everything; the stop alone, which the page's script sends, and which works for as
 long as the console runs, however long the page is open."""

@@ -1,1 +1,1 @@
-"""`openral deploy` and `openral demo`: start a deployment, give it a mission, report what came of it."""
+"""`openral deploy` and `openral demo`: start a deployment, give it a mission, and report the outcome."""

@@ -157,17 +157,17 @@ def demo(
 
 
 def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verbose: bool) -> int:
-    """Run a deployment and say what became of it.
+    """Run a simulated deployment and print its outcome.
 
     Args:
         arguments: of `deploy_sim.launch.py`, without `run_dir`.
         folder: of the run; must not hold one already.
-        video: write the film.
-        verbose: show all output.
+        video: whether the film is rendered.
+        verbose: whether all output of the nodes is shown.
 
     Returns:
-        0 when every task was done, the simulator agrees, and what was to be recorded was, else 1; 130 after Ctrl-C
-        without a mission; 143 after SIGTERM, whatever became of it.
+        0 if every task was done, the simulator agrees and the recording is in order, else 1; 130 after Ctrl-C without a
+        mission; 143 after SIGTERM, with any outcome.
 
     Raises:
         OpenralError: the scene is wrong, or the folder holds a run or cannot be written.
@@ -202,7 +202,7 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
         console.print(
             f"[red]the launch ended with code {code}[/red]; see {folder / LAUNCH_LOG}", soft_wrap=True
         )
-    if video and ended_by != signal.SIGTERM:  # who sends that waits for some seconds
+    if video and ended_by != signal.SIGTERM:  # whoever sends SIGTERM waits for some seconds only
         _film(console, folder, scene)
     recorded = recording is None or recording.report(console)
     if (folder / REPORT_FILE).is_file():
@@ -214,7 +214,7 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
 
 
 def _film(console: Console, folder: Path, scene: Any) -> None:
-    """Render the film; a run that cannot be filmed is still a run."""
+    """Render the film; if that fails, only print why."""
     from openral_cli.deploy.mission_video import write_film
 
     if not console.is_terminal:  # where no bar is drawn

@@ -1,4 +1,4 @@
-"""Following a deployment: what its reasoner decides, and what is wrong, as it happens."""
+"""Follows a running deployment, and prints the reasoner's decisions and the nodes' warnings and errors."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from openral_core.process.launched_deployment import LAUNCH_LOG, is_trouble, run
 
 POLL_S = 0.1
 SIGNALLED = 128
-"""Exit code of a process that a signal ended, less the signal's number, as shells have it."""
+"""Exit code of a process that a signal ended, minus the signal's number, as in shells."""
 WALL_S = 1e8
-"""[s] a clock that shows more is the wall's, as in front of a real arm; a simulated world's begins at 0."""
+"""[s] least time of a wall clock, which a real arm has; a simulated world's clock begins at 0."""
 
 
 def follow(
     console: Console, file: str, arguments: Mapping[str, str], folder: Path, verbose: bool
 ) -> tuple[int, int]:
-    """Run a deployment to its end, and show what happens.
+    """Run a deployment to its end, and print its steps, warnings and errors.
 
     Args:
-        console: shows it.
+        console: for the output.
         file: name of the launch file.
         arguments: of the launch file.
         folder: of the run.
-        verbose: show every line of every node.
+        verbose: whether every line of every node is printed.
 
     Returns:
-        The signal that ended it, SIGINT (Ctrl-C) or SIGTERM (as of systemd or docker), 0 where none did; and the
+        The number of the signal that ended it, SIGINT (Ctrl-C) or SIGTERM (from systemd or docker), or 0; and the
         launch's exit code.
     """
 
     def on_line(line: str) -> None:
-        # A process that Ctrl-C meets while Python still starts says so by a traceback.
+        # A process that gets Ctrl-C while Python is still starting prints a traceback, which is no fault.
         trouble = is_trouble(line) and not (ended_by and "Traceback" in line)
         if verbose or trouble or is_announcement(line):
             style = "yellow" if trouble and not verbose else ""
@@ -73,7 +73,7 @@ def follow(
 
 @contextlib.contextmanager
 def _interrupted_by_sigterm() -> Iterator[list[int]]:
-    """Make SIGTERM do what Ctrl-C does, once; the list is then what came. Further ones wait for the end of it."""
+    """Raise KeyboardInterrupt at the first SIGTERM, and ignore later ones; yield a list that gets each one's number."""
     came: list[int] = []
 
     def handle(number: int, frame: FrameType | None) -> None:
@@ -89,7 +89,7 @@ def _interrupted_by_sigterm() -> Iterator[list[int]]:
 
 
 def _show_steps(console: Console, status: Status, folder: Path, shown: int) -> int:
-    """Show what the reasoner has written since: readings in the status line, all else as lines."""
+    """Show the reasoner's steps from number `shown` on, readings in the status line; return the number of all steps."""
     from openral_core.mission_record import KIND_WIDTH, load_steps
 
     steps = load_steps(folder)
@@ -98,7 +98,7 @@ def _show_steps(console: Console, status: Status, folder: Path, shown: int) -> i
         stamp = f"{step.stamp_s - begin_s:6.1f} s"
         if step.kind == "reading":
             status.update(escape(f"{stamp}  {step.text}: {step.reason}"))
-        elif step.kind != "verdict":  # what follows from a verdict repeats its reason
+        elif step.kind != "verdict":  # the step after a verdict repeats its reason
             words = f"{step.kind:<{KIND_WIDTH}}[/bold] {escape(step.reason)}"
             console.print(f"[dim]{stamp}[/dim]  [bold]{words}", soft_wrap=True)
         if step.kind == "mission":

@@ -1,4 +1,4 @@
-"""A disk that gets full while a deployment runs, which then cannot write that it is."""
+"""Detects that the disk of a run's folder is full, which the nodes then cannot write to its log."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from openral_core.files.output_folder import PROBE_BYTES
 
 
 class DiskWatch:
-    """Looks at the disk of a run's folder: on a full one the lines of nodes and of the mission are lost."""
+    """Checks the free space of a run's disk, since lines of the nodes and the mission are lost on a full one."""
 
     def __init__(self, folder: Path) -> None:
         """Take the folder of the run."""
         self._folder = folder
         self.was_full = False
-        """Whether it was full at a look."""
+        """Whether it was full at some check."""
 
     def look(self) -> str:
-        """Return what is to be said, the first time that the disk is full; else nothing."""
+        """Return a message at the first check that finds the disk full, else an empty text."""
         if self.was_full or shutil.disk_usage(self._folder).free >= PROBE_BYTES:
             return ""
         self.was_full = True

@@ -1,4 +1,4 @@
-"""The nodes of a deployment as its launch files start them, beside whatever moves the arm."""
+"""The nodes of a deployment as its launch files start them, apart from the bridge, which moves the arm."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from openral_rskill.registry import resolve
 from openral_sidecar.settings import SidecarSettings
 
 Values = dict[str, str]
-"""Arguments of a launch file as they were given."""
+"""Values of a launch file's arguments, by name."""
 Common = dict[str, Any]
 """Parameters that several nodes share."""
 Entities = list[Any]
 ASK_PATIENCE_S = 60.0
-"""[s] the operator has to answer a question of the reasoner."""
+"""[s] that the operator has for the answer to a question of the reasoner."""
 COMEBACK_PATIENCE_S = 30.0
-"""[s] that a task waits for its policy node to begin loading again, which takes Python's imports on a busy machine."""
+"""[s] that a task waits for its restarted policy node to begin loading: Python's imports on a busy machine."""
 MISSPELT = 0.8
-"""difflib's ratio of two words, 0..1, from which on one is taken for a misspelt other. `errors.nearest` guesses more
-freely, and would take a `use_rviz` of a launch file that includes ours for `rviz`."""
+"""Least ratio of difflib (0..1) of an unknown argument and a known one for it to count as misspelt. `errors.nearest`
+has a lower limit, and would take `use_rviz`, an argument of a launch file that includes this one, for `rviz`."""
 RESTARTS = 3
-"""How often a node that broke down is started again."""
+"""Most restarts of a node after failures."""
 SIGTERM_AFTER_S = "12"
-"""[s] that a node has to end after SIGINT, which on a busy machine is more than launch's five; less than the fifteen
-that `openral deploy sim` gives the launch."""
+"""[s] that a node has to end after SIGINT: more than launch's default of 5, which a busy machine may exceed, and less
+than the 15 that `openral deploy sim` gives the launch."""
 
 
 def _switch(name: str, default: str, description: str) -> DeclareLaunchArgument:
@@ -95,24 +95,27 @@ SHARED_ARGUMENTS = [
     ),
     DeclareLaunchArgument("log_level", default_value="info", description="debug, info, warn, error or fatal"),
 ]
-"""Of every launch file of a deployment, but for the scene."""
+"""Arguments of every launch file of a deployment, except the scene."""
 
 
 def deployment(
     context: Any, arguments: list[Any], bridge: Callable[[Values, Common], Any], *, use_sim_time: bool
 ) -> Entities:
-    """Return the nodes that a scene asks for.
+    """Return the nodes that a scene needs.
 
     Args:
         context: of the launch.
         arguments: of the launch file.
         bridge: returns the node that moves the arm.
-        use_sim_time: the nodes follow `/clock`, which a simulated world publishes and a real arm does not.
+        use_sim_time: whether the nodes follow `/clock`, which a simulated world publishes and a real arm does not.
+
+    Raises:
+        RuntimeError: an argument or the scene is invalid, or the namespace has a deployment already.
     """
     values = {argument.name: LaunchConfiguration(argument.name).perform(context) for argument in arguments}
     _check_names(context.launch_configurations, values)
     values["namespace"] = _namespace(values["namespace"])
-    if is_taken(values["namespace"]):  # its nodes would hear what the new reasoner says
+    if is_taken(values["namespace"]):  # its nodes would receive the new reasoner's goals
         raise RuntimeError(f"namespace:={values['namespace']}: {ANOTHER}")
     if values["run_dir"]:  # nodes name files of it by URIs, which have no relative form
         values["run_dir"] = str(Path(values["run_dir"]).expanduser().absolute())
@@ -146,7 +149,7 @@ def deployment(
 
 
 def policy(skill: str, values: Values, common: Common, left: int = RESTARTS) -> Any:
-    """One skill. While it is away the arm holds, and the decision is the reasoner's."""
+    """Return the policy node of one skill. While it is down the arm holds, and the reasoner decides what follows."""
     parameters = {
         **hosted(skill, values, common),
         "lockstep": values.get("mode") == "lockstep",
@@ -158,7 +161,7 @@ def policy(skill: str, values: Values, common: Common, left: int = RESTARTS) -> 
 
 
 def motions(values: Values, common: Common, left: int = RESTARTS) -> Any:
-    """The analytic motions of the scene, all in one node."""
+    """Return the node with all analytic motions of the scene."""
     parameters = {**common, "lockstep": values.get("mode") == "lockstep"}
     who = "the node of the motions"
     on_exit = again(who, partial(motions, values, common), left, without(who))
@@ -166,14 +169,14 @@ def motions(values: Values, common: Common, left: int = RESTARTS) -> Any:
 
 
 def cameras(values: Values, common: Common, left: int = RESTARTS) -> Any:
-    """The real cameras of the scene. Without them goals of skills that look end as stale."""
+    """Return the bridge of the scene's real cameras. Without it goals of skills that need images end as stale."""
     who = "the camera bridge"
     on_exit = again(who, partial(cameras, values, common), left, without(who))
     return node("camera_bridge", values, dict(common), on_exit)
 
 
 def locator(values: Values, common: Common, left: int = RESTARTS) -> Any:
-    """Where things are, for whoever asks; nothing waits for it."""
+    """Return the locator, which no other node waits for."""
     parameters = {
         **hosted("", values, common),
         "sim_positions": values.get("sim_positions") == "true",
@@ -184,7 +187,7 @@ def locator(values: Values, common: Common, left: int = RESTARTS) -> Any:
 
 
 def console(values: Values, common: Common, left: int = RESTARTS) -> Any:
-    """The operator's page; nothing waits for it."""
+    """Return the node of the operator's page, which no other node waits for."""
     parameters = {**common, "space_mouse": values["space_mouse"] == "true"}
     if values["console_port"]:
         parameters["port"] = int(values["console_port"])
@@ -195,14 +198,14 @@ def console(values: Values, common: Common, left: int = RESTARTS) -> Any:
 
 
 def markers(values: Values, common: Common, left: int = RESTARTS) -> Any:
-    """What is planned and said, for viewers; nothing waits for it."""
+    """Return the node that publishes markers for viewers, which no other node waits for."""
     who = "the node of the markers"
     on_exit = again(who, partial(markers, values, common), left, without(who))
     return node("markers", values, dict(common), on_exit)
 
 
 def rviz(scene: DeployScene, values: Values) -> Any:
-    """RViz with a layout of the scene, which lies in the run's folder or in a temporary one."""
+    """Return RViz with a layout of the scene, which is written into the run's folder or a temporary one."""
     folder = values["run_dir"] or tempfile.mkdtemp(prefix="openral-rviz-")
     layout = Path(folder) / "view.rviz"
     layout.parent.mkdir(parents=True, exist_ok=True)
@@ -211,7 +214,11 @@ def rviz(scene: DeployScene, values: Values) -> Any:
 
 
 def recorder(values: Values, common: Common, left: int = RESTARTS) -> Any:
-    """Writes down what happens; nothing waits for it."""
+    """Return the recorder, which no other node waits for.
+
+    Raises:
+        RuntimeError: a package that it needs is not installed.
+    """
     missing = [name for name in ("av", "pyarrow") if find_spec(name) is None]
     if missing:
         what = f"{missing[0]} is not installed: pip install 'openral[train]'"
@@ -224,7 +231,7 @@ def recorder(values: Values, common: Common, left: int = RESTARTS) -> Any:
 
 
 def monitor(skill: str, values: Values, common: Common, left: int = RESTARTS) -> Any:
-    """The reward monitor. It is advisory: while it is away, tasks can only end unverified."""
+    """Return the reward monitor. It is advisory: while it is down, tasks can only end unverified."""
     parameters = hosted(skill, values, common)
     who = "the reward monitor"
     on_exit = again(who, partial(monitor, skill, values, common), left, without(who))
@@ -242,7 +249,7 @@ def hosted(skill: str, values: Values, common: Common) -> dict[str, Any]:
 
 
 def reasoner(mission: str, watched: bool, values: Values, common: Common, left: int = RESTARTS) -> Any:
-    """The mission's keeper; when it ends, the launch ends. After a breakdown it takes its mission up again."""
+    """Return the reasoner; the launch ends when it ends. After a failure it is restarted and resumes its mission."""
     exit_when_done = values["exit_when_done"] == "true"
     parameters = {
         **common,
@@ -250,13 +257,13 @@ def reasoner(mission: str, watched: bool, values: Values, common: Common, left: 
         "exit_when_done": exit_when_done,
         "await_monitor": watched,
         "memory_file": text(values["memory_file"]),
-        # Who keeps a deployment running is there to be asked; a mission of its own ends by itself.
+        # Only a deployment that is kept running is assumed to have an operator who can answer.
         "director.ask_patience_s": 0.0 if exit_when_done else ASK_PATIENCE_S,
         # A skill may take this long to load; one that cannot be loaded ends the launch by itself.
         "director.palette_patience_s": SidecarSettings().boot_timeout_s,
         "director.comeback_patience_s": COMEBACK_PATIENCE_S,
     }
-    left = left if values["run_dir"] else 0  # it would have nothing to go on with
+    left = left if values["run_dir"] else 0  # without a record it cannot resume its mission
     start = partial(reasoner, mission, watched, values, common)
     failed = Shutdown(reason="the reasoner failed, see its last lines")
     done = Shutdown(reason=MISSION_ENDED)
@@ -271,13 +278,13 @@ def node(
     name: str | None = None,
     namespace: str | None = None,
 ) -> Any:
-    """Return one of openral's nodes; it configures and activates itself.
+    """Return the launch action of one of openral's nodes, which configures and activates itself.
 
     Args:
         executable: of the package openral.
         values: arguments of the launch file.
         parameters: of the node.
-        on_exit: what happens when it ends.
+        on_exit: launch actions, or a function that returns them, for when it ends.
         name: of the node; None: it keeps its own.
         namespace: of the node; None: that of the deployment.
     """
@@ -297,7 +304,7 @@ def node(
 
 
 def _check_names(given: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse an argument that is nearly one of ours; others may belong to a launch file that includes ours."""
+    """Refuse an argument that seems a misspelt one; others may be of a launch file that includes this one."""
     for name in set(given) - set(known):
         if meant := get_close_matches(name, known, 1, MISSPELT):
             raise RuntimeError(f"{name}:= is no argument; did you mean {meant[0]}:=?")
@@ -311,21 +318,23 @@ def _namespace(given: str) -> str:
 
 
 def text(value: str) -> Any:
-    """A parameter that stays a string even if it looks like a number."""
+    """Return a parameter value that stays a string even if it looks like a number."""
     return ParameterValue(value, value_type=str)
 
 
 def again(
     who: str, start: Callable[[int], Any], left: int, lost: Any, done: Any = None
 ) -> Callable[..., Any]:
-    """Return the reaction to the end of a node: after a bug or a signal it is started again, so often at most.
+    """Return the reaction to the end of a node: after a failure or a signal it is started again, at most `left` times.
+
+    A node that exits with EXIT_UNFIT ends the launch.
 
     Args:
-        who: what the node is, for the log.
-        start: called with the number of restarts that are then left, returns the node.
-        left: how often it may be started again.
-        lost: what happens when it may not.
-        done: what happens when it ended by itself; None: nothing.
+        who: name of the node for the log.
+        start: returns the node; called with the number of restarts that are then left.
+        left: number of restarts.
+        lost: launch action after a failure if no restart is left.
+        done: launch action if the node exits with 0; None: there is none.
     """
 
     def react(event: Any, context: Any) -> Any:
@@ -347,5 +356,5 @@ def again(
 
 
 def without(who: str) -> Any:
-    """The deployment goes on without a node, and says so."""
+    """Return the launch action that logs that the deployment continues without a node."""
     return LogInfo(msg=f"{who} broke down {RESTARTS + 1} times; {GOES_ON_WITHOUT}")

@@ -1,4 +1,4 @@
-"""The film of a run: its recorded states drawn again, larger and nicer than what the policy saw."""
+"""The film of a run: its recorded states are rendered again, larger than the policy's images."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ SIZE = 480
 """[px] of the square picture."""
 FPS = 20
 LOOKS = {"fast_goals": "film_goals", "published": "film_goals"}
-"""Look of a scene -> that of its film; absent: `film`, without goal markers."""
+"""Render profile of a scene -> that of its film; for others it is `film`, which has no goal markers."""
 MARGIN_S = 0.6
 """[s] shown before the first motion and after the last."""
 GIF_FPS = 10
 GIF_MAX_BYTES = 4_000_000
 SHOWN_S = 1.5
-"""[s] for which a disturbance is told."""
+"""[s] for which a disturbance is named in the film."""
 MAX_FRAMES = 2400
-"""Two minutes; of longer runs the film shows the beginning."""
+"""Most frames of a film, two minutes; of longer runs it shows the beginning."""
 
 
 def write_film(
@@ -44,7 +44,7 @@ def write_film(
     Args:
         run_dir: folder with `truth.npz`, `mission.json` and `mission.jsonl`.
         scene: that was run; its first camera is the point of view.
-        on_frame: told the number of the frame and how many there will be.
+        on_frame: called after each frame with its number, from 1, and the number of all frames.
 
     Raises:
         NotFoundError: a part of the record is missing.
@@ -107,7 +107,7 @@ def film_frames(
 def panel_state(
     mission: RecordedMission, steps: Sequence[RecordedStep], stamp_s: float, held: bool
 ) -> PanelState:
-    """Return what was known at one instant, from the reasoner's steps up to it."""
+    """Return the state of the film's panel at a stamp [s], from the reasoner's steps up to it."""
     past = [step for step in steps if step.stamp_s <= stamp_s]
     states = dict.fromkeys(range(len(mission.tasks)), "pending")
     attempt: list[tuple[float, float, float]] = []
@@ -127,15 +127,17 @@ def panel_state(
 
 
 def _disturbance(truth: Arrays, stamp_s: float) -> str:
-    """Return what was done to the world within `SHOWN_S` before an instant; empty: nothing."""
+    """Return the newest disturbance of the last `SHOWN_S` before a stamp [s], in words; empty: there is none."""
     since = stamp_s - truth["disturbed_stamp_s"]
     just = np.flatnonzero((since >= 0.0) & (since <= SHOWN_S))
     return f"disturbed: {truth['disturbed'][just[-1]]}" if len(just) else ""
 
 
 def _filmed_rows(truth: Arrays, steps: Sequence[RecordedStep]) -> range:
-    """The rows of the film: FPS a second, from shortly before the first motion until shortly after the last, and after
-    the reasoner's last step."""
+    """Return the rows of the record that the film shows, `FPS` of them a second.
+
+    They begin `MARGIN_S` before the first motion, and end as long after the last motion or the reasoner's last step.
+    """
     end_s = steps[-1].stamp_s if steps else 0.0
     rate = float(truth["control_hz"])
     moving = np.flatnonzero(~truth["held"])

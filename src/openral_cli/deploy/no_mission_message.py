@@ -1,4 +1,4 @@
-"""Why a deployment came to no mission, in words for its operator."""
+"""Tells the operator why a deployment ended without a mission."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from openral_cli.deploy.follow import SIGNALLED
 from openral_core.process.launched_deployment import LAUNCH_LOG
 
 _REFUSED = re.compile(r"\[launch\]: caught exception in launch \([^)]*\): (.+)", re.IGNORECASE)
-"""What launch says, in ROS 2 and in ours, where a launch file refuses what it was asked for."""
+"""Matches launch's line, in ROS 2 and in ros2_embedded, when a launch file raises an error, with its text."""
 
 _FATAL = re.compile(r"\[FATAL\] (?:\[[^\]]*\] ?)*:? ?(.+)")
-"""What a node says last that ends the deployment."""
+"""Matches the fatal line of a node that ends the deployment, with its text."""
 
 
 def tell_no_mission(console: Console, folder: Path, code: int, *, ended_by: int) -> int:
-    """Say why there was none; return the command's exit code.
+    """Print why there was no mission; return the command's exit code.
 
     Args:
-        console: shows it.
+        console: for the output.
         folder: of the run, with the launch's log.
         code: that the launch ended with.
-        ended_by: number of the signal that ended it; 0: none did.
+        ended_by: number of the signal that ended it; 0: no signal did.
     """
     log = folder / LAUNCH_LOG
     why = f"the launch ended with code {code} before one began"

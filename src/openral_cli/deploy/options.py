@@ -9,7 +9,7 @@ import typer
 
 
 def _not_empty(mission: str | None) -> str | None:
-    """Refuse words that are none, such as those of a variable that nobody has set: the scene's own would be done."""
+    """Refuse an empty mission, as from an unset shell variable, for which the scene's own would be run."""
     if mission is not None and not mission.strip():
         raise typer.BadParameter("it is empty; leave the option out to do the scene's own mission")
     return mission
@@ -49,10 +49,10 @@ def launch_arguments(
     record: str,
     record_dir: Path | None,
 ) -> dict[str, str]:
-    """Return the arguments that both launch files have, in their words.
+    """Return the arguments that both launch files share, as text.
 
     Raises:
-        ConfigError: there is no such way to record.
+        ConfigError: there is no such recording strategy.
     """
     from openral_data.recording.strategy import strategy_of
 

@@ -22,11 +22,11 @@ COLUMNS: tuple[tuple[str, Literal["left", "right"]], ...] = (
     ("infer\nms", "right"),
     ("prog-\nress", "right"),
 )
-"""Inference: wall time of one, p50/p95. All fits into 80 columns."""
+"""Heads and alignments; `infer` is the wall time of an inference, p50/p95. The table fits into 80 columns."""
 
 
 def print_outcome(console: Console, outcome: RunOutcome) -> None:
-    """Print where the simulator disagrees, one row a task, then the verdict and, where a task did not pass, why."""
+    """Print the simulator's disagreements, one row for each task, why tasks did not pass, and the verdict."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
     for name, justify in COLUMNS:
         table.add_column(name, justify=justify, overflow="fold", no_wrap=name != "task")
@@ -77,16 +77,16 @@ def _cells(task: TaskOutcome) -> list[str]:
 
 
 def disagreement(task: TaskOutcome) -> str:
-    """Return in which way the simulator does not share the reasoner's verdict."""
+    """Return, in words, how the simulator's verdict differs from the reasoner's."""
     if task.simulator_success:
         return f"the simulator disagrees: '{task.text}' is done, and the reasoner left it {task.state}"
     return f"the simulator disagrees: '{task.text}' was called done, and is not"
 
 
 def _why_not(task: TaskOutcome) -> str:
-    """Return why a task did not pass, unless the simulator's disagreement says it."""
+    """Return why a task did not pass; empty if it is among the simulator's disagreements."""
     if task.state != "done":
         return task.outcome or f"left {task.state}"
     if task.simulator_success is None:
         return f"the simulator cannot judge '{task.skill_task}'; it is not among the scene's tasks"
-    return ""  # the report begins with it
+    return ""  # it is among the disagreements, which are printed first

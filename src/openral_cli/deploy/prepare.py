@@ -1,4 +1,4 @@
-"""What must hold before anything of a deployment starts: licences, weights on this machine, enough memory."""
+"""Checks before a deployment starts: licences, weights on this machine, and enough memory."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from openral_rskill.vram import budget, require_budget
 
 
 def check_run_folder(folder: Path) -> None:
-    """Refuse a folder that cannot be written, or that has the log of a run: one that ended at once left nothing else.
+    """Check that a run's folder can be written and has no launch log, which every run leaves.
 
     Raises:
-        OpenralError: as said.
+        OpenralError: it cannot be written, or holds a run already.
     """
     if (folder / LAUNCH_LOG).exists():
         raise OpenralError(f"{folder} holds a run already; name another --run-dir")
@@ -31,7 +31,7 @@ def check_run_folder(folder: Path) -> None:
 
 
 def prepare(console: Console, scene: DeployScene, arguments: Mapping[str, str]) -> tuple[str, ...]:
-    """Pass the gates that concern a whole deployment, and fetch what is missing at its first use.
+    """Check what concerns a whole deployment, and download weights that are missing.
 
     Args:
         console: shows the downloads.
@@ -40,11 +40,11 @@ def prepare(console: Console, scene: DeployScene, arguments: Mapping[str, str]) 
             read.
 
     Returns:
-        The skills that were evaluated on none of the scene's tasks, if that is allowed; else none: their nodes
-        refuse to start.
+        The skills that were evaluated on none of the scene's tasks, if `allow_unevaluated` is set; else an empty tuple,
+        since their nodes refuse to start.
 
     Raises:
-        ManifestError: the scene deploys no skill, and nobody would come to start one.
+        ManifestError: the scene deploys no skill and the launch ends with its mission, or a motion does not exist.
         LicenseError: a skill's terms were not accepted.
         ContractError: the skills and the reward model do not fit into the device's memory together.
         OpenralError: a skill cannot be found or fetched.
@@ -64,7 +64,7 @@ def prepare(console: Console, scene: DeployScene, arguments: Mapping[str, str]) 
 
 
 def _require_motions(scene: DeployScene) -> None:
-    """Refuse a motion that does not exist, before an arm is connected for it."""
+    """Check that every motion of the scene exists, before an arm is connected. Raises OpenralError: one does not."""
     for index, ref in enumerate(scene.motions):
         try:
             motion_name(resolve(ref).manifest)

@@ -1,4 +1,4 @@
-"""What a run recorded, said in one line at its end."""
+"""Prints at the end of a run what it recorded."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from openral_data.recording_folder import GIGABYTE, MIN_FREE_GB, RUN_RECORDING, 
 
 @dataclass(frozen=True)
 class RunRecording:
-    """Where a run records, and what was there before it."""
+    """Folder and strategy of a run's recording, and the episodes and frames that were there before it."""
 
     folder: Path
     strategy: Strategy
     episodes: int
     frames: int
     log: Path
-    """Of the launch, in which the recorder says what went wrong."""
+    """Log of the launch, in which the recorder reports its faults."""
 
     @classmethod
     def of(cls, arguments: Mapping[str, str], run_dir: Path) -> RunRecording | None:
-        """Look before the run begins; None: it does not record.
+        """Check the folder and count what is in it, before the run begins; return None if the run does not record.
 
         Args:
             arguments: of the launch file, with `record` and `record_dir`.
             run_dir: folder of the run.
 
         Raises:
-            OutputError: nothing can be recorded there: it cannot be written, or there is too little room.
+            OutputError: the folder cannot be written, or its disk has too little free space.
         """
         name = arguments.get("record", "none")
         if name == "none":
@@ -51,9 +51,9 @@ class RunRecording:
         return cls(folder, strategy, *_held(folder), run_dir / LAUNCH_LOG)
 
     def report(self, console: Console) -> bool:
-        """Print what was recorded since; return whether it is what was asked for.
+        """Print what was recorded since then; return whether the recording is in order.
 
-        Nothing is in order for `highlight` and `interventions`, which may have had no occasion.
+        With `highlight` and `interventions` it may be empty, since there may have been neither.
         """
         try:
             held = _held(self.folder)
@@ -61,7 +61,7 @@ class RunRecording:
             console.print(f"[red]the recording cannot be read[/red]: {escape(str(error))}", soft_wrap=True)
             return False
         self._report_unfinished(console)
-        if held[1] < self.frames:  # the strategy `always` deletes the oldest, so what is new cannot be told
+        if held[1] < self.frames:  # `always` deletes the oldest frames, so the number of new ones is unknown
             console.print(f"recorded; {_counted(*held)} are kept: {escape(str(self.folder))}", soft_wrap=True)
             return True
         if held[1] > self.frames:
@@ -84,7 +84,7 @@ class RunRecording:
         return False
 
     def _stopped(self) -> str:
-        """Return why the recorder stopped, in its own words; empty: it did not, or nobody knows."""
+        """Return the recorder's reason for stopping, from the log; empty: it did not stop, or the log has no reason."""
         try:
             lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
         except OSError:
@@ -100,7 +100,7 @@ class RunRecording:
 
 
 def _require_room(folder: Path, what: str) -> None:
-    """See that a recorder would record there. Raises OutputError: it would not."""
+    """Check that a recorder can write there, with enough free space. Raises OutputError: it cannot."""
     check_folder(folder, what)
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     free = shutil.disk_usage(there).free / GIGABYTE

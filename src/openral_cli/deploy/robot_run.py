@@ -1,4 +1,4 @@
-"""A mission on a real arm: the launch is followed, and what the reasoner says of it is printed; nobody else judges."""
+"""Runs a mission on a real arm: follows the launch, and prints the reasoner's verdict, which no simulator checks."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ LAUNCH_FILE = "deploy_robot.launch.py"
 
 
 def run_on_arm(arguments: dict[str, str], folder: Path, *, verbose: bool) -> int:
-    """Run a deployment on an arm and say what became of it.
+    """Run a deployment on an arm and print its outcome.
 
     Args:
         arguments: of `deploy_robot.launch.py`, without `run_dir`.
         folder: of the run; must not hold one already.
-        verbose: show all output.
+        verbose: whether all output of the nodes is shown.
 
     Returns:
-        0 when the reasoner calls every task done, and what was to be recorded was, else 1; 130 after Ctrl-C without a
-        mission; 143 after SIGTERM, whatever became of it.
+        0 if the reasoner counts every task as done and the recording is in order, else 1; 130 after Ctrl-C without a
+        mission; 143 after SIGTERM, with any outcome.
 
     Raises:
         OpenralError: the scene has no arm or is wrong, or the folder holds a run or cannot be written.
@@ -73,7 +73,7 @@ def run_on_arm(arguments: dict[str, str], folder: Path, *, verbose: bool) -> int
 
 
 def _how_it_moves(scene: DeployScene, namespace: str) -> str:
-    """Return what an operator has to know before the arm can move, and how all of it is ended."""
+    """Return, for the operator, when the arm can move, and how the deployment is ended."""
     assert scene.arm is not None  # `load_arm_scene`
     safety, end = scene.arm.safety, "Ctrl-C ends the deployment"
     if not safety.hold_to_run:

@@ -1,4 +1,4 @@
-"""What a launch keeps of itself in the run's folder: at its beginning what it runs with, at its end the report."""
+"""Writes a launch's record into the run's folder: `run.json` at its beginning, and the report at its end."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from openral_rskill.progress_thresholds import progress_thresholds
 from openral_rskill.registry import resolve
 
 DISTRIBUTIONS = ("openral", "ros2-embedded", "torch", "mujoco", "metaworld", "numpy")
-"""Whose versions are told, where they are installed."""
+"""Distributions whose versions are recorded, if they are installed."""
 
 
 def keep_record(run_dir: str, scene: DeployScene, arguments: Mapping[str, str]) -> None:
-    """Write `run.json` now, and `report.html` when this process, which is the launch's, has ended all nodes.
+    """Write `run.json` now, and `report.html` at the exit of this process (the launch's), after all nodes have ended.
 
-    What cannot be written costs the record, which is said, and not the run.
+    If they cannot be written, that is printed, and the run continues.
 
     Args:
-        run_dir: absolute path of the run's folder; empty: nothing is kept.
+        run_dir: absolute path of the run's folder; empty: nothing is written.
         scene: that is run.
         arguments: of the launch file.
     """
@@ -45,7 +45,7 @@ def keep_record(run_dir: str, scene: DeployScene, arguments: Mapping[str, str]) 
 
 def _write_report(folder: Path) -> None:
     if not (folder / MISSION_FILE).is_file():
-        return  # no mission came about
+        return  # there was no mission
     from openral_cli.deploy.run_page import (
         write_report,
     )  # a launch need not load what draws pages until it ends
@@ -64,13 +64,13 @@ def write_facts(run_dir: Path, scene: DeployScene, arguments: Mapping[str, str])
     """Write `run.json`.
 
     Args:
-        run_dir: folder of the run; made where it is missing.
+        run_dir: folder of the run, made if need be.
         scene: that is run.
         arguments: of the launch file.
 
     Raises:
         OutputError: the folder cannot be written.
-        OpenralError: a skill of the scene is not there.
+        OpenralError: a skill of the scene is not found.
     """
     check_folder(run_dir, "run_dir")
     make_private(run_dir)
@@ -84,7 +84,7 @@ def write_facts(run_dir: Path, scene: DeployScene, arguments: Mapping[str, str])
         "skills": [_skill(str(reference)) for reference in references],
         "thresholds": _thresholds(scene),
     }
-    (run_dir / FACTS_FILE).unlink(missing_ok=True)  # of a run before in the same folder nothing holds
+    (run_dir / FACTS_FILE).unlink(missing_ok=True)  # facts of an earlier run in the same folder do not hold
     add_facts(run_dir, **facts)
 
 

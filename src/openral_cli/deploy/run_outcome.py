@@ -1,4 +1,4 @@
-"""What became of a run: the reasoner's record joined with the simulator's own, which the reasoner never saw."""
+"""The outcome of a run: the reasoner's record joined with the simulator's, which the reasoner does not read."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ Arrays = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class TaskOutcome:
-    """One task of the mission."""
+    """Outcome of one task of the mission."""
 
     text: str
     skill: str
     skill_task: str
     attempts: int
     state: str
-    """As the reasoner left it: done, abandoned, skipped, pending…"""
+    """Final state in the reasoner's record: done, abandoned, skipped, pending…"""
     outcome: str
-    """The reasoner's words."""
+    """The reasoner's reason for it, in words."""
     steps: int
     """Control steps executed from chunks."""
     sim_s: float
     wall_s: float
     effective_hz: float
-    """[Hz] control steps, held ones too, per wall second."""
+    """[Hz] control steps, held ones included, per second of wall time."""
     latency_p50_ms: float | None
     latency_p95_ms: float | None
     progress: float
-    """The reward monitor's last reading, -1 if there was none."""
+    """Progress in the reward monitor's last reading, 0..1; -1: there was none."""
     simulator_success: bool | None
-    """The simulator's own verdict at the end of the task; None: it did not run, or cannot be judged here."""
+    """The simulator's verdict at the end of the task; None: the task did not run, or the simulator does not have it."""
 
     @property
     def passed(self) -> bool:
@@ -51,30 +51,30 @@ class TaskOutcome:
 
 @dataclass(frozen=True)
 class RunOutcome:
-    """A whole run."""
+    """Outcome of a whole run."""
 
     mission: str
     state: str
-    """done, failed, stopped; active when the run was cut off."""
+    """done, failed or stopped; active if the run was interrupted."""
     message: str
     """The reasoner's last words."""
     tasks: tuple[TaskOutcome, ...]
     rejected_chunks: int
     disturbances: tuple[str, ...] = ()
-    """What went wrong in the world, as the simulator has it, with the time [s] on the bridge's clock."""
+    """Disturbances of the simulated world, in words, each with its time [s] on the bridge's clock."""
     unevaluated_skills: tuple[str, ...] = ()
-    """Skills that the operator let run in a scene on none of whose tasks they were evaluated."""
+    """Skills that were evaluated on none of the scene's tasks, and that the operator allowed."""
 
     @property
     def disagreements(self) -> tuple[TaskOutcome, ...]:
-        """Tasks that the reasoner calls done and the simulator does not, or the other way round."""
+        """Tasks that only one of the reasoner and the simulator counts as done."""
         return tuple(
             task for task in self.tasks if task.simulator_success not in (None, task.state == "done")
         )
 
     @property
     def passed(self) -> bool:
-        """Whether every task that was needed was done, and the simulator says so too."""
+        """Whether the mission is done, and the reasoner and the simulator agree on every task that was not skipped."""
         needed = [task for task in self.tasks if task.state != "skipped"]
         return self.state == "done" and bool(self.tasks) and all(task.passed for task in needed)
 
@@ -101,7 +101,7 @@ def load_truth(run_dir: Path) -> Arrays:
 
 
 def judge(run_dir: Path) -> RunOutcome:
-    """Read a run folder. Raises NotFoundError: the run broke off before there was anything to judge."""
+    """Return the outcome of a run's folder. Raises NotFoundError: it lacks the simulator's or the mission's record."""
     truth, mission = load_truth(run_dir), load_mission(run_dir)
     return RunOutcome(
         mission=mission.text,
@@ -146,7 +146,7 @@ def _task_outcome(task: RecordedTask, truth: Arrays) -> TaskOutcome:
 
 
 def _success(truth: Arrays, skill_task: str, row: int) -> bool | None:
-    """The simulator's verdict on a task in one row; skill and simulator may call the task `family/task`."""
+    """Return the simulator's verdict on a task in one row, or None; both may name the task as `family/task`."""
     names = [str(name).rsplit("/", 1)[-1] for name in truth["tasks"]]
     name = skill_task.rsplit("/", 1)[-1]
     return bool(truth["success"][row, names.index(name)]) if name in names else None

@@ -32,14 +32,14 @@ STYLE = """
 """
 GOOD, BAD = ("done", "success", "succeeded"), ("failed", "failure", "abandoned", "stopped")
 MAX_DECISIONS = 2000
-"""Decisions that are listed; the newest ones."""
+"""Most decisions that are listed, the newest."""
 
 
 def write_report(run_dir: Path) -> Path:
     """Write `report.html` and return its path.
 
     Raises:
-        NotFoundError: no mission came about.
+        NotFoundError: the folder has no mission.
         ManifestError: the record was altered.
         OSError: the file cannot be written.
     """
@@ -54,7 +54,7 @@ def run_page(run_dir: Path) -> str:
     try:
         outcome: RunOutcome | None = judge(run_dir)
     except NotFoundError:
-        outcome = None  # a real arm, which nobody's truth is known of
+        outcome = None  # a real arm, for which there is no simulator's record
     attempts, last_s = attempts_of(steps), steps[-1].stamp_s if steps else 0.0
     thresholds = facts.get("thresholds")
     threshold = thresholds.get("success_threshold") if isinstance(thresholds, dict) else None
@@ -85,7 +85,7 @@ def _origin(facts: Mapping[str, Any], last_s: float) -> Iterator[str]:
 
 
 def _verdict(mission: RecordedMission, outcome: RunOutcome | None) -> Iterator[str]:
-    """Yield where the simulator disagrees, and then what the reasoner says."""
+    """Yield the simulator's disagreements, the disturbances, and the reasoner's verdict."""
     if outcome is not None:
         for task in outcome.disagreements:
             yield f"<p class='note bad'><b>{escape(disagreement(task))}</b></p>"
@@ -176,7 +176,7 @@ def _decisions(steps: Sequence[RecordedStep]) -> Iterator[str]:
 
 
 def _facts(facts: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what the run was run with: skills with versions and licences, and everything else."""
+    """Yield the facts of `run.json`: the skills with versions and licences, and all others."""
     if not facts:
         return
     yield "<h2>What it was run with</h2>"

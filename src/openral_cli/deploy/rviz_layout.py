@@ -1,4 +1,4 @@
-"""A layout of RViz for a scene: its cameras, its robot, what is planned and said, under the names of a deployment.
+"""Layouts of RViz for a scene: its cameras, its robot, planned path and markers, with the topics of a deployment.
 
 The classes and keys are those of rviz_common and rviz_default_plugins as of Jazzy.
 """
@@ -16,7 +16,7 @@ from openral_core.scene import DeployScene
 SHIPPED = {"simulation": "metaworld_drawer", "fr3": "fr3_tabletop", "sawyer": "sawyer_tabletop"}
 """Layouts that ship in config/rviz, and the scene that each is made for."""
 _DISTANCE_OF_BOX = 2.4
-"""How far the view is from the middle of the workspace, in halves of its diagonal, beside half a metre."""
+"""Distance of the view from the middle of the workspace, in halves of its diagonal; 0.5 m are added."""
 
 
 def rviz_layout(scene: DeployScene, namespace: str = DEFAULT_NAMESPACE) -> str:
@@ -45,7 +45,7 @@ def rviz_layout(scene: DeployScene, namespace: str = DEFAULT_NAMESPACE) -> str:
 
 
 def _displays(namespace: str) -> list[dict[str, Any]]:
-    """Return what every deployment has to show: floor, robot, frames, hand, plan, markers."""
+    """Return the displays that every deployment has: floor, robot, frames, end effector, planned path and markers."""
     description = dict(remappings(namespace)).get("/robot_description", "/robot_description")
     return [
         {
@@ -105,7 +105,7 @@ def _displays(namespace: str) -> list[dict[str, Any]]:
 
 
 def _cameras(scene: DeployScene, namespace: str) -> Iterator[dict[str, Any]]:
-    """Yield what shows each camera's image: behind the scene, for the first camera alone, and in a window."""
+    """Yield two displays for each camera: its image behind the scene (enabled for the first only), and in a window."""
     for number, camera in enumerate(scene.cameras):
         image = _topic(f"{namespace}/cameras/{camera.name}/image_raw", reliable=False)
         yield {
@@ -127,10 +127,10 @@ def _cameras(scene: DeployScene, namespace: str) -> Iterator[dict[str, Any]]:
 
 
 class _Plain(yaml.SafeDumper):
-    """Writes an object that occurs twice twice: RViz's reader knows no aliases of its own."""
+    """Dumper without YAML aliases, which RViz's reader does not support."""
 
     def ignore_aliases(self, data: Any) -> bool:
-        """None is written as an alias."""
+        """Return True: nothing is written as an alias."""
         return True
 
 
@@ -145,7 +145,7 @@ def _topic(name: str, *, reliable: bool = True, latched: bool = False) -> dict[s
 
 
 def _view(scene: DeployScene, world: str) -> dict[str, Any]:
-    """Look at the middle of the workspace, from its front."""
+    """Return the view: from the front, at the middle of the workspace, or of a cube of 1 m if the scene has none."""
     low, high = (scene.workspace.low, scene.workspace.high) if scene.workspace else ((-0.5,) * 3, (0.5,) * 3)
     middle = [0.5 * (one + other) for one, other in zip(low, high, strict=True)]
     diagonal = sum((other - one) ** 2 for one, other in zip(low, high, strict=True)) ** 0.5

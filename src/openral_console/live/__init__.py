@@ -1,1 +1,1 @@
-"""What the console knows of a deployment: filled by the node's thread, read by the pages."""
+"""The console's state of a deployment: the node's thread writes it, and the pages read it."""

@@ -1,4 +1,4 @@
-"""The newest picture of a camera, its age and rate, and its JPEG, which is made when somebody looks."""
+"""The newest image of a camera, with its age and rate, and its JPEG, which is encoded on request."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from openral_core.image_message import ENCODINGS
 from openral_core.types import Image
 
 QUALITY = 80
-"""Of JPEG, 0..100: artefacts are not seen at the size of a tile."""
+"""JPEG quality, 0..100, at which artefacts are not visible at the size of a tile."""
 WINDOW = 30
-"""Pictures over which the rate is taken."""
+"""Number of images over which the rate is computed."""
 
 _TO_BGR = {
     "rgb8": cv2.COLOR_RGB2BGR,
     "rgba8": cv2.COLOR_RGBA2BGR,
     "bgra8": cv2.COLOR_BGRA2BGR,
 }
-"""Conversion of encodings that OpenCV does not write as they are."""
+"""OpenCV conversion of the encodings that it cannot encode directly."""
 
 
 class CameraFeed:
-    """One camera. Pictures come in one thread, pages ask in others."""
+    """The newest image of one camera. One thread adds images, others read."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.count = 0
-        """Pictures that came."""
+        """Number of images received."""
         self.fault = ""
-        """Why the newest message was no picture."""
+        """Why the newest message was no valid image; empty: it was."""
         self._image: Image | None = None
         self._encoding = ""
         self._jpegs: dict[int, bytes] = {}
-        """Of the newest picture, by how many times smaller it is made."""
+        """JPEGs of the newest image, by the factor by which it is scaled down."""
         self._times: deque[float] = deque(maxlen=WINDOW)
         self._lock = threading.Lock()
 
@@ -46,7 +46,7 @@ class CameraFeed:
         """Take a picture.
 
         Args:
-            image: (H, W, C) uint8; may be read, not written.
+            image: (H, W, C) uint8; it must not be written to afterwards.
             encoding: one of `openral_core.image_message.ENCODINGS`.
 
         Raises:
@@ -63,12 +63,12 @@ class CameraFeed:
 
     @property
     def age_s(self) -> float:
-        """[s] since the newest picture came; infinite: none did."""
+        """[s] since the newest image was received; infinite if there is none."""
         return time.monotonic() - self._times[-1] if self._times else float("inf")
 
     @property
     def rate_hz(self) -> float:
-        """[Hz] at which pictures come, over the newest `WINDOW` of them."""
+        """[Hz] rate of the images, over the newest `WINDOW` of them."""
         times = list(self._times)
         span_s = times[-1] - times[0] if len(times) > 1 else 0.0
         return (len(times) - 1) / span_s if span_s > 0 else 0.0
@@ -79,11 +79,11 @@ class CameraFeed:
         return (self._image.shape[1], self._image.shape[0]) if self._image is not None else (0, 0)
 
     def jpeg(self, width: int) -> bytes:
-        """Return the newest picture as JPEG, made once for all who ask; empty: there is none.
+        """Return the newest image as JPEG, encoded once for all callers; empty: there is none.
 
         Args:
-            width: [px] that are shown. A picture that is some times wider is made so many times smaller, by a whole
-                number, which costs less than the encoding that it saves, and stays at least as wide.
+            width: [px] at which it is shown. A wider image is scaled down by the greatest integer that leaves it at
+                least as wide, which costs less than the encoding that it saves.
         """
         with self._lock:
             if self._image is None:
@@ -103,6 +103,6 @@ class CameraFeed:
         return data.tobytes() if ok else b""
 
     def _to_bgr(self, image: Image) -> Image:
-        """Return what OpenCV encodes; taking channels by their numbers would cost more than the encoding."""
+        """Return the image in an order of channels that OpenCV encodes; it converts faster than numpy's indexing."""
         conversion = _TO_BGR.get(self._encoding)
         return image if conversion is None else np.asarray(cv2.cvtColor(image, conversion), np.uint8)

@@ -1,7 +1,7 @@
-"""All that is known of one deployment, as its topics say it.
+"""The state of one deployment, from its topics.
 
-The node's thread sets attributes; pages read them in another. Every value is replaced as a whole and never changed, so
-that a reader sees the old one or the new one.
+The node's thread sets attributes, which pages read in another thread. Every value is replaced as a whole and never
+modified, so that a reader gets either the old or the new one.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from openral_console.teleop.steering import Steer
 from openral_core.mission_record import RecordedMission, RecordedStep
 
 MAX_STEPS, MAX_READINGS = 256, 600
-"""Steps of the mission log and readings that are kept; at 3 Hz the latter are more than three minutes."""
+"""Most steps of the mission log, and most readings, that are kept; at 3 Hz the latter are more than three minutes."""
 STALE_S = 2.0
-"""[s] after which a status that comes at 5 Hz, or at 1 Hz, counts as missing."""
+"""[s] age from which on a status of 5 Hz or 1 Hz counts as missing."""
 
 
 class LiveDeployment:
-    """What the topics say."""
+    """The newest content of the deployment's topics."""
 
     def __init__(self) -> None:
         self.mission: RecordedMission | None = None
@@ -40,7 +40,7 @@ class LiveDeployment:
         """By name."""
         self.control: ControlView | None = None
         self.estopped: bool | None = None
-        """As the bridge latches it; None: nobody said."""
+        """Whether the bridge has latched the emergency stop; None: it is unknown."""
         self.diagnostics: Mapping[str, DiagnosticView] = {}
         """By name."""
         self.readings: tuple[ReadingView, ...] = ()
@@ -49,16 +49,16 @@ class LiveDeployment:
         self.robot: DrawnRobot | None = None
         self.frames = Frames()
         self.recording: RecordingView | None = None
-        """None: no recorder was heard."""
+        """Status of the recorder; None: none has been received."""
         self.log = LogLines()
         self.others: tuple[str, ...] = ()
         """Namespaces of the other deployments in this one's domain."""
         self.watchers = 0
-        """Open pages; pictures are taken in only while there are some."""
+        """Number of open pages; images are received only while there are any."""
 
     @property
     def control_is_stale(self) -> bool:
-        """Whether the bridge is silent."""
+        """Whether the bridge's newest status is older than `STALE_S`, or there is none."""
         return self.control is None or time.monotonic() - self.control.received_s > STALE_S
 
     def add_step(self, step: RecordedStep) -> None:
@@ -66,7 +66,7 @@ class LiveDeployment:
         self.steps = (*self.steps[1 - MAX_STEPS :], step)
 
     def add_reading(self, reading: ReadingView) -> None:
-        """Take a reading; a clock that went back begins a new curve."""
+        """Add a reading; if its stamp is earlier than the last one's, earlier readings are dropped."""
         before = self.readings
         if before and reading.stamp_s < before[-1].stamp_s:
             before = ()
@@ -74,48 +74,47 @@ class LiveDeployment:
 
 
 class ManualControl(Protocol):
-    """The operator's hand on the arm; `openral_console.ros.teleop_controller.TeleopController`."""
+    """Teleoperation of the arm; see `openral_console.ros.teleop_controller.TeleopController`."""
 
     holder: str
-    """Who has the arm; empty: nobody."""
+    """Id of the page that controls the arm; empty: none does."""
 
     def why_not(self) -> str:
-        """Return why nobody may take the arm now, or nothing."""
+        """Return why the arm cannot be taken over now; empty: it can."""
 
     def engage(self, holder: str, operator: str) -> str:
-        """Take the arm from the policies for somebody; return why not, or nothing. Call it in a thread."""
+        """Take the arm over from the policies; return why that failed, or an empty text. Call it in a thread."""
 
     def give_back(self, holder: str, operator: str) -> str:
-        """Let the policies go on; return why not, or nothing. Call it in a thread."""
+        """Give the arm back to the policies; return why that failed, or an empty text. Call it in a thread."""
 
     def disengage(self, holder: str) -> None:
-        """Take the arm from its holder: it holds at once, and a goal that was broken off goes on waiting."""
+        """End the holder's control: the arm holds at once, and an interrupted goal stays paused."""
 
     def drive(self, holder: str, steer: Steer) -> str:
-        """Move the arm for a moment; return why it was not moved, or nothing."""
+        """Send one short chunk of motion; return why it was not sent, or an empty text."""
 
     def toggle_gripper(self, holder: str) -> None:
         """Close open fingers and open closed ones."""
 
 
 class Controls(Protocol):
-    """What an operator may ask of the deployment. Each may take some seconds; call it in a thread."""
+    """Commands of an operator to the deployment. Each may take some seconds, and is to be called in a thread."""
 
     def say(self, text: str) -> str:
-        """Send words to the reasoner; return why that was not possible, or nothing."""
+        """Send an order to the reasoner; return why that failed, or an empty text."""
 
     def stop(self) -> str:
-        """Latch the emergency stop; return why that was not possible, or nothing."""
+        """Latch the emergency stop; return why that failed, or an empty text."""
 
     def stop_all(self) -> str:
-        """Latch the emergency stop of this deployment and of all others in its domain; return who is not known to be
-        stopped, and why, or nothing."""
+        """Latch the emergency stop of all deployments in the domain; return which did not confirm, or an empty text."""
 
     def release(self) -> str:
-        """Reset the emergency stop; return why that was not possible, or nothing."""
+        """Reset the emergency stop; return why that failed, or an empty text."""
 
     def record(self, order: str, outcome: str = "") -> str:
-        """Tell the recorder something; return why it was not done, or nothing.
+        """Send a command to the recorder; return why it failed, or an empty text.
 
         Args:
             order: start, stop, discard, highlight or mark.

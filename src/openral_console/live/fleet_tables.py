@@ -1,4 +1,4 @@
-"""What `openral fleet` shows of each deployment: one word for what the arm does, tables and plain values."""
+"""Output of `openral fleet`: the state of each deployment in one word, as tables and as plain values."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def status_table(row: Mapping[str, Any]) -> Table:
 
 
 def stop_table(answers: Sequence[StopAnswer]) -> Table:
-    """Return what came of a stop."""
+    """Return a table with the answer of each deployment to a stop."""
     table = Table(box=None)
     for column in ("namespace", "emergency stop", "answered after"):
         table.add_column(column, overflow="fold")

@@ -1,4 +1,4 @@
-"""Where the frames of the graph are: the newest pose of each in its parent."""
+"""The frames of the graph: the newest pose of each in its parent frame."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Pose:
-    """Where something lies in its parent."""
+    """Pose of a frame in its parent."""
 
     position: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """[m]"""
@@ -17,7 +17,7 @@ class Pose:
     """(x, y, z, w)"""
 
     def rotation(self) -> list[list[float]]:
-        """Return the matrix R (3, 3), row by row; of a quaternion that is none, the identity."""
+        """Return the rotation matrix (3, 3), row by row; the identity for a quaternion of zero length."""
         norm = math.sqrt(sum(value * value for value in self.quaternion))
         if not norm > 0:
             return [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
@@ -37,5 +37,5 @@ class Frames:
         """Child -> parent and pose; replaced, never changed."""
 
     def update(self, news: Mapping[str, tuple[str, Pose]]) -> None:
-        """Take poses of some frames."""
+        """Add or replace the poses of some frames."""
         self.poses = {**self.poses, **news}

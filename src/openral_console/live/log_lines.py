@@ -1,4 +1,4 @@
-"""The newest lines of the log: bounded, whatever the rate at which they come."""
+"""The newest lines of the log, of which a bounded number is kept."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections import deque
 from openral_console.live.views import LogLine
 
 KEPT = 1000
-"""Lines that are kept."""
+"""Most lines that are kept."""
 
 
 class LogLines:
-    """Takes lines in one thread and gives them in others."""
+    """Keeps the newest lines. One thread adds them, others read."""
 
     def __init__(self) -> None:
         self._lines: deque[LogLine] = deque(maxlen=KEPT)
@@ -20,14 +20,14 @@ class LogLines:
         self._number = 0
 
     def add(self, level: int, clock: str, node: str, text: str) -> None:
-        """Take a line; the oldest one goes when there are too many."""
+        """Add a line; beyond `KEPT` lines the oldest is dropped."""
         with self._lock:
             self._number += 1
             self._lines.append(LogLine(self._number, level, clock, node, text))
 
     @property
     def count(self) -> int:
-        """Lines that came, those included that are gone."""
+        """Number of all lines received, dropped ones included."""
         return self._number
 
     def newest(self, level: int, limit: int) -> list[LogLine]:

@@ -1,4 +1,4 @@
-"""Where a chunk of actions leads the hand: the points that a viewer draws as a path."""
+"""The path of the hand under a chunk of actions, as points for a viewer."""
 
 from __future__ import annotations
 

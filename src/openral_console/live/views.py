@@ -1,4 +1,4 @@
-"""What pages show of a skill, the control loop, a diagnostic, a reading and a log line: plain values, checked."""
+"""Checked plain values for pages: of skills, the control loop, diagnostics, readings, recorder and log lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class SkillView:
     license: str
     commercial_use: bool
     running: bool
-    """Its node holds a goal."""
+    """Whether its node has a goal."""
     node: str
 
 
@@ -43,11 +43,11 @@ class ControlView:
     real_time_factor: float
     last_rejection: str
     operator: str = ""
-    """Who has taken the arm over from the policies; empty: nobody."""
+    """Name of the operator who has taken over the arm; empty: nobody has."""
     correcting: bool = False
-    """The operator moves it just now."""
+    """Whether the operator is moving the arm now."""
     waits: bool = False
-    """A goal waits until the arm is given back."""
+    """Whether a goal is paused until the arm is given back."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class ReadingView:
 
 @dataclass(frozen=True)
 class RecordingView:
-    """What the recorder does."""
+    """Status of the recorder."""
 
     received_s: float
     """[s] monotonic."""
@@ -101,7 +101,7 @@ class RecordingView:
     """Since the recorder's start."""
     free_gb: float
     stopped_by: str
-    """Why nothing is recorded although it should be; empty: nothing is wrong."""
+    """Why the recorder has stopped; empty: it has not."""
     folder: str
 
 
@@ -110,21 +110,21 @@ class LogLine:
     """One line of `/rosout`."""
 
     number: int
-    """Counts all lines that came, from 1."""
+    """Number of the line among all received, from 1."""
     level: int
     """10 DEBUG, 20 INFO, 30 WARN, 40 ERROR, 50 FATAL (rcl_interfaces/Log)."""
     clock: str
-    """Time of day at which it was said."""
+    """Time of day of the line."""
     node: str
     text: str
 
 
 @dataclass(frozen=True)
 class StopAnswer:
-    """What came of the emergency stop of one deployment."""
+    """Answer of one deployment to its emergency stop."""
 
     namespace: str
     fault: str
-    """Why it is not known to be stopped; empty: its bridge says that it is."""
+    """Why the stop is not confirmed; empty: the bridge confirmed it."""
     latency_s: float
-    """[s] wall time from the call to the answer; NaN without one."""
+    """[s] wall time from the call to the answer; NaN if there was none."""

@@ -23,7 +23,7 @@ class CameraTiles:
     """All cameras."""
 
     def __init__(self, deployment: LiveDeployment) -> None:
-        """Make them for a deployment."""
+        """Create the elements for a deployment."""
         self._deployment = deployment
         self._tiles: dict[str, _Tile] = {}
         with ui.element("section").classes("c-panel"):
@@ -32,7 +32,7 @@ class CameraTiles:
             self._grid = ui.element("div").classes("c-cameras")
 
     def update(self) -> None:
-        """Show what is known now."""
+        """Show the present state."""
         for name, feed in self._deployment.cameras.items():
             if name not in self._tiles:
                 self._tiles[name] = self._add(feed)

@@ -1,4 +1,4 @@
-"""What every part of the page is given."""
+"""The objects that every part of the page uses."""
 
 from __future__ import annotations
 

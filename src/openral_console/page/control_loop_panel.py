@@ -17,7 +17,7 @@ class ControlPanel:
     """Rate, steps, and why the last chunk was refused."""
 
     def __init__(self, deployment: LiveDeployment) -> None:
-        """Make it for a deployment."""
+        """Create the elements for a deployment."""
         self._deployment = deployment
         with ui.element("section").classes("c-panel"):
             ui.label("Control").classes("c-title")
@@ -36,7 +36,7 @@ class ControlPanel:
             self._why = ui.label("").classes("c-warn").style("margin-top:6px").props("id=rejection")
 
     def update(self) -> None:
-        """Show what is known now."""
+        """Show the present state."""
         control = self._deployment.control
         if control is None:
             return

@@ -19,7 +19,7 @@ class DiagnosticsPanel:
     """What each part says about itself."""
 
     def __init__(self, deployment: LiveDeployment) -> None:
-        """Make it for a deployment."""
+        """Create the elements for a deployment."""
         self._deployment = deployment
         self._rows: dict[str, tuple[ui.element, ui.label, ui.label]] = {}
         with ui.element("section").classes("c-panel"):
@@ -28,7 +28,7 @@ class DiagnosticsPanel:
             self._list = ui.element("div").classes("c-rows").props("id=diagnostics")
 
     def update(self) -> None:
-        """Show what is known now."""
+        """Show the present state."""
         for name, status in self._deployment.diagnostics.items():
             if name not in self._rows:
                 self._none.set_visibility(False)

@@ -24,14 +24,14 @@ from openral_console.page.web_application import style_page
 from openral_console.sessions import STOP
 
 FAST_S, SLOW_S = 0.1, 0.25
-"""[s] between two looks at cameras and poses, and at all else."""
+"""[s] between two updates of cameras and poses, and of all other parts."""
 
 
 class Part(Protocol):
     """A part of the page, which shows what has changed when it is asked to."""
 
     def update(self) -> None:
-        """Show what is known now."""
+        """Show the present state."""
 
 
 def build_page(context: PageContext, operator: str) -> None:
@@ -39,7 +39,7 @@ def build_page(context: PageContext, operator: str) -> None:
 
     Args:
         context: what there is to be shown.
-        operator: whose tab it is.
+        operator: name of the operator who opened the page.
     """
     settings = {"port": context.options.stop_port, "key": context.sessions.sign(operator, STOP)}
     scripts = "".join(

@@ -1,4 +1,4 @@
-"""The log: the newest lines of all nodes. However fast they come, a page gets so many a second and no more."""
+"""The log: the newest lines of all nodes, with a bounded number of lines sent to a page per second."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class LogPanel:
     """The lines, and which of them are shown."""
 
     def __init__(self, deployment: LiveDeployment) -> None:
-        """Make it for a deployment."""
+        """Create the elements for a deployment."""
         self._deployment = deployment
         self._count, self._level = 0, 20
         with ui.element("section").classes("c-panel c-wide"):
@@ -31,7 +31,7 @@ class LogPanel:
             self._lines = ui.html("", sanitize=False).classes("c-log").props("id=log")
 
     def update(self) -> None:
-        """Show what is known now."""
+        """Show the present state."""
         log = self._deployment.log
         if log.count == self._count:
             return

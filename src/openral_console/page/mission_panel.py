@@ -16,7 +16,7 @@ class MissionPanel:
     """Queue and steps."""
 
     def __init__(self, deployment: LiveDeployment) -> None:
-        """Make them for a deployment."""
+        """Create the elements for a deployment."""
         self._deployment = deployment
         self._head = ui.element("div").classes("c-mission")
         self._queue = ui.element("div").props("id=queue")
@@ -27,7 +27,7 @@ class MissionPanel:
         self._log.set_visibility(False)
 
     def update(self) -> None:
-        """Show what is known now."""
+        """Show the present state."""
         if self._deployment.mission != self._mission:
             self._mission = self._deployment.mission
             self._show_mission()

@@ -19,7 +19,7 @@ class ProgressPanel:
     """One chart."""
 
     def __init__(self, deployment: LiveDeployment) -> None:
-        """Make it for a deployment."""
+        """Create the elements for a deployment."""
         self._deployment = deployment
         self._shown: tuple[ReadingView, ...] = ()
         with ui.element("section").classes("c-panel"):
@@ -29,7 +29,7 @@ class ProgressPanel:
             self._chart = ui.echart(_options()).classes("c-chart").props("id=curves")
 
     def update(self) -> None:
-        """Show what is known now."""
+        """Show the present state."""
         readings = self._deployment.readings
         if readings is self._shown or readings == self._shown:
             return

@@ -24,7 +24,7 @@ class PromptLine:
 
         Args:
             context: what is shown, and what takes the words.
-            operator: whose tab it is.
+            operator: name of the operator who opened the page.
         """
         self._context, self._operator = context, operator
         self._history: list[str] = []
@@ -45,7 +45,7 @@ class PromptLine:
         self._asked: tuple[str, tuple[str, ...]] = ("", ())
 
     def update(self) -> None:
-        """Show what is known now."""
+        """Show the present state."""
         mission = self._context.deployment.mission
         active = mission is not None and mission.state == "active"
         self._end.set_visibility(active)

@@ -50,7 +50,7 @@ class RecorderPanel:
 
         Args:
             context: what is shown, and what tells the recorder.
-            operator: whose tab it is.
+            operator: name of the operator who opened the page.
         """
         self._context, self._operator, self._busy = context, operator, False
         self._panel = ui.element("section").classes("c-panel").props("id=recorder")
@@ -80,7 +80,7 @@ class RecorderPanel:
         ui.on("highlight", self._on_key)
 
     def update(self) -> None:
-        """Show what is known now."""
+        """Show the present state."""
         status = self._context.deployment.recording
         self._panel.set_visibility(status is not None)
         if status is None:

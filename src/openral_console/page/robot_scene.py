@@ -19,7 +19,7 @@ class RobotScene:
     """One scene."""
 
     def __init__(self, deployment: LiveDeployment) -> None:
-        """Make it for a deployment."""
+        """Create the elements for a deployment."""
         self._deployment = deployment
         self._groups: dict[str, Object3D] = {}
         self._shown: dict[str, Pose] = {}
@@ -32,7 +32,7 @@ class RobotScene:
             self._scene.on("init", js_handler=f"() => openralDrawOnChange(getElement({self._scene.id}))")
 
     def update(self) -> None:
-        """Show what is known now."""
+        """Show the present state."""
         robot, poses = self._deployment.robot, self._deployment.frames.poses
         if robot is None:
             self._words.set_text("no description is heard")

@@ -15,7 +15,7 @@ class SkillsPanel:
     """What the arm can do, in which state, under which licence."""
 
     def __init__(self, deployment: LiveDeployment) -> None:
-        """Make it for a deployment."""
+        """Create the elements for a deployment."""
         self._deployment = deployment
         self._shown: Mapping[str, SkillView] = {}
         with ui.element("section").classes("c-panel"):
@@ -24,7 +24,7 @@ class SkillsPanel:
         self._fill()
 
     def update(self) -> None:
-        """Show what is known now."""
+        """Show the present state."""
         if self._deployment.skills is not self._shown:
             self._shown = self._deployment.skills
             self._fill()

@@ -33,7 +33,7 @@ class HandPanel:
 
         Args:
             context: what moves the arm.
-            operator: whose tab it is.
+            operator: name of the operator who opened the page.
         """
         self._context, self._operator = context, operator
         self._tab = uuid4().hex
@@ -64,7 +64,7 @@ class HandPanel:
         ui.context.client.on_disconnect(self._gone)
 
     def update(self) -> None:
-        """Show what is known now."""
+        """Show the present state."""
         manual_control, control = self._context.manual_control, self._context.deployment.control
         mine = manual_control.holder == self._tab
         if mine != self._has_it:

@@ -25,7 +25,7 @@ class TopBar:
 
         Args:
             context: what is shown, and what releases the stop.
-            operator: whose tab it is.
+            operator: name of the operator who opened the page.
         """
         self._context, self._operator = context, operator
         with ui.element("header").classes("c-bar"):
@@ -52,7 +52,7 @@ class TopBar:
         self._others: tuple[str, ...] | None = None
 
     def update(self) -> None:
-        """Show what is known now."""
+        """Show the present state."""
         dot, words = self._state()
         self._release.set_visibility(bool(self._context.deployment.estopped))
         if (dot, words) != self._shown:

@@ -1,1 +1,1 @@
-"""The console's nodes: one that listens and commands, one that only stops."""
+"""The console's nodes: `console` subscribes and calls services, and a second one only calls the emergency stop."""

@@ -1,6 +1,6 @@
-"""The node `console_<pid>` of a deployment: hears what a deployment says, and says what an operator wants.
+"""The node `console_<pid>`: receives a deployment's topics, and passes the operator's commands on.
 
-It commands nothing by itself: words go to the reasoner, a stop goes to the bridge.
+It sends no commands by itself: orders go to the reasoner, and stops to the bridge.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class ConsoleNode(GuardedCallbacks, Node):
     # -- what operators ask for (openral_console.live.deployment.Controls) ---------------------------
 
     def say(self, text: str) -> str:
-        """Send words to the reasoner; return why that was not possible, or nothing."""
+        """Send an order to the reasoner; return why that failed, or an empty text."""
         words = plain_line(text, MAX_PROMPT)
         if not words:
             return "there are no words to be sent"
@@ -117,19 +117,19 @@ class ConsoleNode(GuardedCallbacks, Node):
         return ""
 
     def stop(self) -> str:
-        """Latch the emergency stop; return why that was not possible, or nothing."""
+        """Latch the emergency stop; return why that failed, or an empty text."""
         return self._stop()
 
     def stop_all(self) -> str:
-        """Latch the emergency stop of every deployment; return who is not known to be stopped, and why, or nothing."""
+        """Latch the emergency stop of every deployment; return which did not confirm, and why, or an empty text."""
         return self._stop_all()
 
     def release(self) -> str:
-        """Reset the emergency stop; return why that was not possible, or nothing."""
+        """Reset the emergency stop; return why that failed, or an empty text."""
         return self._release()
 
     def record(self, order: str, outcome: str = "") -> str:
-        """Tell the recorder something; return why it was not done, or nothing."""
+        """Send a command to the recorder; return why it failed, or an empty text."""
         return self._recorder(order, outcome)
 
     # -- what the deployment says --------------------------------------------------------------------
@@ -191,11 +191,11 @@ class ConsoleNode(GuardedCallbacks, Node):
         self._deployment.others = tuple(name for name in deployments_in(self) if name != own)
 
     def _of_another(self, named: str) -> bool:
-        """Whether another deployment says it, on a topic that belongs to the whole domain."""
+        """Return whether a name on a topic of the whole domain belongs to another deployment."""
         return is_of_another(named, self.get_namespace(), self._deployment.others)
 
     def _look(self) -> None:
-        """Find the other deployments; take pictures in while a page is open, of the cameras that there are."""
+        """Update the other deployments, and subscribe to the cameras' images while a page is open."""
         self._find_others()
         if not self._deployment.watchers:
             for subscription in self._images.values():
@@ -214,7 +214,7 @@ class ConsoleNode(GuardedCallbacks, Node):
             self._images[name] = self.create_subscription(kind, topic, on_picture, NEWEST)
 
     def _camera_topics(self) -> dict[str, str]:
-        """Return the topic that each camera is looked at on."""
+        """Return camera -> topic of its images."""
         found: dict[str, str] = {}
         for topic, kinds in self.get_topic_names_and_types():
             match = self._pattern.fullmatch(topic)

@@ -1,4 +1,4 @@
-"""The process of the console: the node in one thread, the pages in the other."""
+"""The process of the console: the node in one thread, and the server of the pages in the main thread."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def serve(
     space_mouse: bool = False,
     args: list[str] | None = None,
 ) -> int:
-    """Serve until the process is told to end.
+    """Serve until the process is stopped.
 
     Args:
         options: where to listen; None: as the node's parameters `address`, `port`, `stop_port`, `certificate`, `key`,
@@ -79,7 +79,7 @@ def serve(
 
 
 def _missing(node: ConsoleNode) -> str:
-    """Return that the deployment which is to be shown is not there, and which are; empty: it is."""
+    """Return, in words, that the deployment is not found, and which are; empty if it is found."""
     found, own = deployments_in(node), node.get_namespace()
     if own in found:
         return ""
@@ -113,7 +113,7 @@ def _parameters(node: ConsoleNode) -> tuple[ListenOptions, Path | None]:
 
 
 def main(args: list[str] | None = None) -> int:
-    """Run the console of a launch; EXIT_UNFIT when it cannot listen."""
+    """Run the console of a launch; return EXIT_UNFIT if it cannot listen."""
     try:
         return serve(args=args)
     except OpenralError as error:

@@ -1,4 +1,4 @@
-"""From messages to what pages show. Anybody in the graph may send anything: texts are cut to one printable line."""
+"""Converts messages to values for pages. Since any node may send anything, texts are cut to one printable line."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ class MarkerNode(GuardedCallbacks, Node):
 
 
 def main(args: list[str] | None = None) -> int:
-    """Run the node until it is told to stop; EXIT_UNFIT when there is no such scene."""
+    """Run the node until it is stopped; return EXIT_UNFIT if there is no such scene."""
     return run_node(MarkerNode, args)
 
 

@@ -1,8 +1,8 @@
-"""The operator's hand on the arm: announced as skills are, and checked by the same envelope as their chunks.
+"""Teleoperation of the arm: announced like a skill, and checked by the same envelope as the skills' chunks.
 
-Nothing is sent by a timer. Each command that comes from a page makes one chunk of `HORIZON_S`, so that the arm holds
-by itself when no more come: a tab that is closed, a network that is gone, a process that hangs. While the operator
-has the arm, the goals of policies wait (service `intervene` of the bridge).
+No timer sends chunks. Each command of a page makes one chunk of `HORIZON_S`, so that the arm holds by itself when no
+more arrive: after a closed tab, a lost network or a hanging process. While the operator controls the arm, the goals of
+policies are paused (service `intervene` of the bridge).
 """
 
 from __future__ import annotations
@@ -82,11 +82,11 @@ class TeleopController:
         node.create_subscription(ActionChunk, "action_chunk", self._on_chunk, 10)
 
     def why_not(self) -> str:
-        """Return why nobody may take the arm now, or nothing."""
+        """Return why the arm cannot be taken over now; empty: it can."""
         return self.refusal or self._unfit() or ("another page has the arm" if self.holder else "")
 
     def engage(self, holder: str, operator: str) -> str:
-        """Take the arm from the policies for somebody; return why not, or nothing. Not for the executor's thread."""
+        """Take the arm over from the policies; return why that failed, or nothing. Not for the executor's thread."""
         with self._lock:
             if why := self.why_not():
                 return why
@@ -110,7 +110,7 @@ class TeleopController:
             return ""
 
     def give_back(self, holder: str, operator: str) -> str:
-        """Let the policies go on; return why not, or nothing. Not for the executor's thread.
+        """Give the arm back to the policies; return why that failed, or an empty text. Not for the executor's thread.
 
         Anybody may give back an arm whose holder is gone.
         """
@@ -123,7 +123,7 @@ class TeleopController:
         return fault
 
     def disengage(self, holder: str) -> None:
-        """Take the arm from its holder: it holds at once, and a goal that was broken off goes on waiting."""
+        """End the holder's control: the arm holds at once, and an interrupted goal stays paused."""
         with self._lock:
             if not self.holder or holder != self.holder:
                 return
@@ -135,7 +135,7 @@ class TeleopController:
             self._listening, self._pose, self._target = [], None, None
 
     def drive(self, holder: str, steer: Steer) -> str:
-        """Move the arm for `HORIZON_S`; return why it was not moved, or nothing."""
+        """Send a chunk of `HORIZON_S`; return why it was not sent, or an empty text."""
         with self._lock:
             if not self.holder or holder != self.holder:
                 return "you do not have the arm"
@@ -158,13 +158,13 @@ class TeleopController:
                 self.drive(holder, Steer())
 
     def _unfit(self) -> str:
-        """Return why nobody can move the arm, or nothing."""
+        """Return why the arm cannot be moved by hand; empty: it can."""
         if self._deployment.control_is_stale:
             return "no bridge is heard"
         return "the emergency stop is latched" if self._deployment.estopped else ""
 
     def _lost(self) -> str:
-        """Return why the bridge takes nothing more from the holder, or nothing."""
+        """Return why the bridge no longer accepts the holder's chunks; empty: it does."""
         control = self._deployment.control
         if control is None or control.operator or control.received_s < self._engaged_s + SETTLED_S:
             return ""

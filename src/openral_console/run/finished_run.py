@@ -1,4 +1,4 @@
-"""A finished run as it stood at any moment, by the record that the reasoner left in its folder."""
+"""The state of a finished run at any time, from the reasoner's record in its folder."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""An operator moves the arm by hand: what keys mean, who may, and for how long."""
+"""Teleoperation of the arm by an operator, with keys or a SpaceMouse."""

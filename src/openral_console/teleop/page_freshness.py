@@ -1,4 +1,4 @@
-"""Proof of life: what a page sends counts only while it is fresh, so that nothing old moves the arm."""
+"""Freshness check: a page's commands count only for a short time, so that no old one moves the arm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what an operator presses to the next actions, in the arm's own action contract."""
+"""Turns an operator's input into the next actions, in the arm's action contract."""
 
 from __future__ import annotations
 

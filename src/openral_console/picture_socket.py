@@ -1,8 +1,8 @@
-"""Brings the cameras' pictures to a page by a websocket: a request for each would cost more than the picture.
+"""Sends the cameras' images to a page by a websocket, since an HTTP request for each would cost more than the image.
 
 A message to the page is the length of a camera's name in one byte, its name as UTF-8, and a JPEG. The page answers
-each, once it is shown, with the width at which it shows it and the name: "300 front". Only then the next one of this
-camera comes, so that a slow network or a hidden tab gets fewer pictures, and never old ones.
+each, once it is shown, with the width [px] at which it shows it and the name: "300 front". Only then the next image of
+this camera is sent, so that a slow network or a hidden tab gets fewer images, and never old ones.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from openral_console.live.camera_feed import CameraFeed
 from openral_console.live.deployment import LiveDeployment
 
 LOOK_S = 0.1
-"""[s] between two looks for new pictures."""
+"""[s] between two checks for new images."""
 FIRST_WIDTH, WIDTHS = 320, range(64, 4097)
-"""[px] of the first picture, and what a page may ask for."""
+"""[px] width of the first image, and the range of widths that a page may ask for."""
 _ANSWER = re.compile(r"(\d{1,5}) (\w{1,255})", re.ASCII)
 
 
 class PictureSocket:
-    """The pictures of one page."""
+    """Sends images to one page."""
 
     def __init__(self, deployment: LiveDeployment, socket: WebSocket) -> None:
-        """Make them for a page of a deployment."""
+        """Take the deployment and the page's websocket."""
         self._deployment, self._socket = deployment, socket
         self._widths: dict[str, int] = {}
         """[px] at which the page shows each camera."""
         self._sent: dict[str, int] = {}
-        """Number of the newest picture that was sent of each camera."""
+        """Camera -> number of the newest image that was sent."""
         self._waiting: set[str] = set()
-        """Cameras whose newest picture is not answered."""
+        """Cameras whose newest image has not been acknowledged."""
 
     async def serve(self) -> None:
         """Send pictures until the page is closed."""
@@ -55,7 +55,7 @@ class PictureSocket:
             answers.cancel()
 
     def _news(self) -> Iterator[CameraFeed]:
-        """Return the cameras that have a picture for this page."""
+        """Yield the cameras that have a new image for this page."""
         for name, feed in self._deployment.cameras.items():
             if name not in self._waiting and feed.count != self._sent.get(name, 0):
                 yield feed
@@ -66,7 +66,7 @@ class PictureSocket:
         return [bytes((len(name),)) + name + jpeg for name, jpeg in zip(names, pictures, strict=True)]
 
     async def _hear(self) -> None:
-        """Take the answers until the page is closed; what is no answer is not heard."""
+        """Receive acknowledgements until the page is closed; other messages are ignored."""
         try:
             while True:
                 said = _ANSWER.fullmatch(await self._socket.receive_text())

@@ -1,4 +1,4 @@
-"""The body of a request, read no further than it may be long: whoever sends it has not been let in yet."""
+"""Reads the body of a request up to a limit, since its sender has not been authenticated yet."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from starlette.requests import Request
 
 
 async def read_body(request: Request, most: int) -> bytes | None:
-    """Return the body of a request; None: it has more than `most` bytes, and the rest was not taken."""
+    """Return the body of a request; None: it has more than `most` bytes, and the rest was not read."""
     body = b""
     async for part in request.stream():
         body += part

@@ -1,4 +1,4 @@
-"""Who tries passwords waits for their turn, one try at a time, so that a wrong one delays those of its own place alone.
+"""Queues tries of passwords, one at a time for each place, so that a wrong one delays only those of its own place.
 
 A place is a machine's address, or the network that one line of a provider has (the first 64 bits of IPv6), together
 with the name that is tried: behind one address may be a whole company, whose operators do not wait for each other.
@@ -14,16 +14,16 @@ from ipaddress import IPv6Address, ip_address
 from weakref import WeakValueDictionary
 
 MAX_OF_PLACE = 5
-"""Tries of one place that are under way or wait; more are refused unread."""
+"""Most tries of one place that run or wait; more are refused unread."""
 MAX_OF_ALL = 500
-"""Tries of all places that are under way or wait, so that a thousand places do not fill this machine's memory."""
+"""Most tries of all places that run or wait, which bounds the memory that they take."""
 
 
 class SignInQueue:
     """Lets one try of each place at a time pass. Used from one event loop."""
 
     def __init__(self) -> None:
-        """Let nobody wait yet."""
+        """Begin with an empty queue."""
         self._turns = WeakValueDictionary[tuple[str, str], asyncio.Lock]()
         self._waiting = Counter[tuple[str, str]]()
 

@@ -16,9 +16,9 @@ from openral_core.process.announcements import STARTED_AGAIN
 from openral_core.process.wait_or_kill import wait_or_kill
 
 PAUSE_S = 1.0
-"""[s] before it is started again."""
+"""[s] before the process is started again."""
 END_S = 3.0
-"""[s] that it gets to end by itself."""
+"""[s] that the process has to end by itself."""
 
 
 class StopProcess:
@@ -36,11 +36,11 @@ class StopProcess:
         """Start it.
 
         Args:
-            listening: where it serves; stays open here, so that it can be started again.
-            sessions: whose key signs the names that may stop.
+            listening: socket that it serves; it stays open here, so that the process can be started again.
+            sessions: with the key that signs the names of operators who may stop.
             options: certificate and key, if any.
-            actions_file: gets who pressed.
-            say: takes a line when it died.
+            actions_file: for the operators' actions.
+            say: takes a line for the log when the process died.
             namespace: of the deployment that it stops.
         """
         self._socket, self._say = listening, say
@@ -61,12 +61,12 @@ class StopProcess:
 
     @property
     def pid(self) -> int:
-        """Of the process that serves now."""
+        """Id of the process that serves now."""
         return self._process.pid
 
     @property
     def alive(self) -> bool:
-        """Whether it serves."""
+        """Whether the process is running."""
         return self._process.poll() is None
 
     def close(self) -> None:

@@ -1,7 +1,6 @@
 """The robot as its URDF describes it: links and their visual shapes.
 
-Read here is what a picture needs: links with their visual shapes. Joints are not needed: `/tf` says where the links
-are, in their parents, and the scene is nested as the frames are.
+Joints are not read: `/tf` has the poses of the links in their parents, and the scene is nested as the frames are.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from openral_console.live.frame_tree import Pose
 from openral_core.errors import ContractError
 
 MAX_URDF = 20_000_000
-"""Characters."""
+"""Most characters of a URDF."""
 MAX_MESH = 100 * 1024 * 1024
-"""[bytes] of a mesh that is served."""
+"""[bytes] greatest size of a mesh that is served."""
 GREY = (0.75, 0.76, 0.77, 1.0)
 """(r, g, b, a) 0..1 of a shape without a colour."""
 

@@ -89,16 +89,16 @@ class RecordingView:
     strategy: str
     recording: bool
     instruction: str
-    """Words of the episode that is being written."""
+    """Instruction of the episode that is being written."""
     episode_s: float
     frames: int
-    """Of that episode so far."""
+    """Number of frames of that episode so far."""
     episodes: int
-    """In the dataset."""
+    """Number of episodes in the dataset."""
     dropped_images: int
     repeated_images: int
     missing_steps: int
-    """Since the recorder's start."""
+    """Number of control steps that are missing since the recorder's start."""
     free_gb: float
     stopped_by: str
     """Why the recorder has stopped; empty: it has not."""

@@ -1,4 +1,4 @@
-"""A tile for each camera: its picture, brought by `picture_socket`, its age, and how often one comes."""
+"""A tile for each camera: its image, which `picture_socket` sends, with age and rate."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class CameraTiles:
 
 
 def _words(feed: CameraFeed) -> tuple[str, bool]:
-    """Return what is said of a camera, and whether it is bad."""
+    """Return the text of a camera's tile, and whether it reports a fault."""
     if feed.fault:
         return feed.fault, True
     if not feed.count:

@@ -10,7 +10,7 @@ from openral_console.live.deployment import LiveDeployment
 from openral_console.live.views import ControlView
 
 SLOWED = 0.1
-"""Difference of the real time factor from 1 that is no jitter."""
+"""Least difference of the real time factor from 1 that is no jitter."""
 
 
 class ControlPanel:

@@ -1,4 +1,4 @@
-"""The diagnostics: what each part of a deployment says about itself."""
+"""The diagnostics: the status that each part of a deployment publishes on `/diagnostics`."""
 
 from __future__ import annotations
 

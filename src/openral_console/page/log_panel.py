@@ -9,7 +9,7 @@ from nicegui import ui
 from openral_console.live.deployment import LiveDeployment
 
 SHOWN = 200
-"""Lines that a page shows."""
+"""Most lines that a page shows."""
 LEVELS = {10: "everything", 20: "info", 30: "warnings", 40: "errors"}
 
 

@@ -1,4 +1,4 @@
-"""The mission: its tasks as a queue, each with what became of it and why, and the steps that were decided."""
+"""The mission: its tasks as a queue, each with its outcome and the reason, and the newest decisions."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from openral_console.live.views import ReadingView
 from openral_core.html.plots import JUDGEMENT_COLOURS
 
 WINDOW_S = 60.0
-"""[s] that are shown."""
+"""[s] of the curves that are shown, the newest."""
 INK = "#697077"
 
 

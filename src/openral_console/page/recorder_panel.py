@@ -1,4 +1,4 @@
-"""The recorder: what it does, what it lost, and buttons for what an operator may tell it."""
+"""The recorder: its status, its losses, and buttons for the operator's commands to it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class _Order:
 
     words: str
     orders: tuple[str, ...]
-    """What the recorder is told, one after the other."""
+    """Commands to the recorder, sent one after the other."""
     did: str
-    """How it is noted who pressed it."""
+    """Words for the action in the log."""
 
 
 BEGIN = _Order("Begin", ("start",), "began an episode")
@@ -110,7 +110,7 @@ class RecorderPanel:
         self._fault.set_visibility(bool(status.stopped_by))
 
     def _offer(self, status: RecordingView, is_ready: bool) -> None:
-        """Show the buttons that the strategy has a use for, and let those be pressed that would do something."""
+        """Show the buttons that the strategy uses, and enable those that have an effect now."""
         strategy = STRATEGIES.get(status.strategy)
         by_goal, highlights = (strategy.by_goal, strategy.on_highlight) if strategy else (False, False)
         useful = {

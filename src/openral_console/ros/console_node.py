@@ -56,7 +56,7 @@ from openral_core.ros.qos import LATCHED, MAX_SKILLS, MISSION_LOG, NEWEST, SKILL
 from openral_reasoner.plain_line import plain_line
 
 LOOK_S = 0.5
-"""[s] between two looks for cameras, for other deployments, and for pages that are watched."""
+"""[s] between two checks for cameras, other deployments and open pages."""
 MAX_CAMERAS, MAX_DIAGNOSTICS = 12, 64
 MAX_PROMPT = 2000
 """Characters of what is said to the reasoner."""

@@ -1,4 +1,4 @@
-"""The node `fleet_<pid>`: finds the deployments of a domain, hears what each says, and stops them."""
+"""The node `fleet_<pid>`: finds the deployments of a domain, receives their topics, and stops them."""
 
 from __future__ import annotations
 
@@ -23,19 +23,18 @@ from openral_core.guarded_callbacks import GuardedCallbacks
 from openral_core.ros.qos import LATCHED, MAX_SKILLS, SKILLS
 
 SPIN_S = 0.02
-"""[s] that one look at the graph waits for messages."""
-"""That are shown of a deployment."""
+"""[s] for which the node is spun between two queries of the graph."""
 
 
 class FleetNode(GuardedCallbacks, Node):
-    """Looks, and calls the emergency stop. Used from one thread, which spins it."""
+    """Receives the topics of all deployments, and calls their emergency stops. Used from one thread, which spins it."""
 
     def __init__(self) -> None:
         super().__init__(f"fleet_{os.getpid()}")
         self._robots: dict[str, LiveDeployment] = {}
 
     def look(self, search_s: float) -> dict[str, LiveDeployment]:
-        """Return what is known of each deployment, by namespace, after having listened for `search_s` [s] wall time."""
+        """Return the state of each deployment by namespace, after receiving for `search_s` [s] of wall time."""
         end = time.monotonic() + search_s
         while time.monotonic() < end:
             for namespace in deployments_in(self):
@@ -47,8 +46,8 @@ class FleetNode(GuardedCallbacks, Node):
         """Latch the emergency stop of deployments, each as soon as it is found.
 
         Args:
-            namespaces: whose; empty: all that are found.
-            search_s: [s] wall time to look for them. Those that were named are waited for no longer than they need.
+            namespaces: of the deployments; empty: all that are found.
+            search_s: [s] of wall time to search for them; with `namespaces` it ends when all of them have answered.
         """
         return stop_deployments(
             self, namespaces, search_s, partial(rclpy.spin_once, self, timeout_sec=SPIN_S)
@@ -87,7 +86,7 @@ def _on_estop(robot: LiveDeployment, message: Any) -> None:
 
 @contextmanager
 def fleet() -> Iterator[FleetNode]:
-    """A node that is there as long as the block lasts."""
+    """Create the node for the duration of a block."""
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     node = FleetNode()
     try:

@@ -13,15 +13,15 @@ from std_srvs.srv import Trigger
 from openral_console.live.views import StopAnswer
 
 PAUSE_S = 0.02
-"""[s] between two looks at answers, where another thread spins the node."""
+"""[s] between two checks for answers, if another thread spins the node."""
 ANSWER_S = 3.0
-"""[s] wall time that a bridge has for its answer."""
+"""[s] of wall time that a bridge has for its answer."""
 KNOWN_S = 0.5
-"""[s] wall time to find a service that the graph has shown before."""
+"""[s] of wall time to find a service that the graph has shown before."""
 MAX_DEPLOYMENTS = 256
-"""That are listened to and stopped."""
+"""Most deployments that are received from and stopped."""
 _STOP, _TRIGGER = "/estop", "std_srvs/srv/Trigger"
-"""A deployment is where a service of this name and type is: its bridge keeps it as long as it lives."""
+"""Name and type of the service by which a deployment is found; its bridge offers it as long as it runs."""
 
 
 def deployments_in(node: Node) -> list[str]:
@@ -92,7 +92,7 @@ class _StopCall:
         self.answer = StopAnswer(namespace, "no bridge was found there", math.nan)
 
     def close(self) -> None:
-        """Forget the call; what was asked for is asked for."""
+        """Drop the pending call; a request that was sent is not withdrawn."""
         self._node.destroy_client(self._client)
 
     def look(self, now_s: float, *, searching: bool) -> bool:

@@ -1,7 +1,7 @@
-"""The node `markers` of a deployment: what is planned and how far it is, for RViz and Foxglove. It moves nothing.
+"""The node `markers` of a deployment: publishes plan and progress for RViz and Foxglove, and commands nothing.
 
-`planned_path` holds where the newest chunk leads the hand, and is empty while the arm holds. `markers` holds the
-workspace's box, and words above it: the mission, the skill that runs, and the reward monitor's newest reading.
+`planned_path` is the path of the hand under the newest chunk, and empty while the arm holds. `markers` has the
+workspace's box, and text above it: the mission, the running skill, and the reward monitor's newest reading.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from openral_reasoner.plain_line import plain_line
 ABOVE_M, LETTER_M, LINE_M = 0.08, 0.04, 0.004
 """[m] from the box to the words; height of a capital letter; width of an edge."""
 MAX_WORDS = 80
-"""Characters of a line."""
+"""Most characters of a line of text."""
 STOPPED, MOVING, HOLDING = (0.9, 0.2, 0.2), (0.3, 0.8, 0.4), (0.8, 0.8, 0.8)
-"""Red, green and blue of the words, 0..1: the emergency stop is latched, the arm moves, it holds."""
+"""Red, green and blue, 0..1, of the text: while the emergency stop is latched, while the arm moves, while it holds."""
 
 
 class MarkerNode(GuardedCallbacks, Node):
@@ -116,7 +116,7 @@ class MarkerNode(GuardedCallbacks, Node):
         self._markers.publish(MarkerArray(markers=[*self._box(), self._words(self._lines(control), colour)]))
 
     def _lines(self, control: Any) -> list[str]:
-        """Return what is written: the arm, the mission, the reading of the goal that runs."""
+        """Return the lines of the text: state of the arm, mission, and the running goal's newest reading."""
         doing = "holds" if control.holding else f'{control.skill}: "{control.instruction}"'
         lines = ["EMERGENCY STOP" if control.estopped else doing]
         if self._mission is not None and self._mission.text:

@@ -10,7 +10,7 @@ from openral_console.ros.service_call import ServiceCall
 
 ORDERS = ("start", "stop", "discard", "highlight")
 ANSWER_S = 30.0
-"""[s] that the recorder has: it may write down what waits first."""
+"""[s] that the recorder has for its answer, since it may have to write queued data first."""
 WHO = "recorder"
 
 
@@ -25,5 +25,5 @@ class RecorderCalls:
         self._mark = ServiceCall(node, MarkEpisode, "recorder/mark", WHO, ANSWER_S)
 
     def __call__(self, order: str, outcome: str = "") -> str:
-        """Give one of `ORDERS`, or mark with an outcome; return why it was not done, or nothing."""
+        """Send one of `ORDERS`, or mark the episode's outcome; return why it failed, or an empty text."""
         return self._mark(outcome=outcome) if order == "mark" else self._orders[order]()

@@ -1,4 +1,4 @@
-"""Calling a service that says whether it was done and why not, and waiting for it, beside the executor's thread."""
+"""Calls services that answer with success and a message, and waits for them outside the executor's thread."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ServiceCall:
     def __init__(
         self, node: Node, kind: Any, name: str, server: str = "bridge", answer_s: float = ANSWER_S
     ) -> None:
-        """Prepare.
+        """Create the client.
 
         Args:
             node: is spun by an executor in another thread.
@@ -31,7 +31,7 @@ class ServiceCall:
         self._server, self._answer_s = server, answer_s
 
     def __call__(self, **fields: Any) -> str:
-        """Call with the fields of a request, and return why it was not done; empty: it was."""
+        """Call with the fields of a request; return why it failed, or an empty text."""
         name = self._client.service_name
         request = self._kind.Request(**fields)
         try:

@@ -11,7 +11,7 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 
 JOIN_S = 2.0
-"""[s] that the thread gets to end; nothing may be destroyed that is being waited for."""
+"""[s] that the thread has to end, since nothing that it waits for may be destroyed."""
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from openral_console.run.finished_run import FinishedRun
 FILM = "/film.mp4"
 """Path of the film's address."""
 PLAY_S = 0.1
-"""[s] between two moments while it plays, at the speed of the run."""
+"""[s] between two updates while the run is played, at its own speed."""
 
 
 class RunPage:

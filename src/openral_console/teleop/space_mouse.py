@@ -16,20 +16,20 @@ from dataclasses import replace
 from openral_console.teleop.space_mouse_device import SpaceMouseDevice, SpaceMouseError, SpaceMouseReport
 
 PERIOD_S = 0.01
-"""[s] between two looks for reports."""
+"""[s] between two reads of the device."""
 SILENT_S = 0.1
 """[s] that a deflection counts after it was reported; the slowest products report every 16 ms
 (https://andunhh.github.io/spacemouse/SpaceMouseWireless.html)."""
 GONE_S = 1.0
 """[s] of silence or of a hang after which the cap must be let go before it counts again."""
 REST_S = 0.1
-"""[s] without a deflection by which a cap is known to be let go."""
+"""[s] without a deflection after which the cap counts as let go."""
 RETRY_S = 0.5
 """[s] between two attempts to open a device that is not there."""
 JOIN_S = 1.0
-"""[s] that the thread gets to end; one that hangs in a driver ends with the process."""
+"""[s] that the thread has to end; one that hangs in a driver ends with the process."""
 DEAD_ZONE = 0.12
-"""Deflection, of 1, that a hand makes which pushes along another axis."""
+"""Deflection, 0..1, up to which an axis counts as 0, since a hand that pushes along another axis causes as much."""
 AXES = ("x", "y", "z", "turn")
 REST = SpaceMouseReport()
 

@@ -12,14 +12,14 @@ from openral_control.motions.straight_line import TURN_RAD_S, HandGuide
 from openral_core.types import RobotState
 
 HORIZON_S = 0.15
-"""[s] length of a chunk: what the arm goes on with when nothing more comes. With commands at 20 Hz one may be lost."""
+"""[s] length of a chunk, for which the arm moves on without further commands. At 20 Hz one command may be lost."""
 REACH_M = 0.15
-"""[m] how far ahead of the hand the point lies to which it is led."""
+"""[m] distance ahead of the hand of the point to which it is led."""
 
 
 @dataclass(frozen=True)
 class Steer:
-    """What is pressed at one moment."""
+    """An operator's input at one moment."""
 
     x: float = 0.0
     """-1..1, along x of the world frame."""

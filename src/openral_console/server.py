@@ -92,12 +92,12 @@ class ConsoleServer:
 
     @property
     def url(self) -> str:
-        """What an operator opens, with the token where it is asked for."""
+        """URL of the page, with the token if one is required."""
         return url_of(self.options, self.sessions)
 
     @property
     def url_file(self) -> Path:
-        """Where the address lies while the server runs, for this user alone."""
+        """File with the URL while the server runs, readable by this user alone."""
         return run_folder() / f"console-{self.options.port}.url"
 
     def run(self) -> None:

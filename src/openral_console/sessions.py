@@ -16,8 +16,8 @@ from dataclasses import dataclass
 LIFETIME_S = 12 * 3600.0
 """[s] for which a cookie is valid: a working day."""
 PAGE, STOP = "page", "stop"
-"""What a signed name is good for: everything; the stop alone, which the page's script sends, and which works for as
-long as the console runs, however long the page is open."""
+"""Purposes of a signed name: `PAGE` for everything; `STOP` for the stop alone, which the page's script sends, and which
+is valid as long as the console runs."""
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,17 @@ class Sessions:
         return Sessions(secrets.token_bytes(32), secrets.token_urlsafe(32))
 
     def admits(self, token: str) -> bool:
-        """Whether a token is the one in the address."""
+        """Return whether a token is the one in the address."""
         return hmac.compare_digest(token.encode(), self.token.encode())
 
     def sign(self, name: str, purpose: str = PAGE) -> str:
-        """Return a text by which this console knows a name again; for the page, until `LIFETIME_S` [s] from now."""
+        """Return a name with its signature for a purpose; for the page it is valid for `LIFETIME_S`."""
         head = base64.urlsafe_b64encode(name.encode()).decode().rstrip("=")
         body = f"{head}.{int(time.time() + LIFETIME_S) if purpose == PAGE else 0}"
         return f"{body}.{self._mac(purpose, body)}"
 
     def name_in(self, signed: str, purpose: str = PAGE) -> str | None:
-        """Return the name that was signed for a purpose; None: it was not, or too long ago."""
+        """Return the name of a text that was signed for a purpose; None: the signature is invalid or has expired."""
         body, _, mac = signed.rpartition(".")
         head, _, until = body.partition(".")
         if not hmac.compare_digest(mac.encode(), self._mac(purpose, body).encode()):

@@ -1,4 +1,4 @@
-"""The line for orders: what is said goes to the reasoner; arrow keys bring back what was said before."""
+"""The input line for orders, which go to the reasoner; arrow keys bring back earlier orders."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from nicegui.events import GenericEventArguments
 from openral_console.page.context import PageContext
 
 KEPT = 50
-"""Orders of this tab that the arrow keys bring back."""
+"""Most orders of this tab that the arrow keys bring back."""
 STOP_WORD = "stop"
-"""What the reasoner takes as the end of a mission; it cancels goals, and latches nothing."""
+"""Order that ends a mission: the reasoner cancels its goals, and the emergency stop is not latched."""
 
 
 class PromptLine:
@@ -64,7 +64,7 @@ class PromptLine:
                 ui.label("Answer in the line above.").classes("c-soft")
 
     async def say(self, words: str) -> None:
-        """Send words to the reasoner, and note who did."""
+        """Send an order to the reasoner, and log who did."""
         fault = await asyncio.to_thread(self._context.controls.say, words)
         self._context.actions(self._operator, f'said "{words}"', fault)
         if fault:

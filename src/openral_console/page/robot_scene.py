@@ -12,7 +12,7 @@ from openral_console.live.frame_tree import Pose
 from openral_console.live.urdf_visuals import DrawnRobot, Shape
 
 STEP = 1e-4
-"""[m] and of a quaternion's elements: smaller changes are not shown."""
+"""Least change of a position [m] or of a quaternion's elements that is shown."""
 
 
 class RobotScene:
@@ -100,7 +100,7 @@ class RobotScene:
 
 
 def _robot_frames(robot: DrawnRobot, parents: dict[str, str]) -> list[str]:
-    """Return the frames that are drawn, parents first: the robot's links and what leads to them."""
+    """Return the frames that are drawn, parents first: the robot's links and their ancestors."""
     wanted: dict[str, None] = {}
 
     def take(frame: str, depth: int = 0) -> None:
@@ -114,7 +114,7 @@ def _robot_frames(robot: DrawnRobot, parents: dict[str, str]) -> list[str]:
 
 
 def _places(poses: dict[str, tuple[str, Pose]]) -> list[list[float]]:
-    """Return where each frame is in the frame at the root [m]; parents come before children."""
+    """Return the position (3,) [m] of each frame in the root frame; parents come before children."""
     known: dict[str, tuple[list[list[float]], list[float]]] = {}
     identity = Pose().rotation()
     for child, (parent, pose) in poses.items():

@@ -1,4 +1,4 @@
-"""Moving the arm by hand: a button that takes it, and keys that count while they are held."""
+"""Teleoperation: a button that takes over the arm, and keys that move it while they are held."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from openral_console.teleop.steering import Steer
 SPEEDS_M_S = {0.05: "slow, 0.05 m/s", 0.1: "medium, 0.1 m/s", 0.2: "quick, 0.2 m/s"}
 TAKE, TAKE_OVER, GIVE_BACK = "Take the arm", "Take over", "Give the arm back"
 KEYS = (("W S", "along x"), ("A D", "along y"), ("R F", "up, down"), ("Q E", "turn"), ("G", "fingers"))
-"""Keys that count while they are held, and G, which counts once."""
+"""Keys with their motions: all act while they are held, except G, which acts once."""
 PRESENCE_S = 0.5
-"""[s] without a word of a page that has the arm, after which a SpaceMouse's cap must be let go before it counts."""
+"""[s] without a message from the page that controls the arm, after which a SpaceMouse's cap must be let go first."""
 CAP = "Push, slide or lift the cap: along x and y, up and down; twist it: turn. Left button: fingers; right: Stop."
 PAD = "Gamepad: hold a shoulder button. Left stick: along x and y; right stick: up, down, turn. A: fingers. B: Stop."
 
@@ -143,7 +143,7 @@ class HandPanel:
             self._is_still = steer.still
 
     def _heed_cap(self) -> tuple[float, float, float, float]:
-        """Return what the cap adds, -1..1 along x, y, z and about z, and move the fingers once for each press."""
+        """Return the cap's deflection, -1..1 along x, y, z and about z, and move the fingers once for each press."""
         mouse, now_s = self._mouse, time.monotonic()
         if mouse is None:
             return 0.0, 0.0, 0.0, 0.0

@@ -1,4 +1,4 @@
-"""The bar that stays in view: what the arm does, who is there, and Stop."""
+"""The bar that stays in view: state of the arm, name of the operator, and the stop buttons."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _STOP_ALL = (
 
 
 class TopBar:
-    """State, operator, release, the stop of this deployment and that of all."""
+    """State, operator, and the buttons for release, for the stop of this deployment and for that of all."""
 
     def __init__(self, context: PageContext, operator: str) -> None:
         """Make it.
@@ -64,7 +64,7 @@ class TopBar:
             self._show_stop_all(self._others)
 
     def _show_stop_all(self, others: tuple[str, ...]) -> None:
-        """Offer the stop of all where there is another deployment."""
+        """Show the button for the stop of all if there is another deployment."""
         names = sorted((self._context.namespace, *others))
         self._all.set_visibility(bool(others))
         self._all.set_content(_STOP_ALL.format(names=escape(", ".join(names)), count=len(names)))

@@ -1,4 +1,4 @@
-"""What all pages share: the files that they load, their look, and how an application serves them."""
+"""Parts that all pages share: the files that they load, their style, and the application that serves them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def new_application() -> FastAPI:
 
 
 def serve_pages(app: FastAPI, title: str) -> None:
-    """Have an application serve the pages that were made with `ui.page`; to be called last.
+    """Let an application serve the pages that were made with `ui.page`; to be called last.
 
     Args:
         app: of `new_application`.
-        title: of the pages that have none.
+        title: title of the pages that have none.
     """
     ui.run_with(
         app,
@@ -37,6 +37,6 @@ def serve_pages(app: FastAPI, title: str) -> None:
 
 
 def style_page() -> None:
-    """Give the page that is being made its look."""
+    """Add the common style to the page that is being built."""
     ui.add_head_html('<link rel="stylesheet" href="/assets/console.css">')
     ui.colors(primary="#1d5d8c", negative="#c4281c")

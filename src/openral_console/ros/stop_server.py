@@ -1,4 +1,4 @@
-"""The process behind the Stop button: a node, a socket, and nothing else that could hang.
+"""The process behind the Stop button: only a node and a socket, so that nothing else can block it.
 
     python -m openral_console.ros.stop_server < settings.json
 
@@ -39,7 +39,7 @@ from openral_core.graph.namespaces import DEFAULT_NAMESPACE, ros_arguments
 from openral_core.guarded_callbacks import GuardedCallbacks
 
 MAX_BODY = 1024
-"""[bytes] of the signed name that a call carries."""
+"""[bytes] greatest size of the signed name in a call."""
 
 
 class StopNode(GuardedCallbacks, Node):
@@ -58,9 +58,9 @@ def application(
     """Return the application, with an address for each stop.
 
     Args:
-        stops: by their paths, keys of `STOPS`; each returns why not all is stopped, or nothing.
-        sessions: knows the names that may stop.
-        log: takes who did what, and why it was in vain.
+        stops: functions by path (keys of `STOPS`); each returns why the stop failed, or an empty text.
+        sessions: checks the signed names of operators who may stop.
+        log: records the actions, and why they failed.
     """
 
     async def on_stop(request: Request) -> PlainTextResponse:
@@ -80,7 +80,7 @@ def application(
 
 
 def _same_host(request: Request) -> bool:
-    """Whether the page that calls is of the same machine; it has another port."""
+    """Return whether the calling page is from the same host; its port differs."""
     host = urlsplit(f"//{request.headers.get('host', '')}").hostname
     return host is not None and urlsplit(request.headers.get("origin", "")).hostname == host
 

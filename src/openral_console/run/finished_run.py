@@ -36,10 +36,10 @@ class FinishedRun:
     """Reads a run's folder once."""
 
     def __init__(self, run_dir: Path) -> None:
-        """Read it.
+        """Read the record.
 
         Raises:
-            NotFoundError: it is no folder of a run, or no mission came about in it.
+            NotFoundError: it is no folder of a run, or has no mission.
             ManifestError: the record was altered.
         """
         signs = (MISSION_FILE, FACTS_FILE, LAUNCH_LOG)
@@ -55,12 +55,12 @@ class FinishedRun:
 
     @property
     def film(self) -> Path | None:
-        """The file of the film; None: there is none, or nobody wrote down which moment it begins with."""
+        """File of the film; None: there is none, or its time of beginning was not recorded."""
         path = self.run_dir / FILM_FILE
         return path if path.is_file() and isinstance(self.facts.get(FILM_BEGIN), (int, float)) else None
 
     def film_at(self, stamp_s: float) -> float:
-        """Return which part [s] of the film shows a moment [s]; 0 before it begins."""
+        """Return the time [s] in the film at a stamp [s] of the run; 0 before the film begins."""
         return max(0.0, stamp_s - float(self.facts[FILM_BEGIN]))
 
     @property

@@ -1,4 +1,4 @@
-"""The page of a finished run: a slider over its time, and the parts of the live page as they stood then."""
+"""The page of a finished run: a slider over its time, and the parts of the live page at the chosen time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PLAY_S = 0.1
 
 
 class RunPage:
-    """One tab, with a moment of its own."""
+    """The page of one tab, with its own position in time."""
 
     def __init__(self, run: FinishedRun) -> None:
         """Make the page at the end of the run."""
@@ -56,7 +56,7 @@ class RunPage:
         self._show()
 
     def _film_panel(self) -> ui.video | None:
-        """Make the panel of the film; none where the run was not filmed."""
+        """Create the panel of the film; return None if the run has no film."""
         if self._run.film is None:
             return None
         with ui.element("section").classes("c-panel"):
@@ -66,7 +66,7 @@ class RunPage:
         return film
 
     def _show(self) -> None:
-        """Show the moment at which the slider stands."""
+        """Show the run at the slider's time."""
         stamp_s, run = float(self._slider.value), self._run
         self._shown.mission = run.mission_at(stamp_s)
         self._shown.steps = run.steps_at(stamp_s)

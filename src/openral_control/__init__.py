@@ -1,4 +1,4 @@
-"""From action chunks to motion: what is admitted, what the envelope allows, and one action a control step.
+"""Control of an arm by action chunks: admission, the safety envelope, and one action for each control step.
 
-Simulated and real arms are moved by this same code. It knows no simulator, and ROS in `ros/` alone.
+The same code moves simulated and real arms. It depends on no simulator, and on ROS in `ros/` only.
 """

@@ -1,6 +1,7 @@
-"""Admission to the control loop: chunks of announced goals pass, others wait a moment for their announcement or go.
+"""Admission of action chunks to the control loop: only chunks of announced goals are passed on.
 
-A node announces its goal before its first chunk, but the two topics need not arrive in that order.
+A node announces its goal before its first chunk, but the two topics need not arrive in that order. So a chunk without
+an announcement waits for up to `PATIENCE_S` before it is refused.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from openral_control.goal_registry import GoalAnnouncement, GoalRegistry
 PATIENCE_S = 0.25
 """[s] wall time that a chunk waits for the announcement of its goal."""
 MAX_WAITING, MAX_WAITING_OF_A_GOAL = 64, 4
-"""How many chunks may wait, in all and of one goal."""
+"""Largest numbers of waiting chunks, in all and of one goal."""
 
 
 @dataclass(frozen=True)
@@ -24,29 +25,30 @@ class _WaitingChunk:
 
 
 class Admission:
-    """Decides about each chunk before anything else does.
+    """Admits, delays or refuses each received chunk.
 
-    Times are monotonic wall time [s]. Not safe for several threads.
+    Times are monotonic wall time [s]. Not thread-safe.
     """
 
     def __init__(self, admit: Callable[[Chunk], None], refuse: Callable[[Chunk, str], None]) -> None:
         """Begin with an empty registry.
 
         Args:
-            admit: gets the chunks that may go on, and an ending chunk for each goal whose holder let it go.
-            refuse: gets the others, with the reason. They are nobody's: no goal may suffer by them.
+            admit: called with each admitted chunk, and with an ending chunk for each goal that its holder gave up.
+            refuse: called with each refused chunk and the reason. Such a chunk belongs to no announced goal, so that
+                it must not be counted against one.
         """
         self._admit, self._refuse = admit, refuse
         self._registry = GoalRegistry()
         self._waiting: list[_WaitingChunk] = []
         self.refused = 0
-        """Chunks that were not admitted, since the start."""
+        """Number of chunks that were refused since the start."""
 
     def offer(self, chunk: Chunk, now_s: float) -> None:
-        """Take a chunk that is well formed."""
+        """Admit a well-formed chunk, let it wait for its announcement, or refuse it."""
         self._registry.expire(now_s)
         if chunk.ends_goal:
-            # What the holder ends by itself is ended at once; what nobody holds has nothing to be ended.
+            # A holder's own end of its goal passes at once; a goal without a holder has nothing to be ended.
             self._drop_waiting({chunk.goal_id})
             if self._registry.holds(chunk.goal_id):
                 self._admit(chunk)
@@ -59,18 +61,22 @@ class Admission:
                 self._turn_away(chunk)
 
     def announce(self, said: GoalAnnouncement, now_s: float) -> None:
-        """Take what a node says of itself, and let in what waited for it."""
+        """Register a node's announcement, and admit the chunks that waited for it.
+
+        Raises:
+            LookupError: too many skills are announced already.
+        """
         try:
             self._end(self._registry.announce(said, now_s))
         finally:
             self._look_again(now_s)
 
     def look(self, present: Collection[str] | None, now_s: float) -> None:
-        """Turn away what has waited too long, and forget the nodes that are gone; to be called at times.
+        """Refuse chunks that have waited too long, and remove nodes that are gone; to be called periodically.
 
         Args:
-            present: fully qualified names of the nodes in the graph; None: not asked this time.
-            now_s: now.
+            present: fully qualified names of the nodes in the graph; None: unknown, so that no node is removed for it.
+            now_s: [s] the present time.
         """
         self._registry.expire(now_s)
         if present is not None:
@@ -78,15 +84,15 @@ class Admission:
         self._look_again(now_s)
 
     def holds(self, goal_id: str) -> bool:
-        """Whether some node announces this goal."""
+        """Return whether an active node announces this goal."""
         return self._registry.holds(goal_id)
 
     def has_ended(self, goal_id: str) -> bool:
-        """Whether this goal was held and is over."""
+        """Return whether this goal was held by a node and has ended."""
         return self._registry.has_ended(goal_id)
 
     def end_all(self) -> None:
-        """The emergency stop: no chunk of a goal that is held or waited for now passes any more."""
+        """End all held goals and drop all waiting chunks, as for an emergency stop."""
         self._registry.end_all()
         self._waiting.clear()
 

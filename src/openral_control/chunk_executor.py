@@ -1,7 +1,7 @@
-"""What stands between a chunk and the arm: it refuses, cuts, queues, and gives one action a control step.
+"""The executor between action chunks and the arm: it checks and queues chunks, and returns one action for each step.
 
-Time is counted in control steps since the bridge started. The action in row i of a chunk that answers the
-observation of step s belongs to step s + i, whenever the chunk arrives.
+Time is counted in control steps since the bridge started. Row i of a chunk that answers the observation of step s is
+the action of step s + i, whenever the chunk arrives.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from openral_core.errors import ControlError, EnvelopeError
 from openral_core.types import RobotState
 
 REMEMBERED_GOALS = 64
-"""How many superseded goals are remembered, so that a late chunk of one cannot take the arm back."""
+"""Number of ended goals that are remembered, so that a late chunk of one of them is refused."""
 
 
 class Checks(Protocol):
-    """What the executor asks `openral_control.envelope.Envelope`."""
+    """The checks of `openral_control.envelope.Envelope` that the executor calls."""
 
     def check(
         self,
@@ -49,7 +49,10 @@ class Checks(Protocol):
 
 @dataclass(frozen=True)
 class Counters:
-    """What has become of steps and chunks since the start; see `openral/msg/ControlStatus`."""
+    """Numbers of executed, held and expired steps and of rejected chunks since the start.
+
+    They are those of `openral/msg/ControlStatus`.
+    """
 
     executed: int = 0
     held: int = 0
@@ -58,9 +61,10 @@ class Counters:
 
 
 class ChunkExecutor:
-    """Holds the queue, the active goal, the intervention, the emergency stop and the counters.
+    """Holds the queue, the active goal, the intervention, the state of the emergency stop and the counters.
 
-    The control thread offers and takes; `stop`, `release`, `take_over` and `give_back` may come from any thread.
+    `offer`, `check_next` and `next` are called from the control thread; `stop`, `release`, `take_over` and `give_back`
+    from any thread.
     """
 
     def __init__(
@@ -72,14 +76,14 @@ class ChunkExecutor:
         representation: str,
         goal_timeout_s: float = 1.0,
     ) -> None:
-        """Make an executor that holds.
+        """Create an executor with an empty queue, which holds the arm.
 
         Args:
             control_hz: [Hz] of control steps.
-            envelope: judges each chunk, and each step before it is executed.
-            hold_action: gives the action that keeps the arm where it is, after the last one executed.
-            representation: the scene's action representation; other chunks are refused.
-            goal_timeout_s: [s] a goal stays active while no chunk of it comes.
+            envelope: checks each chunk, and each action before it is executed.
+            hold_action: returns the action (A,) that keeps the arm in place, given the last executed one or None.
+            representation: the scene's action representation; chunks in another one are refused.
+            goal_timeout_s: [s] after the last accepted chunk and executed step at which a goal becomes inactive.
         """
         self._control_hz = control_hz
         self._envelope = envelope
@@ -110,19 +114,19 @@ class ChunkExecutor:
 
     @property
     def rejected_streak(self) -> int:
-        """Chunks of `rejected_goal` that were refused without a step of it executed between them."""
+        """Number of chunks of `rejected_goal` that were refused since its last executed step."""
         return self._streaks.get(self.rejected_goal, 0)
 
     def offer(self, chunk: Chunk, step: int, state: RobotState | None) -> str | None:
-        """Take a chunk at control step `step`, or refuse it whole.
+        """Queue a chunk or refuse it as a whole.
 
         Args:
-            chunk: as received.
-            step: the control step that comes next.
-            state: of the robot now.
+            chunk: as received; one that ends its goal is carried out and returns None.
+            step: the next control step.
+            state: present state of the robot, if known.
 
         Returns:
-            Why the chunk was refused; None when it now fills the queue.
+            The reason of a refusal; None if the chunk was accepted.
         """
         with self._lock:
             if chunk.ends_goal:
@@ -145,13 +149,13 @@ class ChunkExecutor:
             return reason
 
     def check_next(self, step: int, state: RobotState | None) -> str | None:
-        """Judge the action of control step `step` once more, from where the robot is now.
+        """Check the action of control step `step` again, from the present state of the robot.
 
-        A chunk is judged from where the hand was when it came. A hand that lags, or was held up, is not where the
-        chunk took it to be; then what is left of the chunk is dropped.
+        A chunk was checked from the position of the hand on its arrival. A hand that lags or is obstructed has not
+        moved as the chunk assumed. If the action is no longer allowed, the rest of the chunk is dropped.
 
         Returns:
-            Why it was dropped; None where all is well, or where there is nothing to be executed.
+            The reason why it was dropped; None if the action may be executed, or if there is none.
         """
         with self._lock:
             action, planned = self._due(step)
@@ -179,7 +183,7 @@ class ChunkExecutor:
                 self.last_rejection = ""  # with the count that it explains
                 self._sent = action
                 return action, False
-            self.holding = action is None  # what fades out moves the arm, though no chunk says so
+            self.holding = action is None  # while a motion fades out, the arm moves without a chunk
             self._count(held=int(self.holding))
             if self.active_goal and step - max(self._last_executed, self._queued_step) > self._goal_timeout:
                 self._set_goal("", "", "")
@@ -187,14 +191,17 @@ class ChunkExecutor:
             return self._sent, self.holding
 
     def coming(self) -> NDArray[np.float32]:
-        """Return the actions (k, A) planned after the last one that was taken; none while a motion fades in or out."""
+        """Return the queued actions (k, A) after the last one that `next` returned.
+
+        It is (0, 0) without any, during an emergency stop, and while a motion fades in or out.
+        """
         with self._lock:
             if self.estopped or self._seam.is_open:
                 return np.empty((0, 0), np.float32)
             return self._queue.after(self._now)
 
     def stop(self) -> None:
-        """Latch the emergency stop: hold from the next step on, until `release`. The active goal ends for good."""
+        """Latch the emergency stop: hold from the next step until `release`, and end the active goal."""
         with self._lock:
             self.estopped = True
             self._queue.clear()
@@ -203,24 +210,27 @@ class ChunkExecutor:
             self._seam.close()
 
     def release(self) -> None:
-        """Undo the emergency stop by hand. Chunks planned before it stay forgotten."""
+        """Release the emergency stop. Chunks from before it are not executed any more."""
         with self._lock:
             self._queue.clear()
             self.estopped = False
 
     def restart(self, step: int) -> None:
-        """The arm begins anew at control step `step`: forget the queue and refuse older observations."""
+        """Clear the queue at control step `step`, from which on chunks for older observations are refused.
+
+        To be called after the arm was moved by other means, such as a reset of the scene.
+        """
         with self._lock:
             self._queue.clear()
             self._seam.close()
             self._origin, self._last = step, None
 
     def take_over(self, operator: str, goal_id: str) -> None:
-        """Give the arm to an operator: it comes to rest, and only chunks of `goal_id` move it until `give_back`.
+        """Let the arm come to rest; until `give_back` only the operator's chunks, those of `goal_id`, move it.
 
         Args:
-            operator: who, in words.
-            goal_id: hex UUID of the operator's chunks; empty: nobody steers.
+            operator: name of the operator.
+            goal_id: hex UUID of the operator's chunks; empty: the arm only holds.
 
         Raises:
             ControlError: the emergency stop is latched.
@@ -237,7 +247,7 @@ class ChunkExecutor:
             self._come_to_rest()
 
     def give_back(self) -> None:
-        """Let the goal that waits go on, with chunks that answer observations of this moment or later."""
+        """Resume the paused goal, with chunks that answer observations from the present step on."""
         with self._lock:
             steered, waits = self.intervention.goal_id, self.intervention.end()
             if steered:
@@ -249,14 +259,14 @@ class ChunkExecutor:
                 self._queued_step = self._now
 
     def _come_to_rest(self) -> None:
-        """Drop what is planned; the motion fades out, and the next commander's fades in."""
+        """Clear the queue and the active goal; fade the motion out, and the next chunk's motion in."""
         self._queue.clear()
         self._set_goal("", "", "")
         self._seam.begin(self._sent, self._now)
         self._seam_due = True
 
     def _due(self, step: int) -> tuple[NDArray[Any] | None, bool]:
-        """Return the action of a control step, and whether it is from a chunk; None: a plain hold."""
+        """Return the action (A,) of a control step, or None for a hold, and whether it comes from a chunk."""
         action = None if self.estopped else self._queue.at(step)
         if self.estopped or not self._seam.is_open:
             return action, action is not None
@@ -265,13 +275,17 @@ class ChunkExecutor:
         )
 
     def _keep_out(self, chunk: Chunk) -> str:
-        """Refuse a goal's chunk without blame: its goal waits."""
+        """Record a chunk's goal as the paused one; return why the chunk is refused. It is not counted as rejected."""
         if self.intervention.waits is None and chunk.goal_id not in self._retired:
             self.intervention.waits = PausedGoal(chunk.goal_id, chunk.skill, chunk.instruction)
         return f"{self.intervention.operator} has the arm; the goal waits until it is given back"
 
     def _end_goal(self, goal_id: str) -> None:
-        """Hold from the next step on, if it is this goal's chunk that is being executed."""
+        """End a goal, be it the active one, the paused one or the operator's.
+
+        The arm holds from the next step if it was active. An intervention that the operator has left ends once no goal
+        is paused.
+        """
         held = self.intervention
         if goal_id and goal_id == self.active_goal:
             self._queue.clear()
@@ -291,7 +305,7 @@ class ChunkExecutor:
         return round(chunk.stamp_s * self._control_hz) if np.isfinite(chunk.stamp_s) else None
 
     def _outdated(self, chunk: Chunk, answered: int | None, step: int) -> str | None:
-        """A chunk that comes too late to matter; the one being executed, if there is one, stays."""
+        """Return why a chunk comes too late, or None. Such a chunk leaves the queue as it is."""
         if self.estopped:
             return "the emergency stop is latched; call the service estop_reset"
         if chunk.goal_id in self._retired:
@@ -308,7 +322,7 @@ class ChunkExecutor:
         return None
 
     def _malformed(self, chunk: Chunk, answered: int | None, step: int) -> str | None:
-        """A chunk that can be refused without a look at its numbers."""
+        """Return why a chunk is refused for its fields other than the values of its actions, or None."""
         if not chunk.goal_id:
             return "goal_id is empty"
         if chunk.fault:
@@ -326,7 +340,7 @@ class ChunkExecutor:
     def _check_and_queue(
         self, chunk: Chunk, answered: int, step: int, state: RobotState | None
     ) -> str | None:
-        """Ask the envelope about the chunk, and queue what is left of it."""
+        """Check a chunk against the envelope and queue its remaining steps; return the reason of a refusal or None."""
         actions, past = chunk.data.reshape(chunk.horizon, chunk.dim), step - answered
         try:
             age_s = past / self._control_hz
@@ -353,7 +367,7 @@ class ChunkExecutor:
         return None
 
     def _refuse(self, goal_id: str, reason: str) -> None:
-        """Count a refusal, for the goal whose chunk it was."""
+        """Count a rejected chunk of a goal, and note the reason."""
         self._count(rejected=1)
         self.last_rejection, self.rejected_goal = reason, goal_id
         self._streaks[goal_id] = self._streaks.get(goal_id, 0) + 1

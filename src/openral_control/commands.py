@@ -1,4 +1,4 @@
-"""The verbs of `openral arm`; light to import, rclpy comes in when they run."""
+"""The commands of `openral arm`. Importing this module does not import rclpy."""
 
 from __future__ import annotations
 

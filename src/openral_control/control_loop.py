@@ -1,4 +1,4 @@
-"""The loop that moves an arm: one control step after the other, in real time or lockstep with a policy."""
+"""The control loop of an arm, which executes control steps in real time or in lockstep with a policy."""
 
 from __future__ import annotations
 
@@ -20,33 +20,36 @@ from openral_core.errors import ControlError, OpenralError
 from openral_core.types import RobotState
 
 REPEAT_S = 0.1
-"""[s] wall time after which a waiting lockstep loop publishes its observation again, for latecomers."""
+"""[s] wall time after which a waiting lockstep loop publishes its observation again, for nodes that start late."""
 
 Mode = Literal["realtime", "lockstep"]
 
 
 @dataclass(frozen=True)
 class LoopSettings:
-    """How the loop runs."""
+    """Settings of a control loop."""
 
     camera_periods: Mapping[str, int]
-    """Control steps between two images, for each camera."""
+    """Number of control steps from one image to the next, by camera."""
     mode: Mode = "realtime"
-    """`lockstep`, for simulated arms: time stands still until the policy has answered the present observation."""
+    """`lockstep`, for simulated arms: time does not pass until the policy has answered the present observation."""
     real_time_factor: float = 1.0
-    """Seconds of the arm's clock per wall second in real time; 0: as fast as possible. Lockstep runs unpaced."""
+    """Seconds of the arm's clock per wall second; 0: as fast as possible. Only used in real time."""
     clock: Callable[[], float] | None = None
-    """[s] what stamps follow, such as `time.time`, when the loop was stopped or fell behind; None: they count steps."""
+    """Returns the time [s], such as `time.time`, to which stamps skip ahead after the loop was stopped or fell behind.
+
+    None: stamps count control steps alone.
+    """
 
 
 class Arm(Protocol):
-    """What the loop moves, simulated or real. All calls come from the loop's thread."""
+    """A simulated or real arm. All methods are called from the loop's thread."""
 
     control_hz: float
     """[Hz] rate of `step`."""
 
     def step(self, action: NDArray[Any]) -> RobotState:
-        """Execute one control step with `action` (A,) in the scene's action contract; return what it led to.
+        """Execute one control step with `action` (A,) of the scene's action contract; return the resulting state.
 
         Raises:
             OpenralError: the arm cannot go on.
@@ -59,68 +62,68 @@ class Arm(Protocol):
 
 
 class LoopRecorder(Protocol):
-    """What keeps a record of the loop. All calls come from the loop's thread."""
+    """Records the steps and chunks of the loop. All methods are called from the loop's thread."""
 
     def step(self, stamp_s: float, wall_s: float, action: NDArray[Any], held: bool, goal_id: str) -> None:
-        """One control step was executed.
+        """Record an executed control step.
 
         Args:
-            stamp_s: [s] of the state that it led to, on the bridge's clock.
-            wall_s: [s] monotonic.
+            stamp_s: [s] stamp of the resulting state on the bridge's clock.
+            wall_s: [s] monotonic wall time.
             action: (A,)
-            held: the arm was told to stay where it is.
-            goal_id: whose chunk the action is from; empty for a hold.
+            held: whether the action is a hold.
+            goal_id: goal of the action's chunk; empty for a hold.
         """
         ...
 
     def begin(self, stamp_s: float) -> None:
-        """The arm begins anew, in a state that no control step led to."""
+        """Record that the arm is now in a state which is not the result of a control step, as after a reset."""
         ...
 
     def chunk(self, stamp_s: float, latency_s: float, rejected: bool) -> None:
-        """A chunk was taken or refused."""
+        """Record a chunk by the stamp of its observation [s], its inference time [s] and whether it was rejected."""
         ...
 
 
 class Sink(Protocol):
-    """Where the loop's observations go. All calls come from the loop's thread."""
+    """Publishes the observations and events of the loop. All methods are called from the loop's thread."""
 
     def together(self) -> AbstractContextManager[None]:
-        """While it is open, what `executed`, `clock` and `state` tell may be kept; it goes out in order at the end."""
+        """Return a context in which `executed`, `clock` and `state` may be buffered, and sent in order at its end."""
         ...
 
     def clock(self, stamp_s: float) -> None:
-        """The arm's time advanced, or the loop waits and time stands still."""
+        """Publish the arm's time [s]; called after each step, and repeatedly with the same time in a waiting loop."""
         ...
 
     def executed(self, stamp_s: float, action: NDArray[Any], held: bool, goal_id: str) -> None:
-        """A control step was executed; its state comes next. The arguments are those of `LoopRecorder.step`."""
+        """Publish an executed control step, before its state. The arguments are those of `LoopRecorder.step`."""
         ...
 
     def state(self, state: RobotState) -> None:
-        """The robot after a control step; `stamp_s` is the bridge's clock."""
+        """Publish the robot's state after a control step; its `stamp_s` is on the bridge's clock."""
         ...
 
     def images(self, stamp_s: float, images: Mapping[str, NDArray[np.uint8]]) -> None:
-        """New camera images (H, W, 3) uint8 RGB."""
+        """Publish new camera images (H, W, 3) uint8 RGB, by camera."""
         ...
 
     def rejected(self, chunk: Chunk, reason: str) -> None:
-        """A chunk was refused."""
+        """Report that a chunk was refused."""
         ...
 
     def cut_short(self, reason: str) -> None:
-        """What was left of the active goal's chunk was dropped."""
+        """Report that the rest of the active goal's chunk was dropped."""
         ...
 
     def goal_changed(self) -> None:
-        """The executor's active goal is another one now."""
+        """Report that the executor's active goal has changed."""
         ...
 
 
 @dataclass
 class _Interruption:
-    """Work that waits for the loop's thread, and what became of it."""
+    """Work to be done in the loop's thread, and its result."""
 
     work: Callable[[], RobotState]
     done: threading.Event = field(default_factory=threading.Event)
@@ -129,7 +132,7 @@ class _Interruption:
 
 
 class ControlLoop:
-    """Owns the arm. `run` blocks; the other methods may be called from any thread."""
+    """Steps an arm. `run` and `stand_by` block in the loop's thread; other methods may be called from any thread."""
 
     def __init__(
         self,
@@ -140,7 +143,7 @@ class ControlLoop:
         state: RobotState,
         recorder: LoopRecorder | None = None,
     ) -> None:
-        """Make a loop that begins with the arm in `state`."""
+        """Create a loop whose arm is in `state`."""
         self._arm = arm
         self._executor = executor
         self._sink = sink
@@ -160,38 +163,38 @@ class ControlLoop:
 
     @property
     def now_s(self) -> float:
-        """[s] the arm's time, counted from when the loop was made, or its clock's; never jumps back."""
+        """[s] the arm's time, from the creation of the loop or of its clock; it never decreases."""
         return self._step * self._dt
 
     @property
     def effective_hz(self) -> float:
-        """[Hz] control steps per wall second over the last two seconds."""
+        """[Hz] control steps per wall second, averaged over the last 2 s."""
         return self._meter.hz
 
     @property
     def late_steps(self) -> int:
-        """Control steps that began after their time, since the start."""
+        """Number of control steps that began late since the start."""
         return self._pacer.late
 
     def post(self, chunk: Chunk) -> None:
-        """Hand a chunk to the loop."""
+        """Pass a chunk to the loop, which offers it to the executor before the next control step."""
         with self._wake:
             self._inbox.append(chunk)
             self._wake.notify()
 
     def interrupt(self, work: Callable[[], RobotState], timeout_s: float = 20.0) -> float:
-        """Run `work` between two control steps; chunks planned before it are refused afterwards.
+        """Run `work` in the loop's thread between two control steps; chunks from before it are refused afterwards.
 
         Args:
-            work: moves the arm by other means, or puts a simulated world into a state; returns the arm's state then.
-            timeout_s: [s] wall time until the work begins; how long it takes is its own matter.
+            work: moves the arm by other means or resets a simulated world; returns the resulting state.
+            timeout_s: [s] wall time within which the work must begin; its own duration is not limited.
 
         Returns:
             [s] stamp of the first observation after it.
 
         Raises:
-            ControlError: the loop did not come to it, and will not; or `work` raised what ends the loop.
-            OpenralError: what `work` raised.
+            ControlError: the work did not begin in time, or it raised an exception that ends the loop.
+            OpenralError: raised by `work`.
         """
         if self._closed:
             raise ControlError("the control loop has ended; start the bridge again")
@@ -211,12 +214,12 @@ class ControlLoop:
         return request.stamp_s
 
     def wake(self) -> None:
-        """Let a waiting loop look again whether it may go on."""
+        """Wake a waiting loop, so that it evaluates its condition again."""
         with self._wake:
             self._wake.notify_all()
 
     def close(self) -> None:
-        """Refuse the interruptions that wait and all later ones: the loop's thread has ended."""
+        """Fail all pending and later interruptions; to be called at the end of the loop's thread."""
         self._closed = True
         while self._interruptions:
             request = self._interruptions.popleft()
@@ -224,7 +227,7 @@ class ControlLoop:
             request.done.set()
 
     def stand_by(self, ready: Callable[[], bool]) -> None:
-        """Let time stand still until `ready()`; interruptions are served meanwhile."""
+        """Block without a control step until `ready()`, but serve interruptions."""
         while not ready():
             with self._wake:
                 self._wake.wait_for(lambda: self._interruptions or ready())
@@ -252,14 +255,14 @@ class ControlLoop:
                 self._pacer.wait()
 
     def _run_lockstep_window(self) -> None:
-        """Wait for the answer to the present observation, then let it act until the next one."""
+        """Wait for a chunk that answers the present observation, then execute the steps until the next observation."""
         with self._wake:
             if not self._inbox and not self._interruptions:
                 self._wake.wait(REPEAT_S)
         answered = self._take_chunks()
         if answered:
-            # One wake-up of each process that listens, and not one a step; they read while the images are drawn. For
-            # them the whole window is one moment, so its end is the only time that they are told.
+            # The messages are sent at once, so that a subscribing process wakes up once and not once for each step; it
+            # reads them while the images are rendered. Therefore only the time at the end of the window is published.
             with self._sink.together():
                 for _ in range(max(self._settings.camera_periods.values(), default=1)):
                     self._advance()
@@ -271,12 +274,12 @@ class ControlLoop:
             self._sink.images(self._images_step * self._dt, self._images)
 
     def _follow_clock(self) -> None:
-        """Skip the control steps whose time went by unused, where stamps follow a clock."""
+        """Skip control steps if stamps follow a clock and are more than `GIVE_UP_S` behind it."""
         if self._skip(GIVE_UP_S):
             self._state = replace(self._state, stamp_s=self.now_s)
 
     def _skip(self, allowed_s: float) -> bool:
-        """Skip control steps if stamps are farther behind the clock than is allowed [s]; return whether they were."""
+        """Skip control steps if stamps are more than `allowed_s` [s] behind the clock; return whether they were."""
         behind_s = 0.0 if self._settings.clock is None else self._settings.clock() - self.now_s
         if behind_s <= allowed_s:
             return False
@@ -284,13 +287,13 @@ class ControlLoop:
         return True
 
     def _ahead_s(self) -> float:
-        """Return by how much [s] stamps are ahead of the clock; a clock that was set back counts as two steps."""
+        """Return by how much [s] stamps are ahead of the clock, at most two steps, as where the clock was set back."""
         if self._settings.clock is None:
             return 0.0
         return min(2.0 * self._dt, max(0.0, self.now_s - self._settings.clock()))
 
     def _take_chunks(self) -> bool:
-        """Offer what came in to the executor; tell whether a chunk answered the present observation."""
+        """Offer the received chunks to the executor; return whether one of them answered the present observation."""
         answered = False
         while self._inbox:
             chunk = self._inbox.popleft()
@@ -303,12 +306,12 @@ class ControlLoop:
                 self._sink.rejected(chunk, reason)
             if self._executor.active_goal != goal:
                 self._sink.goal_changed()
-            # A refused answer moves time on as well: the policy will not answer the same observation twice.
+            # A refused chunk counts as an answer, too, since the policy does not answer the same observation twice.
             answered = answered or (dated and round(chunk.stamp_s / self._dt) == self._step)
         return answered
 
     def _advance(self) -> None:
-        """Execute one control step and publish the state that it led to."""
+        """Execute one control step and publish the resulting state."""
         goal = self._executor.active_goal
         reason = self._executor.check_next(self._step, self._state)
         if reason is not None:
@@ -326,13 +329,13 @@ class ControlLoop:
         self._sink.state(self._state)
 
     def _observe(self) -> None:
-        """Publish the present state, and what every camera sees."""
+        """Publish the present time and state and the images of all cameras."""
         self._sink.clock(self.now_s)
         self._sink.state(self._state)
         self._look(set(self._settings.camera_periods))
 
     def _look(self, cameras: set[str]) -> None:
-        """Publish what some cameras see."""
+        """Publish the present images of some cameras."""
         if cameras:
             names = [name for name in self._settings.camera_periods if name in cameras]
             self._images = self._arm.images(names)
@@ -358,9 +361,9 @@ class ControlLoop:
                 request.done.set()
 
     def _begin_again(self, state: RobotState) -> RobotState:
-        """Return `state` with a stamp of its own; what was planned from earlier states is void."""
+        """Return `state` with the stamp of a new control step; discard what was planned from earlier states."""
         self._step += 1
-        self._skip(self._dt)  # the pacer begins anew, and would not make up for the time that this took
+        self._skip(self._dt)  # the restarted pacer does not catch up the time that this took
         self._executor.restart(self._step)
         self._pacer.restart(self._ahead_s())
         if self._recorder is not None:

@@ -1,4 +1,4 @@
-"""A control loop that is started, paused and finished from other threads, and what it says of its health."""
+"""A control loop that other threads start, pause and finish, with its diagnostics."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from openral_control.control_loop import ControlLoop, LoopSettings
 from openral_core.scene import DeployScene
 
 SLOW = 0.9
-"""Share of the wanted control rate below which a bridge calls itself slow."""
+"""Fraction of the wanted control rate below which the diagnostics warn."""
 OK, WARN, ERROR = b"\x00", b"\x01", b"\x02"
 """Levels of diagnostic_msgs/DiagnosticStatus."""
 
 
 class ControlRun(ABC):
-    """Make it and call `live` in one thread; the other methods are for other threads."""
+    """A control loop with its arm. Create it and call `live` in one thread, the other methods in other threads."""
 
     def __init__(
         self, scene: DeployScene, executor: ChunkExecutor, loop: ControlLoop, settings: LoopSettings
     ) -> None:
-        """Take the loop of a scene's arm, with its settings; it stands by until `start`."""
+        """Take the control loop of a scene's arm, with its settings; it stands by until `start`."""
         self.scene, self.executor, self.loop, self.settings = scene, executor, loop, settings
         self._running = self._finished = False
 
     @abstractmethod
     def describe(self) -> str:
-        """Return one line about what is controlled and how."""
+        """Return one line that describes the arm and its control."""
 
     @abstractmethod
     def _close(self) -> None:
-        """Let go of the arm; called once, in the loop's thread."""
+        """Release the arm; called once, in the loop's thread."""
 
     @property
     def stopped_by(self) -> str:
-        """What keeps the arm from moving, by its check's name; empty: nothing."""
+        """Name of the check that keeps the arm from moving; empty: none."""
         return ""
 
     def live(self) -> None:
-        """Step the arm while it is started, until `finish`; then let go of it.
+        """Step the arm while it is started, until `finish`; then release it.
 
         Raises:
             OpenralError: the arm or the simulator failed.
@@ -53,11 +53,11 @@ class ControlRun(ABC):
             self._close()
 
     def start(self) -> None:
-        """Let time pass."""
+        """Start or resume the control steps."""
         self._switch(running=True)
 
     def pause(self) -> None:
-        """Stop time after the present control step."""
+        """Stop after the present control step."""
         self._switch(running=False)
 
     def finish(self) -> None:
@@ -69,11 +69,11 @@ class ControlRun(ABC):
         self.executor.stop()
 
     def release(self) -> None:
-        """Undo the emergency stop by hand."""
+        """Release the emergency stop."""
         self.executor.release()
 
     def health(self) -> tuple[bytes, str, dict[str, str]]:
-        """Return level, summary and numbers for `/diagnostics`."""
+        """Return level, summary and values for `/diagnostics`."""
         counters, executor = self.executor.counters, self.executor
         values = {
             "mode": self.settings.mode,

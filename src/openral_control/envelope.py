@@ -1,4 +1,4 @@
-"""The last check before motion: a chunk that leaves the envelope is rejected whole, never clamped."""
+"""The safety envelope of action chunks: a chunk that leaves it is rejected as a whole, never clamped."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from openral_core.scene import DeployScene
 from openral_core.types import RobotState
 
 DT_TOLERANCE = 0.01
-"""Relative deviation of a chunk's dt from 1 / control_hz that is still the same rate."""
+"""Largest relative deviation of a chunk's dt from 1 / control_hz."""
 LIMIT_TOLERANCE = 1e-6
-"""Share of the range; float32 cannot hold every limit exactly."""
+"""Tolerance relative to the range, since float32 cannot represent every limit exactly."""
 WORKSPACE_TOLERANCE_M = 1e-3
-"""[m] beyond the box that still counts as inside: what a contact solver moves a hand that holds at the edge."""
+"""[m] beyond the box that still counts as inside: by this much a contact solver moves a hand that holds at the edge."""
 _ROUNDING_M = 1e-6
-"""[m] that adding up float32 displacements may be wrong by."""
+"""[m] error of a sum of float32 displacements."""
 
 
 class Envelope:
-    """The limits of one robot in one scene. Stateless: the same question has the same answer."""
+    """The limits of one robot in one scene. The checks are stateless."""
 
     def __init__(self, scene: DeployScene, robot: RobotDescription) -> None:
         """Read the limits from the scene's action contract and the robot's safety section."""
@@ -54,21 +54,21 @@ class Envelope:
         past: int = 0,
         horizon_limit_s: float = math.inf,
     ) -> None:
-        """Accept a chunk, or say why not.
+        """Raise an error unless a chunk is inside the envelope.
 
         Args:
             data: (H, A) all steps of the chunk in the scene's action contract.
             dim: A as the sender states it.
             dt: [s] between two steps as the sender states it.
-            age_s: [s] since the observation that the chunk answers; negative ages come from a broken clock.
-            state: present state of the robot; without one neither the workspace nor the joints' ranges can be
-                checked, and a displacement is rejected.
-            past: how many of the first steps came too late and will not be executed. A bad number in them condemns
-                the chunk all the same, but they lead the end effector nowhere.
-            horizon_limit_s: [s] longest chunk that its sender announced; the scene's own limit holds beside it.
+            age_s: [s] since the observation that the chunk answers; beyond one step, negative ages are rejected.
+            state: present state of the robot; without it neither the workspace nor the joints' ranges can be checked,
+                and a displacement is rejected.
+            past: number of first steps that came too late and will not be executed. Their values are checked, too,
+                but they do not count towards the path of the end effector.
+            horizon_limit_s: [s] longest chunk that its sender announced; the scene's own limit applies as well.
 
         Raises:
-            EnvelopeError: one sentence with the reason, the step and the number.
+            EnvelopeError: the chunk is rejected; one sentence with the reason, the step and the number.
         """
         self._check_form(data, dim, dt, age_s)
         limit_s, horizon_s = min(self._max_horizon_s, horizon_limit_s), len(data) * self._dt
@@ -107,7 +107,7 @@ class Envelope:
             )
 
     def _check_speed(self, delta: NDArray[np.float64]) -> None:
-        """Check each displacement (H, 3) [m] against the robot's greatest speed."""
+        """Check each displacement (H, 3) [m] against the robot's maximum speed."""
         length = np.linalg.norm(delta, axis=1)
         step = int(np.argmax(length))
         if length[step] > self._max_step_m:
@@ -117,7 +117,7 @@ class Envelope:
             )
 
     def _check_workspace(self, delta: NDArray[np.float64], past: int, state: RobotState | None) -> None:
-        """The hand may not be led out of the box, and one that is outside not further out."""
+        """Check that displacements (H, 3) [m] do not lead the hand out of the box, or further out if it is outside."""
         if self._box is None:
             return
         if state is None or not np.isfinite(state.ee_position).all():
@@ -133,11 +133,10 @@ class Envelope:
             )
 
     def check_step(self, action: NDArray[np.floating], state: RobotState | None) -> None:
-        """Judge one action (A,) of a checked chunk again, right before it is executed.
+        """Check one action (A,) of an accepted chunk again, immediately before it is executed.
 
-        Only what can have changed since is looked at: where the controller leads the hand. That runs ahead of a hand
-        that lags or that something holds up, and would run out of the box though the chunk, counted from the hand,
-        does not.
+        Only the position to which the controller leads the hand is checked, since it may have changed. It is ahead of
+        a hand that lags or is obstructed, and may leave the box although the chunk, counted from the hand, does not.
 
         Raises:
             EnvelopeError: the step leads out of the workspace, or further out.
@@ -155,11 +154,11 @@ class Envelope:
             )
 
     def _allowed(self, now: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return (3,) [m] how far beyond the box a hand may be led that is `now` (3,) [m]: no further than it is."""
+        """Return (3,) [m] how far beyond the box a hand at `now` (3,) [m] may be led: no further than it is."""
         return np.maximum(WORKSPACE_TOLERANCE_M, self._outside(now) + _ROUNDING_M)
 
     def _outside(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return (…, 3) [m] by how much points (…, 3) are beyond the box along each axis; negative: inside."""
+        """Return (…, 3) [m] by how much points (…, 3) [m] are beyond the box along each axis; negative: inside."""
         assert self._box is not None
         farther: NDArray[np.float64] = np.maximum(self._box.low - points, points - self._box.high)
         return farther

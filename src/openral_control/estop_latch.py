@@ -1,6 +1,6 @@
-"""The emergency stop's memory: it outlives the life cycle of the bridge and its process.
+"""Persistence of the emergency stop, beyond the life cycle and the process of the bridge.
 
-A file says that the stop is latched; that it is there is all that counts, so that a file cut short says it, too.
+The stop is latched while a file exists. The content of the file does not matter, so that a truncated one is valid.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ FILE_NAME = "estop.json"
 
 
 class EStopLatch:
-    """Whether the emergency stop is latched. Not safe for several threads."""
+    """The latched state of an emergency stop. Not thread-safe."""
 
     def __init__(self, path: Path) -> None:
-        """Read the state from `path`; a file that cannot be looked at counts as one that is there."""
+        """Read the state from `path`; if it cannot be examined, the stop counts as latched."""
         self.path = path
         self.fault = ""
-        """Why the file could not be read, written or removed the last time; empty: it could."""
+        """Why the last access to the file failed; empty: it did not."""
         try:
             path.stat()
             self.latched = True
@@ -33,7 +33,7 @@ class EStopLatch:
             self.latched, self.fault = True, f"{path}: {error.strerror or error}"
 
     def latch(self) -> None:
-        """Latch, and remember it on the disk if that is possible; else `fault` says why not."""
+        """Latch the stop and write the file; if that fails, `fault` holds the reason."""
         self.latched = True
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -43,13 +43,13 @@ class EStopLatch:
             self.fault = f"{self.path}: {error.strerror or error}"
 
     def release(self) -> None:
-        """Release, and forget it on the disk; else `fault` says why not, and a new process begins latched."""
+        """Release the stop and remove the file; if that fails, `fault` says why, and a new process begins latched."""
         try:
             self.path.unlink(missing_ok=True)
             sync_folder(self.path.parent)
             self.fault = ""
         except (FileNotFoundError, NotADirectoryError):
-            self.fault = ""  # there never was such a folder
+            self.fault = ""  # the folder does not exist
         except OSError as error:
             self.fault = f"{self.path}: {error.strerror or error}"
         self.latched = False
@@ -58,7 +58,7 @@ class EStopLatch:
 def latch_path(
     run_dir: str, domain: int, namespace: str, environment: Mapping[str, str] = os.environ
 ) -> Path:
-    """Return where the stop is remembered: in the run's folder, else in the user's state folder.
+    """Return the path of the latch file, in the run's folder or else in the user's state folder.
 
     Args:
         run_dir: folder of the run; empty: none.

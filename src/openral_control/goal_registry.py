@@ -1,7 +1,7 @@
-"""Who may move the arm: nodes that announced themselves on `skills`, and the goals that they hold.
+"""Registry of the nodes that may move the arm, which announce themselves on `skills`, and of the goals that they hold.
 
-Policy nodes announce themselves; whatever else is to move the arm, such as teleoperation, does it the same
-way: a SkillInfo with its name, `active`, a goal id and the length of its chunks, again every second.
+Policy nodes, and other nodes that move the arm such as teleoperation, publish a SkillInfo with their name, `active`, a
+goal id and the length of their chunks, and repeat it every second.
 """
 
 from __future__ import annotations
@@ -11,28 +11,28 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 EXPIRY_S = 5.0
-"""[s] wall time after which a node that says nothing holds no goal any more."""
+"""[s] wall time since its last announcement after which a node is removed."""
 DISCOVERY_S = 2.0
-"""[s] wall time within which a node that announces itself must appear in the graph."""
+"""[s] wall time from its first announcement within which a node must appear in the graph."""
 MAX_SKILLS = 64
-"""How many skills of nodes may be announced at a time."""
+"""Largest number of announced skills, over all nodes."""
 MAX_ENDED = 256
-"""How many ended goals are remembered, so that none of them comes back."""
+"""Number of ended goals that are remembered, so that they cannot be held again."""
 
 
 @dataclass(frozen=True)
 class GoalAnnouncement:
-    """What one node says of itself."""
+    """The announcement of one skill of a node."""
 
     node: str
-    """Fully qualified name."""
+    """Fully qualified name of the node."""
     skill: str
-    """Manifest name of what it runs; its chunks carry the same."""
+    """Manifest name of the skill, as in its chunks."""
     active: bool
     goal_id: str
-    """Hex UUID of the goal that it runs, or empty."""
+    """Hex UUID of the goal that it runs; empty: none."""
     horizon_s: float
-    """[s] length of its chunks; <= 0: it did not say."""
+    """[s] length of its chunks; <= 0: not stated."""
 
 
 @dataclass
@@ -46,18 +46,18 @@ class _Entry:
 
 
 class GoalRegistry:
-    """The announced nodes that are active. All times are monotonic wall time [s]; not safe for several threads."""
+    """The announced skills that are active. Times are monotonic wall time [s]. Not thread-safe."""
 
     def __init__(self) -> None:
         self._entries: dict[tuple[str, str], _Entry] = {}
-        # Keyed by node and skill: a node may host several, and runs one goal at a time.
+        # Keyed by node and skill: a node may host several skills, and runs one goal at a time.
         self._ended: OrderedDict[str, None] = OrderedDict()
 
     def announce(self, said: GoalAnnouncement, now_s: float) -> list[str]:
-        """Note what a node says of itself.
+        """Register an announcement.
 
         Returns:
-            The goals that have ended by it: a node holds one at a time, and none when it is not active.
+            The goals that end by it, since a node holds one goal at a time, and none with an inactive skill.
 
         Raises:
             LookupError: there are too many skills.
@@ -87,15 +87,15 @@ class GoalRegistry:
         return ended
 
     def expire(self, now_s: float) -> None:
-        """Forget the nodes that have said nothing for too long; one that speaks again has its goal again."""
+        """Remove nodes whose last announcement is too old; their goals do not end, and may be announced again."""
         self._entries = {k: entry for k, entry in self._entries.items() if now_s - entry.heard_s <= EXPIRY_S}
 
     def compare(self, present: Collection[str], now_s: float) -> list[str]:
-        """Forget the nodes that are not in the graph; return the goals that have ended by it.
+        """Remove the nodes that are not in the graph; return their goals, which end.
 
         Args:
-            present: fully qualified names of the nodes that are in the graph.
-            now_s: now. A node that was never seen there is given time to be discovered.
+            present: fully qualified names of the nodes in the graph.
+            now_s: [s] the present time. A node that was never in the graph has `DISCOVERY_S` to appear there.
         """
         absent = []
         for key, entry in self._entries.items():
@@ -106,12 +106,12 @@ class GoalRegistry:
         return [goal for key in absent for goal in self._end(self._entries.pop(key))]
 
     def end_all(self) -> None:
-        """End every goal that is held now; none of them comes back."""
+        """End every held goal; none of them can be held again."""
         for entry in self._entries.values():
             self._end(entry)
 
     def holder(self, goal_id: str, skill: str) -> GoalAnnouncement | None:
-        """Return what the node that runs this goal with this skill says of itself; None: there is none."""
+        """Return the announcement of this goal with this skill; None: there is none, or the goal has ended."""
         for entry in self._entries.values():
             said = entry.said
             is_it = bool(goal_id) and (said.goal_id, said.skill) == (goal_id, skill)
@@ -120,15 +120,15 @@ class GoalRegistry:
         return None
 
     def holds(self, goal_id: str) -> bool:
-        """Whether some node holds the goal, whatever its skill."""
+        """Return whether a node announces the goal, with any skill."""
         return any(entry.said.goal_id == goal_id for entry in self._entries.values())
 
     def has_ended(self, goal_id: str) -> bool:
-        """Whether the goal was held and is over."""
+        """Return whether the goal was held and has ended."""
         return goal_id in self._ended
 
     def why_not(self, goal_id: str, skill: str) -> str:
-        """Return why a chunk of this goal and skill has no holder, in words."""
+        """Return a message that tells why a chunk of this goal and skill has no holder."""
         if goal_id in self._ended:
             return f"goal {goal_id} has ended"
         for entry in self._entries.values():

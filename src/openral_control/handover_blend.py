@@ -1,4 +1,4 @@
-"""From one commander's motion to the next one's without a jump: actions are crossfaded over a few control steps."""
+"""Blending of actions where the commander of the arm changes, so that its motion has no jump."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 SEAM_S = 0.15
-"""[s] over which one motion fades into the other; a hand at 0.5 m/s is brought to rest at 3.3 m/s^2."""
+"""[s] duration of the blend; a hand at 0.5 m/s is brought to rest at 3.3 m/s^2."""
 GRIPPER = "_plus_gripper"
-"""Ending of the representations whose last number is the gripper's, which is told at once."""
+"""Suffix of the representations whose last number is the gripper command, which is not blended."""
 
 
 class Seam:
-    """Fades the last action before a change of commander out, and what is planned after it in.
+    """Blends linearly from the last action before a change of commander to the actions after it.
 
-    Both lie within the limits of the action contract, which are a box for each step, and so does what lies between
-    them. The change of action between two steps is at most |new - old| / n, where n is the number of steps.
+    The limits of the action contract are a box for each step. Both actions are inside it, and so is each blend of them.
+    For constant actions the change from one step to the next is |new - old| / (n + 1) over n blended steps.
     """
 
     def __init__(self, control_hz: float, representation: str) -> None:
-        """Prepare for actions of a representation at a rate [Hz]."""
+        """Create a closed seam for actions of a representation at a control rate [Hz]."""
         self._steps = max(1, round(SEAM_S * control_hz))
         self._fades = slice(None, -1) if representation.endswith(GRIPPER) else slice(None)
         self._from: NDArray[Any] | None = None
@@ -29,19 +29,19 @@ class Seam:
 
     @property
     def is_open(self) -> bool:
-        """Whether something still fades."""
+        """Whether a blend is in progress."""
         return self._from is not None
 
     def begin(self, last: NDArray[Any] | None, step: int) -> None:
-        """Begin at a control step, behind the action (A,) that was executed last; None: there was none."""
+        """Begin a blend at a control step, from the last executed action (A,); None: there was none, nor is a blend."""
         self._from, self._begun = last, step
 
     def close(self) -> None:
-        """Fade no more: the next action is executed as it is."""
+        """End the blend: the next action is executed unchanged."""
         self._from = None
 
     def blend(self, action: NDArray[Any], step: int) -> NDArray[Any]:
-        """Return what is executed at a control step in place of an action (A,)."""
+        """Return the action (A,) to be executed at a control step in place of `action` (A,)."""
         if self._from is None:
             return action
         share = (step - self._begun + 1) / (self._steps + 1)

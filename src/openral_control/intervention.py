@@ -1,4 +1,4 @@
-"""Who has the arm: the policies, or an operator who has taken it over while their goals wait.
+"""The state of an intervention, in which an operator controls the arm while the goal of a policy is paused.
 
 The phases are those of interactive imitation learning (HG-DAgger, Kelly et al. 2019, and lerobot's `dagger` strategy):
 AUTONOMOUS -> PAUSED -> CORRECTING -> AUTONOMOUS.
@@ -11,19 +11,19 @@ from enum import Enum
 
 
 class InterventionPhase(Enum):
-    """What an intervention is at."""
+    """Phase of an intervention."""
 
     AUTONOMOUS = "autonomous"
-    """Policies have the arm."""
+    """Policies control the arm."""
     PAUSED = "paused"
-    """An operator has the arm, and it holds."""
+    """An operator has taken the arm over, and it holds."""
     CORRECTING = "correcting"
     """An operator moves the arm."""
 
 
 @dataclass(frozen=True)
 class PausedGoal:
-    """A goal that waits for the arm."""
+    """A goal that is paused during an intervention."""
 
     goal_id: str
     """Hex UUID."""
@@ -33,24 +33,24 @@ class PausedGoal:
 
 @dataclass
 class Intervention:
-    """The state of one bridge. Not safe for several threads."""
+    """The intervention of one bridge, if there is one. Not thread-safe."""
 
     operator: str = ""
-    """Who has the arm, in words; empty: the policies."""
+    """Name of the operator who has taken the arm over; empty: there is no intervention."""
     goal_id: str = ""
-    """Hex UUID under which the operator's chunks come; empty: nobody steers."""
+    """Hex UUID of the goal of the operator's chunks; empty: the operator sends none."""
     waits: PausedGoal | None = None
-    """The goal that was broken off, or that came meanwhile."""
+    """The goal that was interrupted, or whose chunks came during the intervention."""
     is_left: bool = False
-    """Whoever steered is gone without giving the arm back."""
+    """Whether the operator's goal has ended although the arm was not given back."""
 
     @property
     def is_on(self) -> bool:
-        """Whether an operator has the arm."""
+        """Whether an operator has taken the arm over."""
         return bool(self.operator)
 
     def phase(self, active_goal: str) -> InterventionPhase:
-        """Return the phase, by the goal whose chunk was accepted last (hex UUID, empty: none)."""
+        """Return the phase, given the active goal (hex UUID; empty: none)."""
         if not self.is_on:
             return InterventionPhase.AUTONOMOUS
         return (
@@ -60,25 +60,25 @@ class Intervention:
         )
 
     def commander(self, active_goal: str) -> str:
-        """Return who has the arm, as `openral/msg/ControlStatus` names it: operator, policy or nobody (empty)."""
+        """Return who commands the arm, as in `openral/msg/ControlStatus`: "operator", "policy" or "" for nobody."""
         if self.is_on:
             return "operator"
         return "policy" if active_goal else ""
 
     def keeps_out(self, goal_id: str) -> bool:
-        """Whether chunks of a goal are refused because an operator has the arm."""
+        """Return whether chunks of a goal are refused because of the intervention."""
         return self.is_on and goal_id != self.goal_id
 
     def begin(self, operator: str, goal_id: str, waits: PausedGoal | None) -> None:
-        """Give the arm to an operator; a goal that waits already goes on waiting."""
+        """Begin the intervention of an operator, or change to another one; a goal that is paused already stays so."""
         self.operator, self.goal_id, self.is_left = operator, goal_id, False
         self.waits = waits or self.waits
 
     def leave(self) -> None:
-        """Whoever steered is gone; the goal that waits goes on waiting, until somebody gives the arm back."""
+        """Note that the operator's goal has ended; a paused goal stays paused until the arm is given back."""
         self.goal_id, self.is_left = "", True
 
     def end(self) -> PausedGoal | None:
-        """Give the arm back to the policies; return the goal that waited."""
+        """End the intervention; return the paused goal, if there is one."""
         waits, self.operator, self.goal_id, self.waits, self.is_left = self.waits, "", "", None, False
         return waits

@@ -1,4 +1,4 @@
-"""The part of the envelope that looks at joints: how fast they are led, and how far."""
+"""The joint limits of the safety envelope: speeds and ranges."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from openral_core.scene import DeployScene
 from openral_core.types import RobotState
 
 TOLERANCE = 1e-6
-"""Share of a limit; float32 cannot hold every number exactly."""
+"""Tolerance relative to a limit, since float32 cannot represent every number exactly."""
 DRIFT_RAD = 1e-2
-"""[rad] by which a joint outside its range may drift further out: what a soft stop lets it do by itself."""
+"""[rad] by which a joint outside its range may move further out, since a soft joint limit lets it drift."""
 
 
 class JointLimits:
@@ -23,7 +23,7 @@ class JointLimits:
         """Read the limits of the joints whose role is `arm`, in the order of robot.yaml.
 
         Raises:
-            EnvelopeError: there are not as many of them as numbers before the gripper's.
+            EnvelopeError: their number differs from the number of action values before the gripper's.
         """
         joints = [joint for joint in robot.joints if joint.role == "arm"]
         if len(joints) != scene.action.dim - 1:
@@ -39,12 +39,14 @@ class JointLimits:
         self._speed = np.array([joint.velocity_limit or np.inf for joint in joints])
 
     def check(self, data: NDArray[np.floating], past: int, state: RobotState | None) -> None:
-        """Accept a chunk, or say why not. A joint outside its range may be led back or held, not led further out.
+        """Raise an error unless a chunk is within the limits.
+
+        A joint outside its range may be led back or held, but not led further out.
 
         Args:
-            data: (H, A) displacements in units of `step_rad`, then the gripper.
-            past: how many of the first steps will not be executed.
-            state: present state of the robot.
+            data: (H, A) displacements in units of `step_rad`, with the gripper command as the last column.
+            past: number of first steps that will not be executed.
+            state: present state of the robot; None: unknown, so that the chunk is rejected.
 
         Raises:
             EnvelopeError: one sentence with the reason, the step and the number.

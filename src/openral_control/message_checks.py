@@ -1,4 +1,4 @@
-"""The one place where the fields of what the bridge receives are checked, before anything else reads them."""
+"""Validation of the fields of the messages that a bridge receives, before they are used."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from openral_core.errors import ContractError
 from openral_core.message_field_checks import goal_id_field, stamp_field, text_field
 
 MAX_BYTES = 256 * 1024
-"""Of the numbers of one chunk: 5 s at 1 kHz for 13 numbers."""
+"""Largest size of the actions of one chunk, as float32: that of 5 s at 1 kHz with 13 numbers."""
 GOAL_ID_DIGITS = 32
 MAX_SKILL, MAX_REPRESENTATION, MAX_INSTRUCTION, MAX_NODE = 128, 64, 1000, 256
-"""Characters."""
+"""Largest lengths of text fields, in characters."""
 
 
 def read_chunk(message: Any) -> Chunk:
-    """Return the chunk that an ActionChunk carries.
+    """Return the chunk of an `openral/msg/ActionChunk`.
 
-    Its numbers are not judged here, but there are as many as it says: horizon x dim of them, or none for the end of a
-    goal.
+    The actions are not checked for their values, only for their number, which is horizon x dim (0 for the end of a
+    goal).
 
     Raises:
         ContractError: a field is too long, malformed or not finite.
@@ -56,7 +56,7 @@ def read_chunk(message: Any) -> Chunk:
 
 
 def unreadable_chunk(message: Any, fault: str) -> Chunk | None:
-    """Return a chunk without numbers in place of one that `read_chunk` refused; None: not even its goal is known."""
+    """Return a chunk with `fault` and no actions for a message that `read_chunk` refused; None: its goal is unknown."""
     try:
         goal, skill = _goal_id(message.goal_id), text_field("skill", message.skill, MAX_SKILL)
     except ContractError:
@@ -74,7 +74,7 @@ def unreadable_chunk(message: Any, fault: str) -> Chunk | None:
 
 
 def read_announcement(message: Any) -> GoalAnnouncement:
-    """Return what an `openral/msg/SkillInfo` says of the node that moves the arm.
+    """Return the announcement of an `openral/msg/SkillInfo`.
 
     Raises:
         ContractError: a field is too long, malformed or not finite.

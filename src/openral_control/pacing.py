@@ -1,4 +1,4 @@
-"""Keeping control steps in time with the wall clock, and saying how well that went."""
+"""Pacing of control steps by the wall clock, and measurement of their rate."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections import deque
 from collections.abc import Callable
 
 GIVE_UP_S = 0.5
-"""[s] wall time lost beyond which the pacer stops catching up; a longer burst would only blur the picture."""
+"""[s] lag in wall time beyond which the pacer does not catch up, to avoid long bursts of control steps."""
 WINDOW_S = 2.0
 """[s] wall time over which rates are averaged."""
 
 
 class Pacer:
-    """Spaces control steps evenly on a monotonic clock. Does not drift; catches up after a slow step."""
+    """Spaces control steps evenly on a monotonic clock, without drift; it catches up after a slow step."""
 
     def __init__(
         self,
@@ -23,20 +23,20 @@ class Pacer:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
-        """Make a pacer.
+        """Create a pacer, whose first step is due at once.
 
         Args:
             period_s: [s] of the arm's time between two control steps.
             real_time_factor: seconds of the arm's time per wall second; 0: as fast as possible.
-            clock: [s] monotonic.
-            sleep: waits for a number of seconds.
+            clock: returns monotonic time [s].
+            sleep: blocks for a number of seconds.
         """
         self._period = period_s / real_time_factor if real_time_factor > 0 else 0.0
         self._clock = clock
         self._sleep = sleep
         self._due: float | None = None
         self.late = 0
-        """Control steps that began after their time, since the start."""
+        """Number of control steps that began late since the start."""
 
     def wait(self) -> None:
         """Sleep until the next control step is due."""
@@ -50,16 +50,16 @@ class Pacer:
             self.late += 1
 
     def restart(self, ahead_s: float = 0.0) -> None:
-        """Time did not pass for a while (a reset, a pause); do not catch up.
+        """Begin anew without catching up, as after a reset or a pause.
 
         Args:
-            ahead_s: [s] wall time by which the arm's time is too far already; the next wait makes up for it.
+            ahead_s: [s] wall time by which the arm's time is ahead; the next wait is longer by it.
         """
         self._due = self._clock() + ahead_s if self._period and ahead_s > 0.0 else None
 
 
 class RateMeter:
-    """Control steps per wall second over a sliding window."""
+    """Measures the number of control steps per wall second over a sliding window."""
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic, window_s: float = WINDOW_S) -> None:
         self._clock = clock
@@ -67,7 +67,7 @@ class RateMeter:
         self._ticks: deque[float] = deque()
 
     def tick(self) -> float:
-        """Note one control step and return its wall time [s]."""
+        """Record one control step; return its time on the clock [s]."""
         now = self._clock()
         self._ticks.append(now)
         while self._ticks[0] < now - self._window:
@@ -76,7 +76,7 @@ class RateMeter:
 
     @property
     def hz(self) -> float:
-        """[Hz] mean rate over the window up to now; 0 before two steps."""
+        """[Hz] mean rate over the window until now; 0 with fewer than two steps in it."""
         if len(self._ticks) < 2:
             return 0.0
         span = max(self._clock(), self._ticks[-1]) - self._ticks[0]

@@ -1,6 +1,6 @@
 """Analytic motions of a hand: home, move_to, retract, set_gripper, nudge, pick_at, place_at, look_from.
 
-Numpy alone: the same code serves simulation, benchmark and a real arm.
+They depend on numpy only, and are the same in simulation, in benchmarks and on a real arm.
 """
 
 from openral_control.motions.arm import MotionArm, MotionRefused

@@ -1,4 +1,4 @@
-"""What a motion has to know of the arm: its actions, its speed, its workspace, its fingers and its home."""
+"""The description of an arm for motions: actions, speed, workspace, fingers and home position."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene
 
 HAND_NUMBERS = {"delta_ee_3d_plus_gripper": 3, "delta_ee_6d_plus_gripper": 6}
-"""Representation -> how many numbers of an action displace the hand; one more is the gripper's, whose low opens and
-whose high closes."""
+"""Number of action values that displace the hand, by representation.
+
+One more value is the gripper command, whose low limit opens and whose high limit closes the fingers."""
 STEP_RAD = 0.5
 """[rad] rotation of the hand by a command of 1 where the scene's `action.step_rad` is absent."""
 MARGIN_M = 0.004
-"""[m] from either end of their travel within which fingers count as being at it. What is thinner than this cannot be
-told from nothing."""
+"""[m] from an end of their travel within which fingers count as being there.
+
+A grasped object that is thinner than this is not detected."""
 
 
 class MotionRefused(OpenralError):
-    """A motion that cannot be made; nothing has moved. `check` names what refused it."""
+    """A motion that was refused before anything moved. `check` is the name of the check that refused it."""
 
     def __init__(self, check: str, text: str) -> None:
         super().__init__(text)
@@ -31,38 +33,40 @@ class MotionRefused(OpenralError):
 
 @dataclass(frozen=True)
 class MotionArm:
-    """The arm of one scene, as motions command it."""
+    """Parameters of the arm of one scene, for motions."""
 
     dim: int
     """A, length of one action."""
     hand_numbers: int
-    """3 or 6: how many of them displace the hand."""
+    """3 or 6: number of values of an action that displace the hand."""
     low: NDArray[np.float64]
     """(A,) least value."""
     high: NDArray[np.float64]
     """(A,) greatest value."""
     step_m: float
-    """[m] displacement of the hand within a control step by a command of 1, the part of it that a spring draws it."""
+    """[m] displacement of the hand within a control step by a command of 1.
+
+    Where the controller is a spring, it is the part of the commanded displacement that is reached in that time."""
     step_rad: float
     """[rad] rotation of the hand by a command of 1."""
     from_hand: bool
-    """A displacement counts from the hand; else from the controller's set point."""
+    """Whether a displacement counts from the hand; else from the controller's set point."""
     dt: float
     """[s] one control step."""
     max_horizon_s: float
     """[s] longest chunk."""
     max_speed_m_s: float
-    """[m/s] of the hand."""
+    """[m/s] largest speed of the hand."""
     box_low: NDArray[np.float64]
-    """(3,) [m] workspace in the world frame."""
+    """(3,) [m] lower corner of the workspace in the world frame."""
     box_high: NDArray[np.float64]
-    """(3,) [m]"""
+    """(3,) [m] upper corner."""
     closed_m: float
-    """[m] between fingers that closed on nothing."""
+    """[m] opening of fingers that closed on nothing."""
     open_m: float
-    """[m] between open fingers."""
+    """[m] opening of open fingers."""
     home: tuple[float, float, float] | None = None
-    """[m] where the hand goes when it is sent home."""
+    """[m] home position of the hand in the world frame."""
 
     @classmethod
     def of(cls, scene: DeployScene, robot: RobotDescription) -> MotionArm:
@@ -116,14 +120,14 @@ class MotionArm:
 
     @property
     def turns(self) -> bool:
-        """Whether its actions can turn the hand."""
+        """Whether the actions can rotate the hand."""
         return self.hand_numbers == 6
 
     def require_inside(self, what: str, point: NDArray[np.float64]) -> None:
-        """Refuse a target (3,) [m] outside the workspace.
+        """Raise an error if a target (3,) [m] is outside the workspace.
 
         Raises:
-            MotionRefused: it names the axis and the bound.
+            MotionRefused: with `what`, the axis and the bound.
         """
         for axis, name in enumerate("xyz"):
             value, low, high = float(point[axis]), float(self.box_low[axis]), float(self.box_high[axis])
@@ -135,9 +139,9 @@ class MotionArm:
                 )
 
     def holds_something(self, opening_m: float) -> bool:
-        """Whether fingers that were told to close stopped short of it, at an opening [m]."""
+        """Return whether fingers that were commanded to close and came to rest at this opening [m] hold something."""
         return opening_m > self.closed_m + MARGIN_M
 
     def is_open(self, opening_m: float) -> bool:
-        """Whether an opening [m] is that of open fingers."""
+        """Return whether an opening [m] is that of open fingers."""
         return opening_m >= self.open_m - MARGIN_M

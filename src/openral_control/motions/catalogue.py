@@ -1,4 +1,4 @@
-"""The motions by name: from typed parameters to phases."""
+"""The motions by name, each of which turns typed parameters into phases."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from openral_control.motions.straight_line import INSET_M, Vector
 from openral_core.types import RobotState
 
 OPENING_M = 0.02
-"""[m] from open from which on fingers are taken for closed on something, and kept closed."""
+"""[m] less than open from which on fingers count as closed on something, and are kept closed."""
 
 
 @dataclass
 class _Path:
-    """How the hand travels: what all the lines of one motion have in common."""
+    """Builder of a path of straight lines with the same speed, tolerance and yaw."""
 
     arm: MotionArm
     speed_m_s: float
     tolerance_m: float
     yaw: float | None = None
     held: HeldThing | None = None
-    """What may be between the fingers, and must not be lost on the way."""
+    """Monitor of what the fingers may hold; a line fails if it is lost."""
     lines: list[Phase] = field(default_factory=list)
 
     def to(
@@ -51,7 +51,7 @@ class _Path:
         stopped_above_m: float = 0.0,
         beside_m: float = BESIDE_M,
     ) -> None:
-        """Add a straight line."""
+        """Add a straight line to a target (3,) [m]; see `Reach` for the arguments."""
         self.lines.append(
             Reach(
                 self.arm,
@@ -68,7 +68,10 @@ class _Path:
         )
 
     def over(self, start: Vector, target: Vector, gripper: float, clearance_m: float) -> None:
-        """Add the way to a target by a height above both ends; without clearance, or to one that is near, straight."""
+        """Add lines up to a height above both ends, across, and down to the target (3,) [m].
+
+        Without a clearance [m], or to a target within the tolerance, it is one straight line.
+        """
         near = float(np.linalg.norm(target - start)) <= self.tolerance_m
         clearance_m = 0.0 if near else clearance_m
         ceiling = float(self.arm.box_high[2]) - INSET_M
@@ -86,11 +89,11 @@ def make_motion(name: str, values: Mapping[str, Any], arm: MotionArm) -> Motion:
     Args:
         name: one of `MOTIONS`.
         values: parameters that fit `params_schema(name)`.
-        arm: the arm that makes it.
+        arm: the arm that executes it.
 
     Raises:
         KeyError: there is no such motion.
-        MotionRefused: a target lies outside the workspace, or the arm cannot do what is asked.
+        MotionRefused: a target lies outside the workspace, or the arm cannot execute the motion.
     """
     params = params_of(name, values)
     if getattr(params, "yaw", None) is not None and not arm.turns:
@@ -100,13 +103,13 @@ def make_motion(name: str, values: Mapping[str, Any], arm: MotionArm) -> Motion:
 
 
 def _gripper(arm: MotionArm, fingers: str, state: RobotState) -> float:
-    """Return the number of the gripper's command; kept fingers that are not open go on closing."""
+    """Return the gripper command for `fingers` (keep, open or closed); kept fingers that are not open are closed."""
     is_open = state.gripper_opening >= arm.open_m - OPENING_M if fingers == "keep" else fingers == "open"
     return float(arm.low[-1] if is_open else arm.high[-1])
 
 
 def _held(arm: MotionArm, gripper: float, state: RobotState) -> HeldThing | None:
-    """Return a watch over what fingers that stay closed may hold; None: they hold nothing, or are to open."""
+    """Return a monitor of what the closed fingers may hold; None: they hold nothing, or are to open."""
     opening = state.gripper_opening
     holds = arm.holds_something(opening) and opening < arm.open_m - OPENING_M
     return HeldThing(arm, state) if holds and gripper == arm.high[-1] else None
@@ -119,7 +122,7 @@ def _point(arm: MotionArm, name: str, values: Sequence[float] | Vector) -> Vecto
 
 
 def _above(arm: MotionArm, point: Vector, height_m: float) -> Vector:
-    """Return the point above another one, no higher than the workspace."""
+    """Return the point (3,) [m] at a height above another one, limited by the top of the workspace."""
     z = max(float(point[2]), min(float(point[2]) + height_m, float(arm.box_high[2]) - INSET_M))
     return np.array([point[0], point[1], z])
 
@@ -127,7 +130,7 @@ def _above(arm: MotionArm, point: Vector, height_m: float) -> Vector:
 def _travel(
     arm: MotionArm, params: Home | MoveTo | LookFrom, target: Vector
 ) -> tuple[list[Vector], MakePhases]:
-    """The way to one target."""
+    """Return target and phases of a motion to one target (3,) [m]."""
     yaw = getattr(params, "yaw", None)
 
     def phases(state: RobotState) -> list[Phase]:
@@ -223,7 +226,7 @@ def _place_at(params: PlaceAt, arm: MotionArm) -> tuple[list[Vector], MakePhases
 
 
 def _rise(path: _Path, start: Vector, above: Vector, gripper: float) -> None:
-    """Add the way up to the height of a point, where the hand is lower and not below it."""
+    """Add a vertical line up to the height of `above` (3,) [m], if the hand is lower and not vertically below it."""
     aside = float(np.linalg.norm(start[:2] - above[:2]))
     if start[2] < above[2] - path.tolerance_m and aside > path.tolerance_m:
         up = _inside(path.arm, np.array([start[0], start[1], above[2]]))
@@ -231,7 +234,7 @@ def _rise(path: _Path, start: Vector, above: Vector, gripper: float) -> None:
 
 
 def _inside(arm: MotionArm, point: Vector) -> Vector:
-    """Return a point, moved into the workspace if need be."""
+    """Return a point (3,) [m], clipped to the workspace."""
     moved: Vector = np.clip(point, arm.box_low + INSET_M, arm.box_high - INSET_M)
     return moved
 

@@ -1,4 +1,4 @@
-"""What the fingers hold on the way of a motion, and whether it is lost."""
+"""Monitor of the object that the fingers hold during a motion."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from openral_control.motions.arm import MotionArm
 from openral_core.types import RobotState
 
 HELD_M = 5e-3
-"""[m] by which fingers move at most while they hold something: what they hold gives way, they do not."""
+"""[m] largest change of the opening while fingers hold something, whose compliance allows some."""
 REST_M, REST_S = 1e-3, 0.2
-"""[m] by which the opening of fingers at rest changes at most, and [s] for which it then does so."""
+"""[m] largest change of the opening of fingers at rest, and [s] time for which it must stay within it."""
 
 
 class HeldThing:
-    """Watches closed fingers from state to state, over all lines of one motion.
+    """Detects from the opening of closed fingers that they lose what they hold, over all lines of one motion.
 
-    Half-open fingers that nobody told to close, as a policy may leave them, look like fingers that hold something,
-    until the motion closes them. So they are watched from their first rest on; before it, only that they come apart
-    counts.
+    Half-open fingers that were not closed on anything, as a policy may leave them, cannot be told from fingers that
+    hold something until the motion closes them. So any change of the opening counts only once they have come to rest;
+    before that, only an increase counts.
     """
 
     def __init__(self, arm: MotionArm, state: RobotState) -> None:
-        """Begin in the state in which fingers that are not open are told to close, or go on closing."""
+        """Begin in the state in which fingers that are not open are commanded to close."""
         self._arm = arm
         self._last_m, self._since_s = state.gripper_opening, state.stamp_s
         self._least_m = state.gripper_opening
@@ -28,7 +28,7 @@ class HeldThing:
         self._rested = False
 
     def lost(self, state: RobotState) -> str:
-        """Return what tells that the thing is lost; empty: it is not, or nothing was held."""
+        """Return a message if the held object is lost in a new state; empty: it is not, or nothing was held."""
         now_m = state.gripper_opening
         if not self._rested:
             if abs(now_m - self._last_m) > REST_M:

@@ -1,4 +1,4 @@
-"""A motion: phases one after the other, each fed with the newest state until it has ended."""
+"""Motions as sequences of phases, each of which maps states to actions until it ends."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class MotionEnd:
-    """How a motion, or a phase of it, ended."""
+    """Result of a motion or of a phase."""
 
     succeeded: bool
     message: str
-    """What was reached, or what is in the way, with the numbers."""
+    """What was reached or why it failed, with numbers."""
 
 
 class Phase(Protocol):
@@ -29,19 +29,19 @@ class Phase(Protocol):
 
     @property
     def target(self) -> Vector | None:
-        """(3,) [m] where the hand goes in a straight line; None: it stays."""
+        """(3,) [m] position to which the hand moves in a straight line; None: it does not move."""
         ...
 
     def begin(self, state: RobotState, set_point: Vector | None) -> None:
-        """Take the state in which it begins, and where the set point (3,) [m] was led; None: it is at the hand."""
+        """Begin in a state, with the controller's set point (3,) [m]; None: it is at the hand."""
         ...
 
     def set_point(self, state: RobotState) -> Vector | None:
-        """Return where it has led the controller's set point (3,) [m] by a state; None: nobody counted."""
+        """Return the controller's set point (3,) [m] in a state; None: unknown."""
         ...
 
     def look(self, state: RobotState) -> MotionEnd | None:
-        """Return how it has ended, or None while it goes on."""
+        """Return the result in a new state; None: the phase has not ended."""
         ...
 
     def chunk(self, state: RobotState) -> NDArray[np.float32]:
@@ -50,19 +50,19 @@ class Phase(Protocol):
 
 
 MakePhases = Callable[[RobotState], Sequence[Phase]]
-"""Phases of a motion that begins in a state; MotionRefused where they cannot be."""
+"""Returns the phases of a motion that begins in a state; raises MotionRefused if it is impossible."""
 
 
 class Motion:
-    """Feed it with each new `RobotState`; it answers with actions, or with its end. Not thread-safe."""
+    """A motion that returns actions, or its end, for each new `RobotState`. Not thread-safe."""
 
     def __init__(self, name: str, arm: MotionArm, targets: Sequence[Vector], make_phases: MakePhases) -> None:
-        """Make a motion that has not begun.
+        """Create a motion that has not begun.
 
         Args:
             name: such as move_to.
             arm: the arm.
-            targets: the points (3,) [m] of its parameters, checked already.
+            targets: points (3,) [m] of its parameters, inside the workspace.
             make_phases: returns its phases.
         """
         self.name, self.arm, self.targets = name, arm, tuple(targets)
@@ -74,7 +74,7 @@ class Motion:
         self._message = ""
 
     def begin(self, state: RobotState) -> None:
-        """Plan the phases from a state; `advance` does it where nobody has.
+        """Plan the phases from a state. `advance` calls it if it was not called before.
 
         Raises:
             MotionRefused: a target that depends on where the hand is lies outside the workspace.
@@ -85,13 +85,13 @@ class Motion:
 
     @property
     def path(self) -> tuple[Vector, ...]:
-        """Ends (3,) [m] of the straight lines that are still before the hand; empty before it has begun."""
+        """Ends (3,) [m] of the straight lines that remain; empty before the motion has begun."""
         return tuple(phase.target for phase in self._phases if phase.target is not None)
 
     def advance(self, state: RobotState) -> NDArray[np.float32] | MotionEnd:
-        """Return the actions (H, A) that answer a state, or how the motion has ended.
+        """Return the next actions (H, A) for a state, or the result of the motion.
 
-        A state that is not newer than the last one is answered again.
+        It may be called again with the same state.
 
         Args:
             state: the robot's newest state.

@@ -1,4 +1,4 @@
-"""Which motion a skill is."""
+"""Maps the manifest of a skill to its motion."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from openral_core.manifest import RSkillManifest
 
 INTERFACE = "openral/action/ExecuteSkill"
 PREFIX = "motion-"
-"""Of the short names of motions that openral brings: motion-pick-at is the motion pick_at."""
+"""Prefix of the short names of skills that are motions: motion-pick-at is the motion pick_at."""
 
 
 def motion_name(manifest: RSkillManifest) -> str:
-    """Return the motion that a manifest describes.
+    """Return the name of the motion of a manifest.
 
     Raises:
-        ContractError: it describes none, or its parameters are not those of the code.
+        ContractError: it is not that of a motion, or its parameters differ from those of the code.
     """
     name = manifest.short_name.removeprefix(PREFIX).replace("-", "_")
     wrapped = manifest.ros_integration

@@ -1,4 +1,4 @@
-"""The parameters of each motion: a typed model, from which comes the JSON Schema that its manifest holds."""
+"""The parameters of each motion as typed models, which generate the JSON Schemas in the manifests."""
 
 from __future__ import annotations
 
@@ -146,11 +146,11 @@ PARAMS: Mapping[str, type[MotionParams]] = {
 
 
 def params_of(name: str, values: Mapping[str, Any]) -> MotionParams:
-    """Return the typed parameters of a motion; the values must fit its `params_schema`.
+    """Return the typed parameters of a motion.
 
     Raises:
         KeyError: there is no such motion.
-        pydantic.ValidationError: the values do not fit.
+        pydantic.ValidationError: the values do not match its `params_schema`.
     """
     return PARAMS[name].model_validate(dict(values))
 
@@ -158,7 +158,7 @@ def params_of(name: str, values: Mapping[str, Any]) -> MotionParams:
 def params_schema(name: str) -> dict[str, Any]:
     """Return the JSON Schema of a motion's parameters.
 
-    A parameter that may be absent is left out and never null, and no titles repeat the names.
+    It has no titles, and an optional parameter may be absent but not null.
 
     Raises:
         KeyError: there is no such motion.
@@ -168,7 +168,7 @@ def params_schema(name: str) -> dict[str, Any]:
 
 
 def _plain(part: Any) -> Any:
-    """Return a part of pydantic's schema without titles and null, and equal items said once."""
+    """Return a part of pydantic's schema without titles and null, with `prefixItems` of equal items as `items`."""
     if isinstance(part, list):
         return [_plain(each) for each in part]
     if not isinstance(part, dict):

@@ -1,4 +1,4 @@
-"""The phases that motions are made of: the hand to a point, the fingers to a width, and a look at what is held."""
+"""The phases of motions: a straight line of the hand, a motion of the fingers, and a check of the grasp."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from openral_control.motions.straight_line import HandGuide, Vector
 from openral_core.types import RobotState
 
 PATIENCE_S, TOUCH_S, REST_S = 1.0, 0.3, 0.15
-"""[s] that the hand may come no nearer before it counts as stopped; on the way down to a point where something may stop
-it; and at the target, before it counts as at rest there."""
+"""[s] without approach to the target after which the hand counts as stopped: in general, close above a target where it
+may be stopped by an object, and within the tolerance of the target, where it then counts as at rest."""
 LOWERED_M, LOWER_M, STOPPED_S = 0.01, 3e-3, 0.25
-"""[m] that a hand must have come down before something can have stopped it, and [s] for which it then has to come no
-lower by so many [m]."""
+"""A hand counts as stopped from below after it has come down by the first [m], when it has not come down by the second
+[m] more within the time [s]."""
 ROUGH_M = 0.02
-"""[m] tolerance from which on a hand that is there need not be at rest."""
+"""[m] tolerance from which on a hand at its target need not be at rest."""
 NEARER_M = 1e-3
-"""[m] that count as nearer."""
+"""[m] least decrease of the distance that counts as approach."""
 YAW_RAD = 0.05
-"""[rad] from the wanted yaw that counts as there."""
+"""[rad] tolerance of the yaw."""
 YAW_M = 0.1
-"""[m/rad] by which an error of the yaw counts beside one of the position."""
+"""[m/rad] weight of an error of the yaw relative to one of the position."""
 BESIDE_M = 0.025
-"""[m] beside the line downwards at which a hand that was stopped above its point still counts as above it."""
+"""[m] largest horizontal distance from its target at which a stopped hand counts as above it."""
 LEANING_M = 0.04
-"""[m] the same for a hand with something in it, which the thing pushes aside as it meets what it is put on."""
+"""[m] the same for a hand that holds an object, which may push it aside on contact with the surface."""
 FINGERS_BEGIN_S, FINGERS_REST_S, FINGERS_MOST_S = 0.3, 0.2, 3.0
-"""[s] that fingers have to begin to move, must be at rest, and may take in all."""
+"""[s] time in which fingers must begin to move, for which they must be at rest, and in which they must end."""
 FINGERS_REST_M = 1e-3
-"""[m] by which the opening of fingers at rest changes at most."""
+"""[m] largest change of the opening of fingers at rest."""
 STANDS_SHORT = "short of the target and no longer comes nearer"
-"""Words of a motion that something holds up."""
+"""Part of the message of a motion that is obstructed."""
 CLOSED_ON_NOTHING = "they closed on nothing"
-"""Words of a grasp that ends with nothing between the fingers, and had nothing between them as they closed."""
+"""Part of the message of a grasp without an object, from the closing of the fingers to its end."""
 
 
 class Reach:
-    """The hand goes straight to a point."""
+    """Moves the hand in a straight line to a point."""
 
     def __init__(
         self,
@@ -62,14 +62,14 @@ class Reach:
         Args:
             arm: the arm.
             target: (3,) [m] inside the workspace.
-            gripper: number of the gripper's command.
-            speed_m_s: [m/s] greatest speed.
-            tolerance_m: [m] distance that counts as there.
-            yaw: [rad] as `rotation.yaw_of`; None: the hand is not turned.
-            stopped_above_m: [m] above the target at which a hand that comes no lower counts as there.
-            beside_m: [m] beside the line downwards at which a hand that was stopped still counts as above the target.
-            passes: another line follows, so that near enough is enough.
-            held: between the fingers; it fails once that is lost. None: they are open, or to be opened.
+            gripper: gripper command.
+            speed_m_s: [m/s] largest speed.
+            tolerance_m: [m] distance within which the target is reached.
+            yaw: [rad] as in `hand_yaw.yaw_of`; None: the hand is not rotated.
+            stopped_above_m: [m] height above the target up to which a stopped hand counts as having reached it.
+            beside_m: [m] largest horizontal distance from the target at which it does.
+            passes: another line follows, so that the tolerance is at least 0.02 m and the hand need not rest.
+            held: monitor of the held object, without which the phase fails; None: nothing is held.
         """
         self._held = held
         self._beside_m = beside_m
@@ -84,14 +84,14 @@ class Reach:
         self._lowest_s = 0.0
 
     def begin(self, state: RobotState, set_point: Vector | None) -> None:
-        """Count patience from here."""
+        """Begin in a state, from which on the times are measured."""
         self._guide.begin(state, set_point)
         self._best, self._best_s = np.inf, state.stamp_s
         self._begun_z = self._lowest = float(state.ee_position[2])
         self._lowest_s = state.stamp_s
 
     def look(self, state: RobotState) -> MotionEnd | None:
-        """It ends at the target, where the hand comes no nearer, or where it loses what it held."""
+        """Return the end at the target, where the hand has stopped, or where it has lost what it held; else None."""
         if self._held is not None and (lost := self._held.lost(state)):
             return MotionEnd(False, lost)
         away = float(np.linalg.norm(state.ee_position - self.target))
@@ -117,7 +117,7 @@ class Reach:
         return MotionEnd(False, f"the hand stands {1e2 * away:.1f} cm {STANDS_SHORT}")
 
     def set_point(self, state: RobotState) -> Vector | None:
-        """Return where the set point (3,) [m] has been led by a state."""
+        """Return the set point (3,) [m] in a state."""
         return self._guide.set_point(state)
 
     def chunk(self, state: RobotState) -> NDArray[np.float32]:
@@ -125,8 +125,10 @@ class Reach:
         return self._guide.chunk(state, self._gripper)
 
     def _is_led_back(self, state: RobotState) -> bool:
-        """Whether the set point, which was led away from the target before this line, comes back to the hand, as after
-        a policy that pressed on something; the hand cannot come nearer before."""
+        """Return whether the set point, which began beyond the hand as seen from the target, returns to the hand.
+
+        It begins so after a policy that pressed on something, and the hand cannot approach the target until then.
+        """
         behind_m = self._guide.behind(state)
         comes_back = ROUGH_M < behind_m < self._behind_m - NEARER_M
         if comes_back:
@@ -134,9 +136,9 @@ class Reach:
         return comes_back
 
     def _stopped_on_the_way_down(self, state: RobotState) -> bool:
-        """Whether a hand that goes down to where something may stop it had come lower, and no longer does.
+        """Return whether a hand on the way down to a target above which it may be stopped was stopped.
 
-        Something stopped it, though it may still be drawn sideways by a millimetre now and then.
+        It may still move sideways by a millimetre at times, so that only its height counts.
         """
         z = float(state.ee_position[2])
         if z < self._lowest - LOWER_M:
@@ -150,12 +152,12 @@ class Reach:
 
 
 class Fingers:
-    """The fingers open or close while the hand stays where it is."""
+    """Opens or closes the fingers while the hand does not move."""
 
     target: Vector | None = None
 
     def __init__(self, arm: MotionArm, gripper: float) -> None:
-        """Take the number of the gripper's command."""
+        """Take the arm and the gripper command."""
         self._arm, self._gripper = arm, gripper
         self._guide = HandGuide(arm, None, 0.0)
         self._opens = gripper == arm.low[-1]
@@ -163,17 +165,19 @@ class Fingers:
         self._farthest_m = 0.0
         self._set_point: Vector | None = None
         self.opening_m = 0.0
-        """[m] how far they were apart when they last moved; at the end, where they came to rest."""
+        """[m] opening at the last movement of the fingers; at the end, that at which they came to rest."""
 
     def begin(self, state: RobotState, set_point: Vector | None) -> None:
-        """Count from here."""
+        """Begin in a state, from which on the times are measured."""
         self._set_point = set_point
         self._begun_s = self._since_s = state.stamp_s
         self.opening_m = self._farthest_m = state.gripper_opening
 
     def look(self, state: RobotState) -> MotionEnd | None:
-        """It ends where the fingers are at rest after they have moved, and at once where they are open already and are
-        to be; it fails where they did not move."""
+        """Return the end where the fingers have moved and are at rest, or failed to move; else None.
+
+        To open fingers that are open already ends at once.
+        """
         apart = MotionEnd(True, f"the fingers are {1e2 * state.gripper_opening:.1f} cm apart")
         if self._opens and self._arm.is_open(state.gripper_opening):
             return apart
@@ -189,14 +193,13 @@ class Fingers:
         return apart if obeyed else MotionEnd(False, f"{apart.message} and did not {asked}")
 
     def _have_moved(self, opening_m: float) -> bool:
-        """Whether the fingers have moved the way that they were told, or need not: what is closed, or closed on
-        something, cannot close."""
+        """Return whether the fingers have moved as commanded, or need not, since they are to close and are not open."""
         if not self._opens and not self._arm.is_open(opening_m):
             return True
         return abs(opening_m - self._farthest_m) > FINGERS_REST_M
 
     def set_point(self, state: RobotState) -> Vector | None:
-        """Return where it was: the hand stayed."""
+        """Return the set point (3,) [m] with which the phase began, since the hand does not move."""
         return self._set_point
 
     def chunk(self, state: RobotState) -> NDArray[np.float32]:
@@ -205,25 +208,25 @@ class Fingers:
 
 
 class Holds:
-    """A look at whether the closed fingers still have something between them; it takes no time."""
+    """Checks that the closed fingers hold something. It ends at once."""
 
     target: Vector | None = None
 
     def __init__(self, arm: MotionArm, closing: Fingers) -> None:
-        """Take the phase in which the fingers closed on it."""
+        """Take the arm and the phase in which the fingers were closed."""
         self._arm, self._closing = arm, closing
         self._set_point: Vector | None = None
 
     def begin(self, state: RobotState, set_point: Vector | None) -> None:
-        """Nothing to begin."""
+        """Note the set point."""
         self._set_point = set_point
 
     def set_point(self, state: RobotState) -> Vector | None:
-        """Return where it was: nothing was led."""
+        """Return the set point (3,) [m] with which the phase began."""
         return self._set_point
 
     def look(self, state: RobotState) -> MotionEnd:
-        """It succeeds if the fingers stopped short of closed, and have not come apart since."""
+        """Return success if the fingers are not fully closed and have not opened since they closed, else failure."""
         apart, closed_m = (
             f"the fingers are {1e2 * state.gripper_opening:.1f} cm apart",
             self._closing.opening_m,
@@ -237,5 +240,5 @@ class Holds:
         return MotionEnd(False, f"{apart}: {CLOSED_ON_NOTHING}")
 
     def chunk(self, state: RobotState) -> NDArray[np.float32]:
-        """Never asked: it ends at the first look."""
+        """Raise an AssertionError, since the phase ends before it needs actions."""
         raise AssertionError("a look at the fingers moves nothing")

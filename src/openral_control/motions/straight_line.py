@@ -1,9 +1,9 @@
-"""Leads the hand along a straight line to a target: from each new state to the next displacements.
+"""Guidance of the hand along a straight line to a target, by displacements that are computed from each new state.
 
-A controller's set point runs ahead of the hand, which follows with a lag. The guide takes the set point from the state,
-or counts where it has led it where the state has none, moves it at a bounded speed to the target, and stops it there; a
-hand that then stands off the target is drawn closer by an integral of its error. So the hand does not overshoot,
-whatever its lag, and a hand that something holds up is pressed with a bounded displacement.
+A controller's set point is ahead of the hand, which follows with a lag. The guide takes the set point from the state,
+or else sums up its own displacements, moves it at a bounded speed to the target, and stops it there. A remaining error
+of the hand is then reduced by an integral term. So the hand does not overshoot, whatever its lag, and an obstructed
+hand is pressed with a bounded displacement.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from openral_core.types import RobotState
 Vector = NDArray[np.float64]
 
 HORIZON_S = 0.25
-"""[s] length of a chunk: what the arm goes on with when no newer observation is answered."""
+"""[s] length of a chunk, which the arm executes while no newer one comes."""
 LEAD_M, CHUNK_LEAD_M = 0.05, 0.03
-"""[m] so far may the set point run ahead of the hand; and so much further within one chunk, whose first steps the hand
-follows while the last are still to come."""
+"""[m] largest lead of the set point over the hand, and the largest additional lead within one chunk, during which the
+hand follows."""
 INTEGRAL_1_S = 3.0
-"""[1/s] rate at which a hand that stands off the target is drawn closer."""
+"""[1/s] gain of the integral of the remaining error."""
 BIAS_M = 0.05
-"""[m] greatest displacement of the set point beyond the target."""
+"""[m] largest displacement of the set point beyond the target, the bound of the integral."""
 INSET_M = 0.003
-"""[m] from the workspace's walls that the hand is not led beyond."""
+"""[m] distance from the sides of the workspace that the set point keeps."""
 AT_GOAL_M = 1e-3
-"""[m] from its goal at which the set point counts as there."""
+"""[m] distance from its goal within which the set point counts as there."""
 REST_M_S = 0.005
-"""[m/s] below which a hand counts as at rest, where displacements count from the hand."""
+"""[m/s] speed below which a hand counts as at rest, where displacements count from the hand."""
 TURN_1_S = 3.0
-"""[1/s] rate at which an error of the hand's yaw is turned away."""
+"""[1/s] gain of the error of the hand's yaw."""
 TURN_RAD_S = 1.0
-"""[rad/s] greatest speed at which the hand is turned."""
+"""[rad/s] largest rotation speed of the hand."""
 
 
 class HandGuide:
-    """One straight line. Make a new one for each target."""
+    """Computes the displacements of one straight line; each target needs a new one."""
 
     def __init__(
         self, arm: MotionArm, target: Vector | None, speed_m_s: float, yaw: float | None = None
@@ -50,9 +50,9 @@ class HandGuide:
 
         Args:
             arm: the arm.
-            target: (3,) [m] inside the workspace; None: the hand stays where it is led.
-            speed_m_s: [m/s] greatest speed.
-            yaw: [rad] as `rotation.yaw_of`; None: the hand is not turned.
+            target: (3,) [m] inside the workspace; None: the set point does not move.
+            speed_m_s: [m/s] largest speed.
+            yaw: [rad] as in `hand_yaw.yaw_of`; None: the hand is not rotated.
         """
         self._arm, self._target, self._yaw = arm, target, yaw
         self._step = min(speed_m_s, arm.max_speed_m_s) * arm.dt
@@ -63,11 +63,11 @@ class HandGuide:
         self._stamp_s: float | None = None
 
     def begin(self, state: RobotState, set_point: Vector | None) -> None:
-        """Go on from where the line before has led the set point (3,) [m]; None: it is where the hand is.
+        """Continue from the set point (3,) [m] of the previous line; None: it is at the hand.
 
-        A hand that passes from one line to the next is behind its set point, which would else be led beyond the end
-        of the new line by as much. Where steps were skipped, as a bridge skips those that come late, the set point is
-        behind what was counted; so along each axis whichever of hand and count is nearer to the new target is taken.
+        A hand that passes from one line to the next lags behind its set point, which would otherwise be led beyond the
+        end of the new line by that lag. Where steps were skipped, as a bridge skips late ones, the set point is behind
+        the sum of the displacements; so along each axis, the one of hand and sum is used that is nearer to the target.
         """
         if set_point is not None and self._target is not None:
             hand = state.ee_position
@@ -75,7 +75,7 @@ class HandGuide:
             self._set_point, self._stamp_s = np.where(is_nearer, set_point, hand), state.stamp_s
 
     def set_point(self, state: RobotState) -> Vector:
-        """Return where the set point (3,) [m] has been led by a state."""
+        """Return the set point (3,) [m] in a state."""
         if state.ee_target is not None and not self._arm.from_hand:
             return state.ee_target.copy()
         if self._stamp_s is None or self._arm.from_hand:
@@ -85,7 +85,7 @@ class HandGuide:
         return state.ee_position + _at_most(led - state.ee_position, LEAD_M + CHUNK_LEAD_M)
 
     def behind(self, state: RobotState) -> float:
-        """Return by how much [m] the set point is farther from the target than the hand; 0 where it is nearer."""
+        """Return by how much [m] the set point is farther from the target than the hand; 0: it is nearer."""
         if self._target is None:
             return 0.0
         led, hand = (
@@ -94,7 +94,7 @@ class HandGuide:
         return max(0.0, led - hand)
 
     def chunk(self, state: RobotState, gripper: float) -> NDArray[np.float32]:
-        """Return the next actions (H, A) after a state, with the gripper's number."""
+        """Return the next actions (H, A) after a state, with a gripper command."""
         rows = np.zeros((self._horizon, self._arm.dim))
         rows[:, -1] = gripper
         if self._target is not None:
@@ -103,12 +103,12 @@ class HandGuide:
             rows[:, :3] = self._sent / self._arm.step_m
         if self._yaw is not None and self._arm.turns:
             rows[:, 5] = self._turns(yaw_error(state.ee_quaternion, self._yaw)) / self._arm.step_rad
-        # float32 may round a number beyond its limit.
+        # Rounding to float32 must not exceed the limits.
         rows = np.clip(rows, np.nextafter(self._arm.low, 0.0), np.nextafter(self._arm.high, 0.0))
         return rows.astype(np.float32)
 
     def _observe(self, state: RobotState, target: Vector) -> None:
-        """Move the estimate of the set point on to a new state, and the integral with it."""
+        """Update the estimate of the set point, and the integral, with a new state."""
         hand = state.ee_position
         passed_s = 0.0 if self._stamp_s is None else max(0.0, state.stamp_s - self._stamp_s)
         if self._stamp_s is None or self._arm.from_hand:
@@ -121,13 +121,16 @@ class HandGuide:
             self._bias = _at_most(self._bias + INTEGRAL_1_S * passed_s * near, BIAS_M)
 
     def _goal(self, target: Vector) -> Vector:
-        """Return where the set point is led, inside the workspace."""
+        """Return the goal of the set point (3,) [m]: the target plus the integral, inside the workspace."""
         low, high = self._arm.box_low + INSET_M, self._arm.box_high - INSET_M
         goal: Vector = np.clip(target + self._bias, low, high)
         return goal
 
     def _displacements(self, hand: Vector, target: Vector) -> Vector:
-        """Return (H, 3) [m] displacements of the set point to its goal; `hand` (3,) [m] is not led outside by them."""
+        """Return (H, 3) [m] displacements of the set point towards its goal.
+
+        Their sum, counted from `hand` (3,) [m], does not leave the workspace either.
+        """
         goal, arm = self._goal(target), self._arm
         low = np.minimum(arm.box_low + INSET_M, hand)
         high = np.maximum(arm.box_high - INSET_M, hand)
@@ -138,13 +141,13 @@ class HandGuide:
             lead, before = (float(np.linalg.norm(p - hand)) for p in (set_point + step, set_point))
             if lead > before and lead > LEAD_M + min(self._step * (index + 1), CHUNK_LEAD_M):
                 break
-            # The bridge adds a chunk up from the hand, so that path stays inside as well as the set point's.
+            # The bridge adds the steps of a chunk up from the hand, so that this path must stay inside as well.
             rows[index] = _at_most(np.clip(led + step, low, high) - led, self._step)
             set_point, led = set_point + rows[index], led + rows[index]
         return rows
 
     def _turns(self, error: float) -> Vector:
-        """Return (H,) [rad] rotations about the world's z that make up for an error of the yaw."""
+        """Return (H,) [rad] rotations about the world's z that reduce an error of the yaw [rad]."""
         turns = np.zeros(self._horizon)
         for index in range(self._horizon):
             most = TURN_RAD_S * self._arm.dt
@@ -154,10 +157,10 @@ class HandGuide:
 
 
 def horizon_of(arm: MotionArm) -> int:
-    """Return H, the steps of a chunk of this arm."""
+    """Return H, the number of steps of a chunk of this arm."""
     return max(1, math.floor(min(HORIZON_S, arm.max_horizon_s) / arm.dt + 1e-6))
 
 
 def _at_most(vector: Vector, length: float) -> Vector:
-    """Return a vector (3,), shortened to a length if need be."""
+    """Return a vector (3,), shortened to a length if it is longer."""
     return vector * min(1.0, length / max(float(np.linalg.norm(vector)), 1e-12))

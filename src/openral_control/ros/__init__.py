@@ -1,1 +1,1 @@
-"""What the nodes `sim_bridge` and `robot_bridge` share: admission, emergency stop, status, the robot's topics."""
+"""The ROS parts that the nodes `sim_bridge` and `robot_bridge` share: admission, emergency stop, status and topics."""

@@ -1,4 +1,4 @@
-"""Wires the admission of chunks to the graph: who announces what, and which chunks come."""
+"""The subscriptions to announcements and action chunks, which feed the admission of chunks."""
 
 from __future__ import annotations
 
@@ -19,30 +19,32 @@ from openral_core.errors import ContractError
 from openral_core.ros.qos import SKILLS
 
 CHUNKS = 128
-"""Chunks that may wait to be looked at, so that a flood of a stranger's does not wash away those that count."""
+"""Queue depth of the subscription, so that many chunks of a foreign node do not displace those of announced goals."""
 LOOK_S, LOOKS_A_GRAPH = 0.1, 10
-"""[s] between two looks at what waits; how many of them for one look at the graph."""
+"""[s] period of the check of waiting chunks; number of those periods from one query of the graph to the next."""
 THROTTLE_S = 1.0
-"""[s] between two log lines about what was turned away."""
+"""[s] least time between two log lines about refused messages."""
 
 
 class AdmissionTopics:
-    """Subscribes to `action_chunk` and `skills`."""
+    """Subscribes to `action_chunk` and `skills`, and passes the chunks of announced goals on."""
 
     def __init__(self, node: LifecycleNode, admit: Callable[[Chunk], None]) -> None:
         """Subscribe.
 
         Args:
-            node: which listens.
-            admit: gets the chunks of announced goals.
+            node: which subscribes.
+            admit: called with the chunks of announced goals.
         """
         self._node = node
         self._lock = threading.Lock()
         self._admission = Admission(admit, self._refused)
         self._looks = 0
         self.malformed = 0
-        """Messages with a field that was not right, since the start; chunks of a known goal are not among them."""
-        group = MutuallyExclusiveCallbackGroup()  # what waits for a reset of the scene must not hold this up
+        """Number of messages with an invalid field since the start, without chunks whose goal could be read."""
+        group = (
+            MutuallyExclusiveCallbackGroup()
+        )  # not blocked by a callback that waits for a reset of the scene
         subscribe = node.create_subscription
         subscribe(SkillInfo, "skills", self._on_skill, SKILLS, callback_group=group)
         subscribe(ActionChunk, "action_chunk", self._on_chunk, CHUNKS, callback_group=group)
@@ -51,16 +53,16 @@ class AdmissionTopics:
 
     @property
     def refused(self) -> int:
-        """Chunks of goals that nobody held, since the start."""
+        """Number of chunks since the start whose goal no node held."""
         return self._admission.refused
 
     def holds(self, goal_id: str) -> bool:
-        """Whether some node announces this goal; may be called from any thread."""
+        """Return whether a node announces this goal; may be called from any thread."""
         with self._lock:
             return self._admission.holds(goal_id)
 
     def end_all(self) -> None:
-        """Let no chunk of the goals of this moment pass any more; may be called from any thread."""
+        """End all goals that are held now, so that no further chunk of them passes; may be called from any thread."""
         with self._lock:
             self._admission.end_all()
 
@@ -68,7 +70,7 @@ class AdmissionTopics:
         try:
             chunk = read_chunk(message)
         except ContractError as error:
-            # Its goal suffers by it, where that is known: what the goal planned before may be as wrong.
+            # If its goal is known, it counts against the goal, whose earlier chunks may be as wrong.
             unreadable = unreadable_chunk(message, str(error))
             if unreadable is None:
                 self._dropped("an action chunk", error)
@@ -100,7 +102,7 @@ class AdmissionTopics:
 
     def _refused(self, chunk: Chunk, reason: str) -> None:
         if self._admission.has_ended(chunk.goal_id):
-            # A chunk is often under way when its goal ends; the diagnostics count it.
+            # This is common, since a chunk may be in transit when its goal ends; the diagnostics count it.
             self._node.get_logger().debug(f"a chunk of {chunk.skill} came late: {reason}")
             return
         self._node.get_logger().warning(

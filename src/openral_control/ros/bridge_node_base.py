@@ -1,4 +1,4 @@
-"""What the lifecycle nodes that move an arm, simulated or real, have in common."""
+"""Base class of the lifecycle nodes that move a simulated or real arm."""
 
 from __future__ import annotations
 
@@ -40,28 +40,28 @@ from openral_core.ros.session_certificates import SessionTrust
 from openral_core.types import RobotState
 
 EXECUTED_DEPTH = 200
-"""Control steps that may wait for a subscriber: two seconds and more."""
+"""Queue depth of the topic of executed actions, in control steps: at least 2 s at up to 100 Hz."""
 Run = TypeVar("Run", bound=ControlRun)
 
 
 class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
-    """Wires a `ControlRun` to the graph. A node of its own says what is run, and offers the topics of it."""
+    """Connects a `ControlRun` to the graph. A subclass builds the run and offers its own topics and services."""
 
     what: str
-    """What is run, for the log."""
+    """What is run, in words for the log."""
 
     def __init__(self, name: str, options: Mapping[str, Any]) -> None:
         """Declare the parameters.
 
         Args:
             name: of the node, in the namespace of the deployment.
-            options: name of each parameter -> its default; `run_dir` is one of them. `autostart` comes on top.
+            options: default of each parameter by name, including `run_dir`; `autostart` (True) is added.
         """
         super().__init__(name, namespace=DEFAULT_NAMESPACE)
         self._option_names = tuple(options)
         for option, default in {**options, "autostart": True}.items():
-            # Read-only: what is controlled is built from the parameters at start. rclpy writes name and type of a
-            # parameter into its descriptor, so that each needs one of its own.
+            # Read-only, since the run is built from the parameters at the start. rclpy writes name and type of a
+            # parameter into its descriptor, so that each parameter needs its own.
             self.declare_parameter(option, default, ParameterDescriptor(read_only=True))
         self.failed: Future[str] = Future()
         """Done when the run has failed; the result is the reason."""
@@ -71,44 +71,46 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
         self._status: Any = None
         self._executed: Any = None
         self._status_lock = threading.Lock()
-        """Held while a status is read and sent, so that statuses go out in the order of what they tell."""
+        """Held while a status is read and published, so that statuses are published in the order of their content."""
         self._thread: threading.Thread | None = None
         self._closing = threading.Event()
         self._trust, self._warned = SessionTrust.of_process(), -1
         self.outbox = Outbox()
-        """What the control thread publishes at every control step goes through it."""
+        """Publishes the messages of the control thread."""
         self._lasting = self._made_entities()
 
-    # -- what a node of its own says -----------------------------------------------------------------
+    # -- methods of subclasses -----------------------------------------------------------------------
 
     @abstractmethod
     def _make_run(self) -> Run:
-        """Build what is run, in the thread that will step it, or raise an OpenralError."""
+        """Build the run, in the thread that will step it, or raise an OpenralError."""
 
     @abstractmethod
     def _open(self, run: Run) -> None:
-        """Offer topics and services of its own; all but the emergency stop are taken back at cleanup."""
+        """Offer the subclass's topics and services; `on_cleanup` destroys all of them but the emergency stop."""
 
     @abstractmethod
     def _forget(self) -> None:
-        """Let go of what `_open` made."""
+        """Drop the references to what `_open` created."""
+
+    # Sink (openral_control.control_loop), called from the control thread.
 
     @abstractmethod
     def clock(self, stamp_s: float) -> None:
-        """The arm's time advanced, or the loop waits and time stands still."""
+        """Publish the arm's time [s]."""
 
     @abstractmethod
     def state(self, state: RobotState) -> None:
-        """The robot after a control step; `stamp_s` is the bridge's clock."""
+        """Publish the robot's state after a control step."""
 
     @abstractmethod
     def images(self, stamp_s: float, images: Mapping[str, NDArray[np.uint8]]) -> None:
-        """New camera images (H, W, 3) uint8 RGB."""
+        """Publish new camera images (H, W, 3) uint8 RGB, by camera."""
 
     # -- lifecycle -----------------------------------------------------------------------------------
 
     def on_configure(self, state: State) -> TransitionCallbackReturn:
-        """Build what is run in the thread that will step it, and offer the topics and services."""
+        """Build the run in the thread that will step it, and offer the topics and services."""
         self._closing.clear()
         self._lasting = self._made_entities()
         ready: threading.Event = threading.Event()
@@ -122,7 +124,7 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
             run_dir, domain = str(self.get_parameter("run_dir").value), self.context.get_domain_id()
             latch = EStopLatch(latch_path(run_dir, domain, self.get_namespace()))
             self._estop = EStop(self, latch, self._switch_estop)
-            self._lasting = self._made_entities()  # the stop can be pressed, and stays, in every later state
+            self._lasting = self._made_entities()  # the emergency stop remains available in every later state
         self._open(run)
         self._status = self.create_publisher(ControlStatus, "control_status", 10)
         self._executed = self.create_publisher(ExecutedAction, "executed_action", EXECUTED_DEPTH)
@@ -136,20 +138,20 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: State) -> TransitionCallbackReturn:
-        """Let time pass."""
+        """Start the control steps."""
         if self._run is None:
             return TransitionCallbackReturn.FAILURE
         self._run.start()
         return super().on_activate(state)
 
     def on_deactivate(self, state: State) -> TransitionCallbackReturn:
-        """Stop time; nothing moves until the next activation."""
+        """Pause the control steps until the next activation."""
         if self._run is not None:
             self._run.pause()
         return super().on_deactivate(state)
 
     def on_cleanup(self, state: State) -> TransitionCallbackReturn:
-        """Let go of what was run and take back what was offered; it can be configured again."""
+        """End the run and destroy its topics and services; the node can be configured again."""
         self.close()
         with self._status_lock:
             self._run = self._thread = self._admission = self._status = self._executed = None
@@ -168,26 +170,26 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
         return TransitionCallbackReturn.SUCCESS
 
     def on_shutdown(self, state: State) -> TransitionCallbackReturn:
-        """Let go of what was run."""
+        """End the run."""
         self.close()
         return TransitionCallbackReturn.SUCCESS
 
     def close(self) -> None:
-        """End the control thread; what is recorded is written when this returns."""
-        self._closing.set()  # what is still being built sees this when it is ready
+        """End the control thread and wait up to 10 s for it, so that recordings are complete."""
+        self._closing.set()  # checked by `_live` once the run is built
         if self._run is not None:
             self._run.finish()
         if self._thread is not None:
             self._thread.join(10.0)
 
-    # Further observations of the loop (openral_control.control_loop.Sink), from the control thread.
+    # Further methods of Sink (openral_control.control_loop), called from the control thread.
 
     def together(self) -> AbstractContextManager[None]:
-        """Until it is closed, what a control step led to is kept; it goes out in one go then."""
+        """Return a context in which messages are buffered; they are published at its end."""
         return self.outbox.together()
 
     def executed(self, stamp_s: float, action: NDArray[Any], held: bool, goal_id: str) -> None:
-        """A control step was executed."""
+        """Publish an executed control step."""
         publisher = self._executed
         if publisher is not None:
             message = ExecutedAction(goal_id=goal_id, held=held, data=[float(value) for value in action])
@@ -195,7 +197,7 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
             self.outbox.send(publisher, message)
 
     def rejected(self, chunk: Chunk, reason: str) -> None:
-        """A chunk was refused."""
+        """Log that a chunk was refused, and publish the status."""
         self.get_logger().warning(
             f"refused chunk {chunk.sequence} of {chunk.skill or 'an unnamed skill'}, the arm holds: {reason}",
             throttle_duration_sec=1.0,
@@ -203,18 +205,18 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
         self._publish_status()
 
     def cut_short(self, reason: str) -> None:
-        """What was left of the active goal's chunk was dropped."""
+        """Log that the rest of the active goal's chunk was dropped, and publish the status."""
         self.get_logger().warning(
             f"dropped what was left of a chunk, the arm holds: {reason}", throttle_duration_sec=1.0
         )
         self._publish_status()
 
     def goal_changed(self) -> None:
-        """The executor's active goal is another one now."""
+        """Publish the status after a change of the active goal."""
         self._publish_status()
 
     def _live(self, ready: threading.Event) -> None:
-        """Body of the control thread: OpenGL contexts stay in the thread that made them."""
+        """Build and step the run, in the control thread, since an OpenGL context belongs to the thread that made it."""
         try:
             run = self._make_run()
             self._run = run
@@ -227,7 +229,7 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
             run.live()
         except OpenralError as error:
             self._fail(str(error))
-        except Exception as error:  # noqa: BLE001  a simulator raises what it likes; the process must end
+        except Exception as error:  # noqa: BLE001  a simulator may raise any exception; the process must end
             fault = disk_fault(error) if isinstance(error, OSError) else None
             self._fail(fault or f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
         finally:
@@ -235,7 +237,7 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
 
     def _fail(self, reason: str) -> None:
         if self._closing.is_set():
-            # Interrupted while the run was being built: imports fail in their own ways, and none is the reason.
+            # The run was interrupted while it was built; any error of an import is a consequence and not the reason.
             self.get_logger().info(f"interrupted before {self.what} was there")
         else:
             self.get_logger().fatal(f"{self.what} ended: {reason}")
@@ -248,14 +250,14 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
         return {name: self.get_parameter(name).value for name in self._option_names}
 
     def _is_second_bridge(self) -> bool:
-        """Two bridges in one namespace would both publish the robot's state."""
+        """Fail and return True if another bridge is in this namespace, since both would publish the robot's state."""
         second = has_more_bridges(self, self.get_namespace(), 1)
         if second:
             self._fail(ANOTHER)
         return second
 
     def _switch_estop(self, on: bool) -> None:
-        """Make the arm hold, or allow it to move again; goals from before go on in neither case."""
+        """Stop the arm or allow it to move again; all present goals end in both cases."""
         run, admission = self._run, self._admission
         if run is not None:
             run.stop() if on else run.release()
@@ -292,9 +294,9 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
         )
 
     def _look_at_certificate(self) -> str:
-        """Return what is to be said of the session's certificate, and log it as its end comes near.
+        """Return the warning about the session's certificate, and log it each time it becomes more urgent.
 
-        A bridge that nobody can reach any more cannot be stopped by anybody either, so that it ends.
+        When the certificate has expired, the bridge ends, since no node could reach it to stop it.
         """
         warning, urgency = self._trust.warning(), self._trust.urgency()
         if self._trust.over:
@@ -307,7 +309,7 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
 
 
 def _status_message(run: ControlRun) -> ControlStatus:
-    """Return what is executed now."""
+    """Return the present status of a run."""
     executor, counters, held = run.executor, run.executor.counters, run.executor.intervention
     status = ControlStatus(
         active_goal=executor.active_goal,
@@ -337,7 +339,11 @@ def _status_message(run: ControlRun) -> ControlStatus:
 
 
 def run_bridge(make_node: Callable[[], ControlNode[Any]], args: list[str] | None = None) -> int:
-    """Start a node, serve it until it is told to stop, and end it; 1 when its run failed."""
+    """Create a node, spin it until a stop signal or the failure of its run, and close it.
+
+    Returns:
+        Exit status: 1 if the run failed without a stop signal, else 0.
+    """
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     node: Any = None
     executor = MultiThreadedExecutor(num_threads=4)

@@ -1,4 +1,4 @@
-"""The topics of one camera's pictures: raw, and as JPEG for whoever looks over a thin network."""
+"""The image topics of one camera: raw, and as JPEG for subscribers over a slow network."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from openral_core.ros.qos import NEWEST
 from openral_core.types import Image
 
 QUALITY = 80
-"""Of JPEG, 0 to 100: a picture of 640x480 has about a twentieth of its raw size."""
+"""JPEG quality, 0 to 100; an image of 640x480 is compressed to about a twentieth of its raw size."""
 FORMAT = f"{ENCODING}; jpeg compressed bgr8"
-"""As image_transport writes it: how the raw picture was encoded, and what is compressed how."""
+"""`format` of the message as in image_transport: encoding of the raw image, codec, and encoding of the codec's input.
+"""
 
 
 class ImageTopics:
     """Publishes `cameras/<name>/image_raw`, and `…/image_raw/compressed` while somebody subscribes to it."""
 
     def __init__(self, node: Node, name: str, size: tuple[int, int], frame_id: str) -> None:
-        """Make the publishers.
+        """Create the publishers.
 
         Args:
             node: which publishes.
@@ -42,16 +43,16 @@ class ImageTopics:
         self._image.header.frame_id = self._packed.header.frame_id = frame_id
 
     def publish(self, stamp: Any, image: Image) -> None:
-        """Publish a picture (H, W, 3) uint8 RGB with its stamp (builtin_interfaces/Time)."""
+        """Publish an image (H, W, 3) uint8 RGB with its stamp (builtin_interfaces/Time)."""
         self._image.header.stamp = stamp
         self._image.data = array("B", image.tobytes())
-        self._images.publish(self._image)  # first: a policy waits for it
+        self._images.publish(self._image)  # before the compression, since a policy waits for it
         if self._compressed.get_subscription_count():
             self._packed.header.stamp = stamp
             self._packed.data = array("B", encode_jpeg(image, QUALITY))
             self._compressed.publish(self._packed)
 
     def close(self) -> None:
-        """Stop publishing."""
+        """Destroy the publishers."""
         self._node.destroy_publisher(self._images)
         self._node.destroy_publisher(self._compressed)

@@ -1,4 +1,4 @@
-"""The services and the topic of the emergency stop: one place decides, and publishes in the order of its decisions."""
+"""The services and the state topic of the emergency stop."""
 
 from __future__ import annotations
 
@@ -16,25 +16,28 @@ from openral_core.ros.qos import LATCHED
 
 
 class EStop:
-    """`estop`, `estop_reset` and the latched `estop_state`."""
+    """Offers the services `estop` and `estop_reset` and the latched topic `estop_state`.
+
+    A lock makes sure that states are published in the order of the requests.
+    """
 
     def __init__(self, node: LifecycleNode, latch: EStopLatch, switched: Callable[[bool], None]) -> None:
-        """Offer them, and say in which state the stop is.
+        """Create services and topic, and log if the stop is latched already.
 
         Args:
-            node: which offers them, as long as it lives.
-            latch: the stop's memory.
-            switched: makes the arm hold, or allows it to move again. Called before the state is published.
+            node: which offers them until it is destroyed.
+            latch: persistent state of the stop.
+            switched: called with True to make the arm hold, with False to allow motion, before the state is published.
         """
         self._node, self._latch, self._switched = node, latch, switched
         self._lock = threading.Lock()
         self._publisher = node.create_publisher(Bool, "estop_state", LATCHED)
-        # A reset of the scene waits for the world; the emergency stop must not wait for it.
+        # The emergency stop must not wait for a callback that resets the scene.
         group = MutuallyExclusiveCallbackGroup()
         node.create_service(Trigger, "estop", self._on_stop, callback_group=group)
         reset = node.create_service(Trigger, "estop_reset", self._on_reset, callback_group=group)
         self._reset = str(reset.service_name)
-        """Full name of the service that releases the stop."""
+        """Fully qualified name of the service that releases the stop."""
         if latch.latched:
             why = f" ({latch.fault})" if latch.fault else ""
             node.get_logger().error(
@@ -44,11 +47,11 @@ class EStop:
 
     @property
     def latched(self) -> bool:
-        """Whether nothing may move."""
+        """Whether the stop is latched, so that nothing may move."""
         return self._latch.latched
 
     def apply(self) -> None:
-        """Bring the state to whoever began after it was reached, and publish it."""
+        """Call `switched` with the present state, for a run that began after the last change, and publish the state."""
         with self._lock:
             self._switched(self._latch.latched)
             self._publisher.publish(Bool(data=self._latch.latched))
@@ -58,7 +61,7 @@ class EStop:
             self._latch.latched = True
             self._switched(True)
             self._publisher.publish(Bool(data=True))
-            self._latch.latch()  # the disk may be slow: the arm holds already
+            self._latch.latch()  # last, since the disk may be slow
             return self._answer(response, "latched", f"the arm holds until {self._reset}")
 
     def _on_reset(self, request: Any, response: Any) -> Any:

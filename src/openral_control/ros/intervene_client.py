@@ -1,4 +1,4 @@
-"""Asks the running bridge for the arm, from a process that does nothing else."""
+"""Client of the bridge's service `intervene`, for a process of its own such as `openral arm pause`."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from openral_core.ros.session_certificates import refused_or
 def intervene(
     *, take: bool, operator: str, patience_s: float, namespace: str = DEFAULT_NAMESPACE
 ) -> tuple[bool, str]:
-    """Take the arm without steering it, or give it back.
+    """Take the arm over without sending chunks, so that it holds, or give it back.
 
     Args:
-        take: take it.
-        operator: who, in words.
-        patience_s: [s] wall time that the bridge has.
+        take: take the arm over; else give it back.
+        operator: name of the operator.
+        patience_s: [s] wall time to find the service, and then to wait for its response.
         namespace: of the deployment.
 
     Returns:
-        Whether it was done, and what the bridge says.
+        Whether the bridge did it, and its message or the reason of the failure.
     """
     rclpy.init(args=ros_arguments(namespace))
     node = rclpy.create_node(f"arm_{os.getpid()}", namespace=DEFAULT_NAMESPACE)

@@ -1,4 +1,7 @@
-"""The service by which an operator takes the arm from the policies, and gives it back; page and CLI both call it."""
+"""The service with which an operator takes the arm over from the policies and gives it back.
+
+The web page and the CLI call it.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,15 @@ from openral_core.errors import ContractError, ControlError
 from openral_core.message_field_checks import goal_id_field, text_field
 
 MAX_OPERATOR = 64
-"""Characters of a name."""
+"""Largest length of an operator's name, in characters."""
 
 
 class InterventionService:
-    """`intervene`. One operator has the arm at a time, as long as the node that steers announces its goal."""
+    """Offers the service `intervene`.
+
+    One operator has the arm at a time. While a node announces the operator's goal, nobody else can take the arm over or
+    give it back.
+    """
 
     def __init__(
         self,
@@ -29,16 +36,16 @@ class InterventionService:
         admission: AdmissionTopics,
         changed: Callable[[], None],
     ) -> None:
-        """Offer it.
+        """Create the service.
 
         Args:
             node: which offers it.
-            executor: whose arm it is about.
-            admission: knows which goals are announced.
-            changed: called after each change, to tell the graph.
+            executor: of the arm.
+            admission: knows the announced goals.
+            changed: called after each change, to publish the status.
         """
         self._node, self._executor, self._admission, self._changed = node, executor, admission, changed
-        # What waits for a reset of the scene must not hold this up.
+        # A callback that waits for a reset of the scene must not block this one.
         group = MutuallyExclusiveCallbackGroup()
         node.create_service(Intervene, "intervene", self._on_request, callback_group=group)
 
@@ -73,7 +80,7 @@ class InterventionService:
         return "the arm is given back; policies go on from what they see now"
 
     def _check_holder(self, goal_id: str) -> None:
-        """Refuse to take the arm out of the hand of somebody who steers it."""
+        """Raise ControlError if an operator whose goal is announced has the arm, unless `goal_id` is that goal."""
         held = self._executor.intervention
         if held.goal_id and held.goal_id != goal_id and self._admission.holds(held.goal_id):
             raise ControlError(f"{held.operator} has the arm and steers it; wait until it is given back")

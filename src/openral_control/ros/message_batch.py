@@ -1,4 +1,4 @@
-"""Sends a node's messages one by one, or many in one go."""
+"""Publishes a node's messages one by one or in batches."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from rclpy.serialization import serialize_message
 
 
 class Outbox:
-    """Publishes at once, or keeps messages while `together` is open. For one thread.
+    """Publishes messages at once, or buffers them while `together` is open. Not thread-safe.
 
-    A message that is sent alone wakes a thread of the middleware for each process that listens, and the process itself;
-    that costs more than the message. Messages that are sent in one go wake them once.
+    A single message wakes a thread of the middleware for each subscribing process, and the process itself, which costs
+    more than the message. A batch wakes them once.
     """
 
     def __init__(self) -> None:
         self._kept: list[tuple[Publisher[Any], bytes]] | None = None
 
     def send(self, publisher: Publisher[Any], message: Any) -> None:
-        """Publish a message, now or at the end of `together`; as it is now, whatever becomes of it afterwards."""
+        """Publish a message as it is now, at once or at the end of `together`; it may be changed afterwards."""
         if self._kept is None:
             publisher.publish(message)
         else:
@@ -29,7 +29,7 @@ class Outbox:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Keep what is sent until the end, and publish it then, in the order in which it was sent."""
+        """Buffer the messages that are sent in this context, and publish them at its end in their order."""
         self._kept = []
         try:
             yield

@@ -1,4 +1,4 @@
-"""The robot's topics: messages that are made once and filled in at every control step."""
+"""The robot's topics, whose messages are created once and filled in at every control step."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from openral_core.ros.qos import LATCHED
 from openral_core.types import RobotState
 
 WORLD = "world"
-"""Frame of the hand's pose, after the prefix of the deployment."""
+"""Name of the world frame, without the prefix of the deployment."""
 
 
 class LinkFrame(Protocol):
-    """Where frame `child` lies in frame `parent`."""
+    """Pose of frame `child` in frame `parent`."""
 
     @property
     def parent(self) -> str:
-        """Name of a frame."""
+        """Name of the parent frame."""
         ...
 
     @property
     def child(self) -> str:
-        """Name of a frame."""
+        """Name of the child frame."""
         ...
 
     @property
@@ -43,7 +43,7 @@ class LinkFrame(Protocol):
 
     @property
     def quaternion(self) -> NDArray[np.float64]:
-        """(4,) x, y, z, w"""
+        """(4,) unit quaternion x, y, z, w"""
         ...
 
 
@@ -53,11 +53,11 @@ class RobotLinks(Protocol):
     joint_names: tuple[str, ...]
 
     def fixed(self) -> Sequence[LinkFrame]:
-        """Return world to root, and every link that no joint moves."""
+        """Return the frame of the root link in the world, and the frames of links on fixed joints."""
         ...
 
     def moving(self, joint_positions: Mapping[str, float]) -> Sequence[LinkFrame]:
-        """Return every link that a joint moves, for positions [rad] or [m] of all `joint_names`."""
+        """Return the frames of links on moving joints, for positions [rad] or [m] of all `joint_names`."""
         ...
 
 
@@ -68,7 +68,7 @@ def to_time(stamp_s: float) -> Time:
 
 
 class RobotTopics:
-    """Publishes what the control loop says of the robot. Used from the loop's thread only."""
+    """Publishes the state and the link frames of the robot. Used from the loop's thread only."""
 
     def __init__(
         self,
@@ -79,15 +79,15 @@ class RobotTopics:
         outbox: Outbox,
         fixed: Iterable[LinkFrame] = (),
     ) -> None:
-        """Make the publishers; latch the robot's description and the frames that never move.
+        """Create the publishers; publish the robot's description and the static frames, which are latched.
 
         Args:
             node: which publishes.
-            links: frames of the robot.
-            joint_positions: returns the present position of every joint of the URDF.
+            links: frames of the robot's links.
+            joint_positions: returns the present position [rad] or [m] of every joint of the URDF by name.
             urdf: text for `/robot_description`.
-            outbox: sends the states.
-            fixed: further frames that never move in their parent, such as those of cameras.
+            outbox: publishes the states.
+            fixed: further static frames, such as those of cameras.
         """
         self._links, self._positions, self._outbox = links, joint_positions, outbox
         prefix = frame_prefix(node.get_namespace())
@@ -111,9 +111,9 @@ class RobotTopics:
         self._description.publish(String(data=urdf))
 
     def state(self, state: RobotState) -> None:
-        """Publish `/joint_states`, the robot's and then those that only its model has, and the hand's pose.
+        """Publish `ee_target` (if it is known), `/joint_states` and `ee_pose` with the same stamp, in this order.
 
-        Before them, on the same stamp, where the controller leads the hand, if it is known.
+        The joints are those of the state, followed by those of the URDF that the state does not have.
         """
         stamp = to_time(state.stamp_s)
         if state.ee_target is not None:
@@ -136,7 +136,7 @@ class RobotTopics:
         self._outbox.send(self._pose, pose)
 
     def links(self, stamp_s: float) -> None:
-        """Publish `/tf`: the links where the joints are now."""
+        """Publish `/tf` with the frames of the moving links at the present joint positions."""
         stamp = to_time(stamp_s)
         moving = self._links.moving(self._positions())
         for transform, frame in zip(self._tf_message.transforms, moving, strict=True):

@@ -1,1 +1,1 @@
-"""What a real arm may be asked for: one check a file, each of which slows, stops or passes what it is given."""
+"""Safety checks of the commands of a real arm, one in each module; each may pass, slow or stop a motion."""

@@ -1,4 +1,4 @@
-"""The arm keeps its distance on its way, also where it lags behind what it is led on."""
+"""The clear path check: the arm keeps its distance between control steps too, and where it lags behind its target."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ from openral_control.safety.joint_step import ArmGeometry
 
 
 class ClearPathCheck:
-    """Between where the arm is, where it is led and where it could come to rest, nothing is nearer than allowed.
+    """Requires the stop distance between the arm's measured posture, its target and the posture at which it can stop.
 
-    An arm that lags is at a mean of where it was led shortly before, so it stays between those three as long as it is
-    led on to where it could come to rest.
+    The posture of an arm that lags is a mean of its recent targets. So it stays between those three postures as long
+    as the arm is led on to the one at which it can stop.
     """
 
     name = "path"
 
     def __init__(self, geometry: ArmGeometry, stop_m: float) -> None:
-        """Take the distance [m] below which the arm may not come."""
+        """Take the arm's geometry and the least allowed distance [m]."""
         self._geometry, self._stop = geometry, stop_m
 
     def free(self, measured: Vector, end: Vector, rest: Vector) -> bool:
-        """Tell whether the way between three postures (n,) [rad] is known to be free.
+        """Return whether all postures between three postures (n,) [rad] are known to be free.
 
-        An arm that is as near to things as that already may go where `DistanceCheck` lets it: away.
+        It is true as well where the measured posture is nearer than the stop distance and its reserve: then only
+        `DistanceCheck` applies, which lets the arm move away.
         """
         clear = self._geometry.clear_between(np.array([measured, end, rest]), self._stop)
         near_m = self._stop + RESERVE_M

@@ -1,4 +1,4 @@
-"""The arm yields and holds when something pushes it, or it pushes something."""
+"""The contact check: the arm yields and holds where the external torque on a joint is large."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class ContactCheck:
     yields = True
 
     def __init__(self, threshold_nm: float) -> None:
-        """Take the threshold [Nm]."""
+        """Take the threshold [Nm] of the absolute external torque."""
         self._threshold = threshold_nm
 
     def share(self, step: JointStep) -> float:
-        """Return 0 in contact, or where a torque is unknown, else 1."""
+        """Return 0 in contact or if a torque is unknown (NaN), else 1."""
         return 1.0 if bool((np.abs(step.external) < self._threshold).all()) else 0.0

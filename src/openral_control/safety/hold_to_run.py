@@ -1,4 +1,4 @@
-"""The arm moves only while an operator says that they are there."""
+"""The hold-to-run check: the arm moves only while an operator sends signs of life."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from openral_control.safety.joint_step import JointStep
 
 
 class HoldToRun:
-    """`beat` may be called from any thread."""
+    """Stops the arm without a recent sign of life of the operator. `beat` may be called from any thread."""
 
     name = "hold to run"
     yields = False
 
     def __init__(self, lasts_s: float) -> None:
-        """Take for how long [s] a sign of life counts."""
+        """Take the time [s] for which a sign of life is valid."""
         self._lasts = lasts_s
         self._heard = -math.inf
 
     def beat(self, now_s: float) -> None:
-        """Note a sign of life of the operator at a monotonic time [s]."""
+        """Record a sign of life of the operator at a monotonic time [s]."""
         self._heard = now_s
 
     def is_held(self, now_s: float) -> bool:
-        """Tell whether the last sign of life is fresh at a monotonic time [s]."""
+        """Return whether the last sign of life is valid at a monotonic time [s]."""
         return self._heard <= now_s + 1e-3 and now_s - self._heard <= self._lasts
 
     def share(self, step: JointStep) -> float:
-        """Return 1 while the last sign of life is fresh, else 0."""
+        """Return 1 while the last sign of life is valid, else 0."""
         return 1.0 if self.is_held(step.now_s) else 0.0

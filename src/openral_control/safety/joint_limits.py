@@ -1,4 +1,4 @@
-"""The limits of an arm's joints, and the speeds that they leave it where it is."""
+"""Limits of an arm's joints, with speeds that depend on the positions."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ class ArmLimits:
     jerk: Vector
     """[rad/s³]"""
     velocity_offset: Vector
-    """[rad/s] see `speeds_at`."""
+    """[rad/s] v0 of `speeds_at`."""
     deceleration: Vector
-    """[rad/s²] see `speeds_at`; inf: the speed does not depend on where the joint is."""
+    """[rad/s²] a of `speeds_at`; inf: the speed does not depend on the position."""
 
     def speeds_at(self, positions: Vector) -> tuple[Vector, Vector]:
-        """Return the least and the greatest velocity [rad/s] that joints at `positions` (n,) or (k, n) [rad] may have.
+        """Return the least and the greatest allowed velocity [rad/s] of joints at `positions` (n,) or (k, n) [rad].
 
-        The nearer to the end of its range, the slower a joint may go there:
-        min(v, max(0, sqrt(2 a d) - v0)) at the distance d, as libfranka 0.21 has it (joint_velocity_limits.cpp).
+        Towards an end of its range at the distance d, the speed of a joint is limited to
+        min(v, max(0, sqrt(2 a d) - v0)), as in libfranka 0.21 (joint_velocity_limits.cpp).
         """
         room_up, room_down = np.maximum(self.high - positions, 0.0), np.maximum(positions - self.low, 0.0)
         up, down = (self._braking(room) for room in (room_up, room_down))
         return -np.minimum(self.velocity, down), np.minimum(self.velocity, up)
 
     def within(self, other: ArmLimits) -> ArmLimits:
-        """Return the narrower of two limits of the same joints; the speed near the ends is the other's."""
+        """Return the narrower of two limits of the same joints; v0 and a of `speeds_at` are those of `other`."""
         return ArmLimits(
             self.names,
             np.maximum(self.low, other.low),
@@ -65,7 +65,7 @@ class ArmLimits:
 
 
 def limits_of(robot: RobotDescription) -> ArmLimits:
-    """Return the limits that robot.yaml gives to the joints of role arm.
+    """Return the limits of the joints of role `arm` in robot.yaml, with speeds that do not depend on positions.
 
     Raises:
         ManifestError: one of them is missing.
@@ -88,7 +88,7 @@ def limits_of(robot: RobotDescription) -> ArmLimits:
 
 
 def _missing(robot: RobotDescription) -> list[str]:
-    """Return one line for each limit that a joint of role arm lacks."""
+    """Return one line for each missing limit of a joint of role `arm`."""
     document, lines = robot.source or Document(Path(f"robots/{robot.name}/robot.yaml")), []
     for index, joint in enumerate(robot.joints):
         for name in ("position_limits", "velocity_limit", "acceleration_limit", "jerk_limit"):

@@ -1,4 +1,4 @@
-"""Joints stay away from the ends of their ranges."""
+"""The joint position check: joints keep a margin from the ends of their ranges."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from openral_control.safety.joint_limits import ArmLimits, Vector
 
 
 class PositionCheck:
-    """No joint is led nearer than a margin to the end of its range; one that is nearer may be led back."""
+    """Keeps each joint within its range less a margin; a joint that is outside may be led back.
+
+    "Range" below means the range less the margin.
+    """
 
     name = "joint position"
 
@@ -17,7 +20,7 @@ class PositionCheck:
         self._low, self._high = limits.low + margin_rad, limits.high - margin_rad
 
     def allows(self, start: Vector, end: Vector) -> bool:
-        """Tell whether each joint ends within its range, or not further out than it is."""
+        """Return whether each joint at `end` is within its range, or no further outside than at `start` (n,) [rad]."""
         if ((end >= self._low) & (end <= self._high)).all():
             return True
         below, above = self._outside(start)
@@ -25,11 +28,11 @@ class PositionCheck:
         return bool(((below_then <= below + 1e-9) & (above_then <= above + 1e-9)).all())
 
     def room(self, joints: Vector) -> float:
-        """Return how far [rad] the joint that is nearest to the end of its range is from there."""
+        """Return the distance [rad] of the joint that is nearest to an end of its range; negative: outside."""
         return float(np.minimum(joints - self._low, self._high - joints).min())
 
     def slope(self, joints: Vector) -> Vector:
-        """Return (n,): 1 or -1 for the joint that is nearest to an end of its range, 0 for the others."""
+        """Return the gradient (n,) of `room`: 1 or -1 for the joint nearest to an end of its range, else 0."""
         ends = np.array([joints - self._low, self._high - joints])
         side, joint = np.unravel_index(int(ends.argmin()), ends.shape)
         slope = np.zeros(len(joints))
@@ -37,5 +40,5 @@ class PositionCheck:
         return slope
 
     def _outside(self, joints: Vector) -> tuple[Vector, Vector]:
-        """Return how far [rad] each joint is below and above its range."""
+        """Return how far (n,) [rad] each joint is below and above its range; 0: it is not."""
         return np.maximum(self._low - joints, 0.0), np.maximum(joints - self._high, 0.0)

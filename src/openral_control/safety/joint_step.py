@@ -1,4 +1,4 @@
-"""One control step of an arm, as the checks of the safety filter see it."""
+"""The control step that the checks of the safety filter examine, and their interfaces."""
 
 from __future__ import annotations
 
@@ -10,81 +10,84 @@ from openral_control.safety.joint_limits import Vector
 
 @dataclass(frozen=True)
 class JointStep:
-    """What is asked for in one control step. Vectors are (n,)."""
+    """The requested motion of one control step. Vectors are (n,)."""
 
     start: Vector
-    """[rad] where the joints are led already."""
+    """[rad] target of the joints before the step."""
     velocities: Vector
-    """[rad/s] with which they are to be led on."""
+    """[rad/s] requested velocities of the target."""
     dt: float
-    """[s]"""
+    """[s] duration of the step."""
     now_s: float
-    """[s] monotonic."""
+    """[s] monotonic time."""
     measured: Vector
-    """[rad] where the joints are."""
+    """[rad] measured positions of the joints."""
     external: Vector
-    """[Nm] torques from outside."""
+    """[Nm] external torques."""
 
     @property
     def end(self) -> Vector:
-        """[rad] where the velocities lead to."""
+        """[rad] target after the step."""
         return self.start + self.dt * self.velocities
 
 
 class PaceCheck(Protocol):
-    """A rule of how fast the arm may go, or of whether it may go at all."""
+    """A check that limits the speed of the arm or stops it."""
 
     name: str
-    """How status, diagnostics and the record call it."""
+    """Name of the check in status, diagnostics and recordings."""
 
     yields: bool
-    """Whether joints that it stops are led back to where they are measured, and not only to rest."""
+    """Whether joints that it stops are led back to their measured positions, and not only to rest."""
 
     def share(self, step: JointStep) -> float:
-        """Return the share of the velocities that is allowed: 1 all, 0 the arm comes to rest."""
+        """Return the allowed share of the velocities, from 1 for all to 0, where the arm comes to rest."""
         ...
 
 
 class PlaceCheck(Protocol):
-    """A rule of where the arm may be."""
+    """A check that limits the postures of the arm."""
 
     name: str
-    """How status, diagnostics and the record call it."""
+    """Name of the check in status, diagnostics and recordings."""
 
     def allows(self, start: Vector, end: Vector) -> bool:
-        """Tell whether joints at `start` (n,) [rad] may be led to `end`; what is amiss may always be made better."""
+        """Return whether joints at `start` (n,) [rad] may be led to `end`.
+
+        From a posture that is not allowed itself, one that is no worse is allowed.
+        """
         ...
 
     def room(self, joints: Vector) -> float:
-        """Return how far joints (n,) [rad] are from what is not allowed, in the check's own unit; negative: there."""
+        """Return the margin of joints (n,) [rad] to the check's boundary, in the check's own unit; negative: beyond."""
         ...
 
     def slope(self, joints: Vector) -> Vector:
-        """Return (n,) by how much the room at joints (n,) [rad] grows with each joint, in units of the room a rad."""
+        """Return the gradient (n,) of `room` at joints (n,) [rad], in the check's unit per rad."""
         ...
 
 
 class ArmGeometry(Protocol):
-    """What an arm's model says about a posture of its joints (n,) [rad]."""
+    """Geometry of an arm in a posture of its joints (n,) [rad]."""
 
     def points(self, joints: Vector) -> Vector:
-        """Return where hand and elbow are, (2, 3) [m] in the world frame."""
+        """Return the positions of hand and elbow, (2, 3) [m] in the world frame."""
         ...
 
     def point_slopes(self, joints: Vector) -> Vector:
-        """Return (2, 3, n) [m/rad] how hand and elbow move with each joint, in the world frame."""
+        """Return the Jacobians (2, 3, n) [m/rad] of the positions of hand and elbow, in the world frame."""
         ...
 
     def distance(self, joints: Vector, limit_m: float) -> float:
-        """Return the least distance [m] of the arm to itself and to what stands around it; at most `limit_m`."""
+        """Return the least distance [m] of the arm to itself and to its surroundings; at most `limit_m`."""
         ...
 
     def distance_slope(self, joints: Vector, limit_m: float) -> Vector:
-        """Return (n,) [m/rad] by how much that distance grows with each joint; zeros where it is `limit_m`."""
+        """Return the gradient (n,) [m/rad] of that distance; zeros where the distance is `limit_m`."""
         ...
 
     def clear_between(self, postures: Vector, least_m: float) -> bool:
-        """Tell whether the arm is known to keep a distance [m] in all postures between three (3, n) [rad]."""
+        """Return whether the arm is known to keep a distance [m] in all postures between three (3, n) [rad]."""
         ...
 
     def condition(self, joints: Vector) -> float:
@@ -92,9 +95,12 @@ class ArmGeometry(Protocol):
         ...
 
     def condition_slope(self, joints: Vector) -> Vector:
-        """Return (n,) [1/rad] by how much the logarithm of the condition number grows with each joint."""
+        """Return the gradient (n,) [1/rad] of the logarithm of the condition number."""
         ...
 
     def jacobian(self, joints: Vector) -> Vector:
-        """Return (6, n), to be kept: velocity [m/s] and angular velocity [rad/s] of the hand for joint velocities."""
+        """Return the hand's Jacobian (6, n), as an array that the caller may change.
+
+        It maps joint velocities [rad/s] to velocity [m/s] and angular velocity [rad/s].
+        """
         ...

@@ -1,4 +1,4 @@
-"""The safety filter of a scene, with its checks in their order."""
+"""Construction of the safety filter of a scene, with its checks in order."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def make_filter(
     slow_start: SlowStart | None = None,
     hold_to_run: HoldToRun | None = None,
 ) -> SafetyFilter:
-    """Return the filter of a scene: first whether the arm may move at all, then how fast, then where to.
+    """Return the filter of a scene, which checks whether the arm may move, then its speed, then its postures.
 
     Args:
-        safety: of the scene.
-        limits: that the arm is moved within.
+        safety: thresholds and margins of the scene.
+        limits: limits of the joints.
         geometry: of the arm in its scene.
-        workspace: box [m] of the hand.
+        workspace: box [m] of the hand in the world frame; None: none.
         dt: [s] control step.
-        slow_start: None: the arm begins anywhere, at full speed.
-        hold_to_run: None: the arm moves unattended.
+        slow_start: None: the arm begins in any posture, at full speed.
+        hold_to_run: None: the arm moves without an operator's signs of life.
     """
     braking = PLANNED * limits.acceleration
     distance = DistanceCheck(geometry, safety.slow_distance_m, safety.stop_distance_m)

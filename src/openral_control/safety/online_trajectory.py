@@ -1,7 +1,7 @@
-"""From targets a few times a second to smooth motion: jerk-limited, on line, continuous across chunks.
+"""Online generation of jerk-limited joint trajectories towards targets that come at the control rate.
 
-Ruckig (Berscheid and Kroeger 2021, "Jerk-limited Real-time Trajectory Generation with Arbitrary Target States")
-finds each time the quickest way to the newest target within the limits of velocity, acceleration and jerk.
+In each cycle Ruckig (Berscheid and Kroeger 2021, "Jerk-limited Real-time Trajectory Generation with Arbitrary Target
+States") finds the fastest trajectory to the newest target within the limits of velocity, acceleration and jerk.
 """
 
 from __future__ import annotations
@@ -26,26 +26,29 @@ except ImportError as missing:
     raise InstallationError(f"real arms need ruckig; run: {extras}") from missing
 
 JERK_SHARES = (1.0, 0.95)
-"""Shares of the jerk limit that are tried. Ruckig finds no profile where a way is just as long as it takes to reach the
-greatest acceleration and leave it again; with a little less jerk it does."""
+"""Shares of the jerk limit that are tried in turn.
+
+Ruckig finds no profile where a path is just long enough to reach the largest acceleration and return from it; with a
+slightly smaller jerk it does."""
 LEAST_RAD_S = 0.02
-"""[rad/s] more than its target's speed that a joint may always have, to come out of where it may have none."""
+"""[rad/s] in excess of its target's speed that a joint may always have, so that it can leave a position where the
+limit is 0."""
 
 
 class OnlineTrajectory:
-    """The commanded motion of n joints, cycle by cycle. Used from one thread."""
+    """The commanded motion of n joints, cycle by cycle. Not thread-safe."""
 
     def __init__(self, limits: ArmLimits, cycle_s: float, braking: ArmLimits | None = None) -> None:
         """Begin at rest at 0.
 
         Args:
-            limits: that the joints are moved within.
+            limits: limits of the motion.
             cycle_s: [s] from one call of `cycle` to the next.
-            braking: whose acceleration and jerk are used when the joints are halted; None: those of `limits`.
+            braking: limits whose acceleration and jerk are used by `halt`; None: `limits`.
         """
         count = len(limits.names)
         self.limits = self._used = limits
-        """That the joints are moved within."""
+        """Limits of the motion."""
         self._braking = limits if braking is None else braking
         self._ruckig, self._input = Ruckig(count, cycle_s), InputParameter(count)
         self._output = OutputParameter(count)
@@ -54,13 +57,13 @@ class OnlineTrajectory:
 
     @property
     def at_rest(self) -> bool:
-        """Whether the joints are commanded to stand still."""
+        """Whether the joints have been told to stop and their commanded velocity and acceleration are 0."""
         moving = np.abs(self._input.current_velocity).max() + np.abs(self._input.current_acceleration).max()
         return bool(moving < 1e-9) and self._stopping
 
     @property
     def accelerations(self) -> Vector:
-        """(n,) [rad/s²] of the last cycle."""
+        """(n,) [rad/s²] commanded accelerations of the last cycle."""
         return np.array(self._input.current_acceleration)
 
     def restart(
@@ -75,9 +78,9 @@ class OnlineTrajectory:
         self.stop()
 
     def lead(self, positions: Vector, velocities: Vector, duration_s: float) -> None:
-        """Aim at positions (n,) [rad] passed with velocities (n,) [rad/s], not sooner than after `duration_s`.
+        """Set the target: positions (n,) [rad], passed with velocities (n,) [rad/s] after at least `duration_s` [s].
 
-        Where nothing follows until they are reached, the joints come to rest beyond them.
+        If no further target is set before they are reached, the joints come to rest beyond them.
         """
         self._used = self.limits
         self._input.control_interface = ControlInterface.Position
@@ -90,7 +93,7 @@ class OnlineTrajectory:
         self._stopping = False
 
     def _speeds_towards(self, positions: Vector, velocities: Vector) -> Vector:
-        """Return the greatest speeds (n,) [rad/s] on the way to a target, also where they depend on position."""
+        """Return the allowed speeds (n,) [rad/s] on the path to a target, the smaller ones of its two ends."""
         here = np.array(self._input.current_position)
         ways = np.where(positions >= here, 1.0, -1.0)
         speeds = []
@@ -102,12 +105,12 @@ class OnlineTrajectory:
         )
 
     def halt(self) -> None:
-        """Come to rest as quickly as the limits of braking allow."""
+        """Come to rest as fast as the limits of braking allow."""
         self.stop()
         self._used = self._braking
 
     def stop(self) -> None:
-        """Come to rest as quickly as the limits allow."""
+        """Come to rest as fast as the limits of the motion allow."""
         self._used = self.limits
         self._input.control_interface = ControlInterface.Velocity
         self._input.synchronization = Synchronization.Phase
@@ -119,7 +122,7 @@ class OnlineTrajectory:
         """Return positions (n,) [rad] and velocities (n,) [rad/s] of the next cycle.
 
         Raises:
-            ControlError: there is no way within the limits, not even to rest.
+            ControlError: there is no trajectory within the limits, not even to rest.
         """
         result = self._update()
         if result is None and not self._stopping:
@@ -133,7 +136,7 @@ class OnlineTrajectory:
         return np.array(self._output.new_position), np.array(self._output.new_velocity)
 
     def _update(self) -> Result | None:
-        """Find the next cycle; None: there is no way within the limits."""
+        """Compute the next cycle; None: there is no trajectory within the limits."""
         self._input.max_acceleration = self._used.acceleration
         for share in JERK_SHARES:
             self._input.max_jerk = share * self._used.jerk

@@ -1,4 +1,4 @@
-"""Velocities that go along a boundary in place of across it: an arm pressed against one does not stand still."""
+"""Projection of joint velocities onto the boundaries of checks, so that the arm slides along a boundary."""
 
 from __future__ import annotations
 
@@ -10,30 +10,33 @@ from openral_control.safety.joint_limits import Vector
 from openral_control.safety.joint_step import ArmGeometry, PlaceCheck
 
 APPROACH = 0.5
-"""Share of the room to a boundary that a control step may take."""
+"""Share of the room to a boundary that one control step may use."""
 TURN_M = 0.2
-"""[m/rad] what a turn of the hand counts beside its way: about the length of a hand."""
+"""[m/rad] weight of the hand's rotation relative to its translation, about the length of a hand."""
 SMALL = 1e-3
-"""Weight of the joints' own motion beside the hand's; the hand is what an action leads."""
+"""Weight of the joints' motion relative to the hand's, which is small because actions command the hand."""
 
 
 @dataclass(frozen=True)
 class Boundary:
-    """A check's boundary near a place, as a plane in the space of the joints."""
+    """Linear approximation of a check's boundary in joint space."""
 
     slope: Vector
-    """(n,) by how much the room grows with each joint; in units of the room a rad."""
+    """(n,) gradient of the room, in the check's unit per rad."""
     room: float
-    """What is left now, in the check's own unit."""
+    """Room at the present posture, in the check's unit, at least 0."""
 
 
 def boundary_at(check: PlaceCheck, here: Vector, place: Vector) -> Boundary:
-    """Return the boundary of a check that joints at `here` (n,) [rad] come to at `place` (n,) [rad]."""
+    """Return a check's boundary with the room at `here` (n,) [rad] and the gradient at `place` (n,) [rad]."""
     return Boundary(check.slope(place), max(check.room(here), 0.0))
 
 
 def cost_of_motion(geometry: ArmGeometry, here: Vector) -> Vector:
-    """Return the inverse (n, n) of M = J' J + small at `here` (n,) [rad], by which velocities are compared."""
+    """Return the inverse (n, n) of M = J' J + SMALL * I at `here` (n,) [rad], the metric of joint velocities.
+
+    The rotation rows of the hand's Jacobian J are weighted by `TURN_M`.
+    """
     jacobian = geometry.jacobian(here)
     jacobian[3:] *= TURN_M
     cost = jacobian.T @ jacobian + SMALL * np.eye(len(here))
@@ -41,11 +44,11 @@ def cost_of_motion(geometry: ArmGeometry, here: Vector) -> Vector:
 
 
 def along(velocities: Vector, boundaries: list[Boundary], inverse: Vector, dt: float) -> Vector:
-    """Return velocities (n,) [rad/s] that take no more than a share of the room to each boundary in `dt` [s].
+    """Return velocities w (n,) [rad/s] that use at most a share of the room to each boundary in `dt` [s].
 
-    Of those that do not, they are the nearest by the motion of the hand: min (w - v)' M (w - v), `inverse` being
-    that of M, subject to slope' w >= - share * room / dt (as a velocity damper, Faverjon and Tournassoud 1987, "A local
-    based approach for path planning of manipulators with a high number of degrees of freedom").
+    They are nearest to the given ones, v, in the metric M, whose inverse is `inverse`: min (w - v)' M (w - v) subject
+    to slope' w >= -APPROACH * room / dt. This is a velocity damper (Faverjon and Tournassoud 1987, "A local based
+    approach for path planning of manipulators with a high number of degrees of freedom").
     """
     slopes = np.array([boundary.slope for boundary in boundaries])
     least = -APPROACH / dt * np.array([boundary.room for boundary in boundaries])
@@ -63,7 +66,10 @@ def along(velocities: Vector, boundaries: list[Boundary], inverse: Vector, dt: f
 
 
 def _solved(matrix: Vector, right: Vector) -> Vector:
-    """Return the shortest solution (k,) of a system (k, k) that may be singular, as where two boundaries are one."""
+    """Return the least-squares solution (k,) of least norm of a system (k, k), which may be singular.
+
+    It is singular where two boundaries coincide.
+    """
     if len(right) == 1:
         return right / matrix[0] if matrix[0, 0] > 0.0 else np.zeros(1)
     return np.asarray(np.linalg.lstsq(matrix, right, rcond=1e-9)[0], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""The first motion begins near the scene's start pose, and slowly."""
+"""The slow start check: the first motion begins near the scene's start pose and is slow."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from openral_control.safety.joint_step import JointStep
 
 
 class SlowStart:
-    """Counts from the first step that moves the arm, and from the first one after each `restart`."""
+    """Slows the arm for some time, from the first step that moves it and from the first one after each `restart`."""
 
     name = "slow start"
     yields = False
 
     def __init__(self, pose: Vector, tolerance_rad: float, lasts_s: float, share: float, lead: str) -> None:
-        """Keep what the first motion is held to.
+        """Take the pose and the limits.
 
         Args:
-            pose: (n,) [rad] of the scene's start.
-            tolerance_rad: by which a joint may be off it.
+            pose: (n,) [rad] the scene's start pose.
+            tolerance_rad: [rad] largest deviation of a joint from it.
             lasts_s: [s] for which the arm is slow.
-            share: of its speed then.
-            lead: command that leads the arm to the pose.
+            share: share of the velocities that is allowed meanwhile.
+            lead: shell command that moves the arm to the pose, for the message.
         """
         self._pose, self._tolerance, self._lasts, self._share = pose, tolerance_rad, lasts_s, share
         self._until: float | None = None
         self._has_begun, self._lead = False, lead
 
     def restart(self) -> None:
-        """Be slow again: the arm was stopped. Where it may begin is asked but once."""
+        """Slow the next motion, after the arm was stopped. The start pose is checked for the first motion only."""
         self._until = None
 
     def refusal(self, measured: Vector) -> str:
-        """Return why the arm may not begin where it is (n,) [rad]; empty: it may, or has begun."""
+        """Return why the arm may not begin at `measured` (n,) [rad]; empty: it may, or has begun."""
         off = np.abs(measured - self._pose)
         if self._has_begun or (off <= self._tolerance).all():
             return ""
@@ -45,7 +45,7 @@ class SlowStart:
         )
 
     def share(self, step: JointStep) -> float:
-        """Return the share of the first seconds, 1 after them, and 0 where the arm may not begin."""
+        """Return the share of the slow start while it lasts, then 1; 0 where the arm may not begin."""
         if self.refusal(step.measured):
             return 0.0
         if self._until is None:

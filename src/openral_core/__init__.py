@@ -1,6 +1,6 @@
-"""What the words mean: manifests, robots, scenes, contracts, adapters.
+"""Shared data models and tools: manifests, robots, scenes, contracts, adapters, files and processes.
 
-Importing it brings in no ROS, no torch and no simulator.
+Importing the package imports neither torch nor a simulator, and ROS only in `ros/`.
 """
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""One row of what `openral doctor` says of a machine; packages add rows by entry points of `openral.checks`."""
+"""One check of `openral doctor`; packages add checks by entry points of the group `openral.checks`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Check:
-    """One row."""
+    """Result of one check."""
 
     name: str
-    """What was looked at."""
+    """What was checked."""
     ok: bool
-    """Whether it is well."""
+    """Whether the check passed."""
     found: str
-    """What there is, or the fault."""
+    """What was found, or the fault."""
     fix: str = ""
-    """Command that fixes it; empty where it is well."""
+    """Command that fixes the fault; empty if the check passed."""

@@ -1,4 +1,4 @@
-"""The errors openral raises on purpose. Each message names the place and the fix."""
+"""The exceptions that openral raises on purpose. Each message names the place of the fault and its fix."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 
 class OpenralError(Exception):
-    """Base of every error that openral raises on purpose; its text is fit to be shown as it is."""
+    """Base class of all errors that openral raises on purpose; the text can be shown to users as it is."""
 
 
 class UsageError(OpenralError):
-    """A command's options or arguments cannot be taken, whatever there is on this machine; nothing was begun."""
+    """A command's options or arguments are invalid, whatever the state of the machine; nothing was begun."""
 
 
 class InstallationError(OpenralError):
-    """A part of openral, or of what it needs, is not installed."""
+    """A part of openral or a dependency is not installed."""
 
 
 class ManifestError(OpenralError):
@@ -23,23 +23,23 @@ class ManifestError(OpenralError):
 
 
 class NotFoundError(OpenralError):
-    """A skill, robot, scene, task or file of that name does not exist. The text lists what does."""
+    """A skill, robot, scene, task or file of that name does not exist. The text lists those that do."""
 
 
 class ContractError(OpenralError):
-    """What a scene offers does not fit what a skill demands."""
+    """Data or a contract is not as required, such as a scene that does not fit a skill, or a message's field."""
 
 
 class DatasetError(OpenralError):
-    """A dataset is damaged, of another format, or does not fit the recipe that it is to be learnt with."""
+    """A dataset is damaged, of another format, or does not fit the training recipe."""
 
 
 class LicenseError(OpenralError):
-    """The licence of a skill's weights forbids what was asked."""
+    """The licence of a skill's weights forbids the requested use."""
 
 
 class EnvelopeError(OpenralError):
-    """An action left the envelope of the robot; nothing of its chunk may be executed."""
+    """An action is outside the safety envelope; its chunk must not be executed."""
 
 
 class ControlError(OpenralError):
@@ -47,7 +47,7 @@ class ControlError(OpenralError):
 
 
 class PolicyError(OpenralError):
-    """A policy could not be loaded or did not answer in the promised form."""
+    """A policy could not be loaded, or its result does not have the declared form."""
 
 
 class SimulationError(OpenralError):
@@ -55,23 +55,23 @@ class SimulationError(OpenralError):
 
 
 class SidecarError(OpenralError):
-    """A sidecar could not be built, started or asked. `openral_sidecar.errors` has the finer ones."""
+    """A sidecar could not be built, started or queried. `openral_sidecar.errors` has the subclasses."""
 
 
 class HubError(OpenralError):
-    """The hub did not give what was asked of it: no network, no such repository, no permission, a broken file."""
+    """A request to the hub failed: no network, no such repository, no permission or a broken file."""
 
 
 class OutputError(OpenralError):
-    """What a command is to write cannot be written where it was asked to."""
+    """A command cannot write its output to the requested place."""
 
 
 class WeightsError(OpenralError):
-    """A file of weights is in a format that is refused, altered, or not whole."""
+    """A file of weights is in a refused format, altered or incomplete."""
 
 
 def nearest(word: str, known: Sequence[str]) -> str | None:
-    """Return the known word most like `word`, in whatever case, which an error may suggest; None: none is like it."""
+    """Return the known word that is most similar to `word`, ignoring case, to suggest it; None: none is similar."""
     folded = {name.casefold(): name for name in known}
     found = difflib.get_close_matches(word.casefold(), folded, n=1, cutoff=0.6)
     return folded[found[0]] if found else None

@@ -1,8 +1,8 @@
-"""Checks the parameters of a goal against the JSON Schema that its skill announces, at both ends of the graph.
+"""Validation of the parameters of a goal against the JSON Schema that its skill announces.
 
-What asks for a skill checks before it sends, what runs it checks before anything moves, and both by these functions.
-Schemas and values may come from the graph, so the part of JSON Schema that is allowed is closed: nothing is fetched,
-and no pattern of somebody else's is run.
+The client of a skill validates them before it sends a goal, and the skill's node before anything moves. Schemas and
+values may come from the graph, so that only a subset of JSON Schema is allowed: without references, which could fetch
+documents, and without regular expressions, which could take exponential time.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from jsonschema_rs import Draft202012Validator, ValidationError, ValidationError
 from openral_core.errors import ContractError, nearest
 
 MAX_PARAMS = 16_384
-"""Characters of `params_json`."""
+"""Largest length of `params_json`, in characters."""
 MAX_DEPTH = 8
-"""Schemas inside schemas, and values inside values."""
+"""Largest depth of nested schemas and of nested values."""
 _EXAMPLE = '{"speed_m_s": 0.1}'
 _SHOWN = 40
-"""Characters of somebody else's text that an error repeats."""
+"""Largest number of characters of a received text that an error quotes."""
 _KEYWORDS = frozenset(
     {
         *("type", "enum", "const", "properties", "required", "additionalProperties", "items", "prefixItems"),
@@ -31,19 +31,19 @@ _KEYWORDS = frozenset(
         *("$schema", "title", "description", "default", "examples"),
     }
 )
-"""Keywords that check a value in a time that its length bounds."""
+"""Allowed keywords, whose evaluation takes a time that the length of the value bounds."""
 
 
 def parse_goal_params(skill: str, schema: Mapping[str, Any] | None, text: str) -> dict[str, Any]:
-    """Return the parameters that a goal's `params_json` holds.
+    """Return the validated parameters of a goal's `params_json`.
 
     Args:
-        skill: its name, for the error.
+        skill: name of the skill, for the error.
         schema: the manifest's `goal_params_schema`; None: the skill takes no parameters.
         text: a JSON object; empty: no parameters.
 
     Raises:
-        ContractError: one line that names the parameter and says what would be right.
+        ContractError: one line that names the parameter and what would be valid.
     """
     if len(text) > MAX_PARAMS:
         raise ContractError(f"params_json has {len(text)} characters; send at most {MAX_PARAMS}")
@@ -58,7 +58,7 @@ def parse_goal_params(skill: str, schema: Mapping[str, Any] | None, text: str) -
 
 
 def check_goal_params(skill: str, schema: Mapping[str, Any] | None, params: Mapping[str, Any]) -> None:
-    """Check parameters that are parsed already; see `parse_goal_params`."""
+    """Validate parsed parameters; see `parse_goal_params`."""
     values = dict(params)
     if schema is None:
         if values:
@@ -72,17 +72,17 @@ def check_goal_params(skill: str, schema: Mapping[str, Any] | None, params: Mapp
     try:
         found = Draft202012Validator(closed).iter_errors(values)
         errors = sorted(found, key=lambda error: list(map(str, error.instance_path)))
-    except ValueError as error:  # from the conversion of what is no JSON, such as half a surrogate pair
+    except ValueError as error:  # from the conversion of values that are not JSON, such as a lone surrogate
         raise ContractError(f"{skill}: params_json is not JSON: {_line(str(error))}") from error
     if errors:
         raise ContractError(f"{skill}: {_explained(errors[0], closed)}")
 
 
 def check_params_schema(skill: str, schema: Mapping[str, Any]) -> None:
-    """Refuse a schema that is none, or that uses keywords beyond those that are run here.
+    """Raise an error unless a schema is a valid JSON Schema with the allowed keywords only.
 
     Raises:
-        ContractError: it names the keyword.
+        ContractError: it names the place and the keyword or the reason.
     """
     fault = _schema_fault(schema, "goal_params_schema", MAX_DEPTH)
     if fault:
@@ -92,14 +92,14 @@ def check_params_schema(skill: str, schema: Mapping[str, Any]) -> None:
         Draft202012Validator(dict(schema))
     except ValidationError as error:
         where, reason = ".".join((where, *map(str, error.instance_path))), error.message
-    except ValueError as error:  # from the conversion of what is no JSON
+    except ValueError as error:  # from the conversion of values that are not JSON
         reason = str(error)
     if reason:
         raise ContractError(f"{skill}: {where} is no JSON Schema: {_line(reason)}; correct its manifest")
 
 
 def _schema_fault(schema: Any, where: str, depth: int) -> str:
-    """Return why a schema is not run here; empty: it is."""
+    """Return why a schema is not allowed; empty: it is."""
     if isinstance(schema, bool):
         return ""
     if not isinstance(schema, Mapping) or depth == 0:
@@ -130,7 +130,7 @@ def _inner(schema: Mapping[str, Any], where: str) -> Iterable[tuple[str, Any]]:
 
 
 def _check_numbers(where: str, value: Any, depth: int) -> None:
-    """Refuse numbers that are not finite, which JSON cannot say and Python's parser takes, and values too deep."""
+    """Refuse nested values beyond a depth, and numbers that are not finite, which Python's JSON parser accepts."""
     if isinstance(value, float) and not math.isfinite(value):
         raise ContractError(f"{where} is {value}; send a finite number")
     if isinstance(value, (Mapping, list, tuple)):
@@ -144,7 +144,7 @@ def _check_numbers(where: str, value: Any, depth: int) -> None:
 
 
 def _explained(error: ValidationError, schema: Mapping[str, Any]) -> str:
-    """Return what is wrong with a parameter, and what would be right."""
+    """Return a message with the fault of a parameter and what would be valid."""
     path = [str(part) for part in error.instance_path]
     where = (path[0] + "".join(f"[{part}]" for part in path[1:]))[:_SHOWN] if path else "params_json"
     kind, found = error.kind, _shown(error.instance)
@@ -167,7 +167,7 @@ def _explained(error: ValidationError, schema: Mapping[str, Any]) -> str:
 
 
 def _object_schema(error: ValidationError, schema: Any) -> Mapping[str, Any]:
-    """Return the part of a schema whose keyword an error names."""
+    """Return the part of a schema that has the keyword of an error."""
     for step in error.schema_path[:-1]:
         schema = schema[step]
     return schema if isinstance(schema, Mapping) else {}
@@ -195,11 +195,11 @@ def _words(bound: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    """Return somebody else's value as short ASCII."""
+    """Return a received value as short ASCII text."""
     text = ascii(value)
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 2]} …"
 
 
 def _line(text: str) -> str:
-    """Return somebody else's text as one short line of ASCII."""
+    """Return a received text as one short line of ASCII."""
     return ascii(" ".join(text.split()))[1:-1][:_SHOWN]

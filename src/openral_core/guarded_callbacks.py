@@ -1,12 +1,12 @@
-"""The edge between a node's callbacks and its executor: a bug in one callback costs one message, not the process.
+"""A mixin for nodes that catches the exceptions of callbacks, so that a bug costs one message and not the process.
 
-`GuardedCallbacks` is a mixin for nodes. It imports no ROS, so that it stands here, beside what every node shares:
+It imports no ROS, and stands before the node's class:
 
     class MonitorNode(GuardedCallbacks, LifecycleNode): ...
 
-What a callback raises is logged with its traceback, once a second at most for each callback. A service is answered:
-its response says that it failed, in the fields that the response has for that. What a transition of a lifecycle node
-raises is logged as well, and raised again: rclpy takes it for the return value ERROR, and says nothing.
+An exception of a callback is logged with its traceback, at most once a second for each callback. A service responds
+that it failed, in the fields that its response has for this. An exception of a transition of a lifecycle node is logged
+and raised again, since rclpy turns it into the return value ERROR without a message.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from collections.abc import Callable
 from typing import Any
 
 EXIT_UNFIT = 3
-"""Exit code of a node's process that cannot run what was asked for, such as a skill that does not fit the scene;
-starting it again would not help. A bug, which leaves by an uncaught exception, has Python's 1."""
+"""Exit code of a node's process that cannot run what was requested, such as a skill that does not fit the scene, so
+that a restart would not help. A bug, as an uncaught exception, has Python's exit code 1."""
 LOG_PERIOD_S = 1.0
-"""[s] between two reports of the same callback's exceptions."""
+"""[s] least time between two log entries about exceptions of the same callback."""
 MAX_REASON, MAX_TRACE = 200, 8000
-"""Characters of an exception that are repeated in an answer, and of its traceback in the log."""
+"""Largest number of characters of an exception in a response, and of its traceback in the log."""
 TRANSITIONS = ("on_configure", "on_activate", "on_deactivate", "on_cleanup", "on_shutdown", "on_error")
-"""Methods of a lifecycle node."""
+"""Names of the transition methods of a lifecycle node."""
 FAILURE_FLAGS = ("ok", "success", "successful")
-"""Boolean fields by which a response says whether the request was served."""
+"""Boolean fields of a response that tell whether the request succeeded."""
 FAILURE_TEXTS = ("message", "reason")
-"""Text fields in which it says why not."""
+"""Text fields of a response for the reason of a failure."""
 
 
 class GuardedCallbacks:
     """Guards the callbacks of a node's subscriptions, services, timers, guard conditions and transitions."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Have the transitions that a node defines report what they raise."""
+        """Wrap the transitions that a node's class defines, so that their exceptions are logged."""
         super().__init_subclass__(**kwargs)
         for name in TRANSITIONS:
             if name in vars(cls):
@@ -46,26 +46,26 @@ class GuardedCallbacks:
     def create_subscription(
         self, msg_type: Any, topic: str, callback: Callable[..., Any], *args: Any, **kwargs: Any
     ) -> Any:
-        """Subscribe with a guarded callback."""
+        """Create a subscription with a guarded callback."""
         guarded = self.guard(callback, f"topic {topic}")
         return super().create_subscription(msg_type, topic, guarded, *args, **kwargs)  # type: ignore[misc]
 
     def create_service(
         self, srv_type: Any, srv_name: str, callback: Callable[..., Any], *args: Any, **kwargs: Any
     ) -> Any:
-        """Offer a service whose callback always answers."""
+        """Create a service with a guarded callback, which responds in any case."""
         guarded = self.guard(callback, f"service {srv_name}", failed=lambda why: failure(srv_type, why))
         return super().create_service(srv_type, srv_name, guarded, *args, **kwargs)  # type: ignore[misc]
 
     def create_timer(
         self, timer_period_sec: float, callback: Callable[..., Any] | None, *args: Any, **kwargs: Any
     ) -> Any:
-        """Make a timer whose callback is guarded."""
+        """Create a timer with a guarded callback."""
         guarded = None if callback is None else self.guard(callback, "a timer")
         return super().create_timer(timer_period_sec, guarded, *args, **kwargs)  # type: ignore[misc]
 
     def create_guard_condition(self, callback: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Make a guard condition whose callback is guarded."""
+        """Create a guard condition with a guarded callback."""
         guarded = self.guard(callback, "a guard condition")
         return super().create_guard_condition(guarded, *args, **kwargs)  # type: ignore[misc]
 
@@ -75,12 +75,12 @@ class GuardedCallbacks:
         where: str,
         failed: Callable[[str], Any] = lambda why: None,
     ) -> Callable[..., Any]:
-        """Return a callback that logs what the given one raises.
+        """Return a callback that logs the exceptions of the given one.
 
         Args:
-            callback: plain, or a coroutine function.
+            callback: a function or a coroutine function.
             where: what it serves, for the log.
-            failed: called with the reason, gives the result in place of the one that did not come.
+            failed: returns the result after an exception, given the reason.
         """
 
         reported_s = float("-inf")
@@ -88,7 +88,7 @@ class GuardedCallbacks:
         def report(error: Exception) -> Any:
             nonlocal reported_s
             if not self.context.ok():  # type: ignore[attr-defined]
-                raise error  # the process is being ended, and the exception is how it ends
+                raise error  # the context is shut down, and the exception ends the process
             why = f"{type(error).__name__}: {error}"[:MAX_REASON]
             if time.monotonic() - reported_s >= LOG_PERIOD_S:
                 reported_s = time.monotonic()
@@ -100,7 +100,7 @@ class GuardedCallbacks:
         def guarded(*args: Any, **kwargs: Any) -> Any:
             try:
                 return callback(*args, **kwargs)
-            except Exception as error:  # noqa: BLE001  whatever it raises, the other callbacks must go on
+            except Exception as error:  # noqa: BLE001  after any exception the other callbacks must continue
                 return report(error)
 
         @functools.wraps(callback)
@@ -114,7 +114,7 @@ class GuardedCallbacks:
 
 
 def _reporting(transition: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method that logs what the given one raises, and raises it; a transition within another logs alone."""
+    """Return a method that logs and raises the exceptions of the given one; nested transitions log them once."""
 
     @functools.wraps(transition)
     def reporting(node: Any, *args: Any) -> Any:
@@ -131,7 +131,7 @@ def _reporting(transition: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def failure(srv_type: Any, why: str) -> Any:
-    """Return a response of a service type that says that it failed, and why, as far as it has fields for that."""
+    """Return a response of a service type with failure and reason, in those of the known fields that it has."""
     response = srv_type.Response()
     for name in FAILURE_FLAGS:
         if hasattr(response, name):

@@ -1,5 +1,4 @@
-"""Reads the pixels and the stamp out of a camera message, after checking them; and pictures as JPEG, which bags keep
-and which cross a thin network."""
+"""Conversion of camera messages to validated pixels and stamps, and JPEG coding for bags and slow networks."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from openral_core.scene import SceneCamera
 from openral_core.types import Image
 
 ENCODING = "rgb8"
-"""The one encoding on the graph of openral: (H, W, 3) uint8, RGB, upright."""
+"""The encoding of all images on openral's graph: (H, W, 3) uint8, RGB, upright."""
 ENCODINGS = {
     ENCODING: (3, (0, 1, 2)),
     "bgr8": (3, (2, 1, 0)),
@@ -24,21 +23,23 @@ ENCODINGS = {
     "bgra8": (4, (2, 1, 0)),
     "mono8": (1, (0, 0, 0)),
 }
-"""What cameras send (sensor_msgs/image_encodings.hpp): bytes a pixel, and which of them are red, green and blue."""
+"""Encodings of real cameras (sensor_msgs/image_encodings.hpp): bytes for each pixel, and the indices of the red, green
+and blue ones."""
 
 MAX_AHEAD_S = 10.0
-"""[s] by which a stamp may be ahead of the node's clock: a camera's clock may differ, a clock message be late."""
+"""[s] by which a stamp may be ahead of the node's clock, since a camera's clock may differ or a clock message be late.
+"""
 DARK_BELOW = 8.0
-"""Mean of all pixels, 0..255: next to nothing, a covered lens or no light."""
+"""Mean of the pixels, 0..255, below which an image is dark, as with a covered lens or without light."""
 _EVERY = 4
-"""Pixels between two that are looked at for darkness."""
+"""Stride of the rows and columns that are averaged to detect darkness."""
 
 
 def require_size(camera: SceneCamera, width: int, height: int, source: str) -> None:
-    """Compare a size [px] with the scene's; `source` says in the message where it comes from.
+    """Raise an error unless a size [px] is the scene's; `source` names its origin in the message.
 
     Raises:
-        ContractError: it is another size; the text holds both.
+        ContractError: it differs; the text has both sizes.
     """
     if (width, height) != (camera.width, camera.height):
         raise ContractError(
@@ -51,7 +52,7 @@ def decode_image(camera: SceneCamera, message: Any, accepted: Collection[str] = 
     """Return the pixels of a `sensor_msgs/Image` of the scene's size; see `unpack_image`.
 
     Raises:
-        ContractError: size, encoding or length are not what the scene says; the text holds both.
+        ContractError: size, encoding or length are not as in the scene; the text has both.
     """
     width, height, encoding = message.width, message.height, message.encoding
     if encoding in accepted:
@@ -77,10 +78,10 @@ def unpack_image(
         encoding: as the message names it.
         step: bytes from one row to the next.
         data: `step * height` bytes.
-        accepted: of ENCODINGS; a grey image has the same value three times.
+        accepted: accepted keys of `ENCODINGS`; a grey value is repeated for all three channels.
 
     Raises:
-        ContractError: the encoding is another, or the length is not that of such an image.
+        ContractError: the encoding is not accepted, or the length is not that of such an image.
     """
     if encoding not in accepted:
         raise ContractError(
@@ -98,13 +99,16 @@ def unpack_image(
 
 
 def parse_stamp(camera: str, sec: int, nanosec: int, now_s: float) -> float:
-    """Return the stamp [s] of a camera's picture.
+    """Return the stamp [s] of a camera's image.
 
     Args:
         camera: its name.
-        sec: of the stamp.
-        nanosec: of the stamp.
-        now_s: [s] the node's clock; 0: it has not begun to run, and nothing is ahead of it.
+        sec: [s] field of the stamp.
+        nanosec: [ns] field of the stamp.
+        now_s: [s] the node's clock; 0: it has not begun to run, so that any stamp is accepted.
+
+    Raises:
+        ContractError: the stamp is invalid, or too far ahead of the clock.
     """
     stamp_s = stamp_field(f"camera '{camera}': the stamp", sec, nanosec)
     if is_ahead(stamp_s, now_s):
@@ -116,25 +120,25 @@ def parse_stamp(camera: str, sec: int, nanosec: int, now_s: float) -> float:
 
 
 def is_ahead(stamp_s: float, now_s: float) -> bool:
-    """Whether a stamp is of another clock than the one that runs: farther ahead of it than a message can be."""
+    """Return whether a stamp [s] is more than `MAX_AHEAD_S` ahead of the clock, and so of another clock."""
     return now_s > 0.0 and stamp_s > now_s + MAX_AHEAD_S
 
 
 def is_dark(image: Image) -> bool:
-    """Whether a picture (H, W, 3) uint8 shows next to nothing."""
+    """Return whether an image (H, W, 3) uint8 is dark."""
     return float(image[::_EVERY, ::_EVERY].mean()) < DARK_BELOW
 
 
 def encode_jpeg(image: Image, quality: int) -> bytes:
-    """Return a picture (H, W, 3) uint8 RGB as JPEG of a quality from 0 to 100."""
-    # Not image[..., ::-1]: OpenCV copies such a view row by row, which takes as long as the encoding.
+    """Return an image (H, W, 3) uint8 RGB as JPEG of a quality from 0 to 100."""
+    # Not image[..., ::-1], since OpenCV copies such a view row by row, which takes as long as the encoding.
     bgr = cv2.cvtColor(image, cv2.COLOR_RGB2BGR)
     _, data = cv2.imencode(".jpg", bgr, [cv2.IMWRITE_JPEG_QUALITY, quality])
     return bytes(data)
 
 
 def decode_compressed(data: bytes | bytearray | memoryview) -> Image | None:
-    """Return what a JPEG or PNG shows as (H, W, 3) uint8 RGB; None: it is no picture."""
+    """Return the image (H, W, 3) uint8 RGB of a JPEG or PNG file; None: it cannot be decoded."""
     encoded = np.frombuffer(data, np.uint8)
     picture = cv2.imdecode(encoded, cv2.IMREAD_COLOR) if encoded.size else None
     return None if picture is None else np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2RGB), np.uint8)

@@ -1,4 +1,4 @@
-"""A moment on the two clocks that a node lives by."""
+"""An instant on the two clocks of a node."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Instant:
-    """Now, as the node's clock and a monotonic clock have it."""
+    """An instant on the node's clock and on a monotonic clock."""
 
     stamp_s: float
-    """[s] node clock, which is simulation time where there is one; it may stand still."""
+    """[s] node clock, which is simulation time in a simulation; it may be paused."""
     wall_s: float
-    """[s] monotonic; counts on whatever the simulation does."""
+    """[s] monotonic wall time."""

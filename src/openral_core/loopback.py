@@ -1,4 +1,4 @@
-"""Which addresses only this machine can reach. Standard library only."""
+"""Detection of loopback addresses. It uses the standard library only."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ipaddress
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach `host`; a name other than localhost counts as reachable."""
+    """Return whether only this machine can reach `host`; for a name other than localhost it is False."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -1,7 +1,7 @@
-"""Checks of single fields of messages and requests that come from the graph, where anybody may send anything.
+"""Validation of single fields of messages and requests from the graph, which are untrusted.
 
-Each function returns the value that it was given, or raises a ContractError that names the field, what is wrong with
-it and what would be right. No text repeats more than a few characters of what came.
+Each function returns the value, or raises a ContractError that names the field, its fault and what would be valid. The
+text quotes at most a few characters of the value.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ import unicodedata
 from openral_core.errors import ContractError
 
 MAX_WORDS = 500
-"""Characters of an instruction, of a task's words, or of anything else that a person says in one sentence."""
+"""Largest length of an instruction, a task's sentence or another sentence of a person, in characters."""
 MAX_NAME = 60
-"""Characters of the name of a camera, of a task, of a joint."""
+"""Largest length of the name of a camera, a task or a joint, in characters."""
 MAX_SEC = 2**31 - 1
-"""[s] No stamp reaches it, so that a stamp that was rounded to a float still fits into a message."""
+"""[s] bound below which stamps must be, so that one which was rounded to a float still fits into a message."""
 _SHOWN = 20
-"""Characters of a bad value that a message repeats."""
+"""Largest number of characters of an invalid value that an error quotes."""
 _GOAL_ID = re.compile(r"[0-9a-f]{1,32}")
 
 
 def text_field(field: str, value: str, longest: int) -> str:
-    """Return a text of at most `longest` characters without control characters; it may be empty.
+    """Return a text if it has at most `longest` characters and no control characters; it may be empty.
 
     Raises:
-        ContractError: it is longer, or holds control characters, line breaks or lone surrogates.
+        ContractError: it is longer, or contains control characters, line breaks or lone surrogates.
     """
     if len(value) > longest:
         raise ContractError(f"{field} has {len(value)} characters; send at most {longest}")
@@ -39,10 +39,10 @@ def text_field(field: str, value: str, longest: int) -> str:
 
 
 def goal_id_field(field: str, value: str) -> str:
-    """Return the id of a goal: a UUID as lower-case hexadecimal digits, without dashes; empty: no goal.
+    """Return the id of a goal if it is 1 to 32 lower-case hexadecimal digits without dashes, or empty for no goal.
 
     Raises:
-        ContractError: it is something else.
+        ContractError: it is not.
     """
     if value and not _GOAL_ID.fullmatch(value):
         shown = ascii(value[:_SHOWN])
@@ -56,7 +56,7 @@ def stamp_field(field: str, sec: int, nanosec: int) -> float:
     """Return a `builtin_interfaces/Time` as seconds.
 
     Raises:
-        ContractError: it is before 0, not below MAX_SEC, or its nanoseconds make a whole second.
+        ContractError: it is negative or not below `MAX_SEC`, or its nanoseconds are not below 1e9.
     """
     if not 0 <= sec < MAX_SEC or not 0 <= nanosec < 1_000_000_000:
         raise ContractError(

@@ -1,7 +1,7 @@
-"""The mission in a run folder: `mission.json`, its newest state, and `mission.jsonl`, one step a line.
+"""The mission in a run folder: its latest state in `mission.json`, and its steps in the lines of `mission.jsonl`.
 
-The reasoner writes them and whatever reports on a run reads them. Field names are those of `openral/msg/Mission`,
-`MissionTask` and `MissionStep`.
+The reasoner writes these files, and reports read them. Field names are those of `openral/msg/Mission`, `MissionTask`
+and `MissionStep`.
 """
 
 from __future__ import annotations
@@ -14,39 +14,40 @@ from openral_core.errors import ManifestError, NotFoundError
 
 MISSION_FILE, STEPS_FILE = "mission.json", "mission.jsonl"
 KIND_WIDTH = 12
-"""Characters of the longest kind of a step, "intervention", for columns."""
+"""Width of a column for the kinds of steps, in characters: that of the longest, "intervention"."""
 
 
 class _Recorded(BaseModel):
-    """Base of the schemas: keys that others keep in the same file are passed over."""
+    """Base of the schemas. Unknown keys, which other writers may add to a file, are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 class RecordedTask(_Recorded):
-    """One task and what became of it."""
+    """A task of a mission, with its state and outcome."""
 
     id: str
     text: str
-    """The operator's words for it."""
+    """The operator's words for the task."""
     instruction: str = ""
-    """Words for the policy."""
+    """Instruction of the policy."""
     skill: str
-    """Manifest name, empty before a skill is chosen."""
+    """Manifest name of the skill; empty before one is chosen."""
     skill_task: str
-    """The skill's own task id, or empty."""
+    """The skill's own task id; empty: none."""
     match_score: float = 0.0
-    """0..1, how well the words matched."""
+    """0..1, similarity of the operator's words to the skill's task."""
     state: str
     """pending, active, verifying, done, abandoned or skipped."""
     attempts: int
     depth: int = 0
-    """How many decompositions it comes from."""
+    """Number of decompositions that led to it."""
     progress: float
-    """0..1 last reading, -1 while unknown."""
+    """0..1, latest reading; -1 while unknown."""
     success: float = -1.0
+    """0..1, latest reading; -1 while unknown."""
     outcome: str
-    """Why it ended, in words."""
+    """Why it ended."""
     started_s: float
     """[s] node clock, 0 before it started."""
     ended_s: float
@@ -54,7 +55,7 @@ class RecordedTask(_Recorded):
 
 
 class RecordedMission(_Recorded):
-    """A mission as it stands."""
+    """The state of a mission."""
 
     id: str
     text: str
@@ -62,18 +63,18 @@ class RecordedMission(_Recorded):
     state: str
     """idle, active, done, failed or stopped."""
     active_task: int
-    """Index of the task in work, -1: none."""
+    """Index of the active task; -1: none."""
     message: str
-    """The reasoner's last words."""
+    """The reasoner's latest message."""
     question: str = ""
-    """What the operator is asked just now; empty: nothing."""
+    """The pending question to the operator; empty: none."""
     answers: tuple[str, ...] = ()
-    """Words that answer it, one of each kind; empty: any words do."""
+    """One accepted answer of each kind; empty: any text is an answer."""
     tasks: tuple[RecordedTask, ...]
 
 
 class RecordedStep(_Recorded):
-    """One step of a mission, with its reason."""
+    """A step of a mission, with its reason."""
 
     stamp_s: float
     """[s] node clock."""
@@ -81,12 +82,13 @@ class RecordedStep(_Recorded):
     reason: str
     mission: str = ""
     task: int = -1
-    """Index of the task, -1: the mission as a whole."""
+    """Index of the task; -1: the step is about the whole mission."""
     text: str = ""
     attempt: int = 0
     progress: float = -1.0
-    """0..1, -1 while unknown."""
+    """0..1; -1 while unknown."""
     success: float = -1.0
+    """0..1; -1 while unknown."""
     outcome: str = ""
     """State of the task, or of the mission where `task` is -1."""
     wall_time: float = 0.0
@@ -94,7 +96,7 @@ class RecordedStep(_Recorded):
 
 
 def words_after(state: str, message: str) -> str:
-    """Return what a mission says at its end without the state that it may begin with, to stand behind the state."""
+    """Return the final message of a mission without a leading "<state>: ", to be printed after the state."""
     return message.removeprefix(f"{state}: ")
 
 
@@ -102,8 +104,8 @@ def load_mission(run_dir: Path) -> RecordedMission:
     """Return the mission of a run folder.
 
     Raises:
-        NotFoundError: there is no such folder, or the reasoner wrote none.
-        ManifestError: the file is no mission.
+        NotFoundError: the folder or its mission file does not exist.
+        ManifestError: the file is not a valid mission.
     """
     path = run_dir / MISSION_FILE
     if not run_dir.is_dir():
@@ -117,10 +119,10 @@ def load_mission(run_dir: Path) -> RecordedMission:
 
 
 def load_steps(run_dir: Path) -> list[RecordedStep]:
-    """Return the steps of a run folder; a last line cut off by a kill is left out.
+    """Return the steps of a run folder, without an incomplete last line, as of a killed process.
 
     Raises:
-        ManifestError: a line is no step; the text names it.
+        ManifestError: a line is not a valid step; the text names it.
     """
     path = run_dir / STEPS_FILE
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.is_file() else []
@@ -135,7 +137,7 @@ def load_steps(run_dir: Path) -> list[RecordedStep]:
 
 
 def _first(error: ValidationError) -> str:
-    """Return the first fault in one line: where it is and what it is."""
+    """Return the place and the text of the first fault, in one line."""
     fault = error.errors(include_url=False)[0]
     place = ".".join(str(part) for part in fault["loc"]) or "the file"
     return f"{place}: {fault['msg']}"

@@ -1,4 +1,4 @@
-"""Looks code up by name: a table of built-in names, and entry points of other distributions that add to it."""
+"""Lookup of code by name in a table of built-in names and in the entry points of other distributions."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from openral_core.errors import NotFoundError
 
 
 def plugin_targets(group: str, built_in: Mapping[str, str]) -> dict[str, str]:
-    """Return every known name with its `module:attribute`; a built-in name cannot be replaced."""
+    """Return the `module:attribute` of every known name; entry points cannot replace a built-in name."""
     return {**{entry.name: entry.value for entry in entry_points(group=group)}, **built_in}
 
 
 def load_plugin(group: str, built_in: Mapping[str, str], name: str | None) -> Any:
-    """Import what `name` stands for.
+    """Import and return the object of a name.
 
     Args:
         group: entry-point group that adds names.
-        built_in: name -> `module:attribute`, imported only here.
-        name: the name asked for.
+        built_in: name -> `module:attribute`, which is imported by this call only.
+        name: the wanted name.
 
     Raises:
         NotFoundError: no such name, or its code is not installed; the text lists the names there are.

@@ -1,12 +1,12 @@
-"""The one judgement of progress: what a history of readings of the reward model says about a running attempt.
+"""Assessment of a running attempt from the history of the reward model's readings.
 
-The reward monitor publishes it with every reading, and a mission acts on it; both call `assess` on the same readings
-with the same thresholds.
+The reward monitor publishes the assessment with every reading, and missions act on it; both call `assess` on the same
+readings with the same thresholds.
 
-A reward model is a learned judge with noise and thin margins, so no single reading decides. Success needs a dwell:
-several consecutive readings at or above the threshold. A standstill needs a progress whose least-squares trend stays
-flat over a whole window. A reading with which the monitor abstains (an uncertain score, a camera that cannot be
-trusted) is evidence of neither.
+The outputs of a reward model are noisy, so that no single reading decides. Success needs a dwell, which is several
+consecutive readings at or above the threshold. A standstill needs a least-squares trend of progress that is flat over a
+whole window. A reading with which the monitor abstains (for an uncertain score or an untrusted camera) is evidence of
+neither.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 COVERED = 0.9
-"""Share of the plateau window that readings must span before progress can count as standing still."""
+"""Share of the plateau window that readings must span before an attempt can be at a standstill."""
 LEAST_READINGS = 3
-"""Readings that a trend needs."""
+"""Least number of readings for a trend."""
 
 
 class ProgressThresholds(BaseModel):
-    """Thresholds of the judgement; the `reward` section of a reward skill's manifest replaces the defaults."""
+    """Thresholds of the assessment; the `reward` section of a reward skill's manifest overrides the defaults."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     success_threshold: float = Field(default=0.8, ge=0, le=1)
-    """The calibrated probability must reach it; without a calibration both heads, progress and success."""
+    """Least score for success: of the calibrated probability, or without calibration of both progress and success."""
     dwell: int = Field(default=3, ge=1)
-    """Consecutive readings at or above the threshold that make a success; at 3 Hz one second."""
+    """Number of consecutive readings at or above the threshold that make a success; 3 readings are 1 s at 3 Hz."""
     check_floor: float = Field(default=0.5, ge=0, le=1)
-    """An attempt with this progress has got far, and is given twice the patience."""
+    """Progress from which on an attempt is given twice the patience."""
     plateau_window_s: float = Field(default=3.0, gt=0)
-    """[s] window over which the trend of progress is taken."""
+    """[s] window of the trend of progress."""
     plateau_tolerance: float = Field(default=0.05, ge=0)
-    """Greatest rise of progress over the window that still counts as standing still."""
+    """Largest rise of progress over the window that counts as a standstill."""
     default_patience_s: float = Field(default=30.0, ge=0)
-    """[s] from the start of an attempt in which no standstill ends it."""
+    """[s] time from the start of an attempt within which a standstill does not end it."""
     stale_after_s: float = Field(default=3.0, gt=0)
-    """[s] age from which the newest reading is not trusted, and gap that breaks a dwell."""
+    """[s] age from which on the newest reading is not trusted; a larger gap between readings ends a dwell."""
 
     @model_validator(mode="after")
     def _floor_below_threshold(self) -> ProgressThresholds:
@@ -55,7 +55,7 @@ class ProgressThresholds(BaseModel):
 
     @staticmethod
     def from_reward(reward: Mapping[str, object]) -> ProgressThresholds:
-        """Return the thresholds of a manifest's `reward` section; its other fields are the monitor's.
+        """Return the thresholds of a manifest's `reward` section; its other fields are ignored.
 
         Raises:
             pydantic.ValidationError: a threshold is out of its range.
@@ -66,64 +66,64 @@ class ProgressThresholds(BaseModel):
 
 @dataclass(frozen=True)
 class ProgressReading:
-    """One score of one attempt."""
+    """One output of the reward model for one attempt."""
 
     stamp_s: float
-    """[s] node clock, of the newest frame that was scored."""
+    """[s] node clock: stamp of the newest scored frame."""
     progress: float
     """0..1."""
     success: float
     """0..1."""
     calibrated: bool = False
-    """`success` is the probability that the task is done, with both heads considered."""
+    """Whether `success` is the calibrated probability that the task is done, computed from both outputs."""
     abstained: bool = False
-    """The monitor says neither yes nor no."""
+    """Whether the monitor abstains from a judgement."""
     remark: str = ""
     """Why it abstained."""
 
     @property
     def score(self) -> float:
-        """0..1, what the threshold is compared with."""
+        """0..1, the value that is compared with the threshold."""
         return self.success if self.calibrated else min(self.progress, self.success)
 
     @property
     def valid(self) -> bool:
-        """Whether both heads gave a number between 0 and 1."""
+        """Whether both outputs are numbers between 0 and 1."""
         return 0.0 <= self.progress <= 1.0 and 0.0 <= self.success <= 1.0
 
     def says_done(self, thresholds: ProgressThresholds) -> bool:
-        """Return whether this one reading, taken alone, says that the task is done."""
+        """Return whether this single reading says that the task is done."""
         return self.valid and not self.abstained and self.score >= thresholds.success_threshold
 
 
 class Progress(Enum):
-    """How an attempt stands at its newest reading."""
+    """State of an attempt at its newest reading."""
 
     RUNNING = "running"
     SUCCEEDED = "succeeded"
     STANDSTILL = "standstill"
     ABSTAINED = "abstained"
-    """The newest reading is none that counts, or there is no reading at all."""
+    """The newest reading abstained, or there is no valid reading."""
 
 
 @dataclass(frozen=True)
 class Assessment:
-    """How an attempt stands, with the numbers that say so."""
+    """State of an attempt, with its evidence."""
 
     progress: Progress
     dwell: int = 0
-    """Newest consecutive readings at or above the threshold."""
+    """Number of the latest consecutive readings at or above the threshold."""
     abstentions: int = 0
-    """Newest consecutive readings that abstained."""
+    """Number of the latest consecutive readings that abstained."""
     rise: float | None = None
-    """Change of progress over the plateau window by its trend; None while readings do not span the window."""
+    """Change of progress over the plateau window by its trend; None: the readings do not span the window."""
 
 
 def assess(readings: Sequence[ProgressReading], thresholds: ProgressThresholds) -> Assessment:
-    """Say how an attempt stands at the newest of its readings.
+    """Return the assessment of an attempt at its newest reading.
 
     Args:
-        readings: of this attempt alone, in the order of their stamps; those that are no numbers are ignored.
+        readings: of this attempt only, in the order of their stamps; invalid ones are ignored.
         thresholds: of the reward skill.
     """
     valid = [reading for reading in readings if reading.valid]
@@ -145,7 +145,7 @@ def assess(readings: Sequence[ProgressReading], thresholds: ProgressThresholds) 
 
 
 def gets_nearer(readings: Sequence[ProgressReading], thresholds: ProgressThresholds) -> bool:
-    """Say whether an attempt has got far and progress still rises, however much of the window its readings span.
+    """Return whether progress is at least `check_floor` and still rises, even if readings do not span the window.
 
     Args:
         readings: as for `assess`.
@@ -158,10 +158,10 @@ def gets_nearer(readings: Sequence[ProgressReading], thresholds: ProgressThresho
 
 
 def slope_per_second(stamps_s: NDArray[np.float64], values: NDArray[np.floating]) -> float:
-    """Return the least-squares slope [1/s] of (T,) values over (T,) stamps; 0 for fewer than two instants.
+    """Return the least-squares slope [1/s] of (T,) values over (T,) stamps [s]; 0 for fewer than two instants.
 
-    The ordinary estimate sum((t - mean t)(y - mean y)) / sum((t - mean t)^2), so that neither the number of frames
-    nor uneven spacing changes its unit.
+    It is the ordinary estimate sum((t - mean t)(y - mean y)) / sum((t - mean t)^2), which does not depend on even
+    spacing.
     """
     if len(stamps_s) < 2:
         return 0.0
@@ -175,7 +175,7 @@ def _consecutive(
     thresholds: ProgressThresholds,
     holds: Callable[[ProgressReading], bool],
 ) -> int:
-    """Return the number of newest readings in a row, without a gap between them, for which something holds."""
+    """Return the number of the latest consecutive readings, without a gap between them, that satisfy a predicate."""
     count, newer_s = 0, valid[-1].stamp_s
     for reading in reversed(valid):
         if not holds(reading) or newer_s - reading.stamp_s > thresholds.stale_after_s:
@@ -185,7 +185,7 @@ def _consecutive(
 
 
 def _rise(valid: Sequence[ProgressReading], thresholds: ProgressThresholds) -> float | None:
-    """Return the trend of progress times the window; None while readings that count do not span the window."""
+    """Return the slope of progress times the window; None: the readings without abstention do not span the window."""
     window = _window(valid, thresholds)
     if len(window) < LEAST_READINGS:
         return None
@@ -195,8 +195,10 @@ def _rise(valid: Sequence[ProgressReading], thresholds: ProgressThresholds) -> f
 
 
 def _window(valid: Sequence[ProgressReading], thresholds: ProgressThresholds) -> Sequence[ProgressReading]:
-    """Return the newest readings that count: those of the window's seconds, the one before them, so that it is spanned
-    at any rate, and at least three, where there are so many."""
+    """Return the latest readings without abstention that are in the window.
+
+    The one before them is added, so that they span the window at any rate, and older ones up to `LEAST_READINGS`.
+    """
     counting = [reading for reading in valid if not reading.abstained]
     begin_s = counting[-1].stamp_s - thresholds.plateau_window_s if counting else 0.0
     inside = sum(reading.stamp_s >= begin_s for reading in counting)
@@ -204,7 +206,7 @@ def _window(valid: Sequence[ProgressReading], thresholds: ProgressThresholds) ->
 
 
 def _trend(window: Sequence[ProgressReading], thresholds: ProgressThresholds) -> float:
-    """Return by how much progress would change in a window, by the least-squares slope of readings."""
+    """Return the change of progress over the window by the least-squares slope of the readings."""
     stamps = np.array([reading.stamp_s for reading in window])
     slope = slope_per_second(stamps, np.array([reading.progress for reading in window]))
     return slope * thresholds.plateau_window_s

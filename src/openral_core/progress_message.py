@@ -1,4 +1,4 @@
-"""The one place where the fields of an `openral/msg/TaskProgress` are checked before anybody believes them."""
+"""Validation of the fields of an `openral/msg/TaskProgress`."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from openral_core.message_field_checks import goal_id_field, stamp_field
 from openral_core.progress_judgement import ProgressReading
 
 AHEAD_S = 2.0
-"""[s] that the stamp of a reading may be ahead of a node's clock, which follows `/clock`."""
+"""[s] by which the stamp of a reading may be ahead of a node's clock, which follows `/clock`."""
 
 
 def read_progress(message: Any, now_s: float) -> tuple[str, ProgressReading]:
-    """Return the goal (hex UUID) and the reading of a message of the reward monitor; its remark is left out.
+    """Return the goal (hex UUID) and the reading, without its remark, of a message of the reward monitor.
 
     Args:
-        message: as received; numbers that are not finite are left to `ProgressReading.valid`.
+        message: as received; `ProgressReading.valid` tells whether its numbers are finite.
         now_s: [s] node clock.
 
     Raises:
-        ContractError: its goal is no UUID, or its stamp is none, or in the future.
+        ContractError: the goal id or the stamp is invalid, or the stamp is in the future.
     """
     stamp_s = stamp_field("header.stamp", message.header.stamp.sec, message.header.stamp.nanosec)
     if stamp_s > now_s + AHEAD_S:

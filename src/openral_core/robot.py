@@ -1,4 +1,4 @@
-"""A robot's description: what it is, where its joints and cameras are, what it may do."""
+"""The description of a robot: body, joints, end effectors, sensors, capabilities and limits."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from openral_core.schema import Count, Fault, Interval, Many, Positive, Schema, 
 from openral_core.vocabulary import ControlMode, Embodiment, Modality
 
 FARTHEST_RAD, FASTEST_RAD_S = 25.2, 50.0
-"""[rad] and [rad/s] beyond which a turning joint's limit is one of degrees: four turns, and eight a second."""
+"""[rad] and [rad/s] beyond which a rotary joint's limit is assumed to be in degrees: 4 turns, and 8 turns a second."""
 WIDEST_M, FASTEST_M_S = 2.0, 20.0
-"""[m] and [m/s] beyond which an opening or the speed of a hand is one of millimetres."""
+"""[m] and [m/s] beyond which an opening or the speed of a hand is assumed to be in millimetres."""
 ROBOT_PATTERNS = ("robots/{}/robot.yaml",)
 
 
@@ -30,13 +30,13 @@ class Joint(Schema):
     joint_type: Literal["revolute", "continuous", "prismatic", "fixed"]
     """As in the URDF."""
     parent_link: Word
-    """Link nearer to the base."""
+    """Parent link, on the side of the base."""
     child_link: Word
-    """Link that the joint moves."""
+    """Child link, which the joint moves."""
     role: Literal["arm", "gripper", "base", "head", "leg", "passive"] = "arm"
-    """Part of the body it belongs to."""
+    """Part of the body that it belongs to."""
     position_limits: Interval | None = None
-    """[rad], or [m] for prismatic joints; absent for continuous and fixed ones."""
+    """Range [rad], or [m] for prismatic joints; absent for continuous and fixed ones."""
     velocity_limit: Positive | None = None
     """[rad/s] or [m/s]"""
     acceleration_limit: Positive | None = None
@@ -60,7 +60,7 @@ class Joint(Schema):
         return self
 
     def _unit_faults(self) -> list[Fault]:
-        """Return the limits of a turning joint that can be none in radians."""
+        """Return faults for the limits of a rotary joint that are implausible in radians."""
         faults = []
         farthest = max(map(abs, self.position_limits or (0.0,)))
         if farthest > FARTHEST_RAD:
@@ -73,12 +73,12 @@ class Joint(Schema):
 
 
 class EndEffector(Schema):
-    """What the arm ends in."""
+    """An end effector of the robot."""
 
     name: Word
     """Unique in the robot."""
     kind: Literal["parallel_gripper", "suction", "dexterous_hand", "tool"]
-    """How it holds things."""
+    """How it holds objects."""
     frame: Word
     """tf frame whose pose is `/openral/ee_pose`."""
     gripper_joint: Word | None = None
@@ -86,24 +86,24 @@ class EndEffector(Schema):
     max_opening_m: Annotated[float, Field(gt=0, le=WIDEST_M)] | None = None
     """[m] distance between the open fingers."""
     min_opening_m: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
-    """[m] distance between fingers that closed on nothing, as `/joint_states` has it."""
+    """[m] distance between fingers that closed on nothing, as in `/joint_states`."""
 
 
 class Intrinsics(Schema):
-    """A pinhole camera."""
+    """Intrinsic parameters of a pinhole camera."""
 
     width: Count
     """[px]"""
     height: Count
     """[px]"""
     fx: Positive
-    """[px]"""
+    """[px] horizontal focal length."""
     fy: Positive
-    """[px]"""
+    """[px] vertical focal length."""
     cx: Positive
-    """[px]"""
+    """[px] column of the principal point."""
     cy: Positive
-    """[px]"""
+    """[px] row of the principal point."""
 
 
 class RobotSensor(Schema):
@@ -118,25 +118,25 @@ class RobotSensor(Schema):
     rate_hz: Positive
     """[Hz]"""
     vla_feature_key: Word | None = None
-    """Name a skill asks for."""
+    """Name by which skills request it."""
     intrinsics: Intrinsics | None = None
-    """For cameras."""
+    """Intrinsic parameters, for cameras only."""
 
 
 class Capabilities(Schema):
     """What the robot can do."""
 
     supported_control_modes: Many[ControlMode] = Field(min_length=1)
-    """How it may be commanded."""
+    """Control modes in which it may be commanded."""
     flags: dict[Word, bool] = Field(default_factory=dict)
-    """Such as has_vision or bimanual; a skill's `capabilities_required` is compared with them."""
+    """Capabilities such as has_vision or bimanual, with which a skill's `capabilities_required` is compared."""
 
 
 class Safety(Schema):
     """Limits that no command may exceed."""
 
     max_ee_speed_m_s: Annotated[float, Field(gt=0, le=FASTEST_M_S)]
-    """[m/s] of the end effector."""
+    """[m/s] largest speed of the end effector."""
 
 
 class RobotDescription(Schema):
@@ -147,13 +147,13 @@ class RobotDescription(Schema):
     name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=60)]
     """Also the name of its folder."""
     description: Word
-    """For people."""
+    """Text for people."""
     embodiment_kind: Literal[
         "humanoid", "manipulator", "bimanual", "quadruped", "mobile_base", "mobile_manipulator", "drone"
     ]
-    """What sort of body it is."""
+    """Kind of its body."""
     embodiment_tags: Many[Embodiment] = Field(min_length=1)
-    """What skills call this body."""
+    """Names of this body in skills."""
     base_frame: Word
     """tf frame of its base."""
     world_frame: Word = "world"
@@ -161,15 +161,15 @@ class RobotDescription(Schema):
     joints: Many[Joint] = Field(min_length=1)
     """In the order of `/joint_states`."""
     end_effectors: Many[EndEffector] = Field(min_length=1)
-    """The first is the one of `/openral/ee_pose`."""
+    """End effectors; `/openral/ee_pose` is the pose of the first one."""
     sensors: Many[RobotSensor] = ()
-    """Those fixed to the robot; a scene has its own cameras."""
+    """Sensors that are fixed to the robot; cameras of a scene are in the scene."""
     capabilities: Capabilities
     """What it can do."""
     safety: Safety
-    """What it may do."""
+    """Limits of its commands."""
     urdf: Word | None = None
-    """File beside robot.yaml, or absent where the simulator's model is the source."""
+    """File beside robot.yaml; absent: the simulator's model is the source."""
     _source: Document | None = PrivateAttr(default=None)
 
     @model_validator(mode="after")
@@ -190,26 +190,26 @@ class RobotDescription(Schema):
 
     @property
     def source(self) -> Document | None:
-        """The file that it was read from, beside which its URDF lies; None where code made the robot."""
+        """The file that it was read from, beside which its URDF lies; None: it was created by code."""
         return self._source
 
     @property
     def gripper_joint(self) -> Joint | None:
-        """The joint whose position is the opening of the first gripper, if there is one."""
+        """The first joint of role `gripper`, whose position is the opening of the fingers; None: there is none."""
         return next((joint for joint in self.joints if joint.role == "gripper"), None)
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """Names in the order of `/joint_states`."""
+        """Names of the joints in the order of `/joint_states`."""
         return tuple(joint.name for joint in self.joints)
 
 
 def load_robot(name_or_path: str | Path) -> RobotDescription:
-    """Load a robot by name (`sawyer`) or path; an absolute one may be that of the folder of its robot.yaml.
+    """Load a robot by name (`sawyer`) or path; an absolute path may name the folder of its robot.yaml.
 
     Raises:
         NotFoundError: no such robot.
-        ManifestError: one line a fault; its URDF must be there, and have its joints.
+        ManifestError: the file is invalid, or its URDF is missing or lacks a joint; one line for each fault.
     """
     document = read_document(robot_file(name_or_path))
     robot = validate(RobotDescription, document)
@@ -220,14 +220,18 @@ def load_robot(name_or_path: str | Path) -> RobotDescription:
 
 
 def robot_file(name_or_path: str | Path) -> Path:
-    """Return the file of a robot; see `load_robot`. Raises NotFoundError: there is none."""
+    """Return the file of a robot; see `load_robot`.
+
+    Raises:
+        NotFoundError: there is none.
+    """
     folder = Path(name_or_path)
     ref = folder / "robot.yaml" if folder.is_absolute() and folder.is_dir() else name_or_path
     return find_file(ref, "robot", ROBOT_PATTERNS)
 
 
 def _urdf_faults(robot: RobotDescription, document: Document) -> list[str]:
-    """Return what is wrong with a robot's URDF; a gripper's joint may be none of it, but the opening of its fingers."""
+    """Return the faults of a robot's URDF. It need not have the joints of role `gripper`."""
     if robot.urdf is None:
         return []
     path = document.path.parent / robot.urdf

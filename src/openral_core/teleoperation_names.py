@@ -1,7 +1,8 @@
-"""What an operator's hand on the arm is called in the graph."""
+"""Names of teleoperation in messages."""
 
 TELEOPERATION = "teleoperation"
-"""Kind in the `openral/msg/SkillInfo` of a node through which an operator moves the arm. It announces itself so that
-the bridge executes its chunks; a reasoner asks nothing of it."""
+"""Kind in the `openral/msg/SkillInfo` of a node with which an operator moves the arm.
+
+It announces itself so that the bridge executes its chunks; a reasoner sends it no goals."""
 TAKEN_OVER = ("paused", "correcting")
-"""What `intervention` of `openral/msg/ControlStatus` says while an operator has the arm, and every goal waits."""
+"""Values of `intervention` in `openral/msg/ControlStatus` while an operator has the arm and all goals are paused."""

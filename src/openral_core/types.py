@@ -1,4 +1,4 @@
-"""The few values that travel between bridge, policy and monitor, with their shapes, units and frames."""
+"""The data types that bridge, policies and monitors exchange, with their shapes, units and frames."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class RobotState:
     gripper_opening: float
     """[m] distance between the fingers."""
     ee_target: NDArray[np.float64] | None = None
-    """(3,) [m] where the controller leads the end effector, ahead of where it is; None: it is led by steps from where
-    it is, or nobody knows."""
+    """(3,) [m] the controller's set point of the end effector; None: displacements count from the end effector itself,
+    or the set point is unknown."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class StepView:
 
 @dataclass(frozen=True)
 class Observation:
-    """What one skill sees at one instant, before adaptation."""
+    """Input of a skill at one instant, before its adaptation to the checkpoint."""
 
     stamp_s: float
     images: Mapping[str, Image]
@@ -52,10 +52,10 @@ class Observation:
     state: RobotState
     instruction: str
     history: Sequence[StepView] = ()
-    """The T instants that the manifest's `image_preprocessing.history` names, oldest first, the newest
-    included (`FrameHistory.at`); empty for skills that see one instant."""
+    """The T instants of the manifest's `image_preprocessing.history`, oldest first, including the newest
+    (`FrameHistory.at`); empty for skills that take one instant."""
     episode: str = ""
-    """Name of the goal or episode, for policies that remember; see `Policy.reset`."""
+    """Name of the goal or episode, for policies with memory; see `Policy.reset`."""
 
 
 @dataclass(frozen=True)
@@ -63,24 +63,24 @@ class PolicyBatch:
     """B observations in exactly the form a checkpoint was trained on."""
 
     images: Mapping[str, NDArray[np.uint8]]
-    """(B, H, W, 3) uint8 RGB, keyed by the checkpoint's feature names; (B, T, H, W, 3), oldest first, where the
-    manifest's `image_preprocessing.history` names T instants."""
+    """(B, H, W, 3) uint8 RGB, keyed by the checkpoint's feature names; (B, T, H, W, 3), oldest first, if the
+    manifest's `image_preprocessing.history` has T instants."""
     state: NDArray[np.float32]
-    """(B, D) in the layout and units of the manifest's state contract; (B, T, D) where that says `history`."""
+    """(B, D) in the layout and units of the manifest's state contract; (B, T, D) if that has `history`."""
     instructions: Sequence[str]
     """B sentences."""
     episodes: Sequence[str] = ()
-    """B names of goals or episodes, for policies that remember; empty where nobody named them."""
+    """B names of goals or episodes, for policies with memory; empty: not named."""
 
     def __len__(self) -> int:
         return len(self.instructions)
 
 
 class Policy(Protocol):
-    """A skill's brain: one verb, batched from the start. What it remembers, it remembers by the episode's name."""
+    """Batched inference of a skill. A policy with memory keeps its state by the names of episodes."""
 
     def reset(self, episodes: Sequence[str]) -> None:
-        """Forget what is remembered of these episodes; called before the first `predict` of each goal or episode.
+        """Delete the state of these episodes; called before the first `predict` of each goal or episode.
 
         Raises:
             PolicyError: the policy cannot be reached.
@@ -96,12 +96,12 @@ class Policy(Protocol):
         ...
 
     def close(self) -> None:
-        """Free what the policy holds; called once."""
+        """Free the policy's resources; called once."""
         ...
 
 
 def rotation_matrix(quaternion: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the (3, 3) rotation of a unit quaternion (4,) x, y, z, w; its columns are the turned axes."""
+    """Return the rotation matrix (3, 3) of a unit quaternion (4,) x, y, z, w; its columns are the rotated axes."""
     x, y, z, w = (float(value) for value in quaternion)
     return np.array(
         [

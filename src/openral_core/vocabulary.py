@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 SkillKind = Literal["vla", "wam", "ros_action", "ros_service", "detector", "vlm", "reward", "playbook"]
-"""vla: a policy from pixels and words; wam: a world-action model; ros_*: a wrapped ROS interface;
-detector, vlm: perception; reward: progress scoring; playbook: a written procedure for the reasoner."""
+"""vla: a policy on images and instructions; wam: a world-action model; ros_*: a wrapped ROS interface;
+detector, vlm: perception; reward: scoring of progress; playbook: a written procedure for the reasoner."""
 
 Role = Literal["s0", "s1", "s2"]
 """s0: reflex, s1: skill, s2: deliberation."""
@@ -45,7 +45,7 @@ Embodiment = Literal[
     "ur5e",
     "widowx",
 ]
-"""`any` fits every robot; `custom` is described in full by `embodiment_extra`."""
+"""`any` fits every robot; `custom` is described by `embodiment_extra`."""
 
 Modality = Literal[
     "rgb",
@@ -65,7 +65,7 @@ Modality = Literal[
 ]
 
 Leaves = Literal["nothing", "object", "anything"]
-"""What a skill leaves in the hand: an open or empty hand, the object that it took, or nobody can say."""
+"""What a skill leaves in the hand: nothing, the object that it grasped, or either."""
 
 ControlMode = Literal[
     "joint_position",
@@ -102,8 +102,8 @@ Representation = Literal[
     "delta_joints_plus_gripper",
     "cartesian_pose",
 ]
-"""What one action row means; `delta_ee_*`: displacement of the end effector in units of `step_m`; `delta_joints_*`: of
-each joint of the arm, in units of `step_rad`."""
+"""Meaning of one action. `delta_ee_*`: displacement of the end effector in units of `step_m`; `delta_joints_*`:
+displacement of each joint of the arm in units of `step_rad`."""
 
 StateLayout = Literal[
     "ee_pos3_gripper1",

@@ -1,1 +1,1 @@
-"""Episodes on disk, in the layout of LeRobot datasets v3."""
+"""Recording, conversion, checks and replay of episodes, stored in the format of LeRobot datasets v3."""

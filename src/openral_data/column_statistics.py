@@ -1,4 +1,4 @@
-"""Running statistics of a column, as `meta/stats.json` and `meta/episodes` of a LeRobot dataset keep them."""
+"""Running statistics of a column, for `meta/stats.json` and `meta/episodes` of a LeRobot dataset."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 @dataclass
 class ColumnStatistics:
-    """Running count, sum, sum of squares and extremes of rows of one shape."""
+    """Running count, sum, sum of squares, minimum and maximum of rows of one shape."""
 
     count: int = 0
     total: Any = 0.0
@@ -21,14 +21,14 @@ class ColumnStatistics:
     high: Any = -np.inf
 
     def add(self, rows: NDArray[Any]) -> None:
-        """Count rows (N, ...); there is at least one."""
+        """Add rows (N, ...) with N >= 1."""
         values = rows.astype(np.float64)
         self.count += len(values)
         self.total, self.squares = self.total + values.sum(0), self.squares + (values**2).sum(0)
         self.low, self.high = np.minimum(self.low, values.min(0)), np.maximum(self.high, values.max(0))
 
     def add_counted(self, said: Mapping[str, Any]) -> None:
-        """Count rows of which only what `as_dict` says is known."""
+        """Add rows by their statistics, in the form of `as_dict`."""
         count = int(np.asarray(said["count"]).reshape(-1)[0])
         mean, std = np.asarray(said["mean"], np.float64), np.asarray(said["std"], np.float64)
         self.count += count

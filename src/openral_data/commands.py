@@ -1,4 +1,4 @@
-"""The verbs `openral data`; what they need is imported when they run."""
+"""The commands of `openral data`, which import what they need when they run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ app.add_typer(record, name="record")
 
 
 class Target(str, Enum):
-    """What a recording is converted to."""
+    """Format to which a recording is converted."""
 
     bags = "bags"
     rerun = "rerun"

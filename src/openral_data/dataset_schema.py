@@ -1,4 +1,4 @@
-"""The metadata of a dataset: which columns it has, what their numbers are called, and their Arrow types."""
+"""The metadata of a collected dataset: its columns, the names of their values, and their Arrow types."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ ACTION_NAMES = {
     7: ("delta_x", "delta_y", "delta_z", "turn_x", "turn_y", "turn_z", "gripper"),
 }
 MAY_BE_UNKNOWN = frozenset({"label.hand_to_object", "label.object_to_target", "label.landmarks"})
-"""Columns in which nan says that a number is not known, such as a distance in the scene of another task."""
+"""Columns in which nan means unknown, such as a distance in the scene of another task."""
 LANDMARKS = ("object_x", "object_y", "object_z", "target_x", "target_y", "target_z")
 
 
 @dataclass(frozen=True)
 class DatasetMetadata:
-    """What all episodes of a dataset have in common."""
+    """Properties that all episodes of a dataset have in common."""
 
     fps: float
-    """[Hz] of the recorded frames; control steps between them are in the chunks."""
+    """[Hz] rate of the recorded frames; the chunks contain the control steps between them."""
     cameras: dict[str, tuple[int, int]]
     """Height and width [px] of each camera, by feature key."""
     state_layout: str
@@ -56,7 +56,7 @@ class DatasetMetadata:
     chunk_size: int
     """H"""
     words: dict[str, str]
-    """The plain sentence of each of the K simulator tasks, in the order of the per-task columns."""
+    """Sentence of each of the K simulator tasks by id, in the order of the per-task columns."""
     robot_type: str
 
     @property
@@ -85,7 +85,7 @@ class DatasetMetadata:
         }
 
     def schema(self) -> pa.Schema:
-        """Return the Arrow types, and the note by which `datasets` knows which columns hold images."""
+        """Return the Arrow types, with the metadata by which the package `datasets` recognises image columns."""
         arrow = {"float32": pa.float32(), "int64": pa.int64(), "bool": pa.bool_()}
         columns: list[pa.Field] = []
         notes: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""One recorded episode in memory, and its shard on disk while a collection is under way."""
+"""A collected episode in memory, and shards of episodes on disk during a collection."""
 
 from __future__ import annotations
 
@@ -16,31 +16,32 @@ from openral_core.files.atomic import replaced_file
 
 @dataclass(frozen=True)
 class Episode:
-    """T steps of one task in one world; K tasks of the recipe are judged at every step."""
+    """T steps of one task in one world, with labels for the K tasks of the recipe at every step."""
 
     task_id: str
-    """The simulator's task that was attempted."""
+    """Id of the attempted simulator task."""
     behaviour: str
-    """Who acted: expert, noisy_expert, stuck or wander."""
+    """Source of the actions: expert, noisy_expert, stuck or wander."""
     init_id: int
+    """Number of the initial state."""
     leg: int
-    """0 after a reset; n in the world that leg n - 1 left behind."""
+    """0 after a reset; n if it begins in the final state of leg n - 1."""
     images: dict[str, list[bytes]]
     """T PNG files by camera (feature key)."""
     state: NDArray[np.float32]
     """(T, D) proprioception in the recipe's layout."""
     chunk: NDArray[np.float32]
-    """(T, H, A) what the expert would do here and next, one a control step: labels, not what was executed."""
+    """(T, H, A) the expert's actions for this and the next control steps: labels, not the executed actions."""
     ahead: NDArray[np.int64]
-    """(T,) how many of the H were labelled before the episode's end; the rest repeat the last."""
+    """(T,) number of the H actions that were labelled before the episode's end; the rest repeat the last one."""
     success: NDArray[np.bool_]
-    """(T, K) the simulator's verdict; false for tasks of other scenes."""
+    """(T, K) success according to the simulator; false for tasks of other scenes."""
     hand_to_object: NDArray[np.float32]
     """(T, K) [m] distance from the end effector to the task's object; nan for tasks of other scenes."""
     object_to_target: NDArray[np.float32]
     """(T, K) [m] distance from the object to the task's target; nan for tasks of other scenes."""
     landmarks: NDArray[np.float32]
-    """(T, 6) [m, world frame] where the attempted task's object and target are; nan where unknown."""
+    """(T, 6) [m, world frame] positions of the attempted task's object and target; nan: unknown."""
 
     def __len__(self) -> int:
         return len(self.state)
@@ -55,7 +56,7 @@ _ARRAYS = ("state", "chunk", "ahead", "success", "hand_to_object", "object_to_ta
 
 
 def encode_png(image: NDArray[np.uint8]) -> bytes:
-    """Return the PNG file of an (H, W, 3) RGB image; lossless, so training sees what the camera saw."""
+    """Return the lossless PNG file of an (H, W, 3) uint8 RGB image."""
     ok, data = cv2.imencode(".png", image[..., ::-1], [cv2.IMWRITE_PNG_COMPRESSION, 1])
     if not ok:
         raise SimulationError(f"an image of shape {image.shape} could not be encoded as PNG")
@@ -71,7 +72,7 @@ def decode_png(data: bytes) -> NDArray[np.uint8]:
 
 
 def save_shard(path: Path, episodes: list[Episode]) -> None:
-    """Write the episodes of one collection unit at once: a killed run leaves whole shards only."""
+    """Write the episodes of one collection unit atomically, so that a killed run leaves complete shards only."""
     content: dict[str, Any] = {"count": len(episodes)}
     for i, episode in enumerate(episodes):
         for name in _ARRAYS:
@@ -87,7 +88,7 @@ def save_shard(path: Path, episodes: list[Episode]) -> None:
 
 
 def load_shard(path: Path) -> list[Episode]:
-    """Read what `save_shard` wrote."""
+    """Read the episodes of a shard of `save_shard`."""
     with np.load(path, allow_pickle=False) as content:
         return [_episode(content, i) for i in range(int(content["count"]))]
 

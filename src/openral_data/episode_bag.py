@@ -1,4 +1,4 @@
-"""Bags of recorded episodes: rosbag2 folders with MCAP files, written while the graph runs."""
+"""Bags of recorded episodes, which are rosbag2 folders with MCAP files."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from openral_core.errors import DatasetError, InstallationError
 
 MCAP_MAGIC = b"\x89MCAP0\r\n"
 RECORD_HEAD = 9
-"""Bytes before the content of a record: what it is, and its length, little endian."""
+"""Number of bytes before the content of a record: its kind (1) and its length (8, little endian)."""
 
 
 def _rosbag2() -> Any:
-    """Return the module; the embedded ROS 2 has it, and so has an installed one."""
+    """Return the module `rosbag2_py`, of the embedded or of an installed ROS 2."""
     try:
         import rosbag2_py
     except ModuleNotFoundError as error:
@@ -27,10 +27,10 @@ def _rosbag2() -> Any:
 
 
 class EpisodeBag:
-    """A bag that is being written. Used from one thread."""
+    """A bag that is being written. Not thread-safe."""
 
     def __init__(self, folder: Path, profiles: dict[str, list[Any]] | None = None) -> None:
-        """Begin it in a folder that is not there yet.
+        """Create the bag in a folder that does not exist yet.
 
         Args:
             folder: of the bag.
@@ -53,7 +53,7 @@ class EpisodeBag:
         self._writer.write(topic, data, received_ns)
 
     def flush(self) -> None:
-        """Put what was written on the disk, where the writer can; it writes by itself else. Raises OSError."""
+        """Flush the messages to the disk if the writer supports it. Raises OSError."""
         if hasattr(self._writer, "flush"):
             self._writer.flush()
 
@@ -64,13 +64,13 @@ class EpisodeBag:
 
 @dataclass(frozen=True)
 class UnreadablePart:
-    """An MCAP file that can be read in part."""
+    """The unreadable end of an MCAP file."""
 
     path: Path
     begins: int
-    """Byte from which on it cannot be read."""
+    """Offset in bytes from which on the file cannot be read."""
     cut_off: bool
-    """It ends in the middle; else bytes are damaged."""
+    """Whether the file ends within a record; else bytes are damaged."""
 
     def __str__(self) -> str:
         size = self.path.stat().st_size
@@ -81,14 +81,15 @@ class UnreadablePart:
 
 
 def unreadable_parts(bag: Path, reader: Any) -> list[UnreadablePart]:
-    """Return the files of a bag that end in the middle or are damaged there, by their number; no reading says so.
+    """Return the files of a bag, in order, that are truncated or damaged and have no summary.
 
-    A file whose summary can be read is none of them: where it is damaged, reading raises. ROS 2's own reader knows no
-    more than whether a file has its end: a complete one ends in the magic bytes that it begins with (mcap.dev/spec).
+    Reading such a file just ends early, without an error; damage in a file with a summary raises one. With ROS 2's own
+    reader only the end of a file is checked: a complete one ends in the magic bytes with which it begins
+    (mcap.dev/spec).
 
     Args:
         bag: a folder or one file.
-        reader: that opened it.
+        reader: the reader that opened it.
     """
     begins: dict[Path, int] | None = getattr(reader, "unreadable", None)
     if begins is None:
@@ -101,14 +102,14 @@ def unreadable_parts(bag: Path, reader: Any) -> list[UnreadablePart]:
 
 
 def mcap_files(bag: Path) -> list[Path]:
-    """Return the MCAP files of a bag by their number: `_10` comes after `_9`."""
+    """Return the MCAP files of a bag in the order of their numbers, `_10` after `_9`."""
     if bag.is_file():
         return [bag]
     return sorted(bag.glob("*.mcap"), key=lambda path: (len(path.name), path.name))
 
 
 def _ends_within_record(path: Path, begins: int) -> bool:
-    """Tell whether a file ends before the record that begins at a byte does."""
+    """Return whether a file ends before the end of the record that begins at an offset in bytes."""
     with path.open("rb") as file:
         file.seek(begins)
         head = file.read(RECORD_HEAD)
@@ -125,7 +126,7 @@ def _has_end(path: Path) -> bool:
 
 
 def complete_bag(folder: Path) -> int:
-    """Give a bag that was cut off its index and `metadata.yaml`; return its messages, 0 where it had none at all."""
+    """Create index and `metadata.yaml` of a truncated bag; return its number of messages, 0 if nothing was done."""
     module = _rosbag2()
     if (folder / "metadata.yaml").is_file() or not any(folder.glob("*.mcap")):
         return 0
@@ -133,7 +134,7 @@ def complete_bag(folder: Path) -> int:
 
 
 def join_bags(parts: Sequence[Path], target: Path) -> None:
-    """Make one bag of several that follow each other; the parts stay. Raises DatasetError: one cannot be read."""
+    """Join consecutive bags into one; the parts are kept. Raises DatasetError: one cannot be read."""
     target.parent.mkdir(parents=True, exist_ok=True)
     module = _rosbag2()
     partial = target.with_name(f".{target.name}.partial")

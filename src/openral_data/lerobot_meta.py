@@ -1,4 +1,4 @@
-"""The meta files of a LeRobot v3 dataset: what it says of itself, its episodes, the sentences of its tasks."""
+"""The meta files of a LeRobot v3 dataset: its properties, its episodes, and the sentences of its tasks."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 from openral_core.errors import DatasetError, NotFoundError
 
 FORMAT = "v3."
-"""How `codebase_version` begins."""
+"""Required prefix of `codebase_version`."""
 MAX_FPS = 10_000
-"""[Hz] No camera and no control loop has more."""
+"""[Hz] largest accepted rate of frames."""
 _CONVERT = "python -m lerobot.datasets.v30.convert_dataset_v21_to_v30 --repo-id=<owner/name>"
 _NEEDED: dict[str, type | tuple[type, ...]] = {
     "fps": (int, float),
@@ -32,11 +32,11 @@ def read_info(root: Path, maker: str = "openral train collect") -> dict[str, Any
 
     Args:
         root: folder of the dataset.
-        maker: the command that makes what is wanted, for the message.
+        maker: the command that makes such a dataset, for the message.
 
     Raises:
-        NotFoundError: there is none, so no finished dataset.
-        DatasetError: it cannot be read, is of another format than v3, or lacks what every dataset states.
+        NotFoundError: there is no such file, and so no finished dataset.
+        DatasetError: it cannot be read, its format is not v3, or a required key is missing or invalid.
     """
     path = root / "meta" / "info.json"
     if not path.is_file():
@@ -63,7 +63,7 @@ def read_info(root: Path, maker: str = "openral train collect") -> dict[str, Any
 
 
 def _require_format(path: Path, version: object) -> None:
-    """Raise DatasetError, with what can be done, unless a dataset is of format v3."""
+    """Raise DatasetError with a fix unless a dataset is of format v3."""
     if str(version).startswith(FORMAT):
         return
     if version is None:
@@ -82,7 +82,7 @@ def _require_format(path: Path, version: object) -> None:
 
 
 def _is_feature(feature: object) -> bool:
-    """Whether it has a type and a shape of whole numbers."""
+    """Return whether a feature has a dtype and a shape of non-negative integers."""
     if not isinstance(feature, dict) or not isinstance(feature.get("dtype"), str):
         return False
     shape = feature.get("shape")
@@ -90,7 +90,7 @@ def _is_feature(feature: object) -> bool:
 
 
 def size_of(feature: dict[str, Any]) -> tuple[int, int] | None:
-    """Return height and width [px] of a camera's feature, or None where its shape does not say them."""
+    """Return height and width [px] of a camera's feature; None: its shape does not have three dimensions."""
     shape, names = feature.get("shape"), feature.get("names")
     if not isinstance(shape, list) or len(shape) != 3:
         return None
@@ -100,17 +100,17 @@ def size_of(feature: dict[str, Any]) -> tuple[int, int] | None:
 
 
 def file_by_pattern(root: Path, key: str, pattern: str, own: str, **values: object) -> Path:
-    """Return a file by a pattern of `meta/info.json`.
+    """Return the path of a file by a pattern of `meta/info.json`.
 
     Args:
         root: folder of the dataset.
         key: `data_path` or `video_path`.
-        pattern: what it says.
-        own: what v3 itself says there, for the message.
-        values: what is filled in.
+        pattern: value of the key.
+        own: the standard pattern of v3, for the message.
+        values: values of the pattern's fields.
 
     Raises:
-        DatasetError: the pattern names something else than a file of the dataset.
+        DatasetError: the pattern is invalid or leads out of the dataset.
     """
     where = f"{root / 'meta' / 'info.json'}: {key} '{pattern}'"
     try:
@@ -126,7 +126,11 @@ def file_by_pattern(root: Path, key: str, pattern: str, own: str, **values: obje
 
 
 def read_rows(path: Path, names: Sequence[str] | None = None) -> pa.Table:
-    """Return columns of a parquet file; None: all. Raises DatasetError: it cannot be read; names file and column."""
+    """Return columns of a parquet file; None: all.
+
+    Raises:
+        DatasetError: it cannot be read; the text names file and column.
+    """
     try:
         return pq.read_table(path, columns=names)
     except (OSError, pa.ArrowException) as error:
@@ -137,7 +141,7 @@ def read_rows(path: Path, names: Sequence[str] | None = None) -> pa.Table:
 
 
 def _broken_column(path: Path, names: Sequence[str] | None) -> str:
-    """Return the column for which a file cannot be read; empty: it is the file."""
+    """Return the column that cannot be read, as "column <name> "; empty: the whole file cannot."""
     try:
         there = pq.read_schema(path).names
     except (OSError, pa.ArrowException):
@@ -151,10 +155,10 @@ def _broken_column(path: Path, names: Sequence[str] | None) -> str:
 
 
 def read_episodes(root: Path) -> dict[str, list[Any]]:
-    """Return the columns of `meta/episodes`, without the statistics that LeRobot keeps of each episode.
+    """Return the columns of `meta/episodes`, without LeRobot's statistics of each episode.
 
     Raises:
-        DatasetError: there are none, they cannot be read, or do not say where each episode lies.
+        DatasetError: there are none, they cannot be read, or the rows of the episodes are missing or invalid.
     """
     folder = root / "meta" / "episodes"
     paths = sorted(folder.glob("*/*.parquet"))
@@ -177,7 +181,7 @@ def read_episodes(root: Path) -> dict[str, list[Any]]:
 
 
 def _span_faults(episodes: dict[str, list[Any]]) -> Iterator[str]:
-    """Yield what is wrong with the rows that an episode is said to have."""
+    """Yield the faults of the ranges of rows of the episodes."""
     lengths = episodes.get("length")
     for row, (number, first, last) in enumerate(zip(*(episodes[name] for name in _SPANS), strict=True)):
         for name, value in zip(_SPANS, (number, first, last), strict=True):
@@ -193,7 +197,7 @@ def _span_faults(episodes: dict[str, list[Any]]) -> Iterator[str]:
 
 
 def tasks_table(sentences: Sequence[str]) -> pa.Table:
-    """Return `meta/tasks.parquet`: pandas, by which LeRobot reads it, takes the sentences as its index."""
+    """Return the table of `meta/tasks.parquet`, with the sentences as the pandas index that LeRobot expects."""
     table = pa.table({"task_index": pa.array(range(len(sentences)), pa.int64()), "task": list(sentences)})
     kinds = {"task_index": ("int64", "int64"), "task": ("unicode", "object")}
     columns = [
@@ -207,10 +211,10 @@ def tasks_table(sentences: Sequence[str]) -> pa.Table:
 def read_sentences(root: Path) -> dict[int, str]:
     """Return the sentence of each task index of `meta/tasks.parquet`.
 
-    pandas writes the sentences as its index, whose column is `task` or `__index_level_0__`.
+    The sentences are the index of pandas, in the column `task` or `__index_level_0__`.
 
     Raises:
-        DatasetError: there is no such file, it cannot be read, or holds something else.
+        DatasetError: there is no such file, it cannot be read, or it lacks a column.
     """
     path = root / "meta" / "tasks.parquet"
     if not path.is_file():

@@ -2,8 +2,8 @@
 
 Layout (huggingface/lerobot, `docs/source/lerobot-dataset-v3.mdx`): `meta/info.json`, `meta/stats.json`,
 `meta/tasks.parquet`, `meta/episodes/chunk-000/file-000.parquet`, `data/chunk-000/file-NNN.parquet`. Images are PNG
-files inside the data, which the format allows beside video: a policy that reads 96 pixels should not learn a codec.
-Datasets of others are read as well, videos included.
+files inside the data, which the format allows as an alternative to video, so that small images have no compression
+artefacts. Other datasets of this format, also those with videos, can be read.
 """
 
 from __future__ import annotations
@@ -33,26 +33,25 @@ from openral_data.episode import Episode, decode_png
 from openral_data.lerobot_meta import read_episodes, read_info, read_rows, read_sentences, tasks_table
 
 FILE_BYTES = 100_000_000
-"""A data file is closed once it holds this many bytes of images."""
+"""Size of images in bytes from which on a data file is closed."""
 CHUNK = 1000
 SHARDS = "shards"
-"""Folder of what a collection has gathered so far, beside the dataset that is made of it."""
+"""Folder of the shards of a collection, in that of the dataset."""
 COLLECTION = "collection.json"
-"""What the episodes of a collection have in common, beside the shards."""
+"""File with the settings of a collection, in the folder of the shards."""
 _DATA = "data/chunk-{:03d}/file-{:03d}.parquet"
 _OURS = "only datasets of `openral train collect` and `openral world-model collect` have it"
 
 
 def begin_collection(root: Path, settings: Mapping[str, object]) -> Path:
-    """See that a folder can take a collection, or holds one that goes on; return the folder of its shards.
+    """Begin or continue a collection in a folder; return the folder of its shards.
 
     Args:
-        root: of the dataset.
-        settings: what all of its episodes have in common, as plain values; a collection goes on with the same only.
+        root: folder of the dataset.
+        settings: settings of the collection, as JSON values; only one with the same settings is continued.
 
     Raises:
-        OutputError: it holds something else, such as a dataset of another kind, or a collection with other settings, or
-            cannot be written.
+        OutputError: the folder holds something else or a collection with other settings, or it cannot be written.
     """
     shards = root / SHARDS
     if root.is_dir() and any(root.iterdir()) and not shards.is_dir():
@@ -69,9 +68,9 @@ def begin_collection(root: Path, settings: Mapping[str, object]) -> Path:
 
 @dataclass
 class DatasetWriter:
-    """Writes episodes one after another; `close` writes the meta files. Nothing is readable before that.
+    """Writes episodes one after another; `close` writes the meta files, before which nothing is readable.
 
-    What an earlier collection left is cleared; `begin_collection` sees before the work that nothing else is there.
+    It deletes the dataset of an earlier collection; `begin_collection` checks that the folder holds nothing else.
     """
 
     root: Path
@@ -84,13 +83,13 @@ class DatasetWriter:
     _stats: dict[str, ColumnStatistics] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Clear what an earlier collection left, frames resized for training included."""
+        """Delete the dataset of an earlier collection, and the cache of frames resized for training."""
         for folder in ("data", "meta", ".cache"):
             shutil.rmtree(self.root / folder, ignore_errors=True)
 
     @property
     def episodes(self) -> int:
-        """How many there are so far."""
+        """Number of episodes so far."""
         return len(self._episodes)
 
     def add(self, episode: Episode) -> None:
@@ -188,7 +187,7 @@ class DatasetWriter:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A LeRobot v3 dataset on disk; columns come as arrays, images one by one."""
+    """A LeRobot v3 dataset on disk, which is read as whole columns or image by image."""
 
     root: Path
     info: dict[str, Any]
@@ -217,11 +216,11 @@ class Dataset:
         return tuple(name for name, feature in features if feature["dtype"] in ("image", "video"))
 
     def sentences(self) -> dict[int, str]:
-        """Return the sentence of each task index. Raises DatasetError: `meta/tasks.parquet` does not say."""
+        """Return the sentence of each task index. Raises DatasetError: `meta/tasks.parquet` is missing or invalid."""
         return read_sentences(self.root)
 
     def columns(self, names: Iterable[str]) -> dict[str, NDArray[Any]]:
-        """Read whole columns (not images): (frames,), or (frames, n) of those whose n numbers have names.
+        """Read whole columns (not images): (frames,), or (frames, n) for vectors and for features with names.
 
         Raises:
             DatasetError: there is no such column, or a file cannot be read.
@@ -249,16 +248,16 @@ class Dataset:
         progress: Callable[[int], None] = lambda frames: None,
         then: Callable[[NDArray[np.uint8]], NDArray[np.uint8]] = lambda image: image,
     ) -> Iterator[NDArray[np.uint8]]:
-        """Yield every frame (H, W, 3) uint8 RGB of one camera in order; all cores decode.
+        """Yield every frame (H, W, 3) uint8 RGB of one camera in order; PNG images are decoded in several threads.
 
         Args:
-            camera: its feature.
+            camera: its feature key.
             progress: called with the number of frames since the last call.
-            then: what becomes of each frame, such as a resize; called in any thread.
+            then: transforms each frame, such as a resize; called in any thread.
 
         Raises:
             NotFoundError: there is no such camera.
-            DatasetError: its video is not there or cannot be decoded, or the images lie elsewhere.
+            DatasetError: its video is missing or cannot be decoded, or its images are not inside the data.
         """
         if camera not in self.cameras:
             have = ", ".join(self.cameras)
@@ -282,7 +281,7 @@ class Dataset:
                     progress(len(batch))
 
     def changed_s(self, camera: str) -> float:
-        """Return when a file with the images of a camera was last written [s since 1970]."""
+        """Return the latest modification time [s since 1970] of the files with the images of a camera."""
         videos = (self.root / "videos" / camera).rglob("*.mp4")
         return max((path.stat().st_mtime for path in (*self.files(), *videos)), default=0.0)
 
@@ -295,7 +294,7 @@ class Dataset:
 
 
 def _cells(rows: NDArray[Any]) -> Any:
-    """Return what Arrow takes for rows (frames, n): lists, or numbers where the format keeps one number bare."""
+    """Return rows (frames, n) for Arrow: lists, or plain numbers for n = 1, as in the format."""
     return rows[:, 0] if rows.shape[1] == 1 else list(rows)
 
 
@@ -316,11 +315,11 @@ def open_dataset(root: Path, maker: str = "openral train collect") -> Dataset:
 
     Args:
         root: its folder.
-        maker: the command that makes what is wanted, for the message where there is none.
+        maker: the command that makes such a dataset, for the message if there is none.
 
     Raises:
         NotFoundError: there is none, or its collection was not finished.
-        DatasetError: it is of another format than v3, or its meta files are damaged.
+        DatasetError: its format is not v3, or its meta files are damaged.
     """
     info = read_info(root, maker)
     return Dataset(root, info, read_episodes(root))

@@ -1,4 +1,4 @@
-"""The verbs `openral data record`; light to import, rclpy comes in when they run."""
+"""The commands of `openral data record`. Importing this module does not import rclpy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns of a recorded dataset: cameras, state, actions as commanded and as executed, and who commanded."""
+"""The columns of a recorded dataset: images, state, commanded and executed actions, and interventions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from openral_core.scene import DeployScene
 from openral_data.dataset_schema import ACTION_NAMES
 
 STATE_NAMES = ("ee_x", "ee_y", "ee_z", "ee_qx", "ee_qy", "ee_qz", "ee_qw", "gripper_opening")
-"""Pose of the hand [m, unit quaternion] in the world frame, and the distance of the fingers [m]."""
+"""Pose of the hand [m, unit quaternion x, y, z, w] in the world frame, and the opening of the fingers [m]."""
 CODEC, PIXELS = "h264", "yuv420p"
 _KINDS = {"float32": pa.float32(), "float64": pa.float64(), "int64": pa.int64(), "bool": pa.bool_()}
 
@@ -24,9 +24,9 @@ class CameraColumn:
     """One camera of the dataset."""
 
     name: str
-    """In the scene, and in `/openral/cameras/<name>/image_raw`."""
+    """Name in the scene, and in `/openral/cameras/<name>/image_raw`."""
     key: str
-    """Feature of the dataset, such as observation.images.camera1."""
+    """Feature key in the dataset, such as observation.images.camera1."""
     height: int
     """[px]"""
     width: int
@@ -35,16 +35,16 @@ class CameraColumn:
 
 @dataclass(frozen=True)
 class RecordedColumns:
-    """What each frame holds, and how frames lie among control steps."""
+    """The content of frames, and their rate relative to control steps."""
 
     fps: float
-    """[Hz] of frames."""
+    """[Hz] rate of frames."""
     steps: int
-    """K, control steps between two frames."""
+    """K, number of control steps from one frame to the next."""
     cameras: tuple[CameraColumn, ...]
-    """The first one's pictures begin the frames."""
+    """Cameras; frames are aligned to the first image of the first one."""
     joints: tuple[str, ...]
-    """J names, as in the robot's description."""
+    """J names of joints, as in the robot's description."""
     gripper: str
     """Joint whose position is the opening of the fingers [m]; empty: the robot has none."""
     action_dim: int
@@ -54,12 +54,12 @@ class RecordedColumns:
 
     @property
     def control_hz(self) -> float:
-        """[Hz] of control steps."""
+        """[Hz] rate of control steps."""
         return self.fps * self.steps
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """A names."""
+        """A names of the values of an action."""
         return ACTION_NAMES.get(self.action_dim) or tuple(f"action_{i}" for i in range(self.action_dim))
 
     def vectors(self) -> dict[str, tuple[str, tuple[str, ...] | None, int]]:
@@ -91,7 +91,7 @@ class RecordedColumns:
         }
 
     def journal_schema(self) -> pa.Schema:
-        """Return the Arrow types of the rows that a segment keeps."""
+        """Return the Arrow types of the rows of a segment."""
         return pa.schema(
             [
                 pa.field(name, _KINDS[dtype] if size == 1 else pa.list_(_KINDS[dtype], size))
@@ -100,21 +100,21 @@ class RecordedColumns:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return what `from_json` takes."""
+        """Return the columns as JSON values, for `from_json`."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> RecordedColumns:
-        """Return the columns that `as_json` described."""
+        """Return the columns of a result of `as_json`."""
         cameras = tuple(CameraColumn(**camera) for camera in values["cameras"])
         return cls(**{**values, "cameras": cameras, "joints": tuple(values["joints"])})
 
     @classmethod
     def of(cls, scene: DeployScene, robot: RobotDescription, name: str) -> RecordedColumns:
-        """Return the columns of a scene's deployment: a frame for each picture of its slowest camera.
+        """Return the columns of a scene's deployment, with a frame for each image of its slowest camera.
 
         Raises:
-            DatasetError: a camera's picture has an odd size, which the video cannot hold.
+            DatasetError: a camera's image has an odd width or height, which the video format does not allow.
         """
         for camera in scene.cameras:
             if camera.width % 2 or camera.height % 2:
@@ -157,10 +157,10 @@ class RecordedColumns:
 
 
 def whole(fps: float) -> int | float:
-    """Return a rate as LeRobot writes it: an integer where it is one."""
+    """Return a rate [Hz] as LeRobot writes it, as an integer if it is integral."""
     return round(fps) if abs(fps - round(fps)) < 1e-9 else fps
 
 
 def rate(fps: float) -> Fraction:
-    """Return a rate as the fraction that video containers keep."""
+    """Return a rate [Hz] as a fraction, for video containers."""
     return Fraction(fps).limit_denominator(1000)

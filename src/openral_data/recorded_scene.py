@@ -1,4 +1,4 @@
-"""The scene that a recording was made in: it holds the name of the scene's file, not where that lies."""
+"""The scene of a recording, which has the name of the scene's file but not its path."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ def recorded_scene(given: str, recorded: str) -> str:
     """Return name or path of the scene of a recording.
 
     Args:
-        given: what the caller says; empty: nothing.
-        recorded: what the recording says.
+        given: name or path from the caller; empty: none.
+        recorded: name in the recording.
 
     Raises:
-        NotFoundError: nothing was given, and the recording's scene is none that ships.
-        ManifestError: the recording's scene ships, and its file is wrong.
+        NotFoundError: nothing is given, and no known scene has the recorded name.
+        ManifestError: nothing is given, and the file of the recorded scene is invalid.
     """
     if given:
         return given

@@ -1,4 +1,4 @@
-"""Where a recording lies: the finished dataset, its bags, and the segments that are being written."""
+"""The folder of a recording, with the finished dataset, its bags, and the segments that are being written."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from openral_core.files.output_folder import check_folder, make_private
 
 DATASET, BAGS, SEGMENTS = "dataset", "bags", "segments"
 RUN_RECORDING = "recording"
-"""Folder of the recording inside of a run's, where none was named."""
+"""Default folder of the recording in that of a run."""
 GIGABYTE = 1e9
 MIN_FREE_GB = 2.0
-"""[GB] of free space below which a recorder records nothing, unless it is told another floor."""
+"""[GB] default for the free space below which a recorder does not record."""
 BAG_NAME = "bag"
-"""Folder of the bag inside of a segment."""
+"""Folder of the bag in that of a segment."""
 
 
 @dataclass(frozen=True)
@@ -28,40 +28,40 @@ class RecordingFolder:
 
     @property
     def dataset(self) -> Path:
-        """The LeRobot v3 dataset."""
+        """Folder of the LeRobot v3 dataset."""
         return self.root / DATASET
 
     @property
     def bags(self) -> Path:
-        """One rosbag2 folder for each episode, `episode-000000`."""
+        """Folder of the bags, with one rosbag2 folder for each episode, such as `episode-000000`."""
         return self.root / BAGS
 
     @property
     def segments(self) -> Path:
-        """Segments that are being written, or were when the recorder was killed."""
+        """Folder of the segments that are being written, or were when the recorder was killed."""
         return self.root / SEGMENTS
 
     def bag_of(self, episode: int) -> Path:
-        """Return the bag of an episode."""
+        """Return the folder of the bag of an episode."""
         return self.bags / f"episode-{episode:06d}"
 
     def prepare(self) -> None:
-        """Make the folders. Raises OutputError: they cannot be made or written."""
+        """Create the folders. Raises OutputError: they cannot be created or written."""
         check_folder(self.root, "recording folder")
         make_private(self.root)
         for folder in (self.bags, self.segments):
             folder.mkdir(exist_ok=True)
 
     def unfinished(self) -> list[Path]:
-        """Return the segments that were left, oldest first."""
+        """Return the segments that are there, oldest first."""
         return sorted(path for path in self.segments.glob("*") if path.is_dir())
 
 
 def recordings_in(folder: Path) -> list[RecordingFolder]:
-    """Return the recordings of a recorder's folder, with their rings, or of a run's.
+    """Return the recordings in a recorder's folder or in that of a run, including rings of datasets.
 
     Raises:
-        NotFoundError: no recorder wrote there.
+        NotFoundError: there is none.
     """
     for root in (folder, folder / RUN_RECORDING):
         if (root / SEGMENTS).is_dir() or (root / DATASET).is_dir():
@@ -72,10 +72,10 @@ def recordings_in(folder: Path) -> list[RecordingFolder]:
 
 
 class RecordingLock:
-    """Held while somebody writes into a recording; the kernel lets go of it when its process ends, however it ends."""
+    """A lock for writing to a recording, which the kernel releases when the process ends in any way."""
 
     def __init__(self, folder: RecordingFolder) -> None:
-        """Take it. Raises OutputError: another process writes there."""
+        """Acquire the lock. Raises OutputError: another process holds it."""
         self._file = os.open(folder.root / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -86,5 +86,5 @@ class RecordingLock:
             ) from error
 
     def release(self) -> None:
-        """Let go of it."""
+        """Release the lock."""
         os.close(self._file)

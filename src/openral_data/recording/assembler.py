@@ -1,8 +1,8 @@
-"""Puts streams of states, pictures, chunks and executed steps together to frames on a fixed grid of control steps.
+"""Assembly of streams of states, images, chunks and executed steps into frames on a fixed grid of control steps.
 
-Control step n leads to the state with stamp n / control_hz. A frame at step n holds the state n, the newest picture of
-each camera that is not newer than n, and the executed steps n + 1 .. n + K. It is made when all of
-that has come, or when `PATIENCE_S` has gone by.
+Control step n leads to the state with stamp n / control_hz. A frame at step n holds the state n, for each camera the
+newest image that is not newer than n, and the executed steps n + 1 .. n + K. It is made when all of these have been
+received, or after `PATIENCE_S`.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from openral_data.recorded_columns import RecordedColumns
 from openral_data.recording.frame import RecordedFrame
 
 PATIENCE_S = 1.0
-"""[s] of the bridge's clock that a frame waits for a picture or a state that comes late."""
+"""[s] on the bridge's clock for which a frame waits for a late image or state."""
 KEPT_CHUNKS = 8
-"""Chunks among which the one is found that asked for a step."""
+"""Number of latest chunks among which the commanded action of a step is looked up."""
 GAP_S = 2.0
-"""[s] of the bridge's clock without an executed step, or a step back, from which on it is another stretch of time."""
+"""[s] on the bridge's clock without an executed step after which the assembler restarts, as after a jump back."""
 
 
 @dataclass(frozen=True)
 class ExecutedStep:
-    """One control step."""
+    """One executed control step."""
 
     action: NDArray[np.float32]
     """(A,)"""
@@ -37,17 +37,17 @@ class ExecutedStep:
 
 @dataclass(frozen=True)
 class CommandedChunk:
-    """H steps that somebody asked for."""
+    """A received chunk of H actions."""
 
     answered: int
-    """Control step of the observation; its first action leads to the step after it."""
+    """Control step of its observation; its first action is that of the next step."""
     data: NDArray[np.float32]
     """(H, A)"""
 
 
 @dataclass
 class RecordingLosses:
-    """What was not heard, or not written."""
+    """Counts of data that was not received."""
 
     repeated_images: int = 0
     missing_steps: int = 0
@@ -57,7 +57,7 @@ class RecordingLosses:
 
 @dataclass
 class _Camera:
-    """Pictures of one camera that no frame has taken yet, with their control steps, which may be fractions."""
+    """Images of one camera that no frame has used yet, with their stamps in (fractional) control steps."""
 
     waiting: deque[tuple[float, NDArray[np.uint8]]] = field(default_factory=deque)
     taken: float = -1.0
@@ -68,10 +68,10 @@ class _Camera:
 
 
 class FrameAssembler:
-    """Collects what is heard; `take` returns the frames that are complete."""
+    """Collects received data; `executed` and `finish` return the frames that are complete."""
 
     def __init__(self, columns: RecordedColumns) -> None:
-        """Wait for the first picture of the first camera."""
+        """Create an assembler; the first image of the first camera begins its frames."""
         self.columns = columns
         self.losses = RecordingLosses()
         self._hz = columns.control_hz
@@ -79,7 +79,7 @@ class FrameAssembler:
         self.restart()
 
     def restart(self) -> None:
-        """Begin anew with the next picture of the first camera; losses go on being counted."""
+        """Discard all data and begin with the next image of the first camera; losses are not reset."""
         self._next: int | None = None
         self._newest = -1
         self._states: dict[int, tuple[NDArray[np.float32], NDArray[np.float32]]] = {}
@@ -88,35 +88,38 @@ class FrameAssembler:
         self._cameras = {camera.key: _Camera() for camera in self.columns.cameras}
 
     def joints(self, stamp_s: float, names: Sequence[str], positions: Sequence[float]) -> None:
-        """Take the joints' positions [rad] or [m]; joints that are not named are nan."""
+        """Add the joints' positions [rad] or [m]; joints that are not named become nan."""
         known = dict(zip(names, positions, strict=False))
         vector = np.array([known.get(name, np.nan) for name in self.columns.joints], np.float32)
         self._joints[self._step(stamp_s)] = vector, known.get(self.columns.gripper, 0.0)
 
     def pose(self, stamp_s: float, pose: Sequence[float]) -> None:
-        """Take the hand's pose (7,): position [m] and unit quaternion; joints of the same stamp came before."""
+        """Add the hand's pose (7,): position [m] and unit quaternion x, y, z, w.
+
+        The joints with the same stamp must be added before; else the latest ones are used.
+        """
         step = self._step(stamp_s)
         joints, opening = self._joints.get(step) or next(reversed(self._joints.values()), (None, 0.0))
         if joints is not None:
             self._states[step] = np.array([*pose, opening], np.float32), joints
 
     def image(self, key: str, stamp_s: float, image: NDArray[np.uint8]) -> None:
-        """Take a picture (H, W, 3) RGB of the camera with a feature key."""
+        """Add an image (H, W, 3) uint8 RGB of the camera with a feature key."""
         step = stamp_s * self._hz
         self._cameras[key].waiting.append((step, image))
         if self._next is None and key == self.columns.cameras[0].key:
             self._next = round(step)
 
     def chunk(self, stamp_s: float, data: NDArray[np.float32]) -> None:
-        """Take a chunk (H, A) that somebody sent, executed or not."""
+        """Add a chunk (H, A) by the stamp of its observation [s], whether it is executed or not."""
         self._chunks.append(CommandedChunk(self._step(stamp_s), data))
 
     def goal_ended(self) -> None:
-        """What its chunks asked for does not count any more."""
+        """Discard the chunks, since their goal has ended."""
         self._chunks.clear()
 
     def executed(self, stamp_s: float, step: ExecutedStep) -> list[RecordedFrame]:
-        """Take a control step by the stamp of the state that it led to; return the frames that are complete now."""
+        """Add an executed control step by the stamp [s] of its resulting state; return the frames that are complete."""
         number = self._step(stamp_s)
         if self._newest >= 0 and not -1 <= number - self._newest <= GAP_S * self._hz:
             self.losses.gaps += 1
@@ -126,7 +129,7 @@ class FrameAssembler:
         return self._take(self._complete)
 
     def finish(self) -> list[RecordedFrame]:
-        """Return the frames that are left and complete, and begin anew."""
+        """Return the remaining frames whose steps have all been executed, and restart."""
         frames = self._take(lambda number: self._newest >= number + self.columns.steps)
         self.restart()
         return frames
@@ -135,13 +138,13 @@ class FrameAssembler:
         return round(stamp_s * self._hz)
 
     def _complete(self, number: int) -> bool:
-        """Whether all of the frame at a control step has come, or is not waited for any more."""
+        """Return whether all data of the frame at a control step has been received, or its waiting time is over."""
         ends = number + self.columns.steps
         come = number in self._states and all(camera.newest >= number for camera in self._cameras.values())
         return self._newest >= (ends if come else ends + PATIENCE_S * self._hz)
 
     def _take(self, ready: Callable[[int], bool]) -> list[RecordedFrame]:
-        """Return the frames that are ready, and forget what they used."""
+        """Return the frames that are ready, and discard data that is not needed any more."""
         frames = []
         while self._next is not None and ready(self._next):
             frame = self._frame(self._next)
@@ -152,7 +155,7 @@ class FrameAssembler:
         return frames
 
     def _frame(self, number: int) -> RecordedFrame | None:
-        """Return the frame at a control step; None while no state was heard at all."""
+        """Return the frame at a control step; None: no state, or no image of some camera, has been received so far."""
         state = self._states.get(number)
         if state is None:
             earlier = [step for step in self._states if step <= number]
@@ -162,7 +165,7 @@ class FrameAssembler:
             state = self._states[max(earlier)]
         images = {key: self._image(camera, number) for key, camera in self._cameras.items()}
         if any(image is None and self._cameras[key].taken < 0 for key, image in images.items()):
-            return None  # a camera that was not seen yet
+            return None  # a camera has not sent any image yet
         wanted = range(number + 1, number + self.columns.steps + 1)
         steps = [self._executed(step) for step in wanted]
         return RecordedFrame(
@@ -177,7 +180,7 @@ class FrameAssembler:
         )
 
     def _image(self, camera: _Camera, number: int) -> NDArray[np.uint8] | None:
-        """Return the newest picture that is not newer than a control step; None: there is no new one."""
+        """Return the newest unused image up to half a step after a control step; None: there is none."""
         found = None
         while camera.waiting and camera.waiting[0][0] <= number + 0.5:
             camera.taken, found = camera.waiting.popleft()
@@ -195,7 +198,7 @@ class FrameAssembler:
         return ExecutedStep(known.action, True, known.intervention)
 
     def _commanded(self, number: int, step: ExecutedStep) -> NDArray[np.float32]:
-        """Return what was asked for: an executed step is a chunk's own; in a hold it is what the newest chunk says."""
+        """Return the commanded action (A,): the executed one, or in a hold that of the newest chunk with this step."""
         if step.held:
             for chunk in reversed(self._chunks):
                 row = number - 1 - chunk.answered
@@ -205,7 +208,7 @@ class FrameAssembler:
         return step.action
 
     def _forget(self, before: int) -> None:
-        """Drop what no later frame needs; the newest state stays, should the next one not come."""
+        """Discard data that no later frame needs; K more steps are kept, in case a state is missing."""
         for table in (self._states, self._joints, self._steps):
             for step in [step for step in table if step < before - self.columns.steps]:
                 del table[step]

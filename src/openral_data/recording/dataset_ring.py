@@ -1,4 +1,4 @@
-"""The dataset that episodes go to now; of the strategy `always` a ring of datasets."""
+"""The dataset to which episodes are appended; with the strategy `always` it is one of a ring of datasets."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ RING = "ring-"
 
 
 class DatasetRing:
-    """Gives the folder and the dataset that the next episode belongs to."""
+    """Holds folder and dataset for the next episode."""
 
     def __init__(self, root: Path, columns: RecordedColumns, strategy: Strategy) -> None:
-        """Open the newest dataset, or begin one. Raises OpenralError: it has other columns, or cannot be written."""
+        """Open the newest dataset or create one. Raises OpenralError: it has other columns, or cannot be written."""
         self._root, self._columns, self._strategy = root, columns, strategy
         rings = self._rings()
         if not strategy.ring:
@@ -33,7 +33,7 @@ class DatasetRing:
         return sorted(self._root.glob(f"{RING}*"))
 
     def turn(self) -> None:
-        """Begin another dataset where the present one is full, and delete the oldest beyond those that are kept."""
+        """Create a new dataset in the ring if the present one is full, and delete the oldest beyond `RING_DATASETS`."""
         if not self._strategy.ring or len(self.appender) < RING_EPISODES:
             return
         newest = int(self._rings()[-1].name.removeprefix(RING))

@@ -1,4 +1,4 @@
-"""The recorder's side of the process that encodes videos."""
+"""The client of the process that encodes videos."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from openral_data.recorded_columns import RecordedColumns
 from openral_data.recording.video_process import COMMAND
 
 PIPE_BYTES = 1 << 20
-"""Of the pipe: a picture of 640x480 at once, where the system has 64 KiB by default."""
+"""Size of the pipe, enough for an image of 640x480; the system's default is 64 KiB."""
 END_S = 10.0
-"""[s] that the process has to end by itself."""
+"""[s] time for the process to end by itself before it is killed."""
 
 
 class VideoEncoder:
-    """Writes one video for each camera of a segment. Used from one thread."""
+    """Writes one video for each camera of a segment. Not thread-safe."""
 
     def __init__(self, columns: RecordedColumns) -> None:
-        """Start the process, which lasts until `close`."""
+        """Start the process, which runs until `close`."""
         self._columns = columns
         self._process: subprocess.Popen[bytes] | None = _start()
 
     def begin(self, folder: Path) -> None:
-        """Begin the videos of a segment; a process that ended is started again. Raises OutputError: it ends at once."""
+        """Begin the videos of a segment; restart the process if it has ended. Raises OutputError: it ends again."""
         if self._process is None or self._process.poll() is not None:
             self._process = _start()
         columns = self._columns
@@ -45,14 +45,18 @@ class VideoEncoder:
         self._send(b"O", json.dumps(said).encode())
 
     def add(self, images: Mapping[str, NDArray[np.uint8] | None]) -> None:
-        """Add a picture (H, W, 3) RGB of each camera, or repeat its last one. Raises OutputError: it ended."""
+        """Add an image (H, W, 3) uint8 RGB of each camera; None repeats its last one.
+
+        Raises:
+            OutputError: the process has ended.
+        """
         for number, camera in enumerate(self._columns.cameras):
             image = images[camera.key]
             pixels = b"" if image is None else np.ascontiguousarray(image).data
             self._send(b"I", bytes([number]), pixels)
 
     def finish(self) -> dict[str, int]:
-        """End the videos and return the frames of each. Raises OutputError: the process ended before."""
+        """Complete the videos; return the number of frames by feature key. Raises OutputError: the process ended."""
         process = self._send(b"C")
         assert process.stdout is not None
         line = process.stdout.readline()
@@ -62,7 +66,7 @@ class VideoEncoder:
         return counts
 
     def close(self) -> None:
-        """End the process; videos that were begun and not finished can be read up to their last fragment."""
+        """End the process; unfinished videos can be read up to their last complete fragment."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -98,10 +102,10 @@ def _start() -> subprocess.Popen[bytes]:
         [sys.executable, "-m", "openral_data.recording.video_process"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        start_new_session=True,  # Ctrl-C is for the recorder, which then ends the segment
+        start_new_session=True,  # Ctrl-C must reach only the recorder, which then ends the segment
     )
     assert process.stdin is not None
     if hasattr(fcntl, "F_SETPIPE_SZ"):
-        with contextlib.suppress(OSError):  # more than this user may have: it works with less
+        with contextlib.suppress(OSError):  # beyond the user's limit; the default size works as well
             fcntl.fcntl(process.stdin, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
     return process

@@ -1,4 +1,4 @@
-"""What is known of an episode beside its frames."""
+"""The metadata of an episode that is being recorded."""
 
 from __future__ import annotations
 
@@ -17,51 +17,51 @@ POLICY = "vla"
 
 @dataclass(frozen=True)
 class SkillNote:
-    """What a node says on `/openral/skills` of its skill and of the goal that it runs."""
+    """The announcement of a skill and its goal on `/openral/skills`."""
 
     name: str
     kind: str
     version: str
     node: str
     goal_id: str
-    """Empty: it runs none."""
+    """Hex UUID of its goal; empty: it runs none."""
 
     @property
     def demonstrates(self) -> bool:
-        """Whether its goals are episodes: a policy's are, and those of an operator's hand; motions are not."""
+        """Whether its goals are recorded as episodes, as those of policies and teleoperation but not of motions."""
         return self.kind in (POLICY, TELEOPERATION)
 
     @property
     def by_hand(self) -> bool:
-        """Whether a person moves the arm through it."""
+        """Whether it is teleoperation."""
         return self.kind == TELEOPERATION
 
 
 @dataclass
 class EpisodeNotes:
-    """Collected while an episode lasts; `about` is what the segment and `meta/episodes` keep."""
+    """Metadata that is collected during an episode, for its segment and for `meta/episodes` (see `about`)."""
 
     strategy: str
     scene: str
     by_order: bool
-    """Somebody called start; only stop ends it."""
+    """Whether it was begun by the order start, so that only an order ends it."""
     skill: SkillNote | None = None
     sentence: str = ""
     sim_task: str = ""
-    """The skill's own id of the mission's task in work; empty: no mission is at it."""
+    """The skill's own id of the mission's active task; empty: there is none."""
     mission: str = ""
     operator: str = UNKNOWN
     reward_model: str = UNKNOWN
     begin_s: float = -1.0
-    """[s] stamp of the first frame."""
+    """[s] stamp of the first frame on the bridge's clock; -1: none yet."""
     end_s: float = -1.0
-    """[s] stamp of the newest step."""
+    """[s] stamp of the newest step on the bridge's clock; -1: none yet."""
     begin_ns: int = 0
-    """[ns since 1970] when the newest message before the first frame was received."""
+    """[ns since 1970] time of reception of the newest message before the first frame."""
     tasks: Mapping[str, str] = field(default_factory=dict)
-    """The scene's tasks by words in lower case (`task_words`)."""
+    """The scene's tasks by phrases in lower case (`task_words`)."""
     truncated: bool = False
-    """What is known of the episode ends before the episode does."""
+    """Whether the recording ends before the episode does."""
     recording_id: str = field(default_factory=lambda: uuid4().hex)
     started: str = field(
         default_factory=lambda: datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
@@ -69,21 +69,21 @@ class EpisodeNotes:
     began_s: float = field(default_factory=time.monotonic)
 
     def reading(self, succeeded: bool, abstained: bool) -> None:
-        """Take a reading of the reward monitor; the last one that judges counts."""
+        """Add a reading of the reward monitor; the last one without abstention counts."""
         if not abstained:
             self.reward_model = SUCCESS if succeeded else FAILURE
 
     def name_by_content(self) -> None:
-        """Make `recording_id` of what was recorded, so that the same bag always gives the same one.
+        """Derive `recording_id` from the content, so that the same bag always results in the same id.
 
-        A goal's id and its beginning tell an episode from others; without a goal, its words and its end do, too.
+        It depends on the beginning and the goal's id, or without a goal on the sentence and the end.
         """
         goal_id = self.skill.goal_id if self.skill else ""
         rest = goal_id or f"{self.sentence} {self.end_s:.9f}"
         self.recording_id = uuid5(NAMESPACE_OID, f"{self.begin_ns} {self.begin_s:.9f} {rest}").hex
 
     def about(self) -> dict[str, Any]:
-        """Return what is kept."""
+        """Return the metadata as JSON values."""
         skill = self.skill
         return {
             "recording_id": self.recording_id,

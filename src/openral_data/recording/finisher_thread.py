@@ -1,4 +1,4 @@
-"""The thread that makes episodes of segments while the next one is recorded."""
+"""The thread that turns segments into episodes while the next one is recorded."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from openral_data.recording.outcome import FAILURE, UNKNOWN, Verdicts, simulator
 from openral_data.recording.segments_to_episode import LEAST_FRAMES, delete_segments, finish_episode
 
 TRUTH_S = 4.0
-"""[s] to wait for the simulator's record to reach the end of an episode."""
+"""[s] time to wait for the simulator's record to reach the end of an episode."""
 
 
 def verdict_columns(about: dict[str, Any], truth: Path | None, patience_s: float) -> dict[str, Any]:
-    """Return what `meta/episodes` holds of the outcome, the simulated task and the initial state.
+    """Return the metadata `about` with the columns of outcome, simulated task and initial state.
 
-    Of an episode that is `truncated` nobody but the operator can say that it failed: it went on.
+    For a `truncated` episode, a failure according to simulator or reward model counts as unknown, since the episode
+    went on. `patience_s` [s] is the time to wait for the simulator's record.
     """
     task = str(about.get("sim_task", ""))
     times = float(about.get("begin_s", -1.0)), float(about.get("end_s", -1.0))
@@ -39,15 +40,15 @@ def _known(outcome: str, about: dict[str, Any]) -> str:
 
 
 class EpisodeFinisher:
-    """Finishes episodes one after the other."""
+    """Finishes episodes one after the other in a thread."""
 
     def __init__(self, ring: DatasetRing, truth: Path | None, say: Callable[[str, bool], None]) -> None:
         """Start the thread.
 
         Args:
-            ring: where episodes go.
+            ring: dataset to which episodes are appended.
             truth: the simulator's record; None: there is none.
-            say: is told a line, and whether it is about something that went wrong.
+            say: called with a line of text, and whether it reports a problem.
         """
         self._ring, self._truth, self._say = ring, truth, say
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
@@ -57,19 +58,19 @@ class EpisodeFinisher:
         self._thread.start()
 
     def finish(self, segments: Sequence[Path], about: dict[str, Any], operator: Callable[[], str]) -> None:
-        """Make an episode of segments; `operator` returns the operator's verdict when it is asked, at the end."""
+        """Queue the segments of an episode; `operator` is called at the end and returns the operator's verdict."""
         self._jobs.put(lambda: self._finish(segments, about, operator))
 
     def discard(self, segments: Sequence[Path]) -> None:
-        """Throw segments away."""
+        """Queue the deletion of segments."""
         self._jobs.put(lambda: delete_segments(segments))
 
     def mark(self, recording_id: str, outcome: str) -> None:
-        """Write the operator's verdict into the episode that was finished last, if it is this one."""
+        """Queue the operator's verdict on the episode that was finished last, if it has this id."""
         self._jobs.put(lambda: self._mark(recording_id, outcome))
 
     def close(self) -> None:
-        """Finish what waits, then end the thread."""
+        """Finish all queued work, then end the thread."""
         self._jobs.put(None)
         self._thread.join()
 
@@ -77,7 +78,7 @@ class EpisodeFinisher:
         while (job := self._jobs.get()) is not None:
             try:
                 job()
-            except Exception as error:  # noqa: BLE001  the next episode is finished all the same
+            except Exception as error:  # noqa: BLE001  after any exception the next episode is finished
                 why = write_fault(error, self._ring.folder.root)
                 self._say(
                     f"an episode was not finished, its segments stay for `openral data repair`: {why}", True

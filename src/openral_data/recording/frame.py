@@ -12,27 +12,27 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class RecordedFrame:
-    """What was seen and felt at one instant, and the K control steps that followed."""
+    """Images and state at one instant, and the K control steps after it."""
 
     stamp_s: float
-    """[s] of the instant, on the bridge's clock."""
+    """[s] stamp of the instant on the bridge's clock."""
     state: NDArray[np.float32]
     """(8,) see `recorded_columns.STATE_NAMES`."""
     joints: NDArray[np.float32]
     """(J,) [rad] or [m]"""
     executed: NDArray[np.float32]
-    """(K, A) what the arm was given."""
+    """(K, A) executed actions."""
     commanded: NDArray[np.float32]
-    """(K, A) what the newest chunk asked for; the executed action where no chunk asked for anything."""
+    """(K, A) actions of the newest chunk, or the executed ones where no chunk has an action."""
     held: NDArray[np.bool_]
-    """(K,) the arm was told to stay where it is."""
+    """(K,) whether the step is a hold."""
     intervention: bool
-    """A person commanded at least one of the steps."""
+    """Whether an operator commanded at least one of the steps."""
     images: Mapping[str, NDArray[np.uint8] | None]
     """(H, W, 3) RGB by feature key; None: the same as in the frame before."""
 
     def row(self) -> dict[str, object]:
-        """Return the columns that the journal keeps; a vector of one number is that number, as LeRobot has it."""
+        """Return the columns of the journal; a vector of one number becomes that number, as in LeRobot."""
         vectors: dict[str, NDArray[Any]] = {
             "observation.state": self.state,
             "observation.joints": self.joints,

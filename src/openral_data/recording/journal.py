@@ -1,6 +1,6 @@
-"""A segment: the working folder of a recording, readable after a kill up to its last flush.
+"""Segments, which are working folders of a recording that are readable after a kill up to the last flush.
 
-segment.json            columns, and what is known of the episode so far; replaced whole at each change
+segment.json            columns and metadata of the episode; replaced atomically at each change
 frames.arrows           Arrow IPC stream of the rows, one batch at each flush
 <feature key>.mp4       fragmented video of each camera
 bag/                    MCAP
@@ -27,15 +27,15 @@ ABOUT, ROWS = "segment.json", "frames.arrows"
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
-    """Write a file whole or not at all. Raises OSError."""
+    """Write a JSON file atomically and durably. Raises OSError."""
     write_atomically(path, json.dumps(content, indent=2) + "\n", durable=True)
 
 
 class SegmentWriter:
-    """Writes the rows and videos of a segment. Used from one thread."""
+    """Writes the rows and videos of a segment. Not thread-safe."""
 
     def __init__(self, folder: Path, columns: RecordedColumns, encoder: VideoEncoder) -> None:
-        """Make the folder and begin. Raises OSError or OutputError: it cannot be written."""
+        """Create the folder and begin its files. Raises OSError or OutputError: it cannot be written."""
         folder.mkdir(parents=True)
         self.folder, self.columns = folder, columns
         self.frames = 0
@@ -48,17 +48,17 @@ class SegmentWriter:
         encoder.begin(folder)
 
     def describe(self, about: dict[str, Any]) -> None:
-        """Keep what is known of the episode. Raises OSError."""
+        """Write the metadata of the episode. Raises OSError."""
         write_json(self.folder / ABOUT, {"columns": self.columns.as_json(), "about": about})
 
     def add(self, frame: RecordedFrame) -> None:
-        """Add a frame. Raises OutputError: the encoder ended."""
+        """Add a frame. Raises OutputError: the encoder has ended."""
         self._encoder.add(frame.images)
         self._waiting.append(frame.row())
         self.frames += 1
 
     def flush(self) -> None:
-        """Put the rows on the disk. Raises OSError."""
+        """Write the rows to the disk. Raises OSError."""
         if self._waiting:
             table = pa.Table.from_pylist(self._waiting, schema=self._schema)
             self._waiting = []
@@ -68,32 +68,32 @@ class SegmentWriter:
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Finish rows and videos. Raises OSError or OutputError: something cannot be written."""
+        """Complete rows and videos. Raises OSError or OutputError: something cannot be written."""
         try:
             self.flush()
             self._encoder.finish()
-            self._rows.close()  # the end of the rows says that the videos have theirs
+            self._rows.close()  # last, since the end mark of the rows means that the videos are complete as well
         finally:
             self._file.close()
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A segment that was read back, whole or cut off."""
+    """A segment that was read back, complete or truncated."""
 
     folder: Path
     columns: RecordedColumns
     about: dict[str, Any]
     rows: pa.Table
     complete: bool = field(default=True)
-    """Rows and videos have their end; else recorder or encoder was killed."""
+    """Whether rows and videos are complete; else recorder or encoder was killed."""
 
 
 def read_segment(folder: Path) -> Segment:
-    """Read what is readable of a segment.
+    """Read the readable part of a segment.
 
     Raises:
-        DatasetError: nothing says which columns it has.
+        DatasetError: its columns cannot be read.
     """
     try:
         said = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
@@ -108,7 +108,7 @@ def read_segment(folder: Path) -> Segment:
 
 
 def _batches(path: Path) -> tuple[Sequence[pa.RecordBatch], bool]:
-    """Return the whole batches of a stream, and whether it has its end."""
+    """Return the complete batches of an Arrow stream, and whether it has its end mark."""
     batches: list[pa.RecordBatch] = []
     if not path.is_file():
         return batches, False
@@ -122,7 +122,7 @@ def _batches(path: Path) -> tuple[Sequence[pa.RecordBatch], bool]:
 
 
 def _has_end(path: Path) -> bool:
-    """Whether an Arrow stream ends in its mark: a continuation and a length of zero (Arrow columnar format, IPC)."""
+    """Return whether an Arrow stream has its end mark: a continuation and length 0 (Arrow columnar format, IPC)."""
     with path.open("rb") as file:
         file.seek(-8, os.SEEK_END)
         return file.read() == b"\xff\xff\xff\xff\x00\x00\x00\x00"

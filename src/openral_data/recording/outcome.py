@@ -1,4 +1,4 @@
-"""How an episode ended, and who says so."""
+"""The outcome of an episode, and its source."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 SUCCESS, FAILURE, UNKNOWN = "success", "failure", "unknown"
 OUTCOMES = (SUCCESS, FAILURE, UNKNOWN)
 POLL_S = 0.25
-"""[s] between two looks at the simulator's record, which is written every 1.5 s."""
+"""[s] time between two readings of the simulator's record, which is written every 1.5 s."""
 
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What each source says; UNKNOWN where it says nothing."""
+    """Outcome according to each source; UNKNOWN: it has none."""
 
     operator: str = UNKNOWN
     simulator: str = UNKNOWN
@@ -24,14 +24,14 @@ class Verdicts:
 
     @property
     def outcome(self) -> tuple[str, str]:
-        """The outcome and its source: the operator's word counts before the simulator's, that before the model's."""
+        """The outcome and its source; the operator has priority over the simulator, and that over the reward model."""
         for source in ("operator", "simulator", "reward_model"):
             if getattr(self, source) != UNKNOWN:
                 return getattr(self, source), source
         return UNKNOWN, UNKNOWN
 
     def columns(self) -> dict[str, str]:
-        """Return the texts for `meta/episodes`."""
+        """Return the columns for `meta/episodes`."""
         outcome, source = self.outcome
         said = {f"outcome_{name}": value for name, value in vars(self).items()}
         return {"outcome": outcome, "outcome_source": source, **said}
@@ -39,7 +39,7 @@ class Verdicts:
 
 @dataclass(frozen=True)
 class SimulatorVerdict:
-    """What the simulator's own record says of an episode."""
+    """Outcome, task and initial state (`seed`) of an episode according to the simulator's record."""
 
     outcome: str = UNKNOWN
     task: str = ""
@@ -55,9 +55,9 @@ def simulator_verdict(
         truth: the file; None: there is no simulator.
         begin_s: [s] stamp of the episode's first frame, on the bridge's clock.
         end_s: [s] stamp of its last step.
-        task: the skill's own id of the task; empty: the scene's only one. Of several it is not known which was meant,
-            whichever the world was last reset for.
-        patience_s: [s] to wait for the record to reach the end.
+        task: the skill's own id of the task; empty: the scene's only task. If the scene has several, the outcome is
+            then unknown, even if the world was reset for one of them.
+        patience_s: [s] time to wait for the record to reach the end.
     """
     if truth is None:
         return SimulatorVerdict()
@@ -72,7 +72,7 @@ def simulator_verdict(
 
 
 def _look(truth: Path, begin_s: float, end_s: float, task: str) -> tuple[SimulatorVerdict, bool] | None:
-    """Return what the record says now, and whether it reaches the end of the episode; None: there is none."""
+    """Return the verdict of the present record, and whether it reaches the end of the episode; None: there is none."""
     try:
         with np.load(truth, allow_pickle=False) as record:
             stamps, success = record["stamp_s"], record["success"]

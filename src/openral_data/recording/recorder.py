@@ -1,7 +1,7 @@
-"""The recorder: what is heard of a deployment becomes segments, and segments become episodes.
+"""The recorder, which writes the messages of a deployment to segments and has these turned into episodes.
 
-All methods are called from one thread. Nothing here waits for anything but the disk and the encoder's pipe, and
-nothing here is waited for by whoever moves the arm.
+All methods are called from one thread. They block only on the disk and on the encoder's pipe, and the control of the
+arm never waits for them.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from openral_data.recording.strategy import HIGHLIGHT_PART_S, HIGHLIGHT_S, Strat
 from openral_data.recording_folder import BAG_NAME, GIGABYTE, RecordingFolder, RecordingLock
 
 FLUSH_S = 0.5
-"""[s] between two flushes: what a kill may cost."""
+"""[s] time between two flushes, which bounds the loss by a kill."""
 COMES_BACK, RETRY_S = 1.1, 10.0
-"""Recording goes on when so much of the floor is free again, and so long [s] after a write that failed."""
+"""Recording resumes when the free space exceeds this multiple of the floor, and this time [s] after a failed write."""
 
 
 @dataclass(frozen=True)
 class Latched:
-    """A message that whoever comes later wants too."""
+    """A message of a latched topic, which later bags need as well."""
 
     topic: str
     type_name: str
@@ -57,7 +57,7 @@ class _Open:
 
 
 class EpisodeRecorder:
-    """Records by a strategy, keeps a floor of free space, and survives a full disk."""
+    """Records by a strategy. It pauses below a floor of free space and after failed writes."""
 
     def __init__(
         self,
@@ -77,13 +77,14 @@ class EpisodeRecorder:
         Args:
             folder: of the recording.
             columns: of its frames.
-            strategy: when to record.
-            truth: the simulator's own record, which is read when an episode has ended; None: there is none.
+            strategy: of the recording.
+            truth: the simulator's record, which is read after each episode; None: there is none.
             min_free_gb: [GB] the floor of free space.
-            say: is told a line, and whether it is about something that went wrong.
+            say: called with a line of text, and whether it reports a problem.
             profiles: offered QoS profiles by topic, for the bags.
-            tasks: the scene's tasks by the words for them in lower case.
-            from_bags: what is heard comes from bags; the same episode is not appended twice.
+            tasks: the scene's tasks by phrases in lower case.
+            from_bags: whether messages come from bags; ids of episodes then depend on their content, so that none is
+                appended twice.
 
         Raises:
             OpenralError: the folder cannot be written, is in use, or holds a dataset with other columns.
@@ -94,7 +95,7 @@ class EpisodeRecorder:
         self.assembler = FrameAssembler(columns)
         self.stopped_by = ""
         self.repeated_images = self.missing_steps = 0
-        """Of the episodes that have ended, since the start."""
+        """Totals over the ended episodes since the start."""
         self._say, self._profiles, self._floor = say, profiles or {}, min_free_gb * GIGABYTE
         self._from_bags, self._tasks = from_bags, tasks or {}
         self._encoder = VideoEncoder(columns)
@@ -109,32 +110,35 @@ class EpisodeRecorder:
         self._flushed_s = self._looked_s = self._retry_s = 0.0
         self._count = self._received_ns = 0
 
-    # -- what it says of itself --------------------------------------------------------------------
+    # -- state -------------------------------------------------------------------------------------
 
     @property
     def notes(self) -> EpisodeNotes | None:
-        """Of the episode that is being written; None: there is none."""
+        """Metadata of the segment that is being written; None: there is none."""
         return self._open.notes if self._open else None
 
     @property
     def frames(self) -> int:
-        """Of the episode that is being written, so far."""
+        """Number of frames so far in the segment that is being written."""
         return self._open.writer.frames if self._open else 0
 
     @property
     def episodes(self) -> int:
-        """Episodes in the dataset."""
+        """Number of episodes in the dataset."""
         return self._finisher.episodes
 
     @property
     def free_bytes(self) -> int:
-        """Free on the disk."""
+        """Free space in bytes on the disk of the recording."""
         return shutil.disk_usage(self.folder.root).free
 
-    # -- what is heard -----------------------------------------------------------------------------
+    # -- received messages -------------------------------------------------------------------------
 
     def message(self, topic: str, type_name: str, data: bytes, received_ns: int, *, latched: str) -> None:
-        """Write a message into the bag of the segment; the newest of each name `latched` goes into later ones, too."""
+        """Write a message (CDR) to the bag of the segment.
+
+        With a name `latched`, the newest message of that name is written to the bags of later segments as well.
+        """
         self._received_ns = received_ns
         if latched:
             self._latched[latched] = Latched(topic, type_name, data)
@@ -143,7 +147,7 @@ class EpisodeRecorder:
             self._try(lambda: bag.write(topic, type_name, data, received_ns))
 
     def executed(self, stamp_s: float, step: ExecutedStep) -> None:
-        """Take a control step."""
+        """Add an executed control step by the stamp [s] of its resulting state."""
         by_operator = step.intervention or self._commanded_by == "operator"
         frames = self.assembler.executed(stamp_s, ExecutedStep(step.action, step.held, by_operator))
         self._write(frames)
@@ -151,15 +155,15 @@ class EpisodeRecorder:
             self._open.notes.end_s = stamp_s
 
     def commands(self, who: str) -> None:
-        """Take who has the arm, by `openral/msg/ControlStatus`."""
+        """Note who commands the arm, from `commanded_by` of `openral/msg/ControlStatus`."""
         self._commanded_by = who
 
     def by_hand(self, goal_id: str) -> bool:
-        """Whether a goal is that of a person's hand."""
+        """Return whether a goal is one of teleoperation."""
         return any(skill.by_hand and skill.goal_id == goal_id for skill in self._skills.values() if goal_id)
 
     def skill(self, said: SkillNote) -> None:
-        """Take what a node announces: goals of policies and operators begin and end episodes."""
+        """Process an announcement; goals of policies and teleoperation begin and end episodes."""
         who = f"{said.node} {said.name}"  # one node may offer several skills
         before = self._skills.get(who)
         self._skills[who] = said
@@ -178,28 +182,28 @@ class EpisodeRecorder:
                 self._open.notes.skill = said
 
     def instruction(self, words: str) -> None:
-        """Take the words that are being executed."""
+        """Note the instruction that is being executed."""
         self._sentence = words or self._sentence
         if self._open is not None and words:
             self._open.notes.sentence = words
 
     def mission(self, text: str, skill_task: str) -> None:
-        """Take the operator's sentence, and the skill's own id of the task in work."""
+        """Note the mission's sentence, and the skill's own id of the active task."""
         self._mission, self._sim_task = text, skill_task
         if self._open is not None:
             self._open.notes.mission = text or self._open.notes.mission
             self._open.notes.sim_task = skill_task or self._open.notes.sim_task
 
     def reading(self, goal_id: str, succeeded: bool, abstained: bool) -> None:
-        """Take a reading of the reward monitor."""
+        """Process a reading of the reward monitor for a goal."""
         notes = self.notes
         if notes is not None and (notes.skill is None or notes.skill.goal_id == goal_id):
             notes.reading(succeeded, abstained)
 
-    # -- orders ------------------------------------------------------------------------------------
+    # -- orders, each of which returns whether it was done, and a message --------------------------
 
     def start(self) -> tuple[bool, str]:
-        """Begin an episode that lasts until `stop`; return whether it was done, and words."""
+        """Begin an episode that lasts until `stop`."""
         if not self.strategy.by_goal:
             return False, f"the strategy {self.strategy.name} records all the time; nothing is to be started"
         if self.stopped_by:
@@ -219,20 +223,20 @@ class EpisodeRecorder:
         return True, "the episode is kept"
 
     def cut_off(self) -> None:
-        """End the episode, if there is one, and keep it as one whose end is not known."""
+        """End the episode, if there is one, and keep it as truncated."""
         if self._open is not None:
             self._open.notes.truncated = True
             self._end()
 
     def discard(self) -> tuple[bool, str]:
-        """Throw away what is being recorded."""
+        """End and delete the segment that is being recorded."""
         if self._open is None:
             return False, "nothing is being recorded"
         self._end(keep=False)
         return True, "thrown away"
 
     def highlight(self) -> tuple[bool, str]:
-        """Keep the newest seconds as an episode."""
+        """Keep the latest segments, up to `HIGHLIGHT_S`, as an episode."""
         if not self.strategy.on_highlight:
             return False, f"the strategy is {self.strategy.name}; start the deployment with record:=highlight"
         if self._open is not None:
@@ -247,7 +251,7 @@ class EpisodeRecorder:
         return True, f"the last {len(parts) * HIGHLIGHT_PART_S:.0f} s are kept"
 
     def mark(self, outcome: str) -> tuple[bool, str]:
-        """Take the operator's verdict on this episode, or on the last one."""
+        """Set the operator's verdict on the present episode, or else on the last one."""
         notes = self.notes or self._last
         if notes is None:
             return False, "no episode was recorded yet"
@@ -257,7 +261,7 @@ class EpisodeRecorder:
         return True, f"marked {outcome}"
 
     def tick(self) -> None:
-        """Flush, look at the disk, and begin what the strategy wants; call it a few times a second."""
+        """Flush, check the free space, and begin or end segments by the strategy; call it several times a second."""
         now = time.monotonic()
         if now - self._looked_s >= 1.0:
             self._looked_s = now
@@ -274,7 +278,7 @@ class EpisodeRecorder:
             self._end()
 
     def close(self) -> None:
-        """End and keep what is being recorded; wait until all is finished."""
+        """End the segment, keep it unless the strategy is `highlight`, and wait until all episodes are finished."""
         if self._open is not None:
             self._end(keep=not self.strategy.on_highlight)
         self._finisher.discard([path for path, _ in self._past])
@@ -331,7 +335,7 @@ class EpisodeRecorder:
             opened.described = about
 
     def _end(self, *, keep: bool = True) -> None:
-        """Close the segment and hand it on, as the strategy wants."""
+        """Close the segment, and pass it to the finisher by the strategy."""
         self._write(self.assembler.finish())
         opened, self._open = self._open, None
         if opened is None:
@@ -356,7 +360,7 @@ class EpisodeRecorder:
             self._finisher.finish([path], {**notes.about(), **lost}, lambda: notes.operator)
 
     def _close(self, opened: _Open) -> bool:
-        """Close the files of a segment; False: they stay for a repair."""
+        """Close the files of a segment; return False if that failed and they remain for a repair."""
         whole = True
         steps: list[Callable[[], None]] = [
             partial(self._flush, opened),
@@ -378,14 +382,14 @@ class EpisodeRecorder:
     # -- the disk ----------------------------------------------------------------------------------
 
     def _try(self, work: Callable[[], None]) -> None:
-        """Write; what cannot be written ends the recording, and nothing else."""
+        """Call a function that writes; an error ends the recording only."""
         try:
             work()
         except (OpenralError, OSError) as error:
             self.fail(error)
 
     def fail(self, error: Exception) -> None:
-        """End the recording, and nothing else, for what went wrong; what was written is kept for a repair."""
+        """Stop recording because of an error; the segment remains for a repair."""
         self.stopped_by = f"{RECORDING_STOPPED}{write_fault(error, self.folder.root)}"
         self._retry_s = time.monotonic() + RETRY_S
         self._say(self.stopped_by, True)

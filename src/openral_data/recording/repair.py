@@ -1,4 +1,4 @@
-"""Finishes what a recorder left behind when it was killed or its disk was full."""
+"""Repair of a recording whose recorder was killed or had a full disk."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from openral_data.recording_folder import RecordingFolder, RecordingLock
 
 
 def repair_recording(folder: RecordingFolder, columns: RecordedColumns | None = None) -> list[str]:
-    """Make episodes of the segments that were left, and the dataset's meta files anew; return a line for each.
+    """Turn the remaining segments into episodes, and rewrite the dataset's meta files; return a line for each segment.
 
     Args:
         folder: of the recording.

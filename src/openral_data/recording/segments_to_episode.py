@@ -1,4 +1,4 @@
-"""From segments to an episode of the dataset: the same way after a recording and in a repair."""
+"""Conversion of segments to an episode of the dataset, after a recording and in a repair."""
 
 from __future__ import annotations
 
@@ -19,33 +19,34 @@ from openral_data.recording.video_process import video_file
 from openral_data.recording_folder import BAG_NAME, RecordingFolder
 
 LEAST_FRAMES = 2
-"""A shorter episode is thrown away."""
+"""Least number of frames of an episode; a shorter one is deleted."""
 NO_WORDS = "unknown task"
-"""Sentence of an episode that nobody asked for in words."""
+"""Sentence of an episode without an instruction."""
 
 
 @dataclass(frozen=True)
 class FinishedEpisode:
-    """What became of segments."""
+    """Result of the conversion of segments."""
 
     number: int | None
-    """Of the episode; None: there was nothing worth keeping."""
+    """Number of the episode; None: it was too short and deleted."""
     frames: int
+    """Number of frames."""
     remark: str = ""
     appended: bool = True
-    """False: an episode of the same `recording_id` was there already."""
+    """False: the dataset already had an episode with this `recording_id`."""
 
 
 def finish_episode(
     folder: RecordingFolder, appender: DatasetAppender, segments: Sequence[Path], about: Mapping[str, Any]
 ) -> FinishedEpisode:
-    """Append the segments, joined, as one episode, keep its bag and delete them.
+    """Join segments and append them as one episode, move its bag to the recording, and delete the segments.
 
     Args:
         folder: of the recording.
-        appender: its dataset.
-        segments: folders, in the order of time.
-        about: what is known of the episode; `sentence`, and names of `meta/episodes`.
+        appender: of its dataset.
+        segments: folders in temporal order.
+        about: metadata of the episode: `sentence`, and columns of `meta/episodes`.
 
     Raises:
         DatasetError: a segment is damaged beyond its end.
@@ -60,7 +61,7 @@ def finish_episode(
     if number is None and total < LEAST_FRAMES:
         delete_segments(segments)
         return FinishedEpisode(None, total, f"{total} frames are no episode")
-    if number is None:  # else it was appended before, and its bag was not kept
+    if number is None:  # else it was appended before, without its bag
         rows = pa.concat_tables(part.rows.slice(0, n) for part, n in zip(parts, counts, strict=True))
         interventions = sum(rows["intervention"].to_pylist())
         number = appender.append(
@@ -84,7 +85,7 @@ def finish_episode(
 
 
 def _whole_frames(part: Segment) -> int:
-    """Return how many frames have a row and a picture of each camera."""
+    """Return the number of frames that have a row and an image of each camera."""
     rows = int(part.rows.num_rows)
     if part.complete or not rows:
         return rows
@@ -93,7 +94,7 @@ def _whole_frames(part: Segment) -> int:
 
 
 def _keep_bags(bags: Sequence[Path], target: Path) -> None:
-    """Move a bag, or join several; a bag without its end gets one."""
+    """Move a bag, or join several, to a target folder, and complete truncated bags."""
     there = [bag for bag in bags if bag.is_dir() and any(bag.glob("*.mcap"))]
     if not there or target.exists():
         return
@@ -110,6 +111,6 @@ def _keep_bags(bags: Sequence[Path], target: Path) -> None:
 
 
 def delete_segments(segments: Sequence[Path]) -> None:
-    """Delete the folders of segments, as far as they are there."""
+    """Delete the folders of segments that exist."""
     for path in segments:
         shutil.rmtree(path, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""When an episode is recorded, and which of them are kept."""
+"""The strategies of the recorder: when episodes are recorded, and which of them are kept."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from openral_core.errors import UsageError
 SEGMENT_S = 60.0
 """[s] length of an episode of the strategy `always`."""
 RING_EPISODES, RING_DATASETS = 10, 6
-"""Episodes in one dataset of the strategy `always`, and datasets that are kept: an hour; the oldest are deleted."""
+"""Number of episodes in a dataset of the strategy `always`, and of datasets that are kept, which makes one hour."""
 HIGHLIGHT_S, HIGHLIGHT_PART_S = 30.0, 5.0
-"""[s] of the past that a highlight keeps, and the length of the parts that are thrown away."""
+"""[s] length of a highlight, and of the segments that are deleted when they are older."""
 
 
 @dataclass(frozen=True)
 class Strategy:
-    """One of `STRATEGIES`."""
+    """A strategy of the recorder; see `STRATEGIES`."""
 
     name: str
     by_goal: bool = False
-    """An episode lasts as long as a goal of a policy or of an operator, or from a call of start to one of stop."""
+    """Whether an episode lasts as long as a goal of a policy or of teleoperation, or from the order start to stop."""
     rolls_s: float = 0.0
-    """[s] a new segment is begun after so long; 0: a segment lasts as long as its episode."""
+    """[s] length of a segment; 0: a segment lasts as long as its episode."""
     ring: bool = False
-    """Old datasets are deleted."""
+    """Whether the oldest datasets are deleted."""
     on_highlight: bool = False
-    """Nothing is kept but the newest parts, and they only when somebody asks for them."""
+    """Whether only the latest segments are stored, and kept as an episode only on the order highlight."""
     corrected_only: bool = False
-    """Episodes in which nobody took over are thrown away."""
+    """Whether episodes without an intervention are deleted."""
 
 
 STRATEGIES = {

@@ -1,4 +1,4 @@
-"""Which of a scene's tasks is meant by words: those of an operator, behind whom stands no planner."""
+"""Lookup of a scene's task by an operator's words, for deployments without a planner."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _LOG = logging.getLogger(__name__)
 
 
 def task_words(scene: DeployScene) -> dict[str, str]:
-    """Return the simulator's task of each phrase that the scene's skills have examples of, in lower case.
+    """Return the simulator's task of each example phrase, in lower case, of the scene's skills.
 
-    Left out are phrases of two tasks, and tasks that the scene does not have.
+    Phrases of several tasks and tasks that are not in the scene are left out.
     """
     names = {task.rsplit("/", 1)[-1] for task in scene.task_ids}
     found: dict[str, set[str]] = {}

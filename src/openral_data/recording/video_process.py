@@ -1,14 +1,15 @@
 """The process that encodes the videos of a segment: `python -m openral_data.recording.video_process`.
 
-It reads commands from standard input and answers `close` with one line of JSON on standard output. It ends with its
-input, so that it dies with its parent. A command is one byte and a length, both little-endian, and as many bytes:
+It reads commands from standard input, responds to `C` with one line of JSON on standard output (number of frames by
+feature key), and ends with its input, and so with its parent. A command is one byte, a length (4 bytes, little endian)
+and as many bytes of data:
 
     O  JSON: folder, fps, cameras [{key, height, width}]     begin a segment
-    I  one byte, the camera's number, and H * W * 3 bytes RGB  its next frame; no pixels: the frame before once more
+    I  one byte, the camera's number, and H * W * 3 bytes RGB  its next frame; without pixels: repeat the last frame
     C  nothing                                              end the segment
 
-Frames are H.264 in fragmented MP4, one fragment for each group of pictures: a file that was cut off can be read up to
-its last whole fragment.
+Frames are H.264 in fragmented MP4, with one fragment for each group of pictures, so that a truncated file can be read
+up to its last complete fragment.
 """
 
 from __future__ import annotations
@@ -30,9 +31,10 @@ from openral_data.recorded_columns import CODEC, PIXELS, rate
 
 COMMAND = struct.Struct("<cI")
 GROUP_S, GROUP = 0.5, 10
-"""[s] and frames: the longest group of pictures, which is what a kill may cost, and what a random access decodes."""
+"""[s] and frames: largest length of a group of pictures, which bounds the loss by a kill and the cost of random access.
+"""
 OPTIONS = {"crf": "18", "preset": "ultrafast", "tune": "zerolatency"}
-"""Of libx264: hard to tell from the original, quick, and without frames that wait for later ones."""
+"""Options of libx264 for high quality, fast encoding, and no frames that depend on later ones."""
 FRAGMENTED = {"movflags": "frag_keyframe+empty_moov+default_base_moof", "flush_packets": "1"}
 
 
@@ -49,7 +51,7 @@ class _Video:
     stream: Any
     shape: tuple[int, int, int]
     tick: Fraction
-    """[s] from one frame to the next; the stream's own time base becomes the container's."""
+    """[s] time from one frame to the next. The stream's own time base is replaced by the container's."""
     frames: int = 0
     last: Any = None
 
@@ -99,7 +101,7 @@ class _Segment:
         self._videos[data[0]][1].add(data[1:])
 
     def end(self) -> dict[str, int]:
-        """Close the files, and return the frames of each."""
+        """Close the files; return the number of frames by feature key."""
         videos, self._videos = self._videos, []
         for _, video in videos:
             video.end()
@@ -107,7 +109,7 @@ class _Segment:
 
 
 def serve(commands: BinaryIO, answers: BinaryIO) -> None:
-    """Obey until the commands end. Raises OutputError: the disk is full, or cannot be written."""
+    """Execute commands until they end. Raises OutputError: the disk is full or cannot be written."""
     segment = _Segment()
     assert CODEC == "h264"
     try:
@@ -120,7 +122,7 @@ def serve(commands: BinaryIO, answers: BinaryIO) -> None:
             elif what == b"C":
                 answers.write(json.dumps(segment.end()).encode() + b"\n")
                 answers.flush()
-        segment.end()  # the parent is gone: what was encoded is kept
+        segment.end()  # the parent has ended; the frames so far are kept
     except OSError as error:
         fault = disk_fault(error, segment.folder)
         if fault is None:

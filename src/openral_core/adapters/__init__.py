@@ -1,1 +1,1 @@
-"""Between robot and policy: observations as a checkpoint wants them, actions as a robot takes them."""
+"""Adapters between robot and policy: observations for a checkpoint, and actions for a scene."""

@@ -1,4 +1,4 @@
-"""From a checkpoint's action chunk to the scene's action contract."""
+"""Conversion of a checkpoint's action chunks to the scene's action contract."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from openral_core.manifest import RSkillManifest
 from openral_core.scene import DeployScene
 
 OVERSHOOT = 0.1
-"""Share of the range by which a network may overshoot a limit and still be clipped to it. Networks trained by
-regression overshoot saturated commands by some per cent; more is a mistake of units, for the envelope."""
+"""Largest overshoot of a limit, as a share of the range, that is clipped.
+
+Networks trained by regression overshoot saturated commands by a few per cent. A larger overshoot indicates wrong units
+and is left to the envelope, which rejects it."""
 
 
 class ActionAdapter:
-    """Units and limits of one skill in one scene. Stateless."""
+    """Converts units and clips to limits for one skill in one scene. Stateless."""
 
     def __init__(self, manifest: RSkillManifest, scene: DeployScene) -> None:
         """Compare the two action contracts.
@@ -38,7 +40,7 @@ class ActionAdapter:
                 f"{manifest.name} gives {demanded.representation}, the scene takes {offered.representation}; "
                 "run it in a scene with its representation"
             )
-        # A command of 1 may mean another distance in the demonstrations than in this scene.
+        # A command of 1 may be another distance in the demonstrations than in this scene.
         self._scale = np.ones(offered.dim, dtype=np.float32)
         if demanded.step_m is not None and offered.step_m is not None:
             translation = slice(0, 3)
@@ -53,11 +55,11 @@ class ActionAdapter:
             chunk: (H, A) in the units of the manifest's action contract.
 
         Returns:
-            (H, A) float32 in the scene's. A small overshoot is clipped to the limits; a large one and values
-            that are not finite are left as they are, for the envelope to reject.
+            (H, A) float32 in the units of the scene's. A small overshoot is clipped to the limits; a large one and
+            values that are not finite are left unchanged, so that the envelope rejects them.
 
         Raises:
-            PolicyError: not (H, A).
+            PolicyError: the shape is not (H, A).
         """
         if chunk.ndim != 2 or chunk.shape[0] == 0 or chunk.shape[1] != self._low.size:
             raise PolicyError(

@@ -1,4 +1,4 @@
-"""The last instants of one episode, by control step, for checkpoints that look back."""
+"""The latest instants of an episode by control step, for checkpoints whose input has a history."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from collections.abc import Sequence
 from typing import Generic, TypeVar
 
 Kept = TypeVar("Kept")
-"""What is kept of a control step: images, or a `StepView` of images and state."""
+"""Data of a control step: images, or a `StepView` of images and state."""
 
 
 class FrameHistory(Generic[Kept]):
-    """Keeps as many sets as the offsets reach back. Counted in control steps, so no clock matters.
+    """Keeps the data of the control steps to which the offsets reach back; it does not depend on a clock.
 
-    Where a camera publishes less often than the control runs, the nearest earlier set stands in; before the
-    first set of the episode that first set does. The same sets give the same answer, whenever they are asked.
+    For a step without data, as with cameras slower than the control rate, the data of the nearest earlier step is used;
+    before the first step of the episode, that of the first.
     """
 
     def __init__(self, offsets: Sequence[int]) -> None:
-        """Keep what is needed for the offsets.
+        """Create an empty history.
 
         Args:
-            offsets: control steps back from now, rising to 0, as the manifest's `image_preprocessing.history`;
-                empty: nothing is kept, and `at` answers an empty tuple.
+            offsets: control steps relative to the present one, ascending to 0, as in the manifest's
+                `image_preprocessing.history`; empty: nothing is kept, and `at` returns an empty tuple.
         """
         self._offsets = tuple(offsets)
         self._sets: deque[tuple[int, Kept]] = deque()
@@ -32,7 +32,7 @@ class FrameHistory(Generic[Kept]):
         self._sets.clear()
 
     def add(self, step: int, images: Kept) -> None:
-        """Store the images of a control step; those of a step that is not newer than the last are left out."""
+        """Store the data of a control step; it is ignored unless the step is newer than the last one."""
         if not self._offsets or (self._sets and step <= self._sets[-1][0]):
             return
         self._sets.append((step, images))
@@ -41,10 +41,10 @@ class FrameHistory(Generic[Kept]):
             self._sets.popleft()
 
     def at(self, step: int) -> tuple[Kept, ...]:
-        """Return the T sets of images that a checkpoint sees at a control step, oldest first.
+        """Return the data of the T instants for a checkpoint at a control step, oldest first.
 
         Args:
-            step: that of the newest set, or a later one that no set came for.
+            step: that of the newest data, or a later one without data.
 
         Raises:
             ValueError: nothing was added since the episode began.
@@ -56,7 +56,7 @@ class FrameHistory(Generic[Kept]):
         return tuple(self._nearest(step + offset) for offset in self._offsets)
 
     def _nearest(self, step: int) -> Kept:
-        """Return the newest set that is not newer than `step`, or else the oldest there is."""
+        """Return the newest data that is not newer than `step`, or else the oldest."""
         for kept, images in reversed(self._sets):
             if kept <= step:
                 return images

@@ -1,4 +1,4 @@
-"""From what the bridge publishes to exactly what a checkpoint was trained on."""
+"""Conversion of the bridge's observations to the form on which a checkpoint was trained."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from openral_core.types import Image, Observation, PolicyBatch
 
 
 class ObservationAdapter:
-    """Names, sizes, flips and state layout of one skill in one scene. Stateless; one for each policy."""
+    """Converts names, image sizes, flips and the state layout for one skill in one scene. Stateless."""
 
     def __init__(self, manifest: RSkillManifest, scene: DeployScene) -> None:
         """Pair the skill's inputs with the scene's cameras.
@@ -35,24 +35,24 @@ class ObservationAdapter:
 
     @property
     def history(self) -> tuple[int, ...]:
-        """Control steps back from now at which the skill looks (see FrameHistory); empty: now only."""
+        """Control steps of the skill's instants relative to the present one (see `FrameHistory`); empty: only that."""
         return self._preprocessing.history
 
     @property
     def cameras(self) -> tuple[SceneCamera, ...]:
-        """The cameras of the scene that the skill looks through."""
+        """The cameras of the scene that the skill uses."""
         return tuple(camera for _, camera in self._cameras)
 
     def batch(self, observations: Sequence[Observation]) -> PolicyBatch:
         """Adapt B observations.
 
         Returns:
-            images (B, H, W, 3) uint8 RGB by the checkpoint's names, or (B, T, H, W, 3) for a skill that looks back;
-            state (B, D) float32, or (B, T, D) where the state contract says so; B instructions, B episodes.
+            images (B, H, W, 3) uint8 RGB by the checkpoint's names, or (B, T, H, W, 3) for a skill with a history;
+            state (B, D) float32, or (B, T, D) if the state contract has `history`; B instructions, B episodes.
 
         Raises:
-            ContractError: an image is missing or has another form than the scene says, or an observation's
-                history has another length than the skill's.
+            ContractError: an image is missing or differs in shape or dtype from the scene's camera, or an observation's
+                history differs in length from the skill's.
         """
         if not observations:
             raise ContractError("an empty batch of observations; give at least one")
@@ -67,13 +67,13 @@ class ObservationAdapter:
         return PolicyBatch(images, state, instructions, [observation.episode for observation in observations])
 
     def _images(self, camera: SceneCamera, observation: Observation) -> NDArray[np.uint8]:
-        """Return (H, W, 3), or (T, H, W, 3) for a skill that looks back."""
+        """Return (H, W, 3), or (T, H, W, 3) for a skill with a history."""
         if not self.history:
             return self._image(camera, observation.images)
         return np.stack([self._image(camera, instant.images) for instant in observation.history])
 
     def _states(self, observation: Observation) -> NDArray[np.float32]:
-        """Return (D,), or (T, D) for a skill that takes the states of its instants."""
+        """Return (D,), or (T, D) for a skill with a history of states."""
         if not self._past_states:
             return self._state(observation.state)
         return np.stack([self._state(instant.state) for instant in observation.history])
@@ -97,7 +97,7 @@ class ObservationAdapter:
 
 
 def check_image(camera: SceneCamera, image: NDArray[np.generic]) -> None:
-    """Compare an image with its camera. Raises ContractError naming both forms."""
+    """Raise ContractError, with both forms, unless an image has its camera's shape and dtype."""
     needed = (camera.height, camera.width, 3)
     if image.shape != needed or image.dtype != np.uint8:
         raise ContractError(
@@ -109,7 +109,7 @@ def check_image(camera: SceneCamera, image: NDArray[np.generic]) -> None:
 def cameras_for(manifest: RSkillManifest, scene: DeployScene) -> list[SceneCamera]:
     """Return the scene's cameras that the skill needs, in the manifest's order.
 
-    A requirement with a feature key takes the camera of that key; one without takes the first that are left.
+    A requirement with a feature key takes the camera of that key; one without takes the first of the other cameras.
 
     Raises:
         ContractError: there are too few, or none has the key.
@@ -138,9 +138,9 @@ def cameras_for(manifest: RSkillManifest, scene: DeployScene) -> list[SceneCamer
 
 
 def _prepare(image: Image, preprocessing: ImagePreprocessing, bottom_up: bool) -> Image:
-    """Resize, then flip: both commute, and the smaller image is cheaper to flip.
+    """Resize an image, then flip it; both commute, and the smaller image is cheaper to flip.
 
-    A skill's flips count from the images of its benchmark, which may lie bottom row first; ours are upright.
+    A skill's flips refer to the images of its benchmark, which may begin with the bottom row; openral's are upright.
     """
     size = preprocessing.image_size
     if size is not None and image.shape[:2] != size:

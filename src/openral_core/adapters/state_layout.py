@@ -1,4 +1,4 @@
-"""Proprioception vectors: from a robot's state to the numbers that a checkpoint was trained on."""
+"""Proprioception vectors of checkpoints, computed from a robot's state."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from openral_core.manifest import RSkillManifest
 from openral_core.types import RobotState, rotation_matrix
 
 GRIPPER_SPAN_M = 0.1
-"""[m] finger distance that MetaWorld calls fully open (`SawyerXYZEnv._get_curr_obs_combined_no_goal`)."""
+"""[m] finger distance of a fully open gripper in MetaWorld (`SawyerXYZEnv._get_curr_obs_combined_no_goal`)."""
 
 StateFunction = Callable[[RobotState], NDArray[np.float32]]
 
@@ -26,8 +26,8 @@ def ee_pos3_gripper1(state: RobotState) -> NDArray[np.float32]:
 def ee_pos3_rot6_gripper1(state: RobotState) -> NDArray[np.float32]:
     """Return (10,): end effector x, y, z [m, world frame], two columns of its rotation, finger distance [m].
 
-    Two columns say all of a rotation without a jump anywhere (Zhou et al. 2019, arXiv 1812.07035); an axis times an
-    angle jumps where a hand points straight down.
+    Two columns represent a rotation without discontinuities (Zhou et al. 2019, arXiv 1812.07035); axis times angle is
+    discontinuous where a hand points straight down.
     """
     turned = rotation_matrix(state.ee_quaternion)
     return np.array(
@@ -38,9 +38,9 @@ def ee_pos3_rot6_gripper1(state: RobotState) -> NDArray[np.float32]:
 def libero_eef8d(state: RobotState, finger_joints: Sequence[str]) -> NDArray[np.float32]:
     """Return LIBERO's (8,): end effector x, y, z [m, world frame], axis times angle [rad], two finger joints [m].
 
-    The angle is 2 acos(w) in 0..2 pi, as robosuite's `quat2axisangle` has it: q and -q, the same rotation, give other
-    numbers. LIBERO's hand points down with w near zero of either sign, so the quaternion's sign must be the
-    simulator's own.
+    The angle is 2 acos(w) in 0..2 pi, as in robosuite's `quat2axisangle`, so that q and -q, the same rotation, have
+    different values. LIBERO's hand points down, where w is near 0 with either sign; so the sign of the quaternion must
+    be that of the simulator.
     """
     x, y, z, w = state.ee_quaternion
     length = np.sqrt(max(1.0 - w * w, 0.0))
@@ -50,9 +50,9 @@ def libero_eef8d(state: RobotState, finger_joints: Sequence[str]) -> NDArray[np.
 
 
 HAND_LAYOUTS = ("ee_pos3_gripper1", "ee_pos3_rot6_gripper1", "libero_eef8d")
-"""Layouts that say where the hand is, of the same length for every robot."""
+"""Layouts with the pose of the hand, whose length is the same for all robots."""
 LAYOUTS = (*HAND_LAYOUTS, "joint_positions")
-"""Layouts that can be built here."""
+"""All implemented layouts."""
 _USUAL = {("sawyer", 4): "ee_pos3_gripper1", ("franka_panda", 8): "libero_eef8d"}
 """(embodiment, dim) -> layout, for manifests that state the length only. The data sets of MetaWorld
 (lerobot/metaworld_mt50) hold the first four numbers of its observation, those of LIBERO these eight."""

@@ -1,4 +1,4 @@
-"""Lines over axes, as SVG inside a page."""
+"""Line plots with axes, as SVG for a page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Point = tuple[float, float]
 PLOT_STYLE = "svg { max-width: 30rem; margin-right: 1rem; } svg text { font-size: 11px; fill: #444; }\n"
 _COLOURS = ("#1b6ca8", "#2a9d5c", "#d1495b", "#8d6cab", "#c98a1b", "#5f6b73", "#17a2a2", "#7a4b2a")
 JUDGEMENT_COLOURS = {"progress": "#7b858d", "success": "#1d5d8c", "threshold": "#b08900"}
-"""Of the lines of a reward monitor, on every page; the threshold is dashed."""
+"""Colours of the lines of a reward monitor on all pages; the threshold is dashed."""
 _LEFT, _TOP, _SIDE = 40, 12, 260
 """[px] margins and side of a plot."""
 _TICKS = 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-"""Between two ticks, times a power of ten."""
+"""Candidates for the distance of two ticks, times a power of ten."""
 
 
 def ticks(low: float, high: float, most: int = 6) -> list[float]:

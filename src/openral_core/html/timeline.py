@@ -1,4 +1,4 @@
-"""Bars over a time axis, as SVG inside a page."""
+"""Bars over a time axis, as SVG for a page."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _LEFT, _WIDTH, _ROW = 210, 560, 24
 """[px] room for the labels, for the axis, and for one row."""
 _TICKS = 8
 _LABEL = 34
-"""Characters of a label that fit."""
+"""Largest number of characters of a label."""
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One thing that took time."""
+    """A bar for one period of time."""
 
     label: str
     begin_s: float
@@ -29,11 +29,11 @@ class Bar:
     kind: str
     """A key of `COLOURS`."""
     note: str = ""
-    """Stands behind the label and is never cut."""
+    """Text after the label, which is never shortened."""
     title: str = ""
-    """What a pointer over the bar is told."""
+    """Tooltip of the bar."""
     spans: tuple[tuple[float, float], ...] = ()
-    """[s] parts of it that are marked."""
+    """[s] begin and end of marked parts of the bar."""
 
 
 def timeline(bars: Sequence[Bar]) -> str:

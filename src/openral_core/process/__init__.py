@@ -1,1 +1,1 @@
-"""What the processes of nodes have in common, without ROS."""
+"""Common parts of the processes of nodes, without ROS."""

@@ -1,4 +1,4 @@
-"""Running a deployment as a child process that is owned: what is started is ended, whatever happens."""
+"""A deployment as a child process, which is ended in any case."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from openral_core.process.with_parent import end_with_parent
 LAUNCH_LOG = "launch.log"
 """Every line of every node, in the folder of a run."""
 GRACE_S = (15.0, 5.0)
-"""[s] that the launch gets to end after SIGINT, and after SIGTERM."""
+"""[s] time for the launch to end after SIGINT, and after SIGTERM."""
 POLL_S = 0.1
-"""[s] between two looks at the output."""
+"""[s] time between two readings of the output."""
 _TROUBLE = re.compile(
     rf"\[(WARN|ERROR|FATAL)\]|Traceback|^(\[[^\]]+\] )?error:|required: shutting down(?!.*{MISSION_ENDED})"
     rf"|{STARTED_AGAIN}|{GOES_ON_WITHOUT}"
@@ -47,7 +47,7 @@ def ros2_command() -> str:
 
 
 def is_trouble(line: str) -> bool:
-    """Whether a line of the launch's output is worth showing to somebody who did not ask for all of it."""
+    """Return whether a line of the launch's output is shown by default, and not only on request."""
     return bool(_TROUBLE.search(line))
 
 
@@ -92,13 +92,13 @@ class LaunchedDeployment:
         return self._process.poll()
 
     def wait(self, timeout_s: float) -> int | None:
-        """Return the exit code, or None when it still runs after `timeout_s`."""
+        """Return the exit code; None: it still runs after `timeout_s` [s]."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             return self._process.wait(timeout_s)
         return None
 
     def close(self) -> int:
-        """End the launch and everything below it, asking nicely first; return its exit code."""
+        """End the launch and its child processes, by SIGINT first; return its exit code."""
         for number, grace_s in zip((signal.SIGINT, signal.SIGTERM), GRACE_S, strict=True):
             if self._process.poll() is None:
                 self._process.send_signal(number)
@@ -113,7 +113,7 @@ class LaunchedDeployment:
         return code
 
     def _tell_lines(self, log_path: Path, on_line: Callable[[str], None]) -> None:
-        """Follow the log until the launch has ended and everything is told."""
+        """Follow the log until the launch has ended and all lines are passed on."""
         unfinished = ""
         with log_path.open(encoding="utf-8", errors="replace") as log:
             while True:
@@ -130,7 +130,7 @@ class LaunchedDeployment:
 def running(
     file: str, arguments: Mapping[str, str], log_path: Path, on_line: Callable[[str], None]
 ) -> Iterator[LaunchedDeployment]:
-    """A deployment that is over when the block is left, however it is left."""
+    """Run a deployment within a `with` block, at whose exit it is ended in any case."""
     deployment = LaunchedDeployment(file, arguments, log_path, on_line)
     try:
         yield deployment

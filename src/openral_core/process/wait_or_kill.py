@@ -1,4 +1,4 @@
-"""The end of a process that was told to end."""
+"""Waiting for the end of a process that was told to end."""
 
 from __future__ import annotations
 

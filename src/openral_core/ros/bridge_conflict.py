@@ -1,4 +1,4 @@
-"""The bridges that the graph knows: in one namespace one moves the arm, and a second would move it, too."""
+"""Detection of several bridges in one namespace, which would all move the same arm."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ ANOTHER = (
     "another bridge runs on this ROS_DOMAIN_ID in the same namespace; stop it, or set another "
     "ROS_DOMAIN_ID or namespace. One that was killed is seen on DDS for 20 s more"
 )
-"""Why a bridge is refused."""
+"""Reason for which a bridge is refused."""
 
 
 def has_more_bridges(node: Node, namespace: str, most: int) -> bool:
-    """Tell whether a node sees more than `most` bridges in a namespace, once it can know; that there are, at once."""
+    """Return whether a node sees more than `most` bridges in a namespace; False only after the time of discovery."""
     over_zenoh = "zenoh" in rclpy.get_rmw_implementation_identifier()
     known_s = time.monotonic() + (ZENOH_DISCOVERY_S if over_zenoh else DISCOVERY_S)
     while not (more := _count(node, namespace) > most) and time.monotonic() < known_s:

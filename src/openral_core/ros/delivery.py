@@ -10,7 +10,7 @@ from rclpy.duration import Duration
 from rclpy.publisher import Publisher
 
 DELIVERY_S = 0.5
-"""[s] How long the last message of a node may take to every subscriber."""
+"""[s] longest time to wait for the delivery of a node's last message to all subscribers."""
 
 
 def wait_until_delivered(publisher: Publisher[Any]) -> None:

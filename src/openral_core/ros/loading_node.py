@@ -9,21 +9,21 @@ from openral_core.guarded_callbacks import GuardedCallbacks
 
 
 class LoadingNode(GuardedCallbacks, LifecycleNode):
-    """Loads when it is configured, and lets go of everything when it is cleaned up or shut down."""
+    """Loads its resources when it is configured, and frees them when it is cleaned up or shut down."""
 
     what = "the node"
     """The node in words, for its log."""
 
     def load(self) -> None:
-        """Load what the node works with. Raises OpenralError: it cannot run, and why."""
+        """Load the node's resources. Raises OpenralError: the node cannot run."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """End what was begun and let go of what was loaded; called any number of times."""
+        """End all work and free the resources; may be called repeatedly."""
         raise NotImplementedError
 
     def on_configure(self, state: State) -> TransitionCallbackReturn:
-        """Load; what is wrong is logged, a record for each line."""
+        """Load the resources; log an error with a record for each line."""
         try:
             self.load()
         except OpenralError as error:
@@ -32,12 +32,12 @@ class LoadingNode(GuardedCallbacks, LifecycleNode):
         return TransitionCallbackReturn.SUCCESS
 
     def on_cleanup(self, state: State) -> TransitionCallbackReturn:
-        """Let go of what was loaded."""
+        """Free the resources; the node can be configured again."""
         self.close()
         return TransitionCallbackReturn.SUCCESS
 
     def on_shutdown(self, state: State) -> TransitionCallbackReturn:
-        """Let go of what was loaded, for good."""
+        """Free the resources at the end of the node."""
         self.close()
         return TransitionCallbackReturn.SUCCESS
 

@@ -1,4 +1,4 @@
-"""Quality of service by topic: a publisher and its subscribers take the same profile from here."""
+"""Quality of service by topic, for publishers and subscribers alike."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MAX_SKILLS = 64
 
 
 def latched(depth: int) -> QoSProfile:
-    """Return a reliable profile whose newest `depth` messages are sent to late subscribers, too."""
+    """Return a reliable profile whose newest `depth` messages are also sent to late subscribers."""
     return QoSProfile(
         depth=depth,
         reliability=QoSReliabilityPolicy.RELIABLE,

@@ -1,4 +1,4 @@
-"""The `main` of a node: from `rclpy.init` to the exit code of its process."""
+"""The main function of nodes, from `rclpy.init` to the exit code of the process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calling a service and waiting for its answer."""
+"""A blocking call of a service."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class ServiceNotFound(Exception):
 
 
 class ServiceTimeout(Exception):
-    """The service did not answer in time."""
+    """The service did not respond in time."""
 
 
 def call_service(

@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class SessionTrust:
-    """The certificates that a session took when it opened; one that is renewed since does not count for it."""
+    """The certificates with which a session was opened; later renewals do not apply to it."""
 
     certificates: tuple[Any, ...] = ()
     """`ros2_embedded.certificate_dates.Certificate`s."""
@@ -21,7 +21,7 @@ class SessionTrust:
 
     @staticmethod
     def of_process() -> SessionTrust:
-        """Return that of a session which opens now."""
+        """Return the certificates of a session that is opened now."""
         try:
             from ros2_embedded.certificate_dates import certificates_of, links_end
             from ros2_embedded.session_config import make_config
@@ -31,18 +31,18 @@ class SessionTrust:
         return SessionTrust(tuple(certificates_of(config)), links_end(config))
 
     def warning(self) -> str:
-        """Return what is to be said of an end within thirty days; empty: nothing."""
+        """Return a warning about a certificate that expires within 30 days; empty: there is none."""
         now_s = time.time()
         said = dict.fromkeys(certificate.warning(now_s) for certificate in self.certificates)
         return "; ".join(words for words in said if words)
 
     def urgency(self) -> int:
-        """Return a number that grows each time an end has come near enough for a further line of the log."""
+        """Return a number that grows each time an expiry is near enough for a further log entry."""
         return max((each.urgency(time.time()) for each in self.certificates), default=0)
 
     @property
     def over(self) -> bool:
-        """Whether a certificate has ended, and all links of this process with it."""
+        """Whether a certificate has expired, and all links of this process with it."""
         return self.links_end and any(certificate.fault(time.time()) for certificate in self.certificates)
 
 

@@ -1,4 +1,4 @@
-"""An episode that is to be replayed, and how far the replay came from the recording."""
+"""An episode for replay, and the deviation of the replay from the recording."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from openral_data.recorded_scene import recorded_scene
 
 @dataclass(frozen=True)
 class ReplayEpisode:
-    """What a bridge is told, and what came of it in the recording: T frames, K control steps each."""
+    """Executed actions and resulting states of a recorded episode of T frames with K control steps each."""
 
     number: int
     sentence: str
@@ -25,23 +25,23 @@ class ReplayEpisode:
     outcome: str
     control_hz: float
     actions: NDArray[np.float32]
-    """(T, K, A) as executed."""
+    """(T, K, A) executed actions."""
     states: NDArray[np.float32]
-    """(T, 8) hand and fingers before the steps, see `recorded_columns.STATE_NAMES`."""
+    """(T, 8) states before the steps of each frame, see `recorded_columns.STATE_NAMES`."""
 
 
 @dataclass(frozen=True)
 class Deviation:
-    """How far the hand was from where it was in the recording."""
+    """Deviation of the hand from the recording."""
 
     distance_m: NDArray[np.float64]
     """(T,) [m] at each frame."""
     turn_rad: NDArray[np.float64]
     """(T,) [rad] angle between the hand's orientations."""
     opening_m: NDArray[np.float64]
-    """(T,) [m] difference of the fingers' opening, without sign."""
+    """(T,) [m] absolute difference of the fingers' opening."""
     outcome: str
-    """What the simulator says of the replay: success, failure or unknown."""
+    """Outcome of the replay according to the simulator: success, failure or unknown."""
 
     def lines(self, episode: ReplayEpisode) -> list[str]:
         """Return the report."""
@@ -100,7 +100,7 @@ def load_episode(dataset: Path, number: int, scene: str = "") -> ReplayEpisode:
 
 
 def deviation(episode: ReplayEpisode, states: NDArray[np.float64], outcome: str) -> Deviation:
-    """Compare what came of a replay, states (T, 8), with the recording."""
+    """Return the deviation of the states (T, 8) of a replay from the recording."""
     recorded = episode.states.astype(np.float64)
     alike = np.abs(np.sum(recorded[:, 3:7] * states[:, 3:7], axis=1)).clip(0.0, 1.0)
     return Deviation(

@@ -1,1 +1,1 @@
-"""What is done with whole LeRobot v3 datasets: appended to, checked, listed, merged, split, repaired."""
+"""Operations on whole LeRobot v3 datasets: append, check, list, merge and split."""

@@ -1,8 +1,8 @@
-"""Appends recorded episodes to a LeRobot v3 dataset, one at a time, so that a kill at any moment costs none before it.
+"""Appending of recorded episodes to a LeRobot v3 dataset, such that a kill at any moment loses no earlier episode.
 
-Each episode has files of its own in `data/`, `videos/` and `meta/episodes/`; it is there once its file in
-`meta/episodes/` is. What is said of the whole dataset (`tasks.parquet`, `stats.json`, `info.json`) is made from
-these files, and made again when the dataset is opened.
+Each episode has its own files in `data/`, `videos/` and `meta/episodes/`, and exists once its file in `meta/episodes/`
+does. The files about the whole dataset (`tasks.parquet`, `stats.json`, `info.json`) are derived from these files, again
+each time the dataset is opened.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from openral_data.lerobot_meta import read_info, read_rows, read_sentences, task
 from openral_data.recorded_columns import RecordedColumns, whole
 
 CHUNK = 1000
-"""Files in one folder (`chunks_size`)."""
+"""Largest number of files in one folder (`chunks_size`)."""
 _TEXTS = (
     *(
         "recording_id",
@@ -52,21 +52,21 @@ class NewEpisode:
     rows: pa.Table
     """T rows with the columns of `RecordedColumns.journal_schema`."""
     videos: Mapping[str, Sequence[tuple[Path, int]]]
-    """Path and frames of each part, by feature key; T frames together."""
+    """Path and number of frames of each part, by feature key; T frames in total."""
     sentence: str
-    """What was asked for."""
+    """The instruction."""
     about: Mapping[str, Any]
-    """Values of the texts and numbers that `meta/episodes` holds beside LeRobot's; absent: empty, or -1."""
+    """Values of openral's own columns of `meta/episodes`; absent ones become empty or -1."""
 
 
 class DatasetAppender:
-    """A dataset that grows. One process at a time may hold it."""
+    """A dataset to which episodes are appended. Only one process at a time may use it."""
 
     def __init__(self, root: Path, columns: RecordedColumns) -> None:
-        """Open it, or begin it.
+        """Open the dataset or create it.
 
         Raises:
-            DatasetError: there is a dataset with other columns, or it is damaged.
+            DatasetError: it has other columns, or is damaged.
         """
         self.root, self.columns = root, columns
         self._rows: list[dict[str, Any]] = []
@@ -89,7 +89,7 @@ class DatasetAppender:
         return len(self._rows)
 
     def number_of(self, recording_id: str) -> int | None:
-        """Return the number of an episode that was appended already; None: it was not."""
+        """Return the number of the episode with this `recording_id`; None: there is none."""
         numbers = (n for n, row in enumerate(self._rows) if row.get("recording_id") == recording_id)
         return next(numbers, None)
 
@@ -98,7 +98,7 @@ class DatasetAppender:
 
         Raises:
             DatasetError: its videos cannot be read.
-            OSError: something cannot be written; nothing of the episode counts.
+            OSError: something cannot be written; the episode is then not part of the dataset.
         """
         number, count = len(self._rows), len(episode.rows)
         chunk, file = divmod(number, CHUNK)
@@ -144,7 +144,7 @@ class DatasetAppender:
         return number
 
     def mark(self, number: int, **about: str) -> None:
-        """Change texts of an episode, such as its outcome. Raises OSError."""
+        """Change text columns of an episode in `meta/episodes`, such as its outcome. Raises OSError."""
         row = self._rows[number]
         row |= about
         chunk, file = divmod(number, CHUNK)
@@ -152,7 +152,7 @@ class DatasetAppender:
         _write_table(meta, pa.Table.from_pylist([row], schema=self._episode_schema()))
 
     def row(self, number: int) -> Mapping[str, Any]:
-        """Return what `meta/episodes` says of an episode."""
+        """Return the row of an episode in `meta/episodes`."""
         return self._rows[number]
 
     def _check_columns(self, info: dict[str, Any]) -> None:
@@ -216,7 +216,7 @@ class DatasetAppender:
         _write_table(self.root / "meta" / "tasks.parquet", tasks_table(self._sentences))
 
     def _write_summary(self) -> None:
-        """Write what is said of the whole dataset."""
+        """Write the files about the whole dataset."""
         meta = self.root / "meta"
         statistics = {}
         for name in (*(camera.key for camera in self.columns.cameras), *self._measured()):

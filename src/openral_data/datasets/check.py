@@ -1,4 +1,4 @@
-"""Checks a LeRobot v3 dataset frame by frame, whoever wrote it: one line for each fault."""
+"""Check of any LeRobot v3 dataset frame by frame, with one line for each fault."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from openral_data.lerobot_meta import file_by_pattern, read_rows, read_sentences
 from openral_data.lerobot_v3 import Dataset, open_dataset
 
 TOLERANCE_S = 1e-3
-"""[s] by which a timestamp may differ from its frame's; float32 and foreign clocks."""
+"""[s] largest error of a frame's timestamp, which allows for float32 and for other clocks."""
 _INDEX = ("timestamp", "frame_index", "episode_index", "index", "task_index")
 _DATA_PATH = "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
 _KINDS = {
@@ -40,8 +40,8 @@ def dataset_faults(
 
     Args:
         root: folder with `meta/`, `data/` and `videos/`.
-        videos: look at every picture; without it only at the files' headers.
-        episodes: whose numbers and pictures are looked at, and not at what info.json counts; None: all.
+        videos: whether every image is decoded; else only the headers of files are checked.
+        episodes: numbers of the episodes to check, without the totals of info.json; None: all, with the totals.
     """
     try:
         dataset = open_dataset(root)
@@ -137,7 +137,7 @@ def _total_faults(dataset: Dataset, rows: int, sentences: dict[int, str]) -> Ite
 
 
 def _path_faults(dataset: Dataset) -> Iterator[str]:
-    """Look for the data files where LeRobot's own reader does."""
+    """Yield faults for data files that are not where LeRobot's reader expects them."""
     pattern, names = dataset.info.get("data_path"), ("data/chunk_index", "data/file_index")
     missing = [name for name in names if name not in dataset.episodes]
     if missing:
@@ -172,7 +172,7 @@ def _span_faults(spans: list[tuple[int, int, int]], rows: int) -> Iterator[str]:
 def _index_faults(
     dataset: Dataset, table: pa.Table, spans: list[tuple[int, int, int]], sentences: dict[int, str]
 ) -> Iterator[str]:
-    """Compare what each row says of its place with where it is."""
+    """Yield faults for rows whose indices do not match their position."""
     fps = float(dataset.info["fps"])
     found = {name: _array(table[name]) for name in _INDEX if name in table.column_names}
     for number, first, last in spans:
@@ -196,7 +196,7 @@ def _index_faults(
 def _value_faults(
     name: str, feature: dict[str, Any], column: Any, spans: list[tuple[int, int, int]]
 ) -> Iterator[str]:
-    """Compare a column's type and length with what is said of it, and look for numbers that are none."""
+    """Yield faults for a column whose type or length differs from its feature, or with invalid numbers."""
     kind = column.type
     while pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
         kind = kind.value_type
@@ -220,12 +220,12 @@ def _value_faults(
 
 
 def _all_well(column: Any, size: int, *, unknown: bool) -> bool:
-    """Whether all cells have `size` finite numbers; False, too, where it takes a look at each to know.
+    """Return whether all cells have `size` finite numbers; False also means that each cell must be checked.
 
     Args:
-        column: of a table, in one piece.
-        size: numbers of a cell.
-        unknown: nan is as good as a finite number.
+        column: of a table, as one array.
+        size: number of values in a cell.
+        unknown: whether nan is allowed.
     """
     if column.null_count:
         return False
@@ -242,7 +242,7 @@ def _all_well(column: Any, size: int, *, unknown: bool) -> bool:
 
 
 def _value_fault(value: Any, size: int, *, unknown: bool) -> str:
-    """Return what is wrong with one cell, or nothing; see `_all_well`."""
+    """Return the fault of one cell; empty: none. See `_all_well` for the arguments."""
     if value is None:
         return "is missing"
     if isinstance(value, str):

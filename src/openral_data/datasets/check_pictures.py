@@ -1,4 +1,4 @@
-"""Checks the pictures of a LeRobot v3 dataset: videos that begin and end where they are said to, images that decode."""
+"""Check of the images of a LeRobot v3 dataset: the ranges of videos, and whether images can be decoded."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def picture_faults(
     """Yield the faults of all cameras.
 
     Args:
-        dataset: which is open.
+        dataset: the dataset.
         spans: number, first row and last row + 1 of each episode.
-        decode: look at every picture, not at the headers only.
-        episodes: whose videos are looked at; None: all.
+        decode: whether every image is decoded; else only headers are checked.
+        episodes: numbers of the episodes whose videos are checked; None: all.
     """
     for camera in dataset.cameras:
         feature = dataset.info["features"][camera]
@@ -71,7 +71,7 @@ def _video_faults(
 def _clip_faults(
     number: int, frames: int, clip: Clip, fps: float, camera: str, decode: bool
 ) -> Iterator[str]:
-    """Look at one episode's part of a video."""
+    """Yield the faults of one episode's part of a video."""
     end_s = clip.start_s + frames / fps
     duration_s = video_header(clip.path).duration_s
     if duration_s and end_s > duration_s + 1.0 / fps:

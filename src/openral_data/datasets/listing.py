@@ -16,16 +16,16 @@ from openral_data.lerobot_v3 import Dataset, open_dataset
 from openral_data.recording_folder import DATASET, RUN_RECORDING, RecordingFolder
 
 DEPTH = 6
-"""Folders below the one that is looked through."""
+"""Largest depth of folders that are searched."""
 
 
 def is_dataset(folder: Path) -> bool:
-    """Whether a folder is a LeRobot dataset, a recording that has one, or a run that was recorded."""
+    """Return whether a folder is a LeRobot dataset, a recording that has one, or a run that was recorded."""
     return any((path / "meta" / "info.json").is_file() for path in _places(folder))
 
 
 def refuse_dataset(folder: Path, option: str) -> None:
-    """Keep a dataset from a command that writes something else into the folder that an option names.
+    """Raise an error if the folder of a command's option, into which it writes something else, holds a dataset.
 
     Raises:
         OutputError: the folder is a dataset, a recording, or a run that was recorded.
@@ -37,8 +37,11 @@ def refuse_dataset(folder: Path, option: str) -> None:
 
 
 def dataset_folder(folder: Path) -> Path:
-    """Return the dataset of a run's or a recording's folder, or the folder itself. Raises NotFoundError: there is
-    none."""
+    """Return the dataset of a run's or a recording's folder, or the folder itself.
+
+    Raises:
+        NotFoundError: there is none.
+    """
     for path in _places(folder):
         if (path / "meta" / "info.json").is_file():
             return path
@@ -60,7 +63,7 @@ def datasets_below(folder: Path) -> Iterator[Path]:
 
 
 def list_table(folder: Path) -> Group:
-    """Return a table with one line for each dataset below a folder, and below it why some cannot be read.
+    """Return a table with one line for each dataset in or below a folder, and then the reasons why some are unreadable.
 
     Raises:
         NotFoundError: there is none.
@@ -118,7 +121,7 @@ def episode_table(dataset: Dataset) -> RowListing:
 
 
 def _cell(value: object) -> Text:
-    """Return what a file says as a cell: brackets in it are no markup, and control characters are written out."""
+    """Return a value from a file as a cell, without interpretation of markup and with control characters escaped."""
     return Text(printable(str(value)))
 
 

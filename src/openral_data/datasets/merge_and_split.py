@@ -1,6 +1,6 @@
-"""Makes one dataset of chosen episodes of others: merging and splitting of LeRobot v3 datasets, whoever wrote them.
+"""Merging and splitting of LeRobot v3 datasets of any origin: a new dataset of selected episodes of others.
 
-Videos are copied as files, with the other episodes that lie in them; rows are written anew with other numbers.
+Videos are copied as whole files, including other episodes in them; rows are rewritten with new numbers.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from openral_data.lerobot_v3 import Dataset
 from openral_data.video_reader import clips
 
 CHUNK = 1000
-"""Files in one folder."""
+"""Largest number of files in one folder."""
 MAX_DIGITS = 18
-"""Of the number of an episode."""
+"""Largest number of digits of an episode's number."""
 
 
 @dataclass(frozen=True)
 class EpisodeSelection:
-    """Episodes of one dataset."""
+    """Selected episodes of one dataset."""
 
     dataset: Dataset
     episodes: tuple[int, ...]
@@ -54,7 +54,7 @@ class EpisodeSelection:
 
 
 def parse_episodes(words: str) -> Iterator[int]:
-    """Return the numbers of a list such as `0,3-5`, one by one. Raises UsageError: it is none."""
+    """Yield the numbers of a list such as `0,3-5`. Raises UsageError: it is not such a list."""
     ranges: list[range] = []
     for word in words.split(","):
         first, dash, last = word.strip().partition("-")
@@ -71,11 +71,11 @@ def _is_number(word: str) -> bool:
 
 
 def write_selection(out: Path, selections: Sequence[EpisodeSelection]) -> int:
-    """Write a dataset of chosen episodes, one selection after the other, and return their number.
+    """Write a dataset of selected episodes, one selection after the other; return their number.
 
     Raises:
-        DatasetError: the datasets have different columns or rates, or chosen episodes have faults or are the same.
-        OutputError: the folder holds something, or cannot be written.
+        DatasetError: the datasets have different columns or rates, or selected episodes have faults or are the same.
+        OutputError: the folder is not empty, or cannot be written.
     """
     check_new_folder(out, "--out")
     for selection in selections[1:]:
@@ -100,9 +100,9 @@ def write_selection(out: Path, selections: Sequence[EpisodeSelection]) -> int:
 
 
 def _require_distinct(selections: Sequence[EpisodeSelection]) -> None:
-    """Raise DatasetError if an episode was chosen twice: it would count twice in all that is learnt or measured.
+    """Raise DatasetError if an episode is selected twice, since it would have a double weight in training and tests.
 
-    A recorded episode is known by its `recording_id`, whichever dataset it was copied to; others by their place.
+    Recorded episodes are identified by `recording_id`, also in copies of their dataset; others by dataset and number.
     """
     known: dict[object, tuple[Path, int]] = {}
     for selection in selections:
@@ -118,7 +118,7 @@ def _require_distinct(selections: Sequence[EpisodeSelection]) -> None:
 
 
 def _require_sound(selection: EpisodeSelection) -> None:
-    """Raise DatasetError if something is wrong with the chosen episodes, as far as headers of videos tell."""
+    """Raise DatasetError if the selected episodes have faults; of videos only the headers are checked."""
     root = selection.dataset.root
     for fault in dataset_faults(root, videos=False, episodes=frozenset(selection.episodes)):
         raise DatasetError(
@@ -149,7 +149,7 @@ def _check_alike(first: Dataset, other: Dataset) -> None:
 
 @dataclass
 class _SelectionWriter:
-    """A dataset that is being put together."""
+    """Writes a dataset of selected episodes."""
 
     out: Path
     first: Dataset

@@ -1,4 +1,4 @@
-"""Videos of episodes without a second encoding: joined, cut, counted, looked at."""
+"""Operations on videos of episodes without re-encoding: join, cut, count frames, read key frames."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from openral_data.recorded_columns import rate
 
 
 def readable_frames(path: Path) -> int:
-    """Return how many frames a video holds that can be decoded from its beginning on, cut off or not."""
+    """Return the number of frames that can be decoded from the beginning of a video, which may be truncated."""
     count = 0
     try:
         with av.open(str(path)) as container:
@@ -29,12 +29,12 @@ def readable_frames(path: Path) -> int:
 
 
 def join_videos(target: Path, parts: Sequence[tuple[Path, int]], fps: float) -> None:
-    """Copy the first frames of videos, one after the other, into one file that readers can seek in.
+    """Copy the first frames of videos, one after the other, into one seekable file.
 
     Args:
-        target: the file that is made, whole or not at all.
-        parts: path and number of frames of each; all are of one camera and one encoder.
-        fps: [Hz]
+        target: the new file, which is written atomically.
+        parts: path and number of frames of each; all are of the same camera and encoder.
+        fps: [Hz] rate of frames.
 
     Raises:
         DatasetError: a part cannot be read, or has fewer frames.
@@ -82,7 +82,7 @@ def _copy(source: Any, frames: int, done: int, tick: Fraction, stream: Any, cont
 
 
 def key_frames(path: Path) -> Iterator[NDArray[np.uint8]]:
-    """Yield the frames (H, W, 3) uint8 RGB of a video that are whole by themselves. Raises DatasetError."""
+    """Yield the key frames (H, W, 3) uint8 RGB of a video. Raises DatasetError: it cannot be read."""
     try:
         with av.open(str(path)) as container:
             container.streams.video[0].codec_context.skip_frame = "NONKEY"

@@ -1,1 +1,1 @@
-"""The node `recorder`, and what speaks to it or to a bridge for `openral data`."""
+"""The node `recorder`, and the clients of the recorder and of a bridge for `openral data`."""

@@ -1,4 +1,4 @@
-"""Makes a LeRobot v3 dataset of bags, by the same reading of messages as a recorder's."""
+"""Conversion of bags to a LeRobot v3 dataset, by the same processing of messages as in the recorder."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from openral_data.ros.intake import MessageIntake
 from openral_data.ros.topics import recorded_topics
 
 FLUSH_EVERY = 2000
-"""Messages between two looks at time and disk."""
+"""Number of messages from one call of `EpisodeRecorder.tick` to the next."""
 
 
 def convert_bags(
     bags: Sequence[Path], scene: str, out: Path, *, whole: bool, say: Callable[[str, bool], None]
 ) -> int:
-    """Append the episodes of bags to a recording, those left out that it has already; return how many it has then.
+    """Append the episodes of bags to a recording, except those that it has already; return its number of episodes.
 
-    An episode in which a bag ends that is cut off or damaged is kept as `truncated`.
+    An episode during which a truncated or damaged bag ends is kept as `truncated`.
 
     Args:
         bags: rosbag2 folders or MCAP files.
         scene: name or path of the scene that they were recorded in.
         out: folder of the recording, which may hold one.
-        whole: each bag is one episode; else goals of policies and operators begin and end episodes.
-        say: is told a line, and whether it is about something that went wrong.
+        whole: whether each bag is one episode; else goals of policies and teleoperation begin and end episodes.
+        say: called with a line of text, and whether it reports a problem.
 
     Raises:
         DatasetError: a bag cannot be read, is damaged, or lacks what a frame needs.

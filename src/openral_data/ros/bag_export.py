@@ -1,4 +1,4 @@
-"""Makes bags of recorded episodes, with the topics of a deployment that `bag_conversion` reads."""
+"""Export of recorded episodes to bags, with the topics of a deployment that `bag_conversion` reads."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from openral_data.recording_folder import RecordingFolder
 from openral_data.ros.intake import JPEG_QUALITY
 
 NODE = "/openral/recording"
-"""Who is said to have run the goal of an episode."""
+"""Name of the node that announces the goal of an episode."""
 
 _Rows = Mapping[str, NDArray[Any]]
 

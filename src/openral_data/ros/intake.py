@@ -21,11 +21,11 @@ from openral_data.recording.recorder import EpisodeRecorder
 from openral_data.ros.topics import COMPRESSED, RecordedTopic
 
 JPEG_QUALITY = 90
-"""Of the pictures in bags, 0 to 100."""
+"""JPEG quality of the images in bags, 0 to 100."""
 
 
 class MessageIntake:
-    """Hands what messages say to a recorder, and the messages to its bag. Used from one thread."""
+    """Passes the content of messages to a recorder, and the messages to its bag. Not thread-safe."""
 
     def __init__(self, recorder: EpisodeRecorder) -> None:
         """Read for a recorder."""

@@ -1,7 +1,7 @@
-"""The node `recorder`: records a deployment, and moves nothing.
+"""The node `recorder`, which records a deployment.
 
-The executor's threads only take messages in; a thread of its own reads them, puts frames together and writes, and a
-process of its own encodes the videos. Whoever commands the arm waits for none of them.
+The executor's threads only receive messages; a separate thread decodes them, assembles frames and writes, and a
+separate process encodes the videos. The nodes that command the arm wait for none of these.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from openral_data.ros.intake import MessageIntake
 from openral_data.ros.topics import RecordedTopic, recorded_topics
 
 WAITING_IMAGES = 90
-"""Pictures that may wait to be written; later ones are dropped, and counted."""
+"""Largest number of images that wait to be written; further ones are dropped and counted."""
 POLL_S, STATUS_S = 0.1, 1.0
 """[s] between two looks of the writing thread at time and disk; between two statuses."""
 PAUSE_S = 1.0
@@ -54,7 +54,7 @@ PAUSE_S = 1.0
 ORDER_S = 30.0
 """[s] that a service waits for the writing thread."""
 NICENESS = 5
-"""Of this process and of the encoder, which it starts: whoever moves the arm comes first."""
+"""Niceness of this process and of the encoder, which gives priority to the nodes that move the arm."""
 Order = Callable[[], tuple[bool, str]]
 Take = Callable[[RecordedTopic, bytes, int], None]
 

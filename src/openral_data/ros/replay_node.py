@@ -54,7 +54,7 @@ class ReplayNode(GuardedCallbacks, Node):
         self._poses: dict[int, list[float]] = {}
         self._answered = -1
         self.states: list[list[float]] = []
-        """What came of it: hand and fingers at each observation."""
+        """State (8,) of hand and fingers at each observation."""
         self.rejection = ""
         self.over = False
         self._infos = self.create_publisher(SkillInfo, "skills", LATCHED)
@@ -96,7 +96,7 @@ class ReplayNode(GuardedCallbacks, Node):
             self.rejection = message.last_rejection
 
     def _on_image(self, message: Any) -> None:
-        """An observation: the world waits for the answer. It comes again while nobody answers."""
+        """Respond to an observation, which is published repeatedly until it is answered."""
         step = self._step(message)
         pose = self._poses.get(step)
         if self.over or pose is None or step == self._answered:

@@ -1,4 +1,4 @@
-"""Which topics of a deployment are recorded, with their types and how they are subscribed to."""
+"""The recorded topics of a deployment, with their types and QoS profiles."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from openral_data.recorded_columns import RecordedColumns
 
 COMPRESSED = "sensor_msgs/msg/CompressedImage"
 BEST_EFFORT = best_effort(30)
-"""A second of pictures may wait while the process does not get the processor."""
+"""QoS profile of images, with a queue for about one second in which the process is not scheduled."""
 
 
 @dataclass(frozen=True)
 class RecordedTopic:
-    """One topic."""
+    """A recorded topic."""
 
     name: str
-    """On which it is written down: that of the default namespace, whichever robot it comes from."""
+    """Name in the recording, which is that of the default namespace for every robot."""
     message_type: Any
     qos: Any
     latched: bool = False
-    """Its newest message stands at the beginning of each bag."""
+    """Whether its newest message is written at the beginning of each bag."""
     camera: str = ""
-    """Feature key of the camera whose pictures these are; empty: it is something else."""
+    """Feature key of the camera, for topics of images; empty: another topic."""
 
     @property
     def heard_on(self) -> str:

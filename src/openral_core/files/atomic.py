@@ -1,6 +1,6 @@
-"""Files that are replaced whole or not at all: written beside their place, then moved there in one step.
+"""Atomic replacement of files, which are written to a temporary file in the same folder and then renamed.
 
-Standard library only.
+It uses the standard library only.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def replaced_file(path: Path, *, private: bool = False, durable: bool = False) -
 def write_atomically(
     path: Path, content: str | bytes | memoryview, *, private: bool = False, durable: bool = False
 ) -> None:
-    """Write a file whole or not at all; see `replaced_file`.
+    """Write a file atomically; see `replaced_file`.
 
     Args:
         path: the file to make or to replace; its folder exists.
@@ -71,7 +71,7 @@ def write_atomically(
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush the names in a folder to the disk: files that were made, renamed or deleted there. Raises OSError."""
+    """Flush a folder's entries (created, renamed or deleted files) to the disk. Raises OSError."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

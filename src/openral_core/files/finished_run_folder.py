@@ -1,7 +1,7 @@
-"""A finished run as its folder tells it: attempts with their curves and last pictures, and what it was run with.
+"""Reading of the folder of a finished run: attempts with their curves and last images, and the run's settings.
 
-`run.json` is written when a run begins, pictures when an attempt ends, the mission's files by the reasoner. All of them
-may be missing: a run that broke off is a run.
+`run.json` is written at the begin of a run, images at the end of an attempt, and the mission's files by the reasoner.
+Each of them may be missing, as in a run that was interrupted.
 """
 
 from __future__ import annotations

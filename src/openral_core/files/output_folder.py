@@ -1,6 +1,6 @@
-"""Where commands write: a folder or file is tried before the work begins, and what fails later is one line.
+"""Checks of output folders and files before the work of a command, and one-line messages for later faults.
 
-Standard library only.
+It uses the standard library only.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from openral_core.errors import OutputError
 
 PROBE_BYTES = 64 * 1024
-"""What is written and thrown away to see that there is room at all."""
+"""Number of bytes that are written and deleted to check for free space."""
 _FIXES = {
     errno.ENOSPC: "free some space there, or name another place",
     errno.EDQUOT: "free some space there, or name another place",
@@ -30,11 +30,11 @@ _FIXES = {
     errno.ELOOP: "name another place",
     errno.EIO: "the disk is faulty; name a place on another one",
 }
-"""What to do about faults that come from the disk, not from a mistake in the code."""
+"""Fix for each error number that comes from the disk and not from a bug."""
 
 
 def check_folder(path: Path, what: str) -> Path:
-    """See that a folder can be made and written to, and return it; nothing is left of the trial.
+    """Check that a folder can be created and written, without leaving a trace, and return it.
 
     Args:
         path: the folder; may exist.
@@ -63,7 +63,7 @@ def check_folder(path: Path, what: str) -> Path:
 
 
 def check_new_folder(path: Path, what: str) -> Path:
-    """See that a folder can be made and written to and that nothing is in it yet, and return it.
+    """Check that a folder can be created and written and is empty, and return it.
 
     Args:
         path: the folder; may exist.

@@ -1,6 +1,6 @@
-"""In which settings a run or a collection that is there differs from the one that is to go on with it.
+"""Comparison of the settings of an existing run or collection with those of the one that is to continue it.
 
-Standard library only.
+It uses the standard library only.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The ROS graph as far as it can be known without ROS."""
+"""Names in the ROS graph, without a dependency on ROS."""

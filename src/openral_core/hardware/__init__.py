@@ -1,1 +1,1 @@
-"""What a scene says of real cameras, and of the controllers of an arm that ros2_control moves."""
+"""Schemas of a scene's real cameras and of arms under ros2_control, and reading of URDFs."""

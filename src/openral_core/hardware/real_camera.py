@@ -1,4 +1,4 @@
-"""What a scene says about a real camera: where its pictures come from, how they become the scene's, where it stands."""
+"""Schema of a real camera in a scene: source of its images, conversion to the scene's size, and pose."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Fit = Literal["crop", "pad", "stretch"]
 OWN_TOPICS = "/openral/cameras/"
 """Where pictures go; a camera whose driver publishes there itself needs no entry in a scene."""
 UNIT = 1e-3
-"""By how much the length of a quaternion may differ from 1."""
+"""Largest deviation of the norm of a quaternion from 1."""
 
 
 class CameraMount(Schema):
-    """Where a camera stands: its optical frame (x right, y down, z forward; REP 103) in another frame."""
+    """Pose of a camera's optical frame (x right, y down, z forward; REP 103) in another frame."""
 
     frame: Word
     """Of the robot's links, or `world`."""
@@ -36,7 +36,7 @@ class CameraMount(Schema):
 
 
 class CaptureMode(Schema):
-    """What a device is asked for; it may give something else, which `openral robot check` shows."""
+    """Mode that is requested of a device; the actual one may differ, which `openral robot check` shows."""
 
     width: Count
     """[px]"""
@@ -47,7 +47,7 @@ class CaptureMode(Schema):
 
 
 class Pinhole(Schema):
-    """A lens, for the pictures as the device gives them."""
+    """Intrinsic parameters for the images of a device, before any conversion."""
 
     fx: Positive
     """[px]"""
@@ -69,18 +69,18 @@ class RealCamera(Schema):
     device: Annotated[str, StringConstraints(min_length=1, max_length=500)] | None = None
     """Number or path of a video device (`/dev/video0`), or a stream's URL."""
     capture: CaptureMode | None = None
-    """What the device is asked for; absent: its own default."""
+    """Mode that is requested of the device; absent: its default."""
     lens: Pinhole | None = None
-    """Of the device; absent: nobody knows, and no camera_info is published."""
+    """Intrinsic parameters of the device; absent: unknown, so that no camera_info is published."""
     fit: Fit = "crop"
     """How pictures of another shape become the scene's: the middle of them, all of them between black bars, or all of
     them distorted. What the policy was trained on decides."""
     mount: CameraMount | None = None
-    """Where it stands; absent: nobody says so, and nothing can be located by it."""
+    """Pose of the camera; absent: unknown, so that it cannot be used to locate objects."""
 
     @property
     def camera_info(self) -> str:
-        """Topic of the camera_info; empty: a device has none."""
+        """Topic of the camera_info; empty for a device, which has none."""
         if self.topic is None:
             return ""
         return (

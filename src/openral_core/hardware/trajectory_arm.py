@@ -1,4 +1,4 @@
-"""What a scene says about an arm that ros2_control moves: its controller, its states, its gripper."""
+"""Schema of an arm under ros2_control in a scene: controller, joint states and gripper."""
 
 from __future__ import annotations
 
@@ -35,13 +35,14 @@ class TrajectoryArm(Schema):
     manager: Topic = "/controller_manager"
     """The controller manager."""
     states: Topic = "/joint_states"
-    """What the joint_state_broadcaster publishes at the controller manager's rate, not a slower copy of it."""
+    """Topic of the joint_state_broadcaster, at the controller manager's rate and not a slower copy."""
     states_timeout_s: Positive = 0.25
-    """[s] without joint states from which on they count as lost, and the arm as one that cannot be led."""
+    """[s] time without joint states after which they count as lost, and the arm cannot be moved."""
     ahead_s: Positive = 0.5
-    """[s] of its way that the controller is told ahead at most: for so long the arm goes on when this computer dies."""
+    """[s] longest trajectory ahead that is sent to the controller: for so long the arm moves on if this computer fails.
+    """
     external_torques: Topic | None = None
-    """Of sensor_msgs/JointState, whose efforts [Nm] are what touches the arm; absent: nothing feels contact."""
+    """Topic of sensor_msgs/JointState with external torques [Nm] as efforts; absent: contacts are not detected."""
     gripper: GripperAction | None = None
     """Absent: there is none."""
     hardware: Word | None = None

@@ -1,4 +1,4 @@
-"""Reading a URDF, of a file or of what an arm sends: text that is trusted no further than it has to be."""
+"""Reading of a URDF from a file or from an arm, as untrusted text."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What the processes of a deployment tell its operator: the words, for who says them, and how who follows the
-deployment's output knows them again."""
+"""Announcements of a deployment's processes to its operator: their texts, and their recognition in the output."""
 
 from __future__ import annotations
 
@@ -8,15 +7,15 @@ import re
 STARTED_AGAIN = "it is started again"
 GOES_ON_WITHOUT = "the deployment goes on without it"
 MISSION_ENDED = "the mission has ended"
-"""Reason of a launch's end that is no trouble."""
+"""Reason of the end of a launch that is not an error."""
 RECORDING_STOPPED = "recording stopped: "
-"""Begin of what a recorder says when nothing can be recorded any more."""
+"""Prefix of a recorder's message when it stops recording because of a fault."""
 _ARM = "{driver} arm at {address}, {rate_hz:g} Hz, {how}"
 _CONSOLE = "openral console: {url}"
 
 
 def arm_line(driver: str, address: str, rate_hz: float, how: str) -> str:
-    """Return the line by which a bridge says that its arm is connected, and how it is moved."""
+    """Return the line with which a bridge announces that its arm is connected, and how it is moved."""
     return _ARM.format(driver=driver, address=address, rate_hz=rate_hz, how=how)
 
 
@@ -26,7 +25,7 @@ def console_line(url: str) -> str:
 
 
 def is_announcement(line: str) -> bool:
-    """Whether a line of a deployment's output holds one of these lines."""
+    """Return whether a line of a deployment's output contains one of these announcements."""
     return bool(_ANNOUNCED.search(line))
 
 

@@ -1,7 +1,7 @@
-"""How a node's process ends at SIGINT and SIGTERM: its executor stops, and the graph stays until all is said.
+"""Orderly end of a node's process at SIGINT and SIGTERM: the executor stops, while the context stays valid.
 
-The handlers of rclpy shut the context down at once, in a thread of their own: what a node still publishes is lost, and
-`rclpy.shutdown` may fail because it was called already. A node's process therefore leaves them out, on every runtime:
+The handlers of rclpy shut the context down at once, in a separate thread, so that a node's last messages are lost and
+`rclpy.shutdown` may fail because it was called already. A node's process therefore does not install them:
 
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     with StopSignals() as signals:
@@ -9,7 +9,7 @@ The handlers of rclpy shut the context down at once, in a thread of their own: w
         signals.spin(executor, Future())
     node.close()
 
-It imports no ROS, so that it stands here, beside what every node shares.
+This module does not import ROS.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Completable(Protocol):
-    """What is used of `rclpy.task.Future`."""
+    """The used methods of `rclpy.task.Future`."""
 
     def done(self) -> bool:
         """Whether it has a result."""
 
     def set_result(self, result: Any) -> None:
-        """Give it one; what waits for it goes on."""
+        """Set the result, and wake those that wait for it."""
 
 
 class Executor(Protocol):
-    """What is used of `rclpy.executors.Executor`."""
+    """The used methods of `rclpy.executors.Executor`."""
 
     def spin_until_future_complete(self, future: Any, timeout_sec: float | None = None) -> None:
         """Call callbacks until the future is done."""
@@ -51,7 +51,7 @@ class StopSignals:
     """
 
     def __init__(self) -> None:
-        """Handle nothing yet."""
+        """Create it without handlers."""
         self.received = False
         self._spinning: Completable | None = None
         self._former: dict[signal.Signals, Any] = {}

@@ -1,4 +1,4 @@
-"""What a scene may say to its simulator, its `backend_options`: looked at when the scene is loaded."""
+"""Schemas of the `backend_options` of scenes, which are validated when a scene is loaded."""
 
 from openral_core.simulator_options.check import no_simulator, option_faults
 from openral_core.simulator_options.families import FAMILIES

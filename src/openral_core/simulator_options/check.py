@@ -1,4 +1,4 @@
-"""Is what a scene says to its simulator what that one reads?"""
+"""Validation of a scene's `backend_options`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from openral_core.simulator_options.families import FAMILIES
 
 
 def no_simulator(family: str) -> tuple[str, str]:
-    """Return what is wrong with the name of a simulator that there is not, and how to fix it."""
+    """Return the fault of an unknown simulator's name, and its fix."""
     like = nearest(family, tuple(FAMILIES))
     fix = f"did you mean '{like}'?" if like else f"use one of {', '.join(FAMILIES)}"
     return f"there is no simulator '{family}'", fix

@@ -1,4 +1,4 @@
-"""What a scene may say to its simulator, `backend_options`, family by family."""
+"""Schemas of `backend_options` by family of simulators."""
 
 from __future__ import annotations
 

@@ -21,10 +21,10 @@ from openral_core.ros.qos import LATCHED
 from openral_core.ros.service_call import ServiceNotFound, ServiceTimeout, call_service
 
 NOBODY = 2
-"""Exit code where no recorder answers."""
+"""Exit code if no recorder responds."""
 _MISSING = "no recorder answers; start the deployment with record:=episodes, or --record episodes"
 ANSWER_S = 40.0
-"""[s] that a recorder may take to obey."""
+"""[s] longest time for a recorder to carry out an order."""
 
 
 @contextmanager

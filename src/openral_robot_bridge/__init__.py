@@ -1,1 +1,1 @@
-"""Real arms behind `ArmDriver`: drivers that speak to them, what leads them, and twins that answer in their place."""
+"""Real arms: their drivers (`ArmDriver`), the control loop's side of them, and simulated twins of their controllers."""

@@ -1,4 +1,4 @@
-"""A scene's real arm under the control loop: arm, executor, loop, and the thread that owns them."""
+"""Composes the control of a scene's real arm: the arm, the chunk executor, the control loop and its thread."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from openral_sim_bridge.coordinate_frames import LinkFrames
 
 @dataclass(frozen=True)
 class ArmBridgeOptions:
-    """Parameters of the bridge."""
+    """Parameters of the bridge of a real arm."""
 
     scene: str
     """Name or path of a scene file with a section `arm`."""
     run_dir: str = ""
-    """Folder of the run, where an emergency stop is remembered; empty: it is remembered for the machine's user."""
+    """Folder of the run, in which an emergency stop is recorded; empty: it is recorded for the user of this machine."""
     address: str = ""
-    """Of the arm; empty: the scene's."""
+    """Address of the arm; empty: the one in the scene."""
     shadow: bool = False
-    """Do everything, but send nothing to the arm."""
+    """Compute all commands, but send none to the arm."""
 
 
 class DeployedArm(ControlRun):
-    """Owns an arm. Stamps are wall time, so that those of cameras and of other computers can be compared with them."""
+    """Runs the control loop of a real arm; stamps are wall time [s], as those of cameras and other computers are."""
 
     def __init__(self, options: ArmBridgeOptions, sink: Sink) -> None:
-        """Connect to the arm; nothing moves.
+        """Connect to the arm without moving it.
 
         Raises:
-            OpenralError: the scene is wrong, or the arm cannot be reached.
+            OpenralError: the scene is invalid, or the arm cannot be reached.
         """
         self.options = options
         scene = load_arm_scene(options.scene, options.address)
@@ -63,48 +63,48 @@ class DeployedArm(ControlRun):
             self._arm.close()
             raise
         self.joint_positions = self._arm.joint_positions
-        """Present position of every joint of the URDF; call it from the control thread."""
+        """Returns the present position [rad] or [m] of every joint of the URDF; call it from the control thread."""
 
     @property
     def stopped_by(self) -> str:
-        """What keeps the arm from moving: its check's name, and the pose where that is in the way; empty: nothing."""
+        """Reason why the arm does not move: the name of a check, with its finding on the start pose; empty: none."""
         refusal = self._arm.refusal
         return (
             f"{SlowStart.name}: {refusal}" if refusal and not self._arm.blocked_by else self._arm.stopped_by
         )
 
     def beat(self) -> None:
-        """Note a sign of life of the operator."""
+        """Record that the operator holds the hold-to-run device."""
         self._arm.beat()
 
     def stop(self) -> None:
-        """Bring the arm to rest now, not at the next control step; it holds until `release`."""
+        """Bring the arm to rest immediately, not at the next control step; it stays at rest until `release`."""
         self._arm.halt()
         super().stop()
 
     def release(self) -> None:
-        """Undo the emergency stop by hand; the arm is slow at first."""
+        """Lift the emergency stop at the operator's request; the arm moves slowly at first."""
         super().release()
         self._arm.release()
 
     def recover(self) -> str:
-        """Leave a reflex or a fault; return the arm's mode then. Goals from before do not go on.
+        """Recover the arm from a reflex or a fault, and return its mode afterwards. Running goals are ended.
 
         Raises:
-            OpenralError: the arm stays in it, or the loop does not answer.
+            OpenralError: the arm does not recover, or the control loop does not answer.
         """
         self.loop.interrupt(self._recover)
         return self._arm.state.mode.value
 
     def describe(self) -> str:
-        """Return one line about the arm and how it is moved."""
+        """Return one line with the arm's driver, its address, the control rate, and whether commands are sent."""
         arm = self.scene.arm
         assert arm is not None  # `load_arm_scene`
         how = "shadow mode, nothing is sent" if self.options.shadow else "its commands are sent"
         return arm_line(arm.driver, arm.address, self.scene.control_hz, how)
 
     def health(self) -> tuple[bytes, str, dict[str, str]]:
-        """Return level, summary and numbers for `/diagnostics`; `slowed or stopped by` counts control steps."""
+        """Return level, summary and values for `/diagnostics`; values `slowed or stopped by` count control steps."""
         level, message, values = super().health()
         state, stopped_by = self._arm.state, self.stopped_by
         values["arm"] = state.mode.value

@@ -1,4 +1,4 @@
-"""What `openral robot check` finds out about an arm without moving it."""
+"""Checks of a real arm by `openral robot check`, none of which moves it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from openral_robot_bridge.robot_arm import RobotArm
 from openral_robot_bridge.scene_loading import robot_command
 
 WATCHED_S = 1.0
-"""[s] for which states are asked for."""
+"""[s] for which states are read, to measure their rate."""
 
 
 def check_arm(scene: DeployScene) -> list[ArmFinding]:
-    """Connect, compare and watch; nothing moves.
+    """Return the findings about a scene's arm: connection, limits, mode, start pose, boxes and rate of states.
 
     Raises:
-        OpenralError: the scene is wrong, or the arm cannot be reached.
+        OpenralError: the scene is invalid, or the arm cannot be reached.
     """
     arm = RobotArm(scene, shadow=True)
     try:
@@ -82,7 +82,7 @@ def _mode_row(state: ArmState, scene: DeployScene) -> ArmFinding:
 
 
 def _box_rows(scene: DeployScene, arm: RobotArm, state: ArmState) -> list[ArmFinding]:
-    """Say whether hand and elbow are in their boxes, where the arm is and where the scene begins."""
+    """Return whether hand and elbow are in their boxes, at the present posture and at the start pose."""
     assert scene.arm is not None
     poses = {"where the arm is": state.positions, "at the start pose": arm.start}
     points = {where: arm.geometry.points(joints) for where, joints in poses.items()}
@@ -98,7 +98,7 @@ def _box_rows(scene: DeployScene, arm: RobotArm, state: ArmState) -> list[ArmFin
 
 
 def _box_row(key: str, part: str, box: Box, points: dict[str, Vector]) -> ArmFinding:
-    """Say of a part of the arm, which is at points (3,) [m] in some poses, whether it is in its box there."""
+    """Return whether a part of the arm, which is at a point (3,) [m] in each of some postures, is in its box."""
     low, high = np.array(box.low) - TOLERANCE_M, np.array(box.high) + TOLERANCE_M
     outside = {where: point for where, point in points.items() if ((point < low) | (high < point)).any()}
     found = f"{part} is inside, where the arm is and at the start pose"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Real arms and their twins: check, home, recover, try a skill.", no_args_is_help=True)
 SceneRef = Annotated[str, typer.Argument(metavar="SCENE", help="Name or path of a scene with a real arm.")]
 CAMERAS_WATCHED_S = 10.0
-"""[s] for which the pictures of cameras are looked at."""
+"""[s] for which the images of the cameras are observed."""
 Address = Annotated[str | None, typer.Option(help="Address of the arm; default: the scene's.")]
 
 

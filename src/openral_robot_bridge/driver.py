@@ -1,4 +1,4 @@
-"""What every driver of an arm offers: state, faults by name, a stream of joint targets, fingers."""
+"""Interface of all drivers of arms: state, faults, joint targets, gripper."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from openral_core.errors import OpenralError
 
 
 class ArmError(OpenralError):
-    """An arm cannot be reached, or refused what was asked; the text has the arm's own words."""
+    """An arm cannot be reached, or refused a request; the message includes the arm's own."""
 
 
 class ArmAwayError(ArmError):
-    """Nothing that can be used answers at an arm's address."""
+    """No usable arm answers at the address."""
 
 
 class NotLedError(ArmError):
-    """An arm that was told its way ahead came to rest meanwhile, and must be led anew."""
+    """An arm that had targets ahead of time came to rest, as none were confirmed in time, and needs new targets."""
 
 
 class ArmMode(str, Enum):
-    """What an arm is doing, by its own account."""
+    """Mode of an arm, as it reports it."""
 
     IDLE = "idle"
-    """It stands, and can be moved."""
+    """The arm is at rest and can be moved."""
     MOVING = "moving"
-    """It follows the stream of targets."""
+    """The arm follows targets."""
     GUIDING = "guiding"
-    """Somebody leads it by hand."""
+    """The arm is guided by hand."""
     USER_STOPPED = "user stopped"
-    """The button beside it is pressed."""
+    """The user stop is pressed."""
     REFLEX = "reflex"
-    """It ended its motion by itself, and waits for `recover`."""
+    """The arm ended its motion by itself, and waits for `recover`."""
     FAULT = "fault"
-    """It is broken, or its driver is gone."""
+    """The arm is defective, or its driver has failed."""
 
 
 def ended_by_arm(stopped_by: str) -> bool:
-    """Tell whether what keeps an arm from moving, as `RobotArm.stopped_by` says it, is the arm's own doing."""
+    """Return whether a reason of `RobotArm.stopped_by` is a stop by the arm itself: user stop, reflex or fault."""
     return stopped_by.partition(":")[0] in (
         ArmMode.USER_STOPPED.value,
         ArmMode.REFLEX.value,
@@ -51,24 +51,24 @@ def ended_by_arm(stopped_by: str) -> bool:
 
 @dataclass(frozen=True)
 class ArmInfo:
-    """What an arm says of itself once."""
+    """Constant properties of an arm, read on connection."""
 
     limits: ArmLimits
-    """Of the joints in the order of every vector here; inf where the arm does not say."""
+    """Joint limits in the order of all joint vectors; inf where the arm reports none."""
     max_width_m: float
-    """[m] between the open fingers; 0 where there are none."""
+    """[m] between the open fingers; 0: there is no gripper."""
     ahead_s: float = 0.0
-    """[s] of its way that the arm is told ahead; 0: it is led from one control step to the next."""
+    """[s] for which targets are sent ahead; 0: each control step sends one target."""
     versions: Mapping[str, str] = field(default_factory=dict)
-    """Of what speaks to the arm, by name."""
+    """Versions of the software between the bridge and the arm, by name."""
 
 
 @dataclass(frozen=True)
 class ArmState:
-    """An arm at one moment. Vectors are (n,)."""
+    """State of an arm at one time; vectors are (n,)."""
 
     stamp_s: float
-    """[s] monotonic, when it was read."""
+    """[s] monotonic time at which the state was read."""
     positions: Vector
     """[rad]"""
     velocities: Vector
@@ -79,40 +79,40 @@ class ArmState:
     """[m] between the fingers."""
     mode: ArmMode
     faults: tuple[str, ...] = ()
-    """Names of what is wrong, in the arm's own words."""
+    """Names of the present faults, as the arm reports them."""
     success_rate: float = 1.0
-    """Share of the last commands that reached the arm in time."""
+    """Share of the latest commands that reached the arm in time, 0 to 1."""
 
 
 @dataclass(frozen=True)
 class TrajectoryPoint:
-    """A point that the joints pass."""
+    """A waypoint of a joint trajectory."""
 
     after_s: float
-    """[s] since the trajectory began."""
+    """[s] since the start of the trajectory."""
     positions: Vector
     """(n,) [rad]"""
     velocities: Vector
     """(n,) [rad/s]"""
     accelerations: Vector | None = None
-    """(n,) [rad/s²]; None: not said."""
+    """(n,) [rad/s²]; None: unspecified."""
 
 
 class ArmDriver(Protocol):
-    """Speaks to one arm: a `StreamedDriver` or a `PlannedDriver`.
+    """Communicates with one arm; it is a `StreamedDriver` or a `PlannedDriver`.
 
-    Calls come from one thread, but `read` also while `stop` waits in another. Each returns within milliseconds or says
-    otherwise.
+    All calls come from one thread, except that `read` is also called while `stop` waits in another. Calls return within
+    milliseconds unless documented otherwise.
     """
 
     stops_below_rad_s: float
-    """[rad/s] of the quickest joint up to which `stop` may be called; from above it the arm is led slower before."""
+    """[rad/s] speed of the fastest joint up to which `stop` may be called; a faster arm is decelerated first."""
 
     def connect(self) -> ArmInfo:
-        """Connect; may take seconds.
+        """Connect, which may take seconds, and return the arm's properties.
 
         Raises:
-            ArmError: the arm cannot be reached, or is another one.
+            ArmError: the arm cannot be reached, or is not the expected one.
         """
         ...
 
@@ -125,46 +125,46 @@ class ArmDriver(Protocol):
         ...
 
     def stop(self) -> None:
-        """End the motion; returns when the arm is at rest and its own controller holds it, which may take a second."""
+        """End the motion, and return when the arm is at rest and its own controller holds it; this may take 1 s."""
         ...
 
     def recover(self) -> None:
-        """Leave a reflex.
+        """Recover from a reflex.
 
         Raises:
-            ArmError: it is not the arm's to decide, such as while the user stop is pressed.
+            ArmError: the arm cannot recover by command, such as while the user stop is pressed.
         """
         ...
 
     def grip(self, width_m: float, speed_m_s: float, force_n: float) -> None:
-        """Lead the fingers to a width, and press with a force what stops them; returns at once."""
+        """Move the fingers to a width, or hold an object between them with the force; does not wait for the motion."""
         ...
 
     def close(self) -> None:
-        """Come to rest and disconnect; called once."""
+        """Bring the arm to rest and disconnect; called once."""
         ...
 
 
 class StreamedDriver(ArmDriver, Protocol):
-    """Of an arm that is given one target after the other, `arm.stream_hz` times a second."""
+    """Driver of an arm that takes a stream of targets, at `arm.stream_hz`."""
 
     def follow(self, positions: Vector, velocities: Vector) -> None:
-        """Lead the joints to positions (n,) [rad], passed with velocities (n,) [rad/s]; the first call begins a motion.
+        """Set the target positions (n,) [rad] and velocities (n,) [rad/s]; the first call begins a motion.
 
         Raises:
-            ArmError: the arm is in no mode in which it can be moved, or ended the motion by itself.
+            ArmError: the arm is in a mode in which it cannot be moved, or ended the motion by itself.
         """
         ...
 
 
 @runtime_checkable
 class PlannedDriver(ArmDriver, Protocol):
-    """Of an arm whose controller is told its way ahead."""
+    """Driver of an arm whose controller takes trajectories."""
 
     def follow_plan(self, points: Sequence[TrajectoryPoint]) -> None:
-        """Lead the joints through points, the last of which is at rest; what was told before is replaced.
+        """Move the joints through points, the last of which is at rest; this replaces any earlier trajectory.
 
         Raises:
-            ArmError: the arm is in no mode in which it can be moved.
+            ArmError: the arm is in a mode in which it cannot be moved.
         """
         ...

@@ -1,4 +1,4 @@
-"""One row of what `openral robot check` says."""
+"""One row of the table that `openral robot check` prints."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ArmFinding:
-    """One finding; `fix` counts where it is not `ok`."""
+    """A finding; `fix` applies if it is not `ok`."""
 
     what: str
     ok: bool

@@ -1,4 +1,4 @@
-"""Leading an arm slowly to where its scene begins, through the same safety filter as everything else."""
+"""Slow motion of an arm to its scene's start pose, through the same safety filter as all motions."""
 
 from __future__ import annotations
 
@@ -13,20 +13,24 @@ from openral_robot_bridge.robot_arm import RobotArm
 from openral_robot_bridge.scene_loading import robot_command
 
 SPEED_RAD_S = 0.2
-"""[rad/s] of the joint that has the longest way."""
+"""[rad/s] speed of the joint that is furthest from its start position."""
 THERE_RAD = 0.02
-"""[rad] off the start pose that counts as there."""
+"""[rad] largest joint error at which the start pose counts as reached."""
 STUCK_S = 3.0
-"""[s] without coming nearer after which it is given up."""
+"""[s] without progress after which the motion is given up."""
 
 
 def go_home(scene: DeployScene, say: Callable[[str], None]) -> None:
-    """Lead the joints straight to the scene's start pose. Interrupting it (Ctrl-C) brings the arm to rest.
+    """Move the joints on a straight line to the scene's start pose; an interrupt (Ctrl-C) brings the arm to rest.
 
-    Whoever calls this watches the arm: it is the operator's sign of life.
+    The operator must watch the arm, as the call itself counts as hold-to-run.
+
+    Args:
+        scene: with a section `arm`.
+        say: prints a line for the operator.
 
     Raises:
-        ArmError: a check of the safety filter let the arm go no further, by name.
+        ArmError: a check of the safety filter, named in the message, stopped the arm on its path.
         OpenralError: the arm cannot be reached or moved.
     """
     arm = RobotArm(scene, begin_anywhere=True)

@@ -1,8 +1,8 @@
-"""Topics and messages of a Sawyer with Intera 5, as they are published and subscribed by both the driver and the twin.
+"""Topics and messages of a Sawyer with Intera 5, for both the driver and the twin.
 
-Layouts are those of Rethink's intera_common (intera_core_msgs). What is md5sum c8c85922… for JointCommand there is the
-same here, and so for the others; `gravity_compensation_torques` changed between releases, and is read by the
-definition that the arm itself sends.
+Definitions are those of Rethink's intera_common (intera_core_msgs), with the same md5sums, such as c8c85922… for
+JointCommand. That of `gravity_compensation_torques` differs between releases, so that it is read by the definition that
+the arm itself sends.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ GRIPPER_COMMAND: Final = "/io/end_effector/right_gripper/command"
 VERSION_PARAMETER: Final = "/rethink/software_version"
 
 POSITION_MODE, VELOCITY_MODE = 1, 2
-"""Of JointCommand; in POSITION mode the arm's own controller holds it."""
+"""Modes of JointCommand; in POSITION mode the arm's own controller holds it."""
 BUTTON_UNPRESSED, BUTTON_PRESSED, BUTTON_UNKNOWN, BUTTON_RELEASED = range(4)
-"""Of RobotAssemblyState.estop_button; released: the arm stays stopped until it is reset."""
+"""Values of RobotAssemblyState.estop_button; after RELEASED, the arm stays stopped until it is reset."""
 SOURCE_NONE, SOURCE_USER, SOURCE_UNKNOWN, SOURCE_FAULT, SOURCE_ENGINE = range(5)
-"""Of RobotAssemblyState.estop_source."""
+"""Values of RobotAssemblyState.estop_source."""
 GRIPPER_STROKE_M: Final = 0.041667
-"""[m] that the fingers of the electric gripper open (intera_interface, Gripper.MAX_POSITION)."""
+"""[m] largest opening of the electric gripper (intera_interface, Gripper.MAX_POSITION)."""
 
 SEA_JOINT_STATE: Final = "intera_core_msgs/SEAJointState"
 SEA_JOINT_STATE_DEFINITION: Final = """Header header
@@ -49,7 +49,7 @@ float64[] hysteresis_model_effort
 float64[] crosstalk_model_effort
 float64 hystState
 """
-"""For a publisher; Intera 5.3 has more fields in it."""
+"""Definition with which the twin publishes; that of Intera 5.3 has more fields."""
 
 DEFINITIONS: Final[Mapping[str, str]] = {
     "intera_core_msgs/JointCommand": """Header header
@@ -121,4 +121,4 @@ time[] commands
 string[] responses
 """,
 }
-"""By name, without comments, which no checksum counts."""
+"""Message definitions by name, without their comments, which md5sums ignore."""

@@ -1,4 +1,4 @@
-"""How well every way of the hand can be gone: the condition number of its Jacobian, and its slope."""
+"""Condition number of the hand's Jacobian, which grows towards singular postures, and its gradient."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from openral_control.safety.joint_limits import Vector
 
 SINGULAR = 1e-12
-"""Share of the greatest eigenvalue of J J' below which the least one is nothing."""
+"""Ratio of the least to the greatest eigenvalue of J J' up to which J counts as singular."""
 
 
 def condition_of(jacobian: Vector) -> float:
@@ -19,11 +19,12 @@ def condition_of(jacobian: Vector) -> float:
 
 
 def condition_slope_of(jacobian: Vector) -> Vector:
-    """Return (n,) [1/rad] by how much the logarithm of the condition number grows with each joint.
+    """Return the gradient (n,) [1/rad] of the logarithm of the condition number with respect to the joints.
+
+    It is zero for a singular Jacobian.
 
     Args:
-        jacobian: (6, n) of a chain of joints, each of which carries the next ones: velocities [m/s] of the hand, and
-            angular velocities [rad/s].
+        jacobian: (6, n) of a serial chain of revolute joints: rows of the hand's velocity, then its angular velocity.
     """
     squares, vectors = np.linalg.eigh(jacobian @ jacobian.T)
     if squares[0] <= SINGULAR * squares[-1]:
@@ -35,11 +36,11 @@ def condition_slope_of(jacobian: Vector) -> Vector:
 
 
 def _growth(jacobian: Vector, direction: Vector, after: Vector) -> Vector:
-    """Return (n,) u' dJ/dq J' u: half of the growth of an eigenvalue of J J' whose eigenvector u (6,) is.
+    """Return (n,) u' dJ/dq J' u: half the derivative of the eigenvalue of J J' with eigenvector u (6,).
 
-    A joint turns the axes of those after it, with all that they move; of those before it, it moves the hand alone. So
-    dv_i/dq_k = w_k x v_i for k <= i and w_i x v_k else, and dw_i/dq_k = w_k x w_i for k < i and 0 else, where v and w
-    are the rows of the Jacobian.
+    A joint rotates the axes of later joints with all that they move; for earlier joints it moves the hand only. So
+    dv_i/dq_k = w_k x v_i for k <= i and w_i x v_k otherwise, and dw_i/dq_k = w_k x w_i for k < i and 0 otherwise, where
+    v_i and w_i are the linear and the angular part of column i of the Jacobian.
     """
     moves, turns = jacobian[:3], jacobian[3:]
     along = -turns.T @ _cross(direction[:3]) @ moves  # (k, i): u . (w_k x v_i) = -w_k . (u x v_i)

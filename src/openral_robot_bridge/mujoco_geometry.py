@@ -1,4 +1,4 @@
-"""What the scene's MuJoCo model says about a posture of the real arm: points, distances, condition."""
+"""Geometry of a real arm's postures by the scene's MuJoCo model: points, distances, condition of the Jacobian."""
 
 from __future__ import annotations
 
@@ -16,33 +16,39 @@ from openral_robot_bridge.path_clearance import PathClearance
 from openral_sim_bridge.backends.mjcf.world import CompiledScene
 
 APART = 3
-"""Bodies that lie between two of the arm's own before their distance is looked at; neighbours overlap at the joints."""
+"""Least difference of the indices of two links whose distance is measured, as neighbours overlap at the joints."""
 
 
 REMEMBERED = 32
-"""Postures of which what was found is remembered: the checks of a control step ask for the same few again and again,
-and one step begins where the last one ended."""
+"""Number of postures whose results are cached.
+
+The checks of a control step ask for the same few postures repeatedly, and one step begins where the last one ended."""
 
 
 @dataclass
 class _Posture:
-    """What was found for joints; None: not asked for yet."""
+    """Cached results for a posture; None: not computed yet."""
 
     points: Vector | None = None
     distance: tuple[float, int, float] | None = None
-    """[m], which pair has it, and the limit [m] up to which it was looked for."""
+    """Least distance [m], the index of its pair, and the limit [m] up to which it was measured."""
     condition: float | None = None
 
 
 class MujocoGeometry:
-    """`openral_control.safety.joint_step.ArmGeometry` of a scene of family mjcf. Used from one thread.
+    """`openral_control.safety.joint_step.ArmGeometry` of a scene of family mjcf; used from one thread.
 
-    Things that move on their own are left out: nobody knows where they are. Fingers may come as near to things as their
-    work demands; the workspace box bounds them.
+    Distances leave out movable objects, as their positions are unknown, and those between fingers and fixed objects, as
+    fingers must touch what they grasp; the workspace box bounds the hand.
     """
 
     def __init__(self, scene: CompiledScene, elbow_joint: int) -> None:
-        """Take the scene, and which of the arm's joints, counted from 0, is its elbow."""
+        """Collect the pairs of geoms whose distances matter.
+
+        Args:
+            scene: with its compiled model.
+            elbow_joint: index, from 0, of the elbow among the arm's joints.
+        """
         self._model = scene.model
         self._data: Any = mujoco.MjData(scene.model)
         self._chain = scene.robot.chain
@@ -57,7 +63,7 @@ class MujocoGeometry:
         self._placed = self._moved = b""
 
     def points(self, joints: Vector) -> Vector:
-        """Return where hand and elbow are, (2, 3) [m] in the world frame."""
+        """Return the positions (2, 3) [m] of hand and elbow in the world frame."""
         posture = self._posture(joints)
         if posture.points is None:
             self._place(joints)
@@ -65,17 +71,17 @@ class MujocoGeometry:
         return posture.points
 
     def point_slopes(self, joints: Vector) -> Vector:
-        """Return (2, 3, n) [m/rad] how hand and elbow move with each joint, in the world frame."""
+        """Return the position Jacobians (2, 3, n) [m/rad] of hand and elbow in the world frame."""
         hand = self.jacobian(joints)[:3]
         mujoco.mj_jacBody(self._model, self._data, self._rows, None, self._elbow)
         return np.array([hand, self._rows[:, self._chain.dofs]])
 
     def distance(self, joints: Vector, limit_m: float) -> float:
-        """Return the least distance [m] of the arm to itself and to what stands around it; at most `limit_m`."""
+        """Return the least distance [m] of the arm to itself and to fixed objects; at most `limit_m`."""
         return self._nearest(joints, limit_m)[0]
 
     def distance_slope(self, joints: Vector, limit_m: float) -> Vector:
-        """Return (n,) [m/rad] by how much that distance grows with each joint; zeros where it is `limit_m`."""
+        """Return the gradient (n,) [m/rad] of `distance` with respect to the joints; zeros where it is `limit_m`."""
         nearest = self._nearest(joints, limit_m)[1]
         if nearest < 0:
             return np.zeros(len(joints))
@@ -83,7 +89,7 @@ class MujocoGeometry:
         return self._nearness.slope(nearest, limit_m, self._chain.dofs)
 
     def clear_between(self, postures: Vector, least_m: float) -> bool:
-        """Tell whether the arm is known to keep a distance [m] in all postures between three (3, n) [rad]."""
+        """Return whether the arm is proved to keep `least_m` [m] in the triangle of three postures (3, n) [rad]."""
         return self._path.clear(postures, least_m)
 
     def condition(self, joints: Vector) -> float:
@@ -94,16 +100,16 @@ class MujocoGeometry:
         return posture.condition
 
     def condition_slope(self, joints: Vector) -> Vector:
-        """Return (n,) [1/rad] by how much the logarithm of the condition number grows with each joint."""
+        """Return the gradient (n,) [1/rad] of the logarithm of the condition number with respect to the joints."""
         return condition_slope_of(self.jacobian(joints))
 
     def jacobian(self, joints: Vector) -> Vector:
-        """Return (6, n), to be kept: velocity [m/s] and angular velocity [rad/s] of the hand for joint velocities."""
+        """Return the hand's Jacobian (6, n) in the world frame: rows [m/rad] of velocity, then of angular velocity."""
         self._move(joints)
         return self._chain.jacobian(self._data)
 
     def _posture(self, joints: Vector) -> _Posture:
-        """Return what is known of joints (n,) [rad]."""
+        """Return the cache entry of joint positions (n,) [rad]."""
         key = joints.tobytes()
         posture = self._known.get(key)
         if posture is None:
@@ -119,14 +125,14 @@ class MujocoGeometry:
             mujoco.mj_kinematics(self._model, self._data)
 
     def _move(self, joints: Vector) -> None:
-        """Place the arm, and find what its Jacobians are made of."""
+        """Set the joints, and compute the quantities that Jacobians need (`mj_comPos`)."""
         self._place(joints)
         if self._moved != self._placed:
             self._moved = self._placed
             mujoco.mj_comPos(self._model, self._data)
 
     def _nearest(self, joints: Vector, limit_m: float) -> tuple[float, int]:
-        """Return the least distance [m], at most `limit_m`, and which pair has it; -1: none is nearer."""
+        """Return the least distance [m], at most `limit_m`, and the index of its pair; -1: no pair is nearer."""
         posture = self._posture(joints)
         if posture.distance is None or posture.distance[2] != limit_m:
             self._place(joints)
@@ -134,7 +140,7 @@ class MujocoGeometry:
         return posture.distance[:2]
 
     def _geoms(self, bodies: list[int]) -> list[int]:
-        """Return the solid geoms of bodies."""
+        """Return the geoms of bodies that can collide."""
         model = self._model
         return [
             geom
@@ -144,7 +150,7 @@ class MujocoGeometry:
         ]
 
     def _own_pairs(self, bodies: list[int]) -> list[tuple[int, int]]:
-        """Return the pairs of geoms of the arm, its base and its hand that could meet."""
+        """Return the pairs of geoms of the arm, its base and its hand that could collide."""
         base = int(self._model.body_parentid[bodies[0]])
         links = [self._geoms([body]) for body in (base, *bodies)]
         links[-1] += self._geoms(self._below(bodies[-1]))
@@ -157,8 +163,10 @@ class MujocoGeometry:
         ]
 
     def _scene_pairs(self, bodies: list[int]) -> list[tuple[int, int]]:
-        """Return the pairs of a link, or of the hand without its fingers, and of something that stands still; planes
-        have no distance."""
+        """Return the pairs of a geom of a link, or of the hand without its fingers, and a geom of a fixed object.
+
+        Planes are left out, as MuJoCo measures no distance to them.
+        """
         model = self._model
         root = model.body_rootid[bodies[0]]
         still = [
@@ -172,7 +180,7 @@ class MujocoGeometry:
         return [(a, b) for a in self._geoms([*bodies[1:], *hand]) for b in still]
 
     def _below(self, body: int) -> list[int]:
-        """Return the bodies that hang from a body."""
+        """Return the descendants of a body in the kinematic tree."""
         found = [body]
         for index in range(body + 1, self._model.nbody):
             if int(self._model.body_parentid[index]) in found:

@@ -1,4 +1,4 @@
-"""How near an arm is to itself and to what stands around it, and by which motion of its joints it comes nearer."""
+"""Distance of an arm to itself and to fixed objects around it, and its gradient with respect to the joints."""
 
 from __future__ import annotations
 
@@ -11,36 +11,45 @@ from numpy.typing import NDArray
 from openral_control.safety.joint_limits import Vector
 
 TOUCH_M = 1e-9
-"""[m] below which two geoms touch, and nothing says which way they part."""
+"""[m] distance below which two geoms touch, so that the direction of separation is undefined."""
 
 
 def ordered(model: Any, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return pairs (k, 2) of geoms, the two of each in the order of their types.
+    """Return pairs (k, 2) of geoms, each sorted by geom type.
 
-    MuJoCo 3.3.0 exchanges the ends of what it measures between two geoms whose types are in the other order.
+    For pairs in the opposite order, `mj_geomDistance` of MuJoCo 3.3.0 exchanges the end points of its segment.
     """
     return np.take_along_axis(pairs, np.argsort(model.geom_type[pairs], axis=1, kind="stable"), axis=1)
 
 
 class Nearness:
-    """Distances of pairs of geoms in one world. Used from one thread."""
+    """Distances of pairs of geoms in one MuJoCo world; used from one thread."""
 
     def __init__(self, model: Any, data: Any, pairs: NDArray[np.int64]) -> None:
-        """Take mujoco.MjModel, the mujoco.MjData that is placed before each call, and `ordered` pairs (k, 2)."""
+        """Prepare the pairs.
+
+        Args:
+            model: mujoco.MjModel.
+            data: mujoco.MjData; its kinematics must be computed before each call.
+            pairs: (k, 2) of geoms, from `ordered`.
+        """
         self._model, self._data = model, data
         self._places = data.geom_xpos
         self._pairs = pairs.tolist()
         self._spheres = model.geom_rbound[pairs].sum(axis=1)
         rows = np.arange(len(pairs))
         self._difference = np.zeros((len(pairs), model.ngeom))
-        """(k, geoms) that gives the way between the middles of each pair: one product is quicker than two look-ups."""
+        """(k, geoms) matrix whose product with the geoms' positions gives the offset of each pair.
+
+        One product is faster than two indexed look-ups."""
         self._difference[rows, pairs[:, 0]] += 1.0
         self._difference[rows, pairs[:, 1]] -= 1.0
 
     def least(self, limit_m: float) -> tuple[float, int]:
-        """Return the least distance [m], at most `limit_m`, and which pair has it; -1: none is nearer.
+        """Return the least distance [m], at most `limit_m`, and the index of its pair; -1: no pair is nearer.
 
-        Pairs are measured from the nearest bounding spheres on, until those are further apart than what was found.
+        Pairs are measured in the order of the distances of their bounding spheres, until those exceed the least
+        distance found.
         """
         apart = self._difference @ self._places
         squares = np.einsum("ij,ij->i", apart, apart)
@@ -56,14 +65,14 @@ class Nearness:
         return least, nearest
 
     def slope(self, pair: int, most_m: float, dofs: NDArray[np.int64]) -> Vector:
-        """Return (n,) [m/rad] by how much the distance of a pair grows with each joint.
+        """Return (n,) [m/rad] the gradient of the distance of a pair with respect to the joints.
 
-        The data must have what `mj_comPos` finds.
+        `mj_comPos` must have been called on the data.
 
         Args:
-            pair: index.
-            most_m: [m] more than the distance.
-            dofs: (n,) of the joints.
+            pair: index of the pair.
+            most_m: [m] upper bound of the distance.
+            dofs: (n,) indices of the joints' degrees of freedom.
         """
         model, ends = self._model, np.zeros(6)
         first, second = self._pairs[pair]

@@ -1,4 +1,4 @@
-"""The bridge's side of the process that speaks to an arm."""
+"""The bridge's side of the process in which an arm's driver runs."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from openral_robot_bridge.process_main import HostSettings, serve, used_limits
 _log = logging.getLogger(__name__)
 
 QUIET_S = 10.0
-"""[s] of connecting after which it is said that the arm does not answer yet."""
+"""[s] of connecting after which a warning is logged that the arm does not answer yet."""
 CONNECT_S = 60.0
-"""[s] that connecting may take: the imports of the process and of its clients, and the handshakes of arm and hand."""
+"""[s] timeout of connecting: imports of the process and of its clients, and the handshakes of arm and hand."""
 ANSWER_S = 1.0
-"""[s] that an answer may take; without one the process counts as lost. The arm waits no longer than its timeout."""
+"""[s] timeout of an answer, after which the process counts as lost; the arm itself stops after its own timeout."""
 SLOW_ANSWER_S = 30.0
-"""[s] that recovery may take: an arm may release its brakes, and a lost hand be connected anew."""
+"""[s] timeout of recovery, in which an arm may release its brakes, and a lost hand may be reconnected."""
 END_S = 5.0
-"""[s] that the process has to bring the arm to rest and end, before it is killed."""
+"""[s] within which the process must bring the arm to rest and end, before it is killed."""
 
 
 class ArmProcess:
-    """A driver in a process of its own. `halt` and `release` may be called from any thread, all else from one."""
+    """A driver in a process of its own; `halt` and `release` may be called from any thread, all else from one."""
 
     def __init__(self, settings: HostSettings) -> None:
         """Start the process and connect.
 
         Raises:
-            OpenralError: what the driver said, or the process did not come up.
+            OpenralError: the driver failed to connect, or the process did not start.
         """
         self._address = settings.arm.address
         context = multiprocessing.get_context("spawn")
@@ -50,11 +50,11 @@ class ArmProcess:
             if isinstance(answer, OpenralError):
                 raise answer
             self.info: ArmInfo = answer
-            """What the arm said of itself."""
+            """Properties that the arm reported."""
             self.limits: ArmLimits = used_limits(
                 self.info.limits, settings.limits, settings.arm.safety.dynamics_share
             )
-            """What it is moved within."""
+            """Limits of its motion; see `used_limits`."""
         except BaseException:
             self.close()
             raise
@@ -65,16 +65,20 @@ class ArmProcess:
         return int(self._process.pid or 0)
 
     def read(self) -> ArmState:
-        """Return the arm's state. Raises ArmError: the arm or its process does not answer."""
+        """Return the arm's state.
+
+        Raises:
+            ArmError: the arm or its process does not answer.
+        """
         return self._ask("read", ANSWER_S)
 
     def lead(self, positions: Vector, velocities: Vector, duration_s: float) -> ArmState:
-        """Lead the joints, and return the arm's state.
+        """Command joint targets, and return the arm's state.
 
         Args:
-            positions: (n,) or (k, n) [rad] at the end of the next `duration_s`, and of those after it.
-            velocities: [rad/s] of the same shape, with which they are passed.
-            duration_s: [s]
+            positions: (n,) or (k, n) [rad] one target or k of them, `duration_s` apart, the first due in `duration_s`.
+            velocities: [rad/s] of the same shape, at these targets.
+            duration_s: [s] of one control step.
 
         Raises:
             ArmError: the arm cannot be moved, or it or its process does not answer.
@@ -82,28 +86,32 @@ class ArmProcess:
         return self._ask("lead", ANSWER_S, positions, velocities, duration_s)
 
     def go_on(self) -> ArmState:
-        """Let the arm go on as it was told ahead, and return its state.
+        """Confirm the targets that were sent ahead for another control step, and return the arm's state.
 
         Raises:
-            NotLedError: it comes to rest, since it was not led in time.
-            ArmError: as of `lead`.
+            NotLedError: the arm comes to rest, since no command came in time.
+            ArmError: as for `lead`.
         """
         return self._ask("go_on", ANSWER_S)
 
     def halt(self) -> None:
-        """Bring the arm to rest and end its motion; what is led is ignored until `release`."""
+        """Bring the arm to rest and end its motion; targets are ignored until `release`."""
         self._tell("halt")
 
     def release(self) -> None:
-        """Let the arm be led again."""
+        """Accept targets again after `halt`."""
         self._tell("release")
 
     def grip(self, width_m: float, speed_m_s: float, force_n: float) -> ArmState:
-        """Lead the fingers; see `ArmDriver.grip`."""
+        """Command the gripper as `ArmDriver.grip` does, and return the arm's state."""
         return self._ask("grip", ANSWER_S, width_m, speed_m_s, force_n)
 
     def recover(self) -> ArmState:
-        """Leave a reflex or a fault. Raises ArmError: the arm stays in it."""
+        """Recover from a reflex or a fault, and return the arm's state.
+
+        Raises:
+            ArmError: the arm does not recover.
+        """
         return self._ask("recover", SLOW_ANSWER_S)
 
     def close(self) -> None:
@@ -116,7 +124,7 @@ class ArmProcess:
         self._connection.close()
 
     def _tell(self, verb: str) -> None:
-        """Send what is not answered; without its process the arm is held by its own controller."""
+        """Send a request without an answer; if the process has ended, the arm is held by its own controller."""
         with self._sending, contextlib.suppress(OSError):
             self._connection.send((0, verb, ()))
 
@@ -134,7 +142,7 @@ class ArmProcess:
         return answer
 
     def _await_connection(self) -> Any:
-        """Return the answer to the connecting; an arm that another program holds keeps silent all the while."""
+        """Return the answer to the connection; an arm that another program controls does not answer at all."""
         told = "the arm at %s does not answer yet; is another program connected to it? Waiting up to %g s"
         slow = threading.Timer(QUIET_S, _log.warning, (told, self._address, CONNECT_S))
         slow.daemon = True
@@ -149,12 +157,12 @@ class ArmProcess:
     def _await(
         self, number: int, patience_s: float, ask: str = "was it switched off, or its cable pulled?"
     ) -> Any:
-        """Return the answer of a number; those of requests that were given up before it are dropped.
+        """Return the answer to a request; late answers to earlier requests are dropped.
 
         Args:
             number: of the request.
-            patience_s: [s]
-            ask: what else keeps an arm from answering, for the error.
+            patience_s: [s] timeout.
+            ask: question for the error message, about what else may keep the arm from answering.
         """
         due = time.monotonic() + patience_s
         try:

@@ -1,7 +1,7 @@
-"""Body of the process that speaks to an arm: it keeps the motion smooth, and ends it when nobody leads it any more.
+"""Body of the process of an arm's driver: it keeps the motion smooth, and ends it when commands cease.
 
-What follows from a bridge that died or hangs is decided here, on this side: the arm comes to rest within the limits of
-acceleration and jerk, and is then held by its own controller.
+If the bridge has died or hangs, this process brings the arm to rest within the limits of acceleration and jerk; the arm
+is then held by its own controller.
 """
 
 from __future__ import annotations
@@ -37,41 +37,43 @@ from openral_robot_bridge.trajectory_plan import FINE_S
 
 @dataclass(frozen=True)
 class HostSettings:
-    """What the process is started with."""
+    """Settings of the process."""
 
     arm: SceneArm
     limits: ArmLimits
-    """Of robot.yaml."""
+    """Joint limits of robot.yaml."""
     start: Vector
     """(n,) [rad] start pose of the scene."""
 
 
 HALT_SHARE = 0.6
-"""Share of the arm's greatest acceleration and jerk that a halt uses at least. On the twin of an FR3, whose impedance
-controller swings about what it is led by, accelerations came to 0.95 of the arm's own limit, at 0.8 to 1.3 of it."""
+"""Least share of the arm's maximum acceleration and jerk that a halt uses.
+
+On the twin of an FR3, whose impedance controller oscillates about its target, measured accelerations reached 0.95 of
+the arm's own limit with this share, and 1.3 of it with a share of 0.8."""
 
 
 def used_limits(own: ArmLimits, robot: ArmLimits, dynamics_share: float) -> ArmLimits:
-    """Return the limits that an arm is moved within: the narrower of both, and a share of the dynamic ones."""
+    """Return the limits of an arm's motion: the narrower of both, with a share of acceleration and jerk."""
     both = robot.within(own)
     return replace(both, acceleration=both.acceleration * dynamics_share, jerk=both.jerk * dynamics_share)
 
 
 def make_follower(own: ArmLimits, settings: HostSettings, cycle_s: float) -> OnlineTrajectory:
-    """Return what keeps the motion of an arm with limits of its own smooth, in cycles of `cycle_s` [s]."""
+    """Return the jerk-limited trajectory generator, of cycle `cycle_s` [s], for an arm that reports limits `own`."""
     share = settings.arm.safety.dynamics_share
     limits, braking = (used_limits(own, settings.limits, used) for used in (share, max(share, HALT_SHARE)))
     return OnlineTrajectory(limits, cycle_s, braking)
 
 
 def may_stop(driver: ArmDriver, leader: Leader | OnlineTrajectory) -> bool:
-    """Tell whether a driver may be told to bring its arm to rest from its present speed."""
+    """Return whether `ArmDriver.stop` may be called at the arm's present speed."""
     return leader.at_rest or bool(np.abs(driver.read().velocities).max() <= driver.stops_below_rad_s)
 
 
 def serve(connection: Connection, settings: HostSettings) -> None:
-    """Connect, say so, and lead the arm until told to close, or until the other side is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the bridge decides when it ends
+    """Connect to the arm, report that, and serve requests until one to close, or until the connection is lost."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the bridge ends this process
     driver: StreamedDriver | PlannedDriver | None = None
     try:
         driver = make_driver(settings.arm, settings.limits, settings.start)
@@ -106,7 +108,7 @@ class _Host:
         self._closed = False
 
     def run(self) -> None:
-        """Cycle until closed and at rest. Cycles that come late are not made up for."""
+        """Cycle until closed and at rest; cycles missed by a delay are skipped."""
         due = time.monotonic()
         while not self._closed or self._moving:
             due = max(due + self._cycle_s, time.monotonic())
@@ -132,7 +134,7 @@ class _Host:
             self._end()
 
     def _halt(self) -> None:
-        """Lead the arm slower from now on, and end the motion as soon as the driver can."""
+        """Decelerate the arm, and end the motion as soon as the driver can."""
         if not self._moving or self._ending:
             return
         self._ending = True
@@ -144,7 +146,7 @@ class _Host:
             self._end()
 
     def _end(self) -> None:
-        """End the arm's motion, which takes until it is at rest; requests are served meanwhile."""
+        """End the arm's motion in a thread that waits for rest, while requests are served."""
         self._moving = self._ending = False
         self._stopping = threading.Thread(target=self._driver.stop, name="stop", daemon=True)
         self._stopping.start()
@@ -155,7 +157,7 @@ class _Host:
             self._stopping = None
 
     def _serve(self, until_s: float) -> None:
-        """Do what is asked as soon as it is asked, until a monotonic time [s]."""
+        """Serve requests as they arrive, until a monotonic time [s]."""
         try:
             while self._is_asked(until_s - time.monotonic()) and not self._closed:
                 number, verb, arguments = self._connection.recv()
@@ -166,7 +168,7 @@ class _Host:
             self._closed = True
 
     def _is_asked(self, patience_s: float) -> bool:
-        """Wait for a request; `Connection.poll` would round the time up to milliseconds."""
+        """Return whether a request arrives in time; `Connection.poll` would round the time up to milliseconds."""
         return bool(select.select([self._connection], [], [], max(patience_s, 0.0))[0])
 
     def _do(self, verb: str, arguments: tuple[Any, ...]) -> Any:
@@ -212,7 +214,11 @@ class _Host:
             self._led_at = time.monotonic()
 
     def _is_ended(self) -> bool:
-        """Tell whether the arm is not to be led. Raises ArmError: it cannot be."""
+        """Return whether targets are to be ignored.
+
+        Raises:
+            ArmError: the arm has a fault.
+        """
         if self._fault:
             raise ArmError(self._fault)
         return self._halted or self._ending or (self._stopping is not None and self._stopping.is_alive())

@@ -1,4 +1,4 @@
-"""A real arm as the control loop moves it: kinematics, safety filter, driver, one action after the other."""
+"""A real arm for the control loop: turns each action into joint targets, filters them, and sends them to the driver."""
 
 from __future__ import annotations
 
@@ -36,29 +36,31 @@ from openral_sim_bridge.backends.mjcf.gripper import CLOSED, OPEN, gripper_numbe
 from openral_sim_bridge.backends.mjcf.world import CompiledScene
 
 ELBOW = 3
-"""Joint, counted from 0, that is the elbow of an arm of seven."""
+"""Index, from 0, of the elbow joint of an arm with seven joints."""
 GRIP_SPEED_M_S, GRIP_FORCE_N = 0.1, 30.0
+"""[m/s] speed and [N] force of all gripper commands."""
 GRIP_CHANGE = 0.2
-"""Change of the gripper's number from which on the fingers are led anew."""
+"""Least change of the action's gripper number for which the gripper is commanded again."""
 
 
 @dataclass(frozen=True)
 class StepReport:
-    """What became of one control step."""
+    """Record of one control step."""
 
     stamp_s: float
-    """[s] monotonic."""
+    """[s] monotonic time of the step."""
     wanted: Vector
-    """(n,) [rad] what the action asked for."""
+    """(n,) [rad] joint positions that the action asked for."""
     target: SafeTarget
+    """Target after the safety filter."""
     state: ArmState
-    """Before the step."""
+    """State of the arm before the step."""
     sent: bool
-    """The arm was told; not so in shadow mode, or while it cannot be moved."""
+    """Whether the target was sent to the arm; it is not in shadow mode, or while the arm cannot be moved."""
 
 
 class ArmLink(Protocol):
-    """What `RobotArm` leads the arm through; see `ArmProcess`."""
+    """Connection through which `RobotArm` commands the arm; see `ArmProcess`."""
 
     info: ArmInfo
     limits: ArmLimits
@@ -68,11 +70,15 @@ class ArmLink(Protocol):
         ...
 
     def lead(self, positions: Vector, velocities: Vector, duration_s: float) -> ArmState:
-        """Lead the joints, and return the arm's state."""
+        """Command joint targets, and return the arm's state."""
         ...
 
     def go_on(self) -> ArmState:
-        """Let the arm go on as it was told ahead, and return its state. Raises NotLedError: it came to rest."""
+        """Confirm the targets sent ahead, and return the arm's state.
+
+        Raises:
+            NotLedError: the arm came to rest.
+        """
         ...
 
     def halt(self) -> None:
@@ -80,15 +86,15 @@ class ArmLink(Protocol):
         ...
 
     def release(self) -> None:
-        """Let the arm be led again."""
+        """Accept motion commands again after `halt`."""
         ...
 
     def grip(self, width_m: float, speed_m_s: float, force_n: float) -> ArmState:
-        """Lead the fingers."""
+        """Command the gripper, and return the arm's state."""
         ...
 
     def recover(self) -> ArmState:
-        """Leave a reflex or a fault."""
+        """Recover from a reflex or a fault, and return the arm's state."""
         ...
 
     def close(self) -> None:
@@ -97,9 +103,9 @@ class ArmLink(Protocol):
 
 
 class RobotArm:
-    """`openral_control.control_loop.Arm` over a driver. Calls but `halt`, `release` and `beat` come from one thread.
+    """`openral_control.control_loop.Arm` over a driver, for one thread; `halt`, `release`, `beat` are for any thread.
 
-    An action means what it means in simulation: the same control turns it into joints, on the same model.
+    An action has the same meaning as in simulation, as the same control on the same model turns it into joint targets.
     """
 
     def __init__(
@@ -112,18 +118,18 @@ class RobotArm:
         connect: Callable[[HostSettings], ArmLink] = ArmProcess,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Compile the scene's model and connect to its arm; nothing moves.
+        """Compile the scene's model and connect to its arm without moving it.
 
         Args:
             scene: with a section `arm`, and of family mjcf.
-            shadow: do everything, but send nothing to the arm.
+            shadow: compute all commands, but send none to the arm.
             begin_anywhere: the first motion need not begin near the scene's start pose.
-            report: gets what became of each step.
-            connect: starts what speaks to the arm.
-            clock: [s] of the slow start and of signs of life.
+            report: is called with the record of each control step.
+            connect: opens the connection to the arm.
+            clock: returns the time [s] of control steps, of the slow start and of hold-to-run.
 
         Raises:
-            OpenralError: the scene is wrong, or the arm cannot be reached.
+            OpenralError: the scene is invalid, or the arm cannot be reached.
         """
         if scene.arm is None:
             raise ManifestError(
@@ -144,7 +150,7 @@ class RobotArm:
         self.start = np.array(self._data.qpos[self._compiled.robot.chain.qpos])
         """(n,) [rad] the scene's start pose."""
         self.robot_limits = limits_of(robot)
-        """Of robot.yaml."""
+        """Joint limits of robot.yaml."""
         try:
             self.process = connect(HostSettings(scene.arm, self.robot_limits, self.start))
         except ArmAwayError as error:
@@ -156,7 +162,7 @@ class RobotArm:
             raise
 
     def _make_safe(self, scene: DeployScene, safety: SafetyLimits, begin_anywhere: bool) -> None:
-        """Put the safety filter between the scene's control and the arm that is connected, and look at the arm."""
+        """Build the safety filter between the scene's control and the connected arm, and read the arm's state."""
         self._margin_rad, self._timeout_s = safety.position_margin_rad, safety.command_timeout_s
         self._hold_to_run = HoldToRun(safety.hold_to_run_s) if safety.hold_to_run else None
         self._slow_start = SlowStart(
@@ -167,7 +173,7 @@ class RobotArm:
             robot_command("home", scene),
         )
         self.geometry = geometry = MujocoGeometry(self._compiled, ELBOW)
-        """Where hand and elbow are for joints; used from the thread that steps the arm."""
+        """Positions of hand and elbow, distances and Jacobians; used from the thread that steps the arm."""
         self._filter = make_filter(
             safety,
             self.process.limits,
@@ -179,9 +185,9 @@ class RobotArm:
         )
         self.control_hz = scene.control_hz
         self.counts: Counter[str] = Counter()
-        """How often each check slowed or stopped the arm."""
+        """Number of control steps in which each check slowed or stopped the arm, by its name."""
         self.stopped_by = ""
-        """Why the arm does not move now; empty: nothing keeps it from moving."""
+        """Reason why the arm does not move now; empty: there is none."""
         ahead_s = self.process.info.ahead_s
         self._lookahead = Lookahead(self._compiled, round(ahead_s / scene.dt)) if ahead_s else None
         self._coming: Callable[[], NDArray[Any]] | None = None
@@ -191,7 +197,7 @@ class RobotArm:
         self._gripped: float | None = None
         self._steps = 0
         self.state = self.process.read()
-        """The arm at the last step."""
+        """State of the arm after the last step."""
         if len(self.state.positions) != len(self.start):
             raise ManifestError(
                 f"{scene.robot_id}: robot.yaml has {len(self.start)} joints of role arm, the arm "
@@ -201,16 +207,16 @@ class RobotArm:
 
     @property
     def blocked_by(self) -> str:
-        """What keeps the arm from being moved at all: emergency stop, reflex, user stop or fault; empty: nothing."""
+        """Condition in which no command is sent: emergency stop, reflex, user stop, fault or guiding; empty: none."""
         return self._blocked(self.state)
 
     @property
     def refusal(self) -> str:
-        """Why the arm may not begin to move from where it is; empty: it may."""
+        """Reason why the arm may not begin to move from its present posture; empty: it may."""
         return self._slow_start.refusal(self.state.positions)
 
     def robot_state(self) -> RobotState:
-        """Return the arm's state as the bridge publishes it; its stamp counts control steps."""
+        """Return the arm's state as the bridge publishes it; its stamp [s] is the number of steps over `control_hz`."""
         state, target = (
             self._compiled.robot.state(self._data, self._steps / self.control_hz),
             self._control.hand,
@@ -218,7 +224,7 @@ class RobotArm:
         return replace(state, ee_target=None if target is None else target.copy())
 
     def describe(self) -> RobotModel:
-        """Return the URDF of the scene's robot, and where it stands."""
+        """Return the URDF of the scene's robot, and the pose of its base."""
         robot, base = self._robot, self._compiled.naming.in_model(self._robot.base_frame)
         return self._articulation.describe(self._data, robot.name, base)
 
@@ -227,7 +233,7 @@ class RobotArm:
         return self._articulation.positions(self._data)
 
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
-        """Return the action (A,) that keeps the arm where it is led, given the last one executed."""
+        """Return the action (A,) that holds the commanded posture and the gripper of the last executed action."""
         action = np.zeros(self._scene.action.dim)
         numbers = self._compiled.arm_numbers
         if self._scene.action.representation == JOINTS:
@@ -237,20 +243,20 @@ class RobotArm:
         return action
 
     def beat(self) -> None:
-        """Note a sign of life of the operator; may be called from any thread."""
+        """Record that the operator holds the hold-to-run device; may be called from any thread."""
         if self._hold_to_run is not None:
             self._hold_to_run.beat(self._clock())
 
     def set_lookahead(self, coming: Callable[[], NDArray[Any]]) -> None:
-        """Take what returns the actions (k, A) that are planned after the one that is executed now.
+        """Set the function that returns the actions (k, A) planned after the one that is executed now.
 
-        An arm whose controller takes trajectories is sent the targets that they lead to; each control step may still
-        change them.
+        An arm whose controller takes trajectories is sent the targets of these actions ahead of time; each control step
+        may still replace them.
         """
         self._coming = coming
 
     def halt(self) -> None:
-        """Bring the arm to rest now, not at the next control step; may be called from any thread."""
+        """Bring the arm to rest immediately, not at the next control step; may be called from any thread."""
         self._halted.set()
         self.process.halt()
 
@@ -262,22 +268,26 @@ class RobotArm:
         self._halted.clear()
 
     def recover(self) -> None:
-        """Leave a reflex or a fault. Raises ArmError: the arm stays in it."""
+        """Recover the arm from a reflex or a fault.
+
+        Raises:
+            ArmError: the arm does not recover.
+        """
         self.state = self.process.recover()
         self._begin()
 
     def take_behind(self) -> float:
-        """Return how far [rad] a joint was at most from where it was led, since the last time that this was asked."""
+        """Return the largest tracking error [rad] of a joint since the last call."""
         behind, self._behind = self._behind, 0.0
         return behind
 
     @property
     def led(self) -> Vector:
-        """(n,) [rad] where the joints are led."""
+        """(n,) [rad] last commanded joint positions."""
         return self._filter.led
 
     def step(self, action: NDArray[Any]) -> RobotState:
-        """Lead the arm for one control step with `action` (A,), as far as the safety filter lets it.
+        """Execute `action` (A,) for one control step, as far as the safety filter allows.
 
         Raises:
             ArmError: the arm or its process does not answer.
@@ -291,7 +301,7 @@ class RobotArm:
         return self._move(np.array(self._control.joints), self._coming)
 
     def step_joints(self, wanted: Vector) -> RobotState:
-        """Lead the joints for one control step towards `wanted` (n,) [rad], as far as the safety filter lets them.
+        """Move the joints towards `wanted` (n,) [rad] for one control step, as far as the safety filter allows.
 
         Raises:
             ArmError: the arm or its process does not answer.
@@ -318,7 +328,7 @@ class RobotArm:
         try:
             self.state = self._lead(target, coming, now) if sent else self.process.read()
         except ArmError:
-            self.state = self.process.read()  # an arm that ended its motion says so in its state
+            self.state = self.process.read()  # the state of an arm that ended its motion has the reason
         self._mirror()
         if sent:
             self._behind = max(self._behind, float(np.abs(self.state.positions - target.positions).max()))
@@ -332,7 +342,7 @@ class RobotArm:
         return self.robot_state()
 
     def images(self, cameras: Sequence[str]) -> Mapping[str, NDArray[np.uint8]]:
-        """Return no images: cameras are not the arm's."""
+        """Return no images, as cameras of a real arm are read elsewhere."""
         return {}
 
     def close(self) -> None:
@@ -340,7 +350,7 @@ class RobotArm:
         self.process.close()
 
     def _lead(self, target: SafeTarget, coming: Callable[[], NDArray[Any]] | None, now_s: float) -> ArmState:
-        """Tell the arm its next target, or what follows from there as well, unless it knows already."""
+        """Send the next target, and those that follow it to an arm that takes trajectories and lacks them."""
         dt = self._scene.dt
         if self._lookahead is None:
             return self.process.lead(target.positions, target.velocities, dt)
@@ -352,7 +362,7 @@ class RobotArm:
         return self.process.lead(*ahead, dt)
 
     def _blocked(self, state: ArmState) -> str:
-        """Return what keeps the arm from being moved at all; empty: nothing."""
+        """Return the condition in which no command is sent; empty: there is none."""
         if self._halted.is_set():
             return "emergency stop"
         if state.mode in (ArmMode.IDLE, ArmMode.MOVING):
@@ -365,20 +375,20 @@ class RobotArm:
         self.counts.update(names)
 
     def _grip(self, number: float) -> None:
-        """Lead the fingers where the action's number is another than the last one they were led by."""
+        """Command the gripper if the action's gripper number differs from the last commanded one by GRIP_CHANGE."""
         changed = self._gripped is None or abs(number - self._gripped) >= GRIP_CHANGE
         if self._shadow or not changed or self._blocked(self.state) or self._hold_to_run_is_open():
             return
         self._gripped = number
         share = (number - CLOSED) / (OPEN - CLOSED)
-        with contextlib.suppress(ArmError):  # what is wrong with the arm, its next state says
+        with contextlib.suppress(ArmError):  # the arm's next state has the fault
             self.process.grip(share * self.process.info.max_width_m, GRIP_SPEED_M_S, GRIP_FORCE_N)
 
     def _hold_to_run_is_open(self) -> bool:
         return self._hold_to_run is not None and not self._hold_to_run.is_held(self._clock())
 
     def _mirror(self) -> None:
-        """Bring the model to where the arm is."""
+        """Set the joints of the model to the measured ones."""
         gripper = self._compiled.robot.gripper
         self._data.qpos[self._compiled.robot.chain.qpos] = self.state.positions
         if gripper is not None:
@@ -387,20 +397,20 @@ class RobotArm:
         mujoco.mj_kinematics(self._model, self._data)
 
     def _begin(self) -> None:
-        """Let the next motion begin where the arm is, slowly."""
+        """Begin the next motion at the measured posture, slowly."""
         self._gripped = None
         self._narrow()
         self._restart()
         self._slow_start.restart()
 
     def _go_on_after_silence(self) -> None:
-        """Let the motion go on from where the arm is, if its driver's process led it to rest: nobody led it in time."""
+        """Restart from the measured posture if no step came within the timeout, so that the process stopped the arm."""
         if not self._shadow and self._clock() - self._stepped_s > self._timeout_s:
             self.state = self.process.read()
             self._restart()
 
     def _restart(self) -> None:
-        """Let the motion go on from where the arm is, and as it moves there."""
+        """Restart control and safety filter from the measured positions and velocities."""
         self._mirror()
         if self._lookahead is not None:
             self._lookahead.forget()
@@ -408,9 +418,9 @@ class RobotArm:
         self._filter.restart(self.state.positions, self.state.velocities)
 
     def _narrow(self) -> None:
-        """Let the kinematics ask for no joint beyond its margin, but where it is there already.
+        """Restrict the joint ranges of the inverse kinematics by the margin, or to the present position if beyond it.
 
-        The filter would hold the whole arm back for that joint, where the others could take over.
+        Otherwise the filter would slow the whole arm for a joint at its margin, where other joints could move instead.
         """
         chain, limits, here = self._compiled.robot.chain, self.process.limits, self.state.positions
         margin = self._margin_rad

@@ -1,4 +1,4 @@
-"""Reading a scene for the real arm in it."""
+"""Loads scenes with a real arm, and writes commands for their arm in hints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from openral_core.schema import faults_of
 
 
 def load_arm_scene(ref: str, address: str = "") -> DeployScene:
-    """Load a scene by name or path; its arm is at another address where one is given.
+    """Return a scene with a real arm.
+
+    Args:
+        ref: name or path of the scene.
+        address: of the arm; empty: the one in the scene.
 
     Raises:
         ManifestError: the scene has no arm.
@@ -31,7 +35,7 @@ def load_arm_scene(ref: str, address: str = "") -> DeployScene:
 
 
 def robot_command(verb: str, scene: DeployScene) -> str:
-    """Return the command `openral robot VERB` for a scene's arm, at the address that it has now."""
+    """Return the command `openral robot VERB` for a scene's arm, with --address if it differs from the scene file's."""
     words = ["openral", "robot", verb, scene.reference]
     written = scene.source.section("arm", "address").data if scene.source else None
     if scene.arm is not None and written not in (None, scene.arm.address):
@@ -40,7 +44,7 @@ def robot_command(verb: str, scene: DeployScene) -> str:
 
 
 def twin_hint(arm: SceneArm, scene: DeployScene) -> str:
-    """Return how the twin of an arm that does not answer is started; empty: its address is not this machine's."""
+    """Return a hint how to start the twin of an arm that does not answer; empty: its address is not of this machine."""
     if not is_loopback(arm.address):
         return ""
     command = shlex.join(["openral", "robot", "twin", scene.reference, "--address", arm.address])
@@ -48,10 +52,10 @@ def twin_hint(arm: SceneArm, scene: DeployScene) -> str:
 
 
 def given_address(address: str | None) -> str:
-    """Return the value of an option --address, empty where it was not given.
+    """Return the value of an option --address; empty: it was not given.
 
     Raises:
-        UsageError: it was given and is empty, as an unset variable of a shell is.
+        UsageError: it was given as an empty text, such as by an unset shell variable.
     """
     if address is not None and not address.strip():
         raise UsageError(

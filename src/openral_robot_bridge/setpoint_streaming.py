@@ -1,4 +1,4 @@
-"""How the driver's process leads an arm: from target to target, or by trajectories that reach ahead."""
+"""Turns the targets of control steps into smooth motion for a driver: a stream of setpoints, or trajectories."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ from openral_robot_bridge.driver import PlannedDriver, StreamedDriver
 from openral_robot_bridge.trajectory_plan import PlannedMotion, plan_motion, resting
 
 FIRST_S = 0.06
-"""[s] from a message to its first point. A message that is 2 ms later than the one before changes the acceleration of a
-joint at 0.5 rad/s by 1.6 rad/s²: on a quintic by 10 / sqrt(3) times the way that is missing over this time squared."""
+"""[s] from a trajectory message to its first point, which the controller reaches on a quintic spline.
+
+A message that is 2 ms later than the one before changes the acceleration of a joint at 0.5 rad/s by 1.6 rad/s²: by
+10 / sqrt(3) times the missing distance over the square of this time."""
 
 
 class Leader(Protocol):
-    """What keeps an arm's motion smooth. Used from one thread."""
+    """Keeps the motion of an arm smooth; used from one thread."""
 
     @property
     def at_rest(self) -> bool:
-        """Whether the joints are led to stand still."""
+        """Whether the commanded joint positions are at rest."""
         ...
 
     def restart(self, positions: Vector) -> None:
@@ -31,43 +33,63 @@ class Leader(Protocol):
         ...
 
     def lead(self, positions: Vector, velocities: Vector, dt: float) -> None:
-        """Lead the joints through targets (k, n) [rad] with velocities (k, n) [rad/s], `dt` [s] apart, from now on.
+        """Move the joints through targets (k, n) [rad] with velocities (k, n) [rad/s], the first due in `dt` [s].
+
+        Targets are `dt` apart.
 
         Raises:
-            OpenralError: the arm cannot be moved, or there is no way within the limits.
+            OpenralError: the arm cannot be moved, or there is no motion within the limits.
         """
         ...
 
     def go_on(self) -> None:
-        """Count one more of the targets that were told: who leads the arm is there with it."""
+        """Count a control step that confirms the next of the targets sent ahead."""
         ...
 
     def stop(self) -> None:
-        """Lead the joints to rest: nobody says where to. Raises OpenralError, as `lead` does."""
+        """Bring the joints to rest, as targets have ceased.
+
+        Raises:
+            OpenralError: as for `lead`.
+        """
         ...
 
     def halt(self) -> None:
-        """Lead the joints to rest as quickly as the limits of braking allow. Raises OpenralError, as `lead` does."""
+        """Bring the joints to rest as quickly as the limits of braking allow.
+
+        Raises:
+            OpenralError: as for `lead`.
+        """
         ...
 
     def cycle(self) -> None:
-        """Say what is due now. Raises OpenralError, as `lead` does."""
+        """Send the setpoint that is due now, if any.
+
+        Raises:
+            OpenralError: as for `lead`.
+        """
         ...
 
 
 class StreamLeader:
-    """Gives a driver one target in each cycle."""
+    """Sends a driver one setpoint in each cycle."""
 
     def __init__(
         self, driver: StreamedDriver, follower: OnlineTrajectory, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """Take the driver, and a follower whose cycle is that of its stream."""
+        """Begin without a target.
+
+        Args:
+            driver: gets the setpoints.
+            follower: whose cycle is that of the driver's stream.
+            clock: monotonic time [s].
+        """
         self._driver, self._follower, self._clock = driver, follower, clock
         self._due_s = float("-inf")
 
     @property
     def at_rest(self) -> bool:
-        """Whether the joints are led to stand still."""
+        """Whether the commanded joint positions are at rest."""
         return self._follower.at_rest
 
     def restart(self, positions: Vector) -> None:
@@ -75,11 +97,11 @@ class StreamLeader:
         self._follower.restart(positions)
 
     def lead(self, positions: Vector, velocities: Vector, dt: float) -> None:
-        """Aim at the first of the targets; those after it come in time.
+        """Aim at the first target (1, n); later ones come with later calls.
 
-        It is due `dt` after the one before it was, though it comes a little earlier or later, as each target does where
-        a step is no whole number of cycles. Joints at their greatest acceleration could not make up for less time, and
-        all joints would wait for the one that is late: they fell behind by up to half a radian.
+        It is due `dt` [s] after the previous target was due, even if the call comes slightly earlier or later, which it
+        does where a control step is not a whole number of cycles. With less time, joints at their maximum acceleration
+        could not catch up, and as all joints wait for the latest one, the arm would lag by up to 0.5 rad.
         """
         now = self._clock()
         in_step = abs(self._due_s - now) < dt / 2.0
@@ -87,23 +109,23 @@ class StreamLeader:
         self._follower.lead(positions[0], velocities[0], self._due_s - now)
 
     def go_on(self) -> None:
-        """Nothing: targets come one by one."""
+        """Do nothing, as targets come one by one."""
 
     def stop(self) -> None:
-        """Lead the joints to rest."""
+        """Bring the joints to rest."""
         self._follower.stop()
 
     def halt(self) -> None:
-        """Lead the joints to rest as quickly as the limits of braking allow."""
+        """Bring the joints to rest as quickly as the limits of braking allow."""
         self._follower.halt()
 
     def cycle(self) -> None:
-        """Give the driver its next target."""
+        """Send the driver its next setpoint."""
         self._driver.follow(*self._follower.cycle())
 
 
 class PlanLeader:
-    """Gives a driver the whole way ahead when it changes. Each way begins where the one before has led by then."""
+    """Sends a driver a new trajectory when targets change; it begins at the present state of the one before."""
 
     def __init__(
         self,
@@ -112,7 +134,14 @@ class PlanLeader:
         period_s: float,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Take the driver, a follower whose cycle is `trajectory_plan.FINE_S`, and the time [s] between two points."""
+        """Begin at rest.
+
+        Args:
+            driver: gets the trajectories.
+            follower: whose cycle is `trajectory_plan.FINE_S`.
+            period_s: [s] between two points of a trajectory.
+            clock: monotonic time [s].
+        """
         self._driver, self._follower, self._period_s, self._clock = driver, follower, period_s, clock
         self._began_s = 0.0
         self._told_s, self._passed = 0.0, 0
@@ -121,7 +150,7 @@ class PlanLeader:
 
     @property
     def at_rest(self) -> bool:
-        """Whether the joints are led to stand still."""
+        """Whether the commanded joint positions are at rest."""
         return self._comes_to_rest and self._clock() - self._began_s >= self._plan.lasts_s
 
     def restart(self, positions: Vector) -> None:
@@ -130,10 +159,10 @@ class PlanLeader:
         self._comes_to_rest = True
 
     def lead(self, positions: Vector, velocities: Vector, dt: float) -> None:
-        """Tell the driver the way through targets (k, n) [rad], and from the last one to rest.
+        """Send the driver a trajectory through targets (k, n) [rad], and from the last one to rest.
 
-        Where who leads the arm is late, the arm has gone on as it was told, and does not go back: what it has passed is
-        left out, and what remains comes that much earlier.
+        If the call is late, the arm has meanwhile followed the former trajectory, and does not go back: targets that it
+        has passed are left out, and the others are due earlier by the delay.
         """
         now = self._clock()
         late_s = 0.0 if self._comes_to_rest else max(0.0, now - self._told_s - dt * (self._passed + 1))
@@ -148,20 +177,20 @@ class PlanLeader:
         self._told_s, self._passed, self._comes_to_rest = now - late_s, 0, False
 
     def go_on(self) -> None:
-        """Count one more of the targets that were told."""
+        """Count a control step that confirms the next of the targets sent ahead."""
         self._passed += 1
 
     def stop(self) -> None:
-        """Tell the driver the way to rest, once; a way that has ended is at rest."""
+        """Send the driver a trajectory to rest, unless the last one was sent by `stop` or `halt`."""
         if not self._comes_to_rest:
             self._tell([])
 
     def halt(self) -> None:
-        """Tell the driver the quickest way to rest."""
+        """Send the driver a trajectory to rest within the limits of braking."""
         self._tell([], halts=True)
 
     def cycle(self) -> None:
-        """Nothing is due: the controller knows the way."""
+        """Do nothing, as the controller has the trajectory."""
 
     def _tell(self, targets: list[tuple[float, Vector, Vector]], halts: bool = False) -> None:
         now = self._clock()

@@ -1,4 +1,4 @@
-"""Targets that an arm is sent ahead of time: where the coming actions lead, as far as it can be computed now."""
+"""Joint targets that are sent to an arm ahead of time, predicted from the planned actions."""
 
 from __future__ import annotations
 
@@ -15,30 +15,41 @@ from openral_sim_bridge.backends.mjcf.control import ArmControl
 from openral_sim_bridge.backends.mjcf.world import CompiledScene
 
 Actions = NDArray[Any]
-"""(k, A)"""
+"""(k, A) actions of k control steps."""
 NEAR_RAD, NEAR_RAD_S = 3e-3, 0.1
-"""[rad] and [rad/s] by which a joint's target may differ from the one sent ahead before new ones are sent. Where a hand
-is led on its leash, targets follow from where the joints are measured, whose noise is of this size."""
+"""[rad] and [rad/s] differences of a joint's target from the one sent ahead, from which on new ones are sent.
+
+If the distance of the hand's target from the hand is limited, targets depend on measured joint positions, whose noise
+is of this size."""
 
 
 class Lookahead:
-    """Targets that were sent, and those that follow from what is planned. Used from one thread."""
+    """Targets that were sent ahead, and the prediction of new ones; used from one thread."""
 
     def __init__(self, scene: CompiledScene, ahead: int) -> None:
-        """Take the scene, and how many control steps are sent ahead at most."""
+        """Begin without targets.
+
+        Args:
+            scene: with its compiled model.
+            ahead: largest number of control steps that are sent ahead.
+        """
         self._scene, self._ahead = scene, ahead
         self._data: Any = mujoco.MjData(scene.model)
         self._sent: list[SafeTarget] = []
         self._planned: Actions = np.empty((0, 0))
 
     def forget(self) -> None:
-        """The arm does not follow the targets that it was sent."""
+        """Discard the targets that were sent, as the arm does not follow them."""
         self._sent = []
 
     def goes_on(self, target: SafeTarget, coming: Actions) -> bool:
-        """Return whether a control step and the actions after it are those whose targets were sent before.
+        """Return whether the targets sent before are still valid for this control step and the actions after it.
 
-        They are sent anew when half of them is over and more is known.
+        They count as invalid when half of them have passed and more actions are planned than were at their computation.
+
+        Args:
+            target: of this control step.
+            coming: (k, A) actions of the steps after it.
         """
         self._sent, self._planned = self._sent[1:], self._planned[1:]
         if not self._sent:
@@ -61,18 +72,18 @@ class Lookahead:
         state: ArmState,
         now_s: float,
     ) -> tuple[Vector, Vector]:
-        """Return positions and velocities (k, n) of a target and of those that follow it.
+        """Return positions (k, n) [rad] and velocities (k, n) [rad/s] of a target and of those that follow it.
 
-        Kinematics and safety filter go on by themselves, as if the arm lagged behind as far as it does now; nothing
-        is sent beyond the first step in which a check would stop the arm.
+        Copies of the control and the safety filter compute them on the assumption that the arm keeps its present lag.
+        They end before the first step in which a check would stop the arm.
 
         Args:
             target: of this control step.
-            coming: actions of the steps after it.
+            coming: (k, A) actions of the steps after it.
             control: of the arm; is not changed.
             guard: the safety filter; is not changed.
             state: of the arm now.
-            now_s: [s] monotonic.
+            now_s: [s] monotonic time.
         """
         control, guard = control.fork(), guard.fork()
         self._sent, self._planned = [target], coming[: self._ahead]

@@ -1,4 +1,4 @@
-"""Motion that an arm's controller is told ahead: sampled, jerk-limited, and from where the last one has led by now."""
+"""Jerk-limited, sampled motion for a trajectory controller, which begins at the present state of the one before."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from openral_control.safety.online_trajectory import OnlineTrajectory
 from openral_robot_bridge.driver import TrajectoryPoint
 
 FINE_S = 0.004
-"""[s] between two samples of a plan, which is how exactly another one goes on from it."""
+"""[s] between two samples of a plan, and thus the resolution at which another one can take over."""
 REST_S = 5.0
-"""[s] that coming to rest may take at the end of a plan."""
+"""[s] longest time to come to rest at the end of a plan."""
 
 
 @dataclass(frozen=True)
 class PlannedMotion:
-    """Samples `FINE_S` apart, each (T, n); the joints are at rest from the last one on."""
+    """T samples `FINE_S` apart, each array (T, n); the joints are at rest from the last sample on."""
 
     positions: Vector
     """[rad]"""
@@ -34,15 +34,15 @@ class PlannedMotion:
         return FINE_S * (len(self.positions) - 1)
 
     def after(self, gone_s: float) -> tuple[Vector, Vector, Vector]:
-        """Return positions, velocities and accelerations (n,) at the sample nearest to a time [s] since the start."""
+        """Return positions, velocities and accelerations (n,) of the sample nearest to `gone_s` [s] after the start."""
         index = int(np.clip(round(gone_s / FINE_S), 0, len(self.positions) - 1))
         return self.positions[index], self.velocities[index], self.accelerations[index]
 
     def points(self, first_s: float, period_s: float) -> list[TrajectoryPoint]:
-        """Return points for a trajectory controller: one after `first_s`, then one each `period_s`, and rest.
+        """Return points for a trajectory controller: one after `first_s` [s], then one each `period_s` [s], then rest.
 
-        What leads to the first point is the controller's to interpolate, from where it has led the joints. So a message
-        that is late by a little moves them no more abruptly.
+        The controller interpolates from its present commanded state to the first point, so that a message with a small
+        delay causes no abrupt motion.
         """
         first, step, last = round(first_s / FINE_S), round(period_s / FINE_S), len(self.positions) - 1
         rest = self.positions[last], np.zeros_like(self.positions[last]), np.zeros_like(self.positions[last])
@@ -70,14 +70,14 @@ def plan_motion(
     """Return the motion through targets, and from the last one to rest.
 
     Args:
-        follower: whose cycle is FINE_S; what it did before is forgotten.
-        begin: positions, velocities and accelerations (n,) to begin with.
-        targets: times [s] from now in rising order, positions (n,) [rad], and velocities (n,) [rad/s] with which they
-            are passed; none: come to rest.
-        halts: come to rest within the limits of braking, not of motion.
+        follower: whose cycle is FINE_S; its former state is discarded.
+        begin: initial positions [rad], velocities [rad/s] and accelerations [rad/s²], each (n,).
+        targets: (time [s] from now, positions (n,) [rad], velocities (n,) [rad/s]) in the order of time; empty: come
+            to rest.
+        halts: come to rest within the limits of braking instead of those of motion.
 
     Raises:
-        ControlError: there is no way to rest within the limits.
+        ControlError: there is no motion to rest within the limits.
     """
     follower.restart(*begin)
     samples = [begin]

@@ -1,4 +1,4 @@
-"""The limits that an arm's own URDF names, as libfranka's reader takes them from it."""
+"""Reads joint limits from the URDF that an arm sends, with the extensions of Franka's description."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ def read_limits(urdf: str, names: tuple[str, ...]) -> ArmLimits:
     """Return the limits of joints (n,) in a URDF.
 
     Args:
-        urdf: text; what an arm sends is trusted no further than this reader, which resolves no entities.
-        names: of the joints, known by their ends: an arm may call `fr3_joint1` `joint1`.
+        urdf: XML text; as it comes from the network, entities are not resolved.
+        names: of the joints, compared by their last part, as an arm may call `fr3_joint1` `joint1`.
 
     Raises:
-        ControlError: it is no URDF, or a joint or its limits are missing.
+        ControlError: the text is not a URDF, or a joint or its limits are missing.
     """
     try:
         root = parse_urdf(urdf)

@@ -1,1 +1,1 @@
-"""Real cameras: pictures of a topic or a device become those that the scene promises, and are watched meanwhile."""
+"""Real cameras: images of a ROS topic or a device are fitted to the scene's cameras, and their health is monitored."""

@@ -1,4 +1,4 @@
-"""What `openral robot check` finds out about the cameras of a real arm."""
+"""Checks of a real arm's cameras by `openral robot check`."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from openral_robot_bridge.findings import ArmFinding
 SLOW = 0.9
 """Share of the scene's rate below which a camera is too slow."""
 GAPS = 3.0
-"""Periods of the scene's rate that a camera may be silent for."""
+"""Largest gap between two images, in periods of the scene's rate."""
 
 
 def judge_camera(scene: DeployScene, camera: SceneCamera, report: FeedReport) -> list[ArmFinding]:
-    """Return one row a question: do pictures come, at the scene's rate, fresh, and of something.
+    """Return one finding for each of rate, age and content of a camera's images, or one for their absence.
 
     Args:
-        scene: in which the camera is.
-        camera: what the scene says of it.
-        report: what was seen of it.
+        scene: with the camera.
+        camera: as the scene describes it.
+        report: of the camera's images.
     """
     name = f"camera {camera.name}"
     if not report.pictures or report.fault:

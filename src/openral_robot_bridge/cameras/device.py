@@ -1,4 +1,4 @@
-"""A camera that OpenCV opens, read in a thread of its own; one that is unplugged is opened again when it is back."""
+"""A camera that OpenCV opens, read in a thread of its own; after a disconnection it is opened again."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ from openral_core.types import Image
 REOPEN_S = 1.0
 """[s] between two attempts to open a device."""
 TIMEOUT_MS = 2000
-"""[ms] that a stream may take to open, and for one picture."""
+"""[ms] timeout of opening a stream, and of reading one image."""
 _LOG_LEVEL, _FFMPEG_LOG_LEVEL = "OPENCV_LOG_LEVEL", "OPENCV_FFMPEG_LOGLEVEL"
-"""Variables by which a user has OpenCV, and ffmpeg within it, say more."""
+"""Environment variables with the log levels of OpenCV and of ffmpeg within it; values that a user sets are kept."""
 _FFMPEG_QUIET = "-8"
+"""ffmpeg's AV_LOG_QUIET."""
 PATIENCE_S = 3.0
-"""[s] that the thread has to end."""
+"""[s] for which `close` waits for the thread."""
 
 
 def shown(device: str) -> str:
-    """Return a device as it may stand in a log: without a URL's user, password and query."""
+    """Return a device for a log, without user, password and query of a URL."""
     return re.sub(r"\?.*$", "?…", re.sub(r"(?<=://)[^@/]*@", "…@", device))
 
 
 class CameraDevice:
-    """Reads one device until closed. Both callbacks are called in its thread."""
+    """Reads one device until closed; both callbacks are called in its thread."""
 
     def __init__(
         self,
@@ -39,14 +40,14 @@ class CameraDevice:
         on_picture: Callable[[int, Image], None],
         on_fault: Callable[[str], None],
     ) -> None:
-        """Begin to read.
+        """Start to read.
 
         Args:
             device: see `RealCamera.device`.
-            capture: what it is asked for.
-            on_picture: called with each picture's time [ns] (wall time, when the device handed it over: exposure and
-                transfer are not known) and the picture (H, W, 3) uint8 RGB.
-            on_fault: called with why there are no pictures.
+            capture: requested size and rate.
+            on_picture: called with the stamp and the image (H, W, 3) uint8 RGB. The stamp is the wall time [ns] at
+                which the device delivered the image, as exposure and transfer times are unknown.
+            on_fault: called with the reason why there are no images.
         """
         self._device, self._capture = device, capture
         self._on_picture, self._on_fault = on_picture, on_fault
@@ -56,7 +57,7 @@ class CameraDevice:
         self._thread.start()
 
     def close(self) -> None:
-        """Let go of the device."""
+        """Release the device."""
         self._closed.set()
         self._thread.join(PATIENCE_S)
 
@@ -77,7 +78,7 @@ class CameraDevice:
             limits = [cv2.CAP_PROP_OPEN_TIMEOUT_MSEC, TIMEOUT_MS, cv2.CAP_PROP_READ_TIMEOUT_MSEC, TIMEOUT_MS]
             return cv2.VideoCapture(self._device, cv2.CAP_FFMPEG, limits)
         opened = cv2.VideoCapture(int(self._device) if self._device.isdigit() else self._device)
-        opened.set(cv2.CAP_PROP_BUFFERSIZE, 1)  # the newest picture, not one that has waited
+        opened.set(cv2.CAP_PROP_BUFFERSIZE, 1)  # so that no old image is delivered
         if self._capture is not None:
             opened.set(cv2.CAP_PROP_FRAME_WIDTH, self._capture.width)
             opened.set(cv2.CAP_PROP_FRAME_HEIGHT, self._capture.height)
@@ -85,7 +86,7 @@ class CameraDevice:
         return opened
 
     def _read(self, opened: cv2.VideoCapture) -> None:
-        """Hand on pictures until the device gives none any more."""
+        """Pass images on until the device delivers none."""
         while not self._closed.is_set():
             if not opened.grab():
                 self._on_fault(f"{shown(self._device)} gives no pictures any more")
@@ -97,9 +98,9 @@ class CameraDevice:
 
 
 def _keep_opencv_quiet() -> None:
-    """Have OpenCV and ffmpeg write nothing to the terminal each time a device is tried: `on_fault` is told in words.
+    """Silence the messages of OpenCV and ffmpeg at each attempt to open a device, as `on_fault` reports the failure.
 
-    The backend of ffmpeg reads its level from the environment alone, when it opens its first stream.
+    OpenCV's ffmpeg backend reads its log level only from the environment, when it opens its first stream.
     """
     if _LOG_LEVEL not in os.environ:
         cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)

@@ -1,4 +1,4 @@
-"""From a camera's own picture to the scene's size, and its lens with it."""
+"""Fits a camera's images to the size of the scene's images, and transforms the intrinsics accordingly."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class PictureFit:
-    """Cuts or pads pictures of one size, and scales them to another. The lens stays that of a pinhole, or distorted
-    as it was."""
+    """Crops or pads images, and scales them to the scene's size; the distortion coefficients stay valid."""
 
     size: tuple[int, int]
-    """[px] width and height of the scene's pictures."""
+    """[px] width and height of the scene's images."""
     fit: Fit = "crop"
     """See `RealCamera.fit`."""
 
     def picture(self, image: Image) -> Image:
-        """Return the picture (H, W, 3) uint8 of any size in the scene's, in memory of its own."""
+        """Return a copy of an image (H, W, 3) uint8 of any size in the scene's size."""
         height, width = image.shape[:2]
         if (width, height) == self.size:
             return image.copy()
@@ -35,7 +34,7 @@ class PictureFit:
             part = np.zeros((cut_height, cut_width, 3), np.uint8)
             part[-top : -top + height, -left : -left + width] = image
         smaller = cut_width >= self.size[0]
-        # Averages what falls together; every n-th pixel alone would flicker.
+        # INTER_AREA averages all pixels; subsampling would alias.
         method = cv2.INTER_AREA if smaller else cv2.INTER_LINEAR
         scaled: Image = cv2.resize(np.ascontiguousarray(part), self.size, interpolation=method).astype(
             np.uint8
@@ -43,7 +42,13 @@ class PictureFit:
         return scaled
 
     def lens(self, k: Matrix, width: int, height: int) -> Matrix:
-        """Return K (3, 3) [px] of the scene's pictures, given that of pictures of a size [px]."""
+        """Return the intrinsic matrix K (3, 3) [px] of the scene's images.
+
+        Args:
+            k: (3, 3) [px] of the camera's images.
+            width: [px] of the camera's images.
+            height: [px] of the camera's images.
+        """
         left, top, cut_width, cut_height = self._cut(width, height)
         scale = np.diag([self.size[0] / cut_width, self.size[1] / cut_height, 1.0])
         shift = np.array([[1.0, 0.0, -left], [0.0, 1.0, -top], [0.0, 0.0, 1.0]])
@@ -51,7 +56,7 @@ class PictureFit:
         return fitted
 
     def _cut(self, width: int, height: int) -> tuple[int, int, int, int]:
-        """Return left, top, width and height [px] of the part that is shown; bars lie outside of the picture."""
+        """Return left, top, width and height [px] of the part of the image to scale; padding lies outside the image."""
         if self.fit == "stretch":
             return 0, 0, width, height
         aspect = self.size[0] / self.size[1]

@@ -1,4 +1,4 @@
-"""What comes from one real camera: rate, age, gaps, frozen and dark pictures, and what is wrong with it."""
+"""Health of one real camera's images: rate, age, gaps, frozen and dark images, and faults."""
 
 from __future__ import annotations
 
@@ -13,42 +13,44 @@ from openral_core.types import Image
 from openral_reward_monitor.camera_health import CameraHealth
 
 WINDOW = 64
-"""Pictures over which rate and age are told."""
+"""Number of latest images from which rate and age are computed."""
 LOST_AFTER_S = 1.0
-"""[s] without a picture after which a camera counts as gone."""
+"""[s] without an image after which a camera counts as lost."""
 AHEAD_S = 0.05
-"""[s] by which a stamp may be later than its picture's arrival: clocks of two computers are never quite the same."""
+"""[s] by which a stamp may be later than its image's arrival, as clocks of two computers differ."""
 
 
 @dataclass(frozen=True)
 class FeedReport:
-    """How a camera is doing."""
+    """Health of a camera; see `WINDOW` for the latest images."""
 
     pictures: int
-    """Since the start."""
+    """Number of images since the start."""
     rate_hz: float
-    """[Hz] by the stamps of the last pictures; 0 before two."""
+    """[Hz] by the stamps of the latest images; 0 if there are fewer than two."""
     age_s: float
-    """[s] from stamp to arrival, the median of the last pictures."""
+    """[s] median time from stamp to arrival of the latest images."""
     oldest_s: float
-    """[s] the greatest age among them."""
+    """[s] largest age among them."""
     gap_s: float
-    """[s] the longest time between two of them, by their stamps."""
+    """[s] longest time between two of them, by their stamps."""
     silent_s: float
-    """[s] since the last one arrived; inf: none ever did."""
+    """[s] since the last image arrived; inf: none has arrived."""
     frozen: bool
+    """Whether the images do not change although the robot moves; see `CameraHealth.frozen`."""
     dark: bool
+    """Whether the images are dark; see `CameraHealth.dark`."""
     size: tuple[int, int]
-    """[px] width and height of the pictures as they come; (0, 0) before the first."""
+    """[px] width and height of the camera's images; (0, 0) before the first."""
     fault: str
-    """What is wrong, in words; empty: nothing is."""
+    """Description of the present fault; empty: there is none."""
 
 
 class PictureFeed:
-    """Keeps account of one camera's pictures. May be used from any thread."""
+    """Statistics of one camera's images; may be used from any thread."""
 
     def __init__(self, name: str) -> None:
-        """Begin with no picture of the camera of this name."""
+        """Begin without an image of the camera of this name."""
         self.name = name
         self._lock = threading.Lock()
         self._health = CameraHealth()
@@ -60,12 +62,12 @@ class PictureFeed:
         self._fault = ""
 
     def picture(self, stamp_s: float, arrived_s: float, image: Image) -> bool:
-        """Take a picture; False: its stamp does not rise, or is of another clock, and it is not to be passed on.
+        """Add an image, and return whether it may be passed on; False: its stamp is not later than the one before.
 
         Args:
-            stamp_s: [s] wall time at which it was taken, by the camera.
-            arrived_s: [s] wall time now.
-            image: (H, W, 3) uint8, not written to afterwards.
+            stamp_s: [s] wall time at which the image was taken, by the camera's clock.
+            arrived_s: [s] wall time of arrival, by this computer's clock.
+            image: (H, W, 3) uint8, which must not be changed afterwards.
         """
         with self._lock:
             last_s = self._stamps[-1] if self._stamps else float("-inf")
@@ -88,17 +90,17 @@ class PictureFeed:
             return True
 
     def joints(self, positions: NDArray[np.float64], stamp_s: float) -> None:
-        """Take where the robot's joints are, [rad] or [m], at a stamp [s]; see `CameraHealth.joints`."""
+        """Add the positions (n,) [rad] or [m] of the robot's joints at a stamp [s]; see `CameraHealth.joints`."""
         with self._lock:
             self._health.joints(positions, stamp_s)
 
     def failed(self, why: str) -> None:
-        """Note why no picture came, or why one could not be used."""
+        """Record why no image came, or why one could not be used."""
         with self._lock:
             self._fault = why
 
     def report(self, now_s: float) -> FeedReport:
-        """Return how the camera is doing, at wall time `now_s` [s]."""
+        """Return the camera's health at wall time `now_s` [s]."""
         with self._lock:
             stamps, ages = np.array(self._stamps), np.array(self._ages)
             gaps = np.diff(stamps)

@@ -1,1 +1,1 @@
-"""The node `robot_bridge`: the operator's sign of life, recovery, and the robot's topics on the wall clock."""
+"""ROS nodes of a real arm: `robot_bridge`, `camera_bridge`, and the operator of trials."""

@@ -1,4 +1,4 @@
-"""The lifecycle node `robot_bridge`: the only process that moves a real arm."""
+"""The lifecycle node `robot_bridge`, whose process is the only one that moves a real arm."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from openral_robot_bridge.arm_bridge import ArmBridgeOptions, DeployedArm
 
 
 class RobotBridgeNode(ControlNode[DeployedArm]):
-    """Wires a `DeployedArm` to the graph. Parameters: see `ArmBridgeOptions`, and `autostart`."""
+    """Connects a `DeployedArm` to the ROS graph; its parameters are those of `ArmBridgeOptions`, and `autostart`."""
 
     what = "the robot bridge"
 
@@ -30,26 +30,26 @@ class RobotBridgeNode(ControlNode[DeployedArm]):
         self._topics: RobotTopics | None = None
 
     def clock(self, stamp_s: float) -> None:
-        """The arm's time is everybody's: there is no `/clock`."""
+        """Publish no `/clock`, as a real arm runs in wall time."""
 
     def state(self, state: RobotState) -> None:
-        """The robot after a control step; `stamp_s` is wall time."""
+        """Publish the robot's state after a control step; `stamp_s` is wall time [s]."""
         if self._topics is not None:
             self._topics.state(state)
             self._topics.links(state.stamp_s)
 
     def images(self, stamp_s: float, images: Mapping[str, NDArray[np.uint8]]) -> None:
-        """Cameras are nodes of their own."""
+        """Publish no images, as `camera_bridge` does."""
 
     def _make_run(self) -> DeployedArm:
         return DeployedArm(ArmBridgeOptions(**self._options()), self)
 
     def _open(self, run: DeployedArm) -> None:
-        """Offer the topics of the robot, and listen to its operator."""
+        """Create the publishers of the robot, the subscription to hold-to-run, and the service `recover`."""
         self._topics = RobotTopics(self, run.links, run.joint_positions, run.robot.urdf, self.outbox)
-        alone = MutuallyExclusiveCallbackGroup()  # nothing else may hold up a sign of life
+        alone = MutuallyExclusiveCallbackGroup()  # no other callback may delay hold-to-run
         self.create_subscription(Empty, "hold_to_run", self._on_beat, NEWEST, callback_group=alone)
-        apart = MutuallyExclusiveCallbackGroup()  # status and diagnostics go on while the arm recovers
+        apart = MutuallyExclusiveCallbackGroup()  # status and diagnostics continue while the arm recovers
         self.create_service(Trigger, "recover", self._on_recover, callback_group=apart)
 
     def _forget(self) -> None:
@@ -69,7 +69,7 @@ class RobotBridgeNode(ControlNode[DeployedArm]):
 
 
 def main(args: list[str] | None = None) -> int:
-    """Run the bridge until it is told to stop; 1 when the arm failed."""
+    """Run the bridge until it is stopped; return 1 if the arm failed."""
     return run_bridge(RobotBridgeNode, args)
 
 

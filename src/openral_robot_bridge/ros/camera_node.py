@@ -1,4 +1,4 @@
-"""The lifecycle node `camera_bridge`: real cameras, as the rest of a deployment knows simulated ones."""
+"""The lifecycle node `camera_bridge`, which publishes real cameras on the same topics as simulated ones."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ REPORT_S = 1.0
 
 
 class CameraBridgeNode(GuardedCallbacks, LifecycleNode):
-    """Parameters: `scene` (name or path of one with a section `arm`), `autostart`, `run_dir` (not looked at)."""
+    """Publishes the cameras of a scene with a real arm.
+
+    Parameters: `scene` (name or path of a scene with a section `arm`), `autostart`, and `run_dir`, which is not used.
+    """
 
     def __init__(self) -> None:
         super().__init__("camera_bridge", namespace=DEFAULT_NAMESPACE)
@@ -40,7 +43,7 @@ class CameraBridgeNode(GuardedCallbacks, LifecycleNode):
         self.create_timer(REPORT_S, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def on_configure(self, state: State) -> TransitionCallbackReturn:
-        """Read the scene, and say where its cameras stand."""
+        """Load the scene; fail if it has no real cameras."""
         try:
             scene = load_arm_scene(str(self.get_parameter("scene").value))
         except OpenralError as error:
@@ -56,7 +59,7 @@ class CameraBridgeNode(GuardedCallbacks, LifecycleNode):
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: State) -> TransitionCallbackReturn:
-        """Open the cameras and pass their pictures on."""
+        """Open the cameras, publish their mounts on `/tf_static`, and begin to relay their images."""
         arm = self._scene.arm
         assert arm is not None
         known = {camera.name: camera for camera in self._scene.cameras}
@@ -70,17 +73,17 @@ class CameraBridgeNode(GuardedCallbacks, LifecycleNode):
         return super().on_activate(state)
 
     def on_deactivate(self, state: State) -> TransitionCallbackReturn:
-        """Let go of the cameras."""
+        """Close the cameras."""
         self.close()
         return super().on_deactivate(state)
 
     def on_shutdown(self, state: State) -> TransitionCallbackReturn:
-        """Let go of the cameras for good."""
+        """Close the cameras before the node ends."""
         self.close()
         return TransitionCallbackReturn.SUCCESS
 
     def close(self) -> None:
-        """Let go of the cameras."""
+        """Close the cameras."""
         relays, self._relays = self._relays, []
         for relay in relays:
             relay.close()
@@ -103,7 +106,7 @@ class CameraBridgeNode(GuardedCallbacks, LifecycleNode):
 
 
 def main(args: list[str] | None = None) -> int:
-    """Run the node until it is told to stop; EXIT_UNFIT when `autostart` found that its scene has no cameras."""
+    """Run the node until it is stopped; return EXIT_UNFIT if `autostart` found that its scene has no cameras."""
     return run_node(CameraBridgeNode, args)
 
 

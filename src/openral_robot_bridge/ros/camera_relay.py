@@ -1,4 +1,4 @@
-"""One real camera on the graph: its pictures in the scene's size, with their own stamps, and its camera_info."""
+"""Relays one real camera: its images in the scene's size, with their original stamps, and its camera_info."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ from openral_robot_bridge.ros.camera_source import Optics, open_source
 from openral_sim_bridge.coordinate_frames import optical_frame
 
 SOONER = 0.6
-"""Share of the scene's period from which on the next picture is passed on. A camera that is a bit faster than the scene
-keeps its own rhythm, and one that is much faster costs no more than it is worth."""
+"""Least time between two relayed images, as a share of the scene's period.
+
+Thus a camera that is slightly faster than the scene keeps its own rate, and a much faster one is decimated."""
 
 
 class CameraRelay:
@@ -36,13 +37,13 @@ class CameraRelay:
         """Begin to relay.
 
         Args:
-            node: which listens and publishes.
-            camera: what the scene promises.
-            real: where it comes from.
+            node: which subscribes and publishes.
+            camera: size and rate that the scene specifies.
+            real: source of the images.
         """
         self.camera, self._real = camera, real
         self.feed = PictureFeed(camera.name)
-        """How the camera is doing."""
+        """Health of the camera."""
         self._fit = PictureFit((camera.width, camera.height), real.fit)
         self._prefix = frame_prefix(node.get_namespace())
         self._frame = f"{self._prefix}{optical_frame(camera.name)}"
@@ -57,7 +58,7 @@ class CameraRelay:
 
     @property
     def mounted(self) -> TransformStamped | None:
-        """Where the camera stands; None: the scene does not say."""
+        """Pose of the camera's optical frame in the frame it is mounted on; None: the scene does not specify it."""
         mount = self._real.mount
         if mount is None:
             return None
@@ -69,7 +70,7 @@ class CameraRelay:
         return frame
 
     def picture(self, stamp_ns: int, image: Image) -> None:
-        """Pass a picture on, if its stamp rises and it does not come sooner than the scene has use for it."""
+        """Publish an image, unless its stamp is not later than the one before, or it exceeds the scene's rate."""
         stamp_s = 1e-9 * stamp_ns
         if not self.feed.picture(stamp_s, time.time(), image):
             return
@@ -91,7 +92,7 @@ class CameraRelay:
         self._infos.publish(self._info)
 
     def optics(self, optics: Optics) -> None:
-        """Take what the camera says of its lens."""
+        """Prepare the camera_info of the scene's images from the camera's intrinsics."""
         k = self._fit.lens(optics.k, *optics.size)
         width, height = self.camera.width, self.camera.height
         info = CameraInfo(height=height, width=width, distortion_model=optics.model, d=list(optics.d))
@@ -102,11 +103,11 @@ class CameraRelay:
         self._info, self._info_size = info, optics.size
 
     def failed(self, why: str) -> None:
-        """Note why there are no pictures."""
+        """Record why there are no images."""
         self.feed.failed(why)
 
     def status(self) -> DiagnosticStatus:
-        """Return how the camera is doing, for `/diagnostics`."""
+        """Return the camera's health for `/diagnostics`."""
         report = self.feed.report(time.time())
         level, message = OK, "pictures come"
         if report.fault:
@@ -132,7 +133,7 @@ class CameraRelay:
         return DiagnosticStatus(level=level, name=name, message=message, hardware_id="", values=pairs)
 
     def close(self) -> None:
-        """Stop listening and publishing."""
+        """Close the source and the publishers."""
         self._close()
         self._pictures.close()
         self._node.destroy_publisher(self._infos)

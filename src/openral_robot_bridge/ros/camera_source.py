@@ -1,4 +1,4 @@
-"""Where a real camera's pictures come from: a topic of its driver, or a device."""
+"""Sources of a real camera's images: a topic of its ROS driver, or a device."""
 
 from __future__ import annotations
 
@@ -24,42 +24,42 @@ from openral_robot_bridge.cameras.device import CameraDevice
 
 @dataclass(frozen=True)
 class Optics:
-    """What a CameraInfo says of pictures of a size."""
+    """Camera model, as in sensor_msgs/CameraInfo."""
 
     k: NDArray[np.float64]
-    """(3, 3) [px]"""
+    """(3, 3) [px] intrinsic matrix."""
     size: tuple[int, int]
-    """[px] width and height."""
+    """[px] width and height of the images to which it applies."""
     model: str = "plumb_bob"
-    """Of distortion."""
+    """Distortion model."""
     d: tuple[float, ...] = (0.0,) * 5
-    """Its numbers."""
+    """Coefficients of the distortion model."""
 
 
 class PictureSink(Protocol):
-    """What a source is for. Calls come from the thread of the executor, or of the device."""
+    """Receiver of a source's images; calls come from the thread of the executor, or of the device."""
 
     def picture(self, stamp_ns: int, image: Image) -> None:
-        """A picture (H, W, 3) uint8 RGB was taken at a wall time [ns]."""
+        """Take an image (H, W, 3) uint8 RGB with its wall time [ns]."""
         ...
 
     def optics(self, optics: Optics) -> None:
-        """The camera said what its lens is like."""
+        """Take the camera model."""
         ...
 
     def failed(self, why: str) -> None:
-        """There is no picture, or one that cannot be used."""
+        """Take the reason why there is no image, or why one cannot be used."""
         ...
 
 
 def open_source(node: Node, name: str, camera: RealCamera, sink: PictureSink) -> Callable[[], None]:
-    """Begin to hand on what a camera sends; return what ends it.
+    """Begin to pass a camera's images on, and return the function that closes the source.
 
     Args:
-        node: which listens.
+        node: which subscribes.
         name: of the camera.
-        camera: what the scene says of its source.
-        sink: gets the pictures.
+        camera: with its topic or device.
+        sink: gets the images.
     """
     if camera.device is not None:
         lens = camera.lens
@@ -112,7 +112,7 @@ class _CameraTopic:
             or k[1, 1] <= 0.0
             or min(message.width, message.height) < 1
         ):
-            return  # a camera that was never calibrated sends zeros
+            return  # an uncalibrated camera sends zeros
         size = (int(message.width), int(message.height))
         self._sink.optics(Optics(k, size, str(message.distortion_model), tuple(map(float, message.d))))
 

@@ -1,4 +1,4 @@
-"""Watching the cameras of a scene for a while, without passing anything on."""
+"""Measures the health of a scene's cameras for a limited time, without publishing their images."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from openral_robot_bridge.ros.camera_source import Optics, open_source
 
 
 class _Watch:
-    """Keeps account of what a source hands on."""
+    """Collects the statistics of one source."""
 
     def __init__(self, name: str) -> None:
         self.feed = PictureFeed(name)
 
     def picture(self, stamp_ns: int, image: Image) -> None:
-        """Note a picture."""
+        """Add an image to the statistics."""
         self.feed.picture(1e-9 * stamp_ns, time.time(), image)
 
     def optics(self, optics: Optics) -> None:
-        """Nothing is judged by the lens."""
+        """Ignore the camera model."""
 
     def failed(self, why: str) -> None:
-        """Note a fault."""
+        """Record a fault."""
         self.feed.failed(why)
 
 
 def watch_cameras(scene: DeployScene, watched_s: float) -> dict[str, FeedReport]:
-    """Return how each of `arm.cameras` did in the last pictures of a time [s]."""
+    """Return the health of each of `arm.cameras`, by name, after `watched_s` [s]."""
     cameras: dict[str, RealCamera] = dict(scene.arm.cameras) if scene.arm is not None else {}
     with ExitStack() as closing:
         context = rclpy.Context()

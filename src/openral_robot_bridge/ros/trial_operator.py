@@ -1,4 +1,4 @@
-"""Who tries a skill on an arm: sends goals, says that somebody is there, presses the emergency stop and releases it."""
+"""Scripted operator of trials: sends goals and hold-to-run messages, and sets and resets the emergency stop."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from openral_core.graph.namespaces import DEFAULT_NAMESPACE
 from openral_core.ros.qos import SKILLS
 
 BEAT_S = 0.05
-"""[s] between two signs of life."""
+"""[s] between two hold-to-run messages."""
 ANSWER_S = 30.0
-"""[s] that a service or an action server has to answer."""
+"""[s] timeout of a service or an action server."""
 POLL_S = 0.05
+"""[s] between two checks of the goal and the task."""
 OUTCOMES = {
     getattr(ExecuteSkill.Result, name): name
     for name in ("SUCCEEDED", "FAILED", "DEADLINE", "CANCELED", "REJECTED", "ESTOPPED", "STOPPED")
@@ -34,7 +35,7 @@ OUTCOMES = {
 
 @dataclass(frozen=True)
 class TriedGoal:
-    """How a goal ended."""
+    """End of a goal: the result of the action ExecuteSkill, and the time [s] that it took."""
 
     outcome: str
     check: str
@@ -45,22 +46,22 @@ class TriedGoal:
 
 
 class TrialOperator:
-    """A node beside a deployment, in threads of its own. Use it as a context manager."""
+    """A ROS node beside a deployment, in threads of its own, to be used as a context manager."""
 
     def __init__(self, slug: str, is_alive: Callable[[], bool]) -> None:
         """Join the graph.
 
         Args:
-            slug: of the skill that is tried.
-            is_alive: whether the deployment still runs.
+            slug: of the skill.
+            is_alive: returns whether the deployment still runs.
         """
         self._slug, self._is_alive = slug, is_alive
         self._active = False
         self._behind = 0.0
         self.stopped_by = ""
-        """What keeps the arm from moving, by the bridge's last word."""
+        """Reason why the arm does not move, by the bridge's last status; empty: there is none."""
         self.estopped = False
-        """Whether the bridge's emergency stop is latched, by its last word."""
+        """Whether the emergency stop is latched, by the bridge's last status."""
         self._context = rclpy.Context()
         self._context.init()
         self._node = rclpy.create_node("trial_operator", namespace=DEFAULT_NAMESPACE, context=self._context)
@@ -93,25 +94,29 @@ class TrialOperator:
         self._context.try_shutdown()
 
     def until_ready(self, patience_s: float) -> None:
-        """Wait until the skill takes goals. Raises OpenralError: it does not."""
+        """Wait until the skill accepts goals.
+
+        Raises:
+            OpenralError: it does not within `patience_s` [s].
+        """
         self._until(lambda: self._active and self._goals.server_is_ready(), f"skill {self._slug}", patience_s)
 
     def stop(self) -> None:
-        """Press the emergency stop, and wait until the bridge says that it is latched."""
+        """Set the emergency stop, and wait until the bridge reports that it is latched."""
         self._press("estop")
         self._until(lambda: self.estopped, "the emergency stop", ANSWER_S)
 
     def recover(self) -> None:
-        """Let the arm leave a reflex, and wait until its motion has ended."""
+        """Recover the arm from a reflex, and wait until its motion has ended."""
         self._press("recover")
 
     def release(self) -> None:
-        """Release the emergency stop."""
+        """Reset the emergency stop, and wait until the bridge reports that it is no longer latched."""
         self._press("estop_reset")
         self._until(lambda: not self.estopped, "the end of the emergency stop", ANSWER_S)
 
     def take_behind(self) -> float:
-        """Return how far [rad] a joint was at most from where it was led, since the last call."""
+        """Return the largest tracking error [rad] of a joint since the last call."""
         behind, self._behind = self._behind, 0.0
         return behind
 
@@ -121,10 +126,10 @@ class TrialOperator:
         """Run the skill until it ends, or cancel it as soon as the task is done.
 
         Args:
-            instruction: words for the policy.
-            deadline_s: [s] of the goal.
-            max_steps: control steps of the goal.
-            is_done: asked again and again.
+            instruction: for the policy.
+            deadline_s: [s] deadline of the goal.
+            max_steps: largest number of control steps.
+            is_done: returns whether the task is done; called every POLL_S.
 
         Raises:
             OpenralError: the goal was not accepted, or the deployment has ended.

@@ -1,7 +1,7 @@
-"""Whether another program of this machine is connected to an arm that serves one client at a time.
+"""Detects another program of this machine that is connected to an arm which serves one client at a time.
 
-Such a controller takes a second connection and leaves it unanswered, which libfranka waits out for longer than anybody
-watches a silent command. Of programs of other machines nothing is known here.
+Such a controller accepts a second connection but does not answer it, so that libfranka would wait for long without a
+message. Programs of other machines cannot be detected.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from openral_robot_bridge.driver import ArmError
 ARM_PORT = 1337
 """TCP port of an arm, on a Franka's controller."""
 RELEASE_S = 2.0
-"""[s] that a program which is ending may take to let an arm go."""
+"""[s] for which a program that is ending may still hold its connection."""
 _PERIOD_S = 0.1
+"""[s] between two checks."""
 _ESTABLISHED = "01"
-"""State of a connection in /proc/net/tcp."""
+"""State of an established connection in /proc/net/tcp."""
 _SHOWN = 100
-"""Characters of a program's command line."""
+"""Number of characters of a program's command line that an error shows."""
 
 
 def refuse_held(address: str, port: int = ARM_PORT, release_s: float = RELEASE_S) -> None:
@@ -30,11 +31,11 @@ def refuse_held(address: str, port: int = ARM_PORT, release_s: float = RELEASE_S
 
     Args:
         address: of the controller.
-        port: of the arm there.
-        release_s: [s] how long it is waited for.
+        port: TCP port of the arm.
+        release_s: [s] to wait at most.
 
     Raises:
-        ArmError: one still is; the text names it.
+        ArmError: a program, which the message names, is still connected.
     """
     until_s = time.monotonic() + release_s
     while holder := _holder(address, port):
@@ -47,7 +48,7 @@ def refuse_held(address: str, port: int = ARM_PORT, release_s: float = RELEASE_S
 
 
 def _holder(address: str, port: int) -> str:
-    """Return in words who is connected to a port of a host, other than this process; empty: nobody that is known."""
+    """Return a description of another process that is connected to a port of a host; empty: none was found."""
     inodes = _connections(address, port)
     for process in Path("/proc").glob("[0-9]*") if inodes else ():
         held = inodes & _sockets(process)
@@ -60,7 +61,7 @@ def _holder(address: str, port: int) -> str:
 
 
 def _sockets(process: Path) -> set[str]:
-    """Return the inodes of a process's sockets; those of another user's are not to be seen."""
+    """Return the inodes of a process's sockets; those of another user's process cannot be read."""
     found = set()
     with contextlib.suppress(OSError):
         for descriptor in (process / "fd").iterdir():
@@ -70,7 +71,7 @@ def _sockets(process: Path) -> set[str]:
 
 
 def _program(process: int) -> tuple[int, str]:
-    """Return id and command line of a process, or of the one whose part it is by `multiprocessing`."""
+    """Return id and command line of a process, or of its ancestor if `multiprocessing` started it."""
     folder = Path(f"/proc/{process}")
     words = (folder / "cmdline").read_bytes().decode(errors="replace").replace("\0", " ").strip()
     if "multiprocessing" not in words:

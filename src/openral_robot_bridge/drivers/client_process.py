@@ -1,4 +1,4 @@
-"""The driver's side of a process in which a client of libfranka runs: lines in and out, and shared memory."""
+"""The driver's side of a process in which a client of libfranka runs: lines of text, and shared memory."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ from openral_robot_bridge.driver import ArmError
 from openral_robot_bridge.drivers.shared_block import SharedBlock
 
 END_S = 2.0
-"""[s] that a process has to end by itself."""
+"""[s] within which a process must end by itself before it is killed."""
 
 
 class ClientProcess:
-    """`python -m MODULE FILE` with settings on its input. It ends with its input."""
+    """Runs `python -m MODULE FILE` with JSON settings as the first line of its input; it ends when its input is closed.
+
+    FILE is the descriptor of the shared memory.
+    """
 
     def __init__(self, module: str, settings: dict[str, Any]) -> None:
         self.block = SharedBlock()
-        """What it publishes, and what it is told."""
+        """State that the process publishes, and targets for it."""
         self._process = subprocess.Popen(
             [sys.executable, "-m", module, str(self.block.file)],
             stdin=subprocess.PIPE,
@@ -41,7 +44,7 @@ class ClientProcess:
         return self._process.poll() is None
 
     def tell(self, line: str) -> None:
-        """Write a line; a process that is gone gets nothing."""
+        """Write a line to the process's input, if it still runs."""
         assert self._process.stdin is not None
         with contextlib.suppress(OSError, ValueError):  # ValueError: it was closed
             self._process.stdin.write(line + "\n")
@@ -51,7 +54,7 @@ class ClientProcess:
         """Return the next answer.
 
         Raises:
-            ArmError: none came within `patience_s`, or it says what went wrong; in libfranka's words.
+            ArmError: no answer came within `patience_s` [s], or the answer is an error, with libfranka's message.
         """
         line = self._line(time.monotonic() + patience_s)
         if not line:
@@ -63,10 +66,9 @@ class ClientProcess:
         return said
 
     def _line(self, until_s: float) -> bytes:
-        """Return the next line; empty: none came until then [s, monotonic], or the process has ended.
+        """Return the next line; empty: none came until `until_s` [s, monotonic], or the process has ended.
 
-        Two lines may come at once: what is read beyond the first is kept here and not in a file's own buffer, which
-        `select` does not see.
+        Data beyond the first line is kept in this object, as `select` does not see the buffer of a file object.
         """
         assert self._process.stdout is not None
         output = self._process.stdout.fileno()
@@ -81,7 +83,7 @@ class ClientProcess:
         return line
 
     def close(self) -> None:
-        """End the process; killed where it does not end."""
+        """End the process; kill it if it does not end in time."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         with contextlib.suppress(OSError):

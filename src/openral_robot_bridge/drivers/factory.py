@@ -1,4 +1,4 @@
-"""From the name of a driver in a scene to the driver."""
+"""Makes the driver that a scene names."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ def make_driver(arm: SceneArm, limits: ArmLimits, start: Vector) -> StreamedDriv
     Args:
         arm: section of the scene.
         limits: of robot.yaml.
-        start: (n,) [rad] start pose of the scene, where a fake arm stands.
+        start: (n,) [rad] start pose of the scene, at which a fake arm begins.
 
     Raises:
-        InstallationError: the driver's library is missing.
+        InstallationError: the driver's client library is not installed.
     """
     if arm.driver == "fake":
         from openral_robot_bridge.drivers.fake import FakeDriver

@@ -1,4 +1,4 @@
-"""An arm that does what it is told, for tests and for trying a deployment without any."""
+"""A simulated arm that reaches each target at once, for tests and for deployments without an arm."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
 
 
 class FakeDriver:
-    """Its joints are at once where they are led; what befalls it is set from outside."""
+    """An arm whose joints are at their target at once; its torques and faults are set from outside."""
 
     stops_below_rad_s = 0.0
 
@@ -20,19 +20,19 @@ class FakeDriver:
         self._limits, self._max_width = limits, max_width_m
         self.positions, self.velocities = np.array(start), np.zeros(len(start))
         self.external_torques = np.zeros(len(start))
-        """(n,) [Nm] as they shall be read."""
+        """(n,) [Nm] that `read` returns."""
         self.width_m = max_width_m
         self.mode = ArmMode.IDLE
         self.faults: tuple[str, ...] = ()
         self.followed: list[Vector] = []
-        """All positions (n,) [rad] that it was led to."""
+        """All targets (n,) [rad] of `follow`."""
 
     def connect(self) -> ArmInfo:
-        """Return its limits."""
+        """Return the arm's properties."""
         return ArmInfo(self._limits, self._max_width, versions={"fake": "1"})
 
     def read(self) -> ArmState:
-        """Return where it is."""
+        """Return the arm's state."""
         return ArmState(
             time.monotonic(),
             self.positions.copy(),
@@ -44,11 +44,15 @@ class FakeDriver:
         )
 
     def fail(self, mode: ArmMode, *faults: str) -> None:
-        """Let something befall the arm, by which it stands."""
+        """Set a mode and faults, and stop the arm."""
         self.mode, self.faults, self.velocities = mode, faults, np.zeros_like(self.velocities)
 
     def follow(self, positions: Vector, velocities: Vector) -> None:
-        """Be there. Raises ArmError: something befell the arm."""
+        """Move to a target at once.
+
+        Raises:
+            ArmError: the arm is in a mode in which it cannot be moved.
+        """
         if self.mode not in (ArmMode.IDLE, ArmMode.MOVING):
             raise ArmError(f"the arm cannot be moved: {self.mode.value} {', '.join(self.faults)}".strip())
         self.mode = ArmMode.MOVING
@@ -56,21 +60,25 @@ class FakeDriver:
         self.followed.append(self.positions)
 
     def stop(self) -> None:
-        """Stand."""
+        """Bring the arm to rest at once."""
         self.velocities = np.zeros_like(self.velocities)
         if self.mode is ArmMode.MOVING:
             self.mode = ArmMode.IDLE
 
     def recover(self) -> None:
-        """Be idle again. Raises ArmError: the user stop is pressed."""
+        """Become idle again.
+
+        Raises:
+            ArmError: the user stop is pressed.
+        """
         if self.mode is ArmMode.USER_STOPPED:
             raise ArmError("the user stop is pressed; release it")
         self.mode, self.faults = ArmMode.IDLE, ()
 
     def grip(self, width_m: float, speed_m_s: float, force_n: float) -> None:
-        """Open or close."""
+        """Set the width at once."""
         self.width_m = float(np.clip(width_m, 0.0, self._max_width))
 
     def close(self) -> None:
-        """Stand."""
+        """Bring the arm to rest."""
         self.stop()

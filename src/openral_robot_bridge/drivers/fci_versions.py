@@ -1,4 +1,4 @@
-"""Versions of the Franka Control Interface (FCI), the arms that speak them, and the error where they do not fit."""
+"""Versions of the Franka Control Interface (FCI), the arms that use them, and the error for a mismatch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from openral_robot_bridge.driver import ArmAwayError, ArmError
 
 PANDA_VERSION, FR3_VERSION = 5, 10
-"""Of the FCI, in the drivers' clients: libfranka 0.9.2 of panda-python and libfranka 0.21 of franky-control."""
+"""FCI versions of the drivers' clients: libfranka 0.9.2 of panda-python, and libfranka 0.21 of franky-control."""
 _DRIVERS = {PANDA_VERSION: "panda", FR3_VERSION: "franka"}
 _PANDA, _OLD_FR3, _FR3 = (
     "a Panda of firmware 4.x",
@@ -15,22 +15,22 @@ _PANDA, _OLD_FR3, _FR3 = (
     "an FR3 of system image 5.9 or newer",
 )
 _SPEAKERS = {PANDA_VERSION: _PANDA, 6: _OLD_FR3, 7: _OLD_FR3, 8: _OLD_FR3, 9: _OLD_FR3, FR3_VERSION: _FR3}
-"""What speaks a version; libfranka's table of compatibility."""
+"""Arms by the FCI version that they use, from libfranka's compatibility table."""
 _MISMATCH = (
     re.compile(r"server version: (\d+), library version: \d+"),
     re.compile(r"speaks protocol version (\d+),"),
 )
-"""libfranka's words, and panda-python's."""
+"""Messages of libfranka and of panda-python, with the arm's version."""
 
 
 def refused(address: str, words: str, client: str, version: int) -> ArmError:
-    """Return the error of an arm that cannot be connected to.
+    """Return the error for a connection that an arm refused.
 
     Args:
         address: of its controller.
-        words: of the client.
-        client: its name and version.
-        version: of the FCI, which the client speaks.
+        words: error message of the client.
+        client: name and version of the client.
+        version: of the FCI that the client uses.
     """
     found = next((match for match in (pattern.search(words) for pattern in _MISMATCH) if match), None)
     if found is None:

@@ -1,7 +1,7 @@
-"""A Franka arm by `franky-control`, which runs libfranka's 1 kHz loop in C++: joint impedance around a moving target.
+"""Driver of a Franka arm by `franky-control`, which runs libfranka's 1 kHz loop in C++ with joint impedance control.
 
-The arm is led by torques, so that targets may come at any rate and with any delay: what the arm does with an old one is
-to stay there, compliantly. Position streaming by libfranka would have to be exact to the millisecond.
+As the arm is commanded by torques, targets may come at any rate and with any delay: at an old target the arm stays
+compliantly. Position control by libfranka would need a new position in every millisecond.
 """
 
 from __future__ import annotations
@@ -31,17 +31,21 @@ from openral_robot_bridge.drivers.libfranka_faults import (
 from openral_robot_bridge.urdf_limits import read_limits
 
 STIFFNESS = (600.0, 600.0, 600.0, 600.0, 250.0, 150.0, 50.0)
-"""[Nm/rad] of the joints, those of libfranka's example joint_impedance_control."""
+"""[Nm/rad] stiffness of the joints, from libfranka's example joint_impedance_control."""
 DAMPING = (76.0, 79.0, 62.0, 52.0, 12.0, 9.0, 5.0)
-"""[Nm s/rad] critical, 2 sqrt(k m), for the greatest inertia m that the model of the FR3 with its hand has about each
-joint within 0.5 rad of where the tabletop scene begins."""
+"""[Nm s/rad] damping of the joints.
+
+It is critical, 2 sqrt(k m), with the greatest inertia m that the model of the FR3 with its hand has about each joint
+within 0.5 rad of the start pose of the tabletop scene."""
 DAMPED_RAD_S = 0.1
-"""[rad/s] of the quickest joint up to which damping alone ends a motion. Its deceleration grows with the speed: for the
-joint of which the model has the least inertia, by 83 rad/s² for each rad/s (DAMPING over the inertia)."""
+"""[rad/s] speed of the fastest joint up to which damping alone ends a motion.
+
+The deceleration grows with the speed: by 83 rad/s² for each rad/s (damping over inertia) for the joint with the least
+inertia in the model."""
 BRAKE_RAMP_S = 0.05
-"""[s] in which a stop goes over from the last torque to mere damping, so that no joint jerks."""
+"""[s] in which a stop fades from the last torque to pure damping, to limit the jerk."""
 STILL_RAD_S = 0.01
-"""[rad/s] below which every joint is at rest after a stop."""
+"""[rad/s] speed below which every joint counts as at rest after a stop."""
 
 
 class FrankaDriver:
@@ -50,7 +54,12 @@ class FrankaDriver:
     stops_below_rad_s = DAMPED_RAD_S
 
     def __init__(self, address: str, joint_names: tuple[str, ...], safety: SafetyLimits) -> None:
-        """Take the controller's address, the joints' names in robot.yaml, and what the arm may do.
+        """Prepare the driver without a connection.
+
+        Args:
+            address: of the arm's controller.
+            joint_names: of robot.yaml.
+            safety: limits with the collision thresholds.
 
         Raises:
             InstallationError: franky-control is not installed.
@@ -71,19 +80,19 @@ class FrankaDriver:
         """Connect to arm and hand, set the collision thresholds, and read limits and versions.
 
         Raises:
-            ArmError: libfranka's own words, and what to do; or another program holds the arm. An arm without a hand is
-                an arm; one whose hand does not answer is not.
+            ArmError: the arm cannot be connected to, with libfranka's message; or another program is connected to it;
+                or it has a hand that does not answer.
         """
         franky = self._franky
         refuse_held(self._address)
         self._hand = hand_at(self._address, "franky")
         try:
-            # The default demands a real-time kernel, which few have who only watch; a late command ends in a reflex.
+            # The default requires a real-time kernel, which is not needed to read states; late commands cause a reflex.
             self._robot = franky.Robot(self._address, realtime_config=franky.RealtimeConfig.Ignore)
             self._robot.set_collision_behavior(self._collision_nm, self._collision_n)
         except (
             Exception
-        ) as error:  # franky raises kinds of its own, which all mean that the arm cannot be used
+        ) as error:  # franky has exceptions of its own, which all mean that the arm cannot be used
             self.close()
             client = f"franky-control {version('franky-control')}"
             raise refused(self._address, words_of(error), client, FR3_VERSION) from error
@@ -96,7 +105,7 @@ class FrankaDriver:
         )
 
     def read(self) -> ArmState:
-        """Return the newest state of libfranka's loop, or ask the arm where none runs.
+        """Return the newest state of libfranka's loop, or of the arm if no loop runs.
 
         Raises:
             ArmError: the connection is lost.
@@ -132,10 +141,10 @@ class FrankaDriver:
         )
 
     def follow(self, positions: Vector, velocities: Vector) -> None:
-        """Give the impedance controller its next target; the first call starts it.
+        """Set the next target of the impedance controller; the first call starts it.
 
         Raises:
-            ArmError: the arm ended the motion by itself, with libfranka's words.
+            ArmError: the arm ended the motion by itself, with libfranka's message.
         """
         if self._tracker is None:
             try:
@@ -149,16 +158,20 @@ class FrankaDriver:
         self._tracker.set_target(positions, velocities)
 
     def stop(self) -> None:
-        """Come to rest, and let the arm's own controller hold it."""
+        """Bring the arm to rest, and let its own controller hold it."""
         if self._tracker is not None and self._robot.is_in_control:
-            with contextlib.suppress(Exception):  # it stands as well where the arm ended the motion first
+            with contextlib.suppress(Exception):  # the arm may have ended the motion first
                 self._tracker.stop(self._brake())
             self._tracker = None
         else:
             self._end()
 
     def recover(self) -> None:
-        """Leave a reflex, and connect a lost hand anew. Raises ArmError: the arm stays in it, or the hand lost."""
+        """Recover from a reflex, and reconnect a lost hand.
+
+        Raises:
+            ArmError: the arm does not recover, or the hand stays lost.
+        """
         self._end()
         if self._hand is not None and self._hand.lost:
             self._hand.connect_anew()
@@ -173,12 +186,12 @@ class FrankaDriver:
                 raise ArmError(f"the arm does not recover ({why}); {HINT}")
 
     def grip(self, width_m: float, speed_m_s: float, force_n: float) -> None:
-        """Begin to open, or to close until something is held."""
+        """Begin to open the hand, or to close it until it holds an object."""
         if self._hand is not None:
             self._hand.grip(width_m, speed_m_s, force_n)
 
     def close(self) -> None:
-        """Come to rest and disconnect."""
+        """Bring the arm to rest and disconnect."""
         if self._robot is not None:
             self.stop()
         if self._hand is not None:
@@ -191,21 +204,21 @@ class FrankaDriver:
         )
 
     def _end(self) -> str:
-        """Forget a motion that is over; return why it ended, in libfranka's words."""
+        """Discard a motion that is over, and return libfranka's message about its end; empty: there is none."""
         if self._tracker is None:
             return ""
         self._tracker = None
         try:
             self._robot.join_motion()
-        except Exception as error:  # noqa: BLE001  the reason is what is asked for
+        except Exception as error:  # noqa: BLE001  any exception is the reason to return
             return words_of(error)
         return ""
 
 
 def _keep_priority_to_this_thread() -> None:
-    """Have no other thread and no process inherit the priority that libfranka gives the thread that makes its robot.
+    """Prevent threads and processes from inheriting the priority that libfranka gives to the thread that connects.
 
-    It is that of the control loop, SCHED_FIFO 99, before which nothing else runs, a hand's client as little as a shell.
+    It is that of the control loop, SCHED_FIFO 99, which would let them preempt everything else on the machine.
     """
     policy, priority = os.sched_getscheduler(0), os.sched_getparam(0)
     os.sched_setscheduler(0, policy | os.SCHED_RESET_ON_FORK, priority)

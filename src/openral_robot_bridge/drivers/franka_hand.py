@@ -1,7 +1,6 @@
-"""The Franka Hand, which answers when its fingers rest: threads wait for it, so that the arm need not.
+"""The Franka Hand, whose commands return only when its fingers are at rest, so that threads wait for them.
 
-One thread reads, another one commands: a stop was seen to return only when the fingers rested, and their width is read
-meanwhile.
+One thread reads the width and another one commands, as even a stop may return only when the fingers are at rest.
 """
 
 from __future__ import annotations
@@ -13,24 +12,25 @@ from typing import Any
 from openral_robot_bridge.drivers.libfranka_faults import words_of
 
 TOLERANCE_M = 0.08
-"""[m] a grasp counts at whatever width it ends: the fingers press what is between them."""
+"""[m] tolerance of the width of a grasp; it is the whole range, so that a grasp holds an object of any width."""
 READ_S = 0.02
 """[s] between two readings of the width."""
 
 
 class FrankaHand:
-    """Newest width and newest command of one hand; all calls return at once."""
+    """Latest width and latest command of one hand; no call but `close` waits for the hand."""
 
     def __init__(self, hand: Any) -> None:
-        """Take a connected gripper with the names of franky-control's, and begin to read it."""
+        """Begin to read a connected gripper that has the interface of franky-control's."""
         self._hand = hand
         self.max_width_m = float(hand.max_width)
         """[m] between the open fingers."""
         self.width_m = float(hand.width)
         """[m] at the last reading."""
         self.lost = ""
-        """Why the hand cannot be read any more, in libfranka's words; empty: it can. A hand that was silent for a
-        second is given up by libfranka, and must be connected anew."""
+        """Reason why the hand cannot be read any more, with libfranka's message; empty: it can.
+
+        After a second without an answer, libfranka ends the connection, and the hand must be reconnected."""
         self._wanted: tuple[float, float, float] | None = None
         self._task: Any = None
         self._asked, self._closed = threading.Event(), threading.Event()
@@ -41,24 +41,24 @@ class FrankaHand:
             thread.start()
 
     def grip(self, width_m: float, speed_m_s: float, force_n: float) -> None:
-        """Lead the fingers to a width; a command that is not yet begun is replaced."""
+        """Move the fingers to a width [m]; this replaces a command that has not begun."""
         self._wanted = (width_m, speed_m_s, force_n)
         self._asked.set()
 
     def close(self) -> None:
-        """End what the fingers do, and leave the hand as it is."""
+        """End the motion of the fingers and the threads; the hand stays as it is."""
         self._closed.set()
         self._asked.set()
         for thread in self._threads:
             thread.join(1.0)
         if self._task is not None:
-            # A silent hand never answers.
+            # A hand that does not answer would block here.
             ending = threading.Thread(target=self._end, name="hand", daemon=True)
             ending.start()
             ending.join(1.0)
 
     def _end(self) -> None:
-        """End the last command: franky's own thread must not outlive the hand."""
+        """End the last command, as franky's own thread must not outlive the hand."""
         with contextlib.suppress(Exception):
             self._hand.stop()
             self._task.get()
@@ -68,11 +68,11 @@ class FrankaHand:
         while not self._closed.wait(READ_S):
             try:
                 self.width_m = float(self._hand.width)
-            except Exception as error:  # noqa: BLE001  clients raise kinds of their own, which all mean this
+            except Exception as error:  # noqa: BLE001  clients have exceptions of their own
                 self.lost = words_of(error)
                 return
 
-    # A command that fails shows in a width that does not change; a hand that is lost, in `lost`.
+    # Errors of commands are ignored: a failed one shows as a width that does not change, and a lost hand in `lost`.
 
     def _act(self) -> None:
         while self._asked.wait() and not self._closed.is_set():

@@ -1,7 +1,7 @@
-"""Body of the process that speaks to a Franka Hand: `python -m … FILE`, with settings and then commands on its input.
+"""Body of the process of a Franka Hand's client: `python -m … FILE`, with settings and then commands on its input.
 
-A command is a line of three numbers: width [m], speed [m/s], force [N]. Reading the hand's state keeps the interpreter
-of panda-python to itself for up to 25 ms, so that the hand has a process of its own.
+A command is a line of three numbers: width [m], speed [m/s], force [N]. The hand has a process of its own, as
+panda-python holds the interpreter lock for up to 25 ms while it reads the hand's state.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from openral_robot_bridge.drivers.libfranka_faults import words_of
 from openral_robot_bridge.drivers.shared_block import SharedBlock
 
 PUBLISH_S = 0.02
-"""[s] between two widths."""
+"""[s] between two publications of the width."""
 
 
 class _GripperTask:
-    """A command that goes on, with the names that franky-control gives to its tasks."""
+    """A running command, with the interface of franky-control's tasks."""
 
     def __init__(self, future: Future[bool]) -> None:
         self._future = future
 
     def get(self) -> bool:
-        """Wait until it ends; return whether it succeeded."""
+        """Wait for its end, and return whether it succeeded."""
         return self._future.result()
 
 
 class PandaGripper:
-    """panda-python's gripper with the names of franky-control's, which `FrankaHand` uses."""
+    """panda-python's gripper with the interface of franky-control's, for `FrankaHand`."""
 
     def __init__(self, gripper: Any) -> None:
         self._gripper = gripper
@@ -53,17 +53,20 @@ class PandaGripper:
         return float(self._gripper.read_once().max_width)
 
     def move_async(self, width: float, speed: float) -> _GripperTask:
-        """Lead the fingers to a width [m] at a speed [m/s]."""
+        """Begin to move the fingers to a width [m] at a speed [m/s]."""
         return _GripperTask(self._thread.submit(self._gripper.move, width, speed))
 
     def grasp_async(
         self, width: float, speed: float, force: float, inner: float, outer: float
     ) -> _GripperTask:
-        """Close until something of a width [m], from `inner` less to `outer` more, is held with a force [N]."""
+        """Begin to close until an object is held with a force [N].
+
+        The grasp succeeds at widths from `width` - `inner` to `width` + `outer` [m].
+        """
         return _GripperTask(self._thread.submit(self._gripper.grasp, width, speed, force, inner, outer))
 
     def stop(self) -> None:
-        """End what the fingers do."""
+        """End the motion of the fingers."""
         self._gripper.stop()
 
 
@@ -80,7 +83,7 @@ def _panda(address: str) -> Any:
 
 
 CLIENTS: dict[str, Callable[[str], Any]] = {"franky": _franky, "panda_py": _panda}
-"""What connects to the hand at an address, by the package that has it; imported where it is used."""
+"""Functions that connect to the hand at an address, by the package of the client, which they import."""
 
 
 def _say(answer: dict[str, Any]) -> None:
@@ -89,21 +92,21 @@ def _say(answer: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Say that it has started, connect, say how far the hand opens, publish its width and do what is asked.
+    """Connect to the hand, report its largest width, publish its present width, and execute commands.
 
-    It ends with its input.
+    A first answer is written when the imports are done. The process ends when its input is closed.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver's process decides when it ends
-    # Unbuffered, since `select` does not see what a buffer holds back.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver's process ends this one
+    # The input is unbuffered, since `select` does not see data in a buffer.
     stdin = open(sys.stdin.fileno(), "rb", buffering=0, closefd=False)  # noqa: SIM115
     settings, block = json.loads(stdin.readline()), SharedBlock(int(sys.argv[1]))
     importlib.import_module(settings["client"])
-    _say({})  # what follows is the hand's time, and no more that of starting
+    _say({})  # the imports are done; the timeout of the hand's handshake begins
     try:
-        with ended_with_parent():  # a hand that never answers is waited for in the client's own code
+        with ended_with_parent():  # the client would wait forever for a hand that does not answer
             hand = FrankaHand(CLIENTS[settings["client"]](settings["address"]))
         said: dict[str, Any] = {"max_width": hand.max_width_m}
-    except Exception as error:  # noqa: BLE001  clients raise kinds of their own, which all mean this
+    except Exception as error:  # noqa: BLE001  clients have exceptions of their own
         said = {"error": words_of(error)}
     block.say(width=0.0 if "error" in said else hand.width_m)
     _say(said)
@@ -115,7 +118,7 @@ def main() -> None:
                 hand.close()
                 return
             *lines, begun = (begun + came).split(b"\n")
-            if lines:  # an older command is void where a newer one has come
+            if lines:  # only the latest command counts
                 width, speed, force = (float(word) for word in lines[-1].split())
                 hand.grip(width, speed, force)
         block.say(width=hand.width_m, why=hand.lost.encode()[:400])

@@ -1,7 +1,7 @@
-"""The driver's side of a Franka Hand: whether there is one, and the process that speaks to it.
+"""The driver's side of a Franka Hand: detection of a hand, and the process of its client.
 
-A process of its own can be ended where the hand falls silent in the middle of connecting, which libfranka would wait
-out for ever; and what it does with the interpreter while it reads delays nobody.
+A process can be ended if the hand stops answering during the handshake, for which libfranka would wait forever. Its
+interpreter lock, which the client holds while it reads, does not delay the driver.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from openral_robot_bridge.drivers.libfranka_faults import hand_fails
 HAND_PORT = 1338
 """TCP port of the hand, on the arm's controller."""
 KNOCK_S = 1.0
-"""[s] that a controller may take to say whether something listens there."""
+"""[s] timeout of the connection that tests whether there is a hand."""
 IMPORT_S = 20.0
-"""[s] that the process's imports may take."""
+"""[s] timeout of the process's imports."""
 HAND_S = 10.0
-"""[s] that a hand's handshake may take."""
+"""[s] timeout of the hand's handshake."""
 
 
 def hand_at(address: str, client: str) -> HandProcess | None:
-    """Return the hand of an arm, which is being connected to; None: it has none.
+    """Return the hand of an arm, while its process connects; None: the arm has no hand.
 
-    Without a hand a controller refuses the hand's port. A port that neither refuses nor accepts counts as a hand, which
-    connecting then finds to be silent.
+    The controller of an arm without a hand refuses connections to the hand's port. A port that does not answer counts
+    as a hand, whose handshake then fails.
 
     Args:
         address: of the controller.
@@ -43,18 +43,18 @@ def hand_at(address: str, client: str) -> HandProcess | None:
 
 
 class HandProcess:
-    """One hand, spoken to by a process. Only `max_width_m` and `connect_anew` wait for it."""
+    """One hand behind the process of its client; only `max_width_m` and `connect_anew` wait for the hand."""
 
     def __init__(self, address: str, client: str) -> None:
-        """Begin to connect; see `hand_at`."""
+        """Start the process, which connects; for the arguments see `hand_at`."""
         self._address, self._client = address, client
         self._process = self._started()
 
     def max_width_m(self) -> float:
-        """Wait until the hand is connected, and return how far [m] it opens.
+        """Wait until the hand is connected, and return its largest width [m].
 
         Raises:
-            ArmError: in libfranka's words, or the hand said nothing; its process is ended.
+            ArmError: the connection failed, with libfranka's message, or timed out; the process is ended.
         """
         try:
             self._process.answer(IMPORT_S)
@@ -70,26 +70,30 @@ class HandProcess:
 
     @property
     def lost(self) -> str:
-        """Why the hand does not answer any more, in libfranka's words; empty: it does.
+        """Reason why the hand does not answer any more, with libfranka's message; empty: it does.
 
-        A hand that was silent for a second is given up by libfranka, and must be connected anew.
+        After a second without an answer, libfranka ends the connection, and the hand must be reconnected.
         """
         if not self._process.is_alive:
             return "its client has ended"
         return bytes(self._process.block.state()["why"]).decode()
 
     def grip(self, width_m: float, speed_m_s: float, force_n: float) -> None:
-        """Begin to open, or to close until something is held."""
+        """Begin to open the hand, or to close it until it holds an object."""
         self._process.tell(f"{width_m} {speed_m_s} {force_n}")
 
     def connect_anew(self) -> None:
-        """End the process, and connect with another. Raises as `max_width_m`, and waits as it does."""
+        """End the process, and connect with a new one.
+
+        Raises:
+            ArmError: as for `max_width_m`, which this waits for.
+        """
         self._process.close()
         self._process = self._started()
         self.max_width_m()
 
     def close(self) -> None:
-        """End what the fingers do, and the process."""
+        """End the motion of the fingers, and the process."""
         self._process.close()
 
     def _started(self) -> ClientProcess:

@@ -1,8 +1,8 @@
-"""A Rethink Sawyer (Intera 5) by its own ROS 1 topics, in VELOCITY mode at 100 Hz.
+"""Driver of a Rethink Sawyer (Intera 5) by its own ROS 1 topics, in VELOCITY mode at 100 Hz.
 
-It is the mode whose loss is safe: when no command comes for `COMMAND_TIMEOUT_S`, the arm's own controller falls back to
-POSITION mode and holds. In POSITION and TRAJECTORY mode the arm would go on, and past its collision avoidance
-(intera_interface, limb.py).
+In this mode a loss of commands is safe: after `COMMAND_TIMEOUT_S` without one, the arm's own controller returns to
+POSITION mode and holds the arm. In POSITION and TRAJECTORY mode the arm would continue its motion, and without its
+collision avoidance (intera_interface, limb.py).
 """
 
 from __future__ import annotations
@@ -23,35 +23,41 @@ from openral_robot_bridge.ros1.messages import MessageTypes, Ros1Error
 from openral_robot_bridge.ros1.node import Ros1Node
 
 FIRST_S = 5.0
-"""[s] until the arm has said what it is, and as long again until it listens."""
+"""[s] timeout of the arm's first messages, and again of its subscriptions to commands."""
 COMMAND_TIMEOUT_S = 0.2
-"""[s] without a command after which the arm holds; Intera's default."""
+"""[s] without a command after which the arm's own controller holds it; Intera's default."""
 LATE_S = 0.15
-"""[s] between two commands after which the motion counts as ended, so that it never goes on behind the arm's back."""
+"""[s] between two commands after which the motion counts as ended; less than COMMAND_TIMEOUT_S, so that a motion does
+not continue after the arm's controller has taken over."""
 GAIN = 5.0
-"""[1/s] share of what a joint is off its target that is added to its velocity."""
+"""[1/s] gain from a joint's position error to its commanded velocity."""
 LAG_RAD = 0.3
-"""[rad] that a joint may be off its target before the motion counts as blocked."""
+"""[rad] position error of a joint beyond which the motion counts as blocked."""
 REST_S, REST_RAD_S = 1.0, 0.05
-"""[s] in which an arm that is told to stand comes to rest, and [rad/s] what counts as that."""
+"""[s] timeout of braking, and [rad/s] speed below which every joint counts as at rest."""
 SPEED_SHARE = 0.97
-"""Share of a joint's greatest speed that is commanded; the rest is for what it overshoots."""
+"""Share of a joint's maximum speed that is commanded, with a margin for overshoot."""
 BRAKE_CYCLE_S = 0.01
-"""[s] between two commands while it brakes."""
+"""[s] between two commands during braking."""
 RECOVERY_S = 4.0
-"""[s] that the arm has to be reset, and as long again to be enabled; its brakes open."""
+"""[s] timeout of a reset, and again of enabling, in which the brakes open."""
 ASK_S = 0.1
-"""[s] between two messages that ask for the same."""
+"""[s] between two repetitions of a reset or enable message."""
 
 
 class SawyerDriver:
     """One Sawyer, with its electric gripper if it has one."""
 
     stops_below_rad_s = np.inf
-    """`stop` brakes with the arm's greatest acceleration, from any speed."""
+    """inf, as `stop` brakes from any speed, with the arm's maximum acceleration."""
 
     def __init__(self, address: str, joint_names: tuple[str, ...]) -> None:
-        """Take the address of the arm's master, `host` or `host:port`, and the names that its joints have."""
+        """Prepare the driver without a connection.
+
+        Args:
+            address: of the arm's ROS 1 master, `host` or `host:port`.
+            joint_names: of the arm.
+        """
         self._address, self._names = address, joint_names
         self._node: Ros1Node | None = None
         self._gripper: SawyerGripper | None = None
@@ -61,10 +67,10 @@ class SawyerDriver:
         self._sent_at = 0.0
 
     def connect(self) -> ArmInfo:
-        """Join the arm's graph, set its command timeout, and read its limits and version; nothing is enabled.
+        """Join the arm's ROS graph, set its command timeout, and read its limits and version, without enabling it.
 
         Raises:
-            ArmError: what did not come or was refused, and what to do.
+            ArmError: the arm cannot be reached, or a topic is missing.
         """
         try:
             node = self._node = Ros1Node("openral", self._address, MessageTypes(intera.DEFINITIONS))
@@ -89,7 +95,7 @@ class SawyerDriver:
         )
 
     def read(self) -> ArmState:
-        """Return the newest state; one that is old is a fault."""
+        """Return the newest state; its mode is FAULT if it is older than STALE_S."""
         state = self._state
         mode, faults = state.mode()
         if mode is ArmMode.IDLE and self._moving:
@@ -98,10 +104,10 @@ class SawyerDriver:
         return ArmState(state.stamp_s, state.positions, state.velocities, state.external, width, mode, faults)
 
     def follow(self, positions: Vector, velocities: Vector) -> None:
-        """Send the velocity that leads the joints to a target, as quickly as their limits allow.
+        """Send velocities: those of the target plus GAIN times the position error, within the joints' limits.
 
         Raises:
-            ArmError: the arm is not enabled or was stopped, a joint is held back, or the last command is too long ago.
+            ArmError: the arm is not enabled or was stopped, a joint is blocked, or commands were interrupted too long.
         """
         state, before = self.read(), self._sent_at
         if state.mode not in (ArmMode.IDLE, ArmMode.MOVING):
@@ -119,13 +125,13 @@ class SawyerDriver:
             self._expect_in_time(before, time.monotonic())
         self._send(np.clip(velocities + GAIN * (positions - state.positions), -most, most))
         self._moving = True
-        if goes_on:  # this process may have been held up between the look and the command
+        if goes_on:  # this process may have been delayed between the check and the command
             self._expect_in_time(before, self._sent_at)
 
     def stop(self) -> None:
-        """Brake, and tell the joints to stand until they do; an arm that does not is stopped as by its button.
+        """Brake until the joints are at rest; stop an arm that does not come to rest as by its stop button.
 
-        After the command timeout its own controller holds it.
+        After the command timeout the arm's own controller holds it.
         """
         if not self._moving or self._limits is None:
             return
@@ -142,10 +148,10 @@ class SawyerDriver:
         self._moving = False
 
     def recover(self) -> None:
-        """Reset and enable the arm, by which its brakes open.
+        """Reset and enable the arm, which opens its brakes.
 
         Raises:
-            ArmError: its button is pressed, or it stays stopped or disabled.
+            ArmError: its stop button is pressed, or it stays stopped or disabled.
         """
         self._moving = False
         self._state.forget_collision()
@@ -161,12 +167,12 @@ class SawyerDriver:
         self._ask(lambda: self._enable.publish(on), lambda s: s.enabled and s.ready, "be enabled")
 
     def grip(self, width_m: float, speed_m_s: float, force_n: float) -> None:
-        """Begin to open or close; a gripper that is not calibrated is first, by which its fingers move."""
+        """Begin to open or close the gripper; an uncalibrated one is calibrated first, which moves its fingers."""
         if self._gripper is not None:
             self._gripper.grip(width_m, speed_m_s, force_n)
 
     def close(self) -> None:
-        """Come to rest and leave the graph; the arm stays enabled, and holds."""
+        """Bring the arm to rest and leave the ROS graph; the arm stays enabled and is held by its controller."""
         self.stop()
         if self._gripper is not None:
             self._gripper.close()
@@ -180,7 +186,11 @@ class SawyerDriver:
         return self._node.types
 
     def _expect_in_time(self, before: float, now: float) -> None:
-        """Raise ArmError: the arm has not been told anything for too long at a time [s], and does not go on."""
+        """Require that the time `now` [s] is within LATE_S of the command at `before` [s].
+
+        Raises:
+            ArmError: it is not, and the arm's own controller holds it.
+        """
         if now - before > LATE_S:
             raise _ended(f"command timeout: {now - before:.2f} s lay between two commands, and the arm holds")
 
@@ -201,7 +211,11 @@ class SawyerDriver:
         self._sent, self._sent_at = velocities, time.monotonic()
 
     def _ask(self, send: Callable[[], None], done: Callable[[Any], bool], what: str) -> None:
-        """Ask again and again until the arm's state says that it is done."""
+        """Repeat a message until the arm's state confirms it.
+
+        Raises:
+            ArmError: it does not within RECOVERY_S.
+        """
         due = time.monotonic() + RECOVERY_S
         while not done(self._state.assembly):
             if time.monotonic() > due:
@@ -211,7 +225,11 @@ class SawyerDriver:
             time.sleep(ASK_S)
 
     def _await_listeners(self) -> None:
-        """Wait until the arm listens to commands. Raises ArmError: it does not."""
+        """Wait until the arm has subscribed to commands.
+
+        Raises:
+            ArmError: it does not within FIRST_S.
+        """
         due = time.monotonic() + FIRST_S
         while not (self._command.listeners and self._timeout.listeners):
             if time.monotonic() > due:

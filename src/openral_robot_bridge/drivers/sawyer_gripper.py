@@ -1,6 +1,6 @@
 """Sawyer's electric gripper behind its IO topics, which acknowledge a command by its time stamp.
 
-The force is set only where the gripper has a signal for it; Intera 5.3's has none, and presses with up to 10 N.
+The force is set only if the gripper has a signal for it; that of Intera 5.3 has none, and grips with up to 10 N.
 """
 
 from __future__ import annotations
@@ -14,24 +14,28 @@ from openral_robot_bridge import intera
 from openral_robot_bridge.ros1.node import Ros1Node
 
 FIRST_S = 1.0
-"""[s] until a gripper has told its state."""
+"""[s] timeout of the gripper's first state."""
 AGAIN_S = 0.1
-"""[s] between two sendings of a command that is not yet acknowledged (intera_io, io_interface.py)."""
+"""[s] after which a command without acknowledgement is sent again (intera_io, io_interface.py)."""
 ACKNOWLEDGED_S = 2.0
-"""[s] after which a command counts as lost."""
+"""[s] without acknowledgement after which a command counts as lost."""
 CALIBRATED_S = 5.0
-"""[s] that a calibration may take."""
+"""[s] timeout of a calibration."""
 LEAST_SPEED, MOST_SPEED = 0.15, 0.3
-"""[m/s] of the fingers (intera_interface, Gripper)."""
+"""[m/s] range of the speed of the fingers (intera_interface, Gripper)."""
 MOST_FORCE = 10.0
-"""[N] as well."""
+"""[N] largest holding force (intera_interface, Gripper)."""
 
 
 class SawyerGripper:
-    """Newest width and newest command of one gripper; all calls but `is_there` return at once."""
+    """Latest width and latest command of one gripper; only `is_there` and `close` wait."""
 
     def __init__(self, node: Ros1Node) -> None:
-        """Begin to listen. Raises Ros1Error: the master does not answer."""
+        """Subscribe to the gripper's state, and advertise its commands.
+
+        Raises:
+            Ros1Error: the master does not answer.
+        """
         self._node = node
         self._signals: dict[str, Any] = {}
         self._acknowledged: set[tuple[int, int]] = set()
@@ -44,29 +48,29 @@ class SawyerGripper:
 
     @property
     def width_m(self) -> float:
-        """[m] that the fingers are open."""
+        """[m] between the fingers."""
         return float(self._signals.get("position_response_m") or 0.0)
 
     def is_there(self) -> bool:
-        """Wait for the gripper's first state; tell whether it came."""
+        """Wait for the gripper's first state, and return whether it came."""
         due = time.monotonic() + FIRST_S
         while not self._signals and time.monotonic() < due:
             time.sleep(0.01)
         return bool(self._signals)
 
     def grip(self, width_m: float, speed_m_s: float, force_n: float) -> None:
-        """Lead the fingers to a width; a command that is not yet begun is replaced."""
+        """Move the fingers to a width [m]; this replaces a command that has not begun."""
         self._wanted = (width_m, speed_m_s, force_n)
         self._change.set()
 
     def close(self) -> None:
-        """Leave the gripper as it is."""
+        """End the thread; the gripper stays as it is."""
         self._closed.set()
         self._change.set()
         self._thread.join(ACKNOWLEDGED_S)
 
     def _run(self) -> None:
-        # What goes wrong with a gripper shows in a width that does not change; the arm goes on.
+        # A fault of the gripper does not stop the arm; it shows as a width that does not change.
         while not self._closed.is_set():
             self._change.wait()
             self._change.clear()
@@ -83,7 +87,7 @@ class SawyerGripper:
             self._set("position_m", "float", min(max(width, 0.0), intera.GRIPPER_STROKE_M))
 
     def _set(self, signal: str, kind: str, value: bool | float) -> None:
-        """Set a signal: send until it is acknowledged, or a newer command waits, or it counts as lost."""
+        """Set a signal: send the command until it is acknowledged, a newer one waits, or it counts as lost."""
         types = self._node.types
         stamp = types.time(time.time())
         arguments = {"signals": {signal: {"format": {"type": kind}, "data": [value]}}}

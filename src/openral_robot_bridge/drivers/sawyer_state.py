@@ -1,4 +1,4 @@
-"""What a Sawyer says of itself over its ROS 1 topics: joints, state of the whole arm, torques, collisions, limits."""
+"""State of a Sawyer from its ROS 1 topics: joints, state of the whole arm, torques, collisions, limits."""
 
 from __future__ import annotations
 
@@ -15,22 +15,26 @@ from openral_robot_bridge.driver import ArmError, ArmMode
 from openral_robot_bridge.ros1.node import Ros1Node
 
 STALE_S = 0.5
-"""[s] after which what was heard counts for nothing; the arm sends a hundred a second."""
+"""[s] age from which on a message is ignored; the arm publishes at 100 Hz."""
 
 
 class SawyerState:
-    """The newest of each topic. Messages come in threads of their own; reading is for any thread."""
+    """The newest message of each topic; messages come in threads of their own, and any thread may read."""
 
     def __init__(self, node: Ros1Node, joint_names: tuple[str, ...]) -> None:
-        """Begin to listen. Raises Ros1Error: the master does not answer."""
+        """Subscribe to the topics.
+
+        Raises:
+            Ros1Error: the master does not answer.
+        """
         self._names = joint_names
         self._stamps: dict[str, float] = {}
         count = len(joint_names)
         self.positions, self.velocities = np.zeros(count), np.zeros(count)
-        """(n,) [rad] and [rad/s]"""
+        """(n,) [rad] and (n,) [rad/s] of the joints."""
         self._external = np.full(count, np.nan)
         self.assembly: Any = None
-        """RobotAssemblyState."""
+        """The newest RobotAssemblyState; None: none came."""
         self._limits: Any = None
         self._collided = False
         self._subscribers = {
@@ -46,21 +50,25 @@ class SawyerState:
 
     @property
     def stamp_s(self) -> float:
-        """[s] monotonic, when the newest state of the joints came."""
+        """[s] monotonic time at which the newest state of the joints came; 0: none came."""
         return self._stamps.get(intera.JOINT_STATES, 0.0)
 
     @property
     def external(self) -> Vector:
-        """(n,) [Nm] that the arm's own model of its weight and inertia does not explain; nan where it is not known."""
+        """(n,) [Nm] the arm's gravity model minus the measured torques; NaN if the newest message is too old."""
         return self._external if self._age(intera.TORQUES) < STALE_S else np.full(len(self._names), np.nan)
 
     @property
     def age_s(self) -> float:
-        """[s] since the arm last told its joints and its state, whichever is longer ago."""
+        """[s] age of the newest state of the joints or of the arm, whichever is older."""
         return max(self._age(intera.JOINT_STATES), self._age(intera.STATE))
 
     def wait(self, patience_s: float) -> None:
-        """Wait until everything that is needed came once. Raises ArmError: it did not, and why."""
+        """Wait until each required topic has had a message.
+
+        Raises:
+            ArmError: one had none within `patience_s` [s].
+        """
         due = time.monotonic() + patience_s
         for topic in (intera.JOINT_STATES, intera.STATE, intera.TORQUES, intera.LIMITS):
             while topic not in self._stamps:
@@ -71,7 +79,7 @@ class SawyerState:
                 time.sleep(0.01)
 
     def mode(self) -> tuple[ArmMode, tuple[str, ...]]:
-        """Return idle, or the mode that keeps the arm from being moved, and why by name."""
+        """Return IDLE, or the mode in which the arm cannot be moved, and the names of the reasons."""
         state, age = self.assembly, self.age_s
         if age > STALE_S:
             return ArmMode.FAULT, (f"no state since {age:.1f} s",)
@@ -91,11 +99,15 @@ class SawyerState:
         return (ArmMode.REFLEX if names else ArmMode.IDLE), names
 
     def forget_collision(self) -> None:
-        """Take a collision as over, until the arm tells another one."""
+        """Clear a collision, until the arm reports another one."""
         self._collided = False
 
     def limits(self) -> ArmLimits:
-        """Return the limits that the arm told. Raises ArmError: one of its joints is missing there."""
+        """Return the limits that the arm published.
+
+        Raises:
+            ArmError: they lack one of the joints.
+        """
         own, count = self._limits, len(self._names)
         try:
             order = [own.joint_names.index(name) for name in self._names]
@@ -130,7 +142,7 @@ class SawyerState:
         self._for_arm(message.name, take)
 
     def _for_arm(self, names: list[str], take: Callable[[list[int]], None]) -> None:
-        """Take the arm's joints out of a message; one without them is about head or gripper."""
+        """Call `take` with the indices of the arm's joints in a message; ignore one of other joints (head, gripper)."""
         with contextlib.suppress(ValueError, IndexError, AttributeError):
             take([names.index(name) for name in self._names])
 

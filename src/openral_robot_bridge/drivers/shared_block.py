@@ -1,8 +1,9 @@
-"""What a driver and the processes of its client of libfranka know of each other, in memory that they share.
+"""Shared memory between a driver and a process of its libfranka client, with lock-free access (a sequence lock).
 
-Each half has one writer and one reader. Neither waits for the other: the writer counts before and after it writes, and
-where a reader's copy has an odd count, or another one than afterwards, the copy before it holds. A reader that waited
-would keep a writer from going on: libfranka gives its thread the highest priority. Only for its first copy it waits.
+Each half has one writer and one reader. The writer never waits, and increments a count before and after it writes. If
+the count is odd or changes during a copy, the reader uses its former copy; only for its first copy it waits. It does
+not retry later ones, as libfranka's thread has the highest priority, so that the waiting reader would keep the writer
+from running.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float64]
 JOINTS = 7
 FIRST_TRIES, FIRST_TRY_S = 100, 0.001
-"""Number of times, and every how many seconds, a first copy is tried while the writer writes; later ones are not."""
+"""Largest number of attempts at a first copy while the writer writes, and [s] between two of them."""
 _WORDS = 400
 _TARGET = [
     ("count", "<u8"),
@@ -48,13 +49,13 @@ _LAYOUT = np.dtype([("target", np.dtype(_TARGET, align=True)), ("state", np.dtyp
 
 
 class SharedBlock:
-    """The driver's targets and the client's state. Both sides map the same file."""
+    """The driver's targets and the client's state; both sides map the same file."""
 
     def __init__(self, file: int = -1) -> None:
-        """Map a file's descriptor; -1: make an anonymous one, of `file`."""
+        """Map the file of a descriptor; -1: create an anonymous file, whose descriptor is `self.file`."""
         self._owns = file < 0
         self.file = os.memfd_create("openral-franka") if self._owns else file
-        """Descriptor, to be passed to the client."""
+        """Descriptor, to be inherited by the client's process."""
         if self._owns:
             os.ftruncate(self.file, _LAYOUT.itemsize)
         self._block: Any = np.frombuffer(mmap.mmap(self.file, _LAYOUT.itemsize), _LAYOUT)
@@ -66,10 +67,10 @@ class SharedBlock:
         """Write the driver's half.
 
         Args:
-            motion: number of the motion; the client begins one when it is another than before.
-            wanted: whether it shall go on; the client brings the joints to rest where it shall not.
-            positions: (7,) [rad] that the joints are led to.
-            velocities: (7,) [rad/s] with which they pass them.
+            motion: number of the motion; the client begins a new motion when it changes.
+            wanted: whether the motion shall continue; if not, the client brings the joints to rest.
+            positions: (7,) [rad] target of the joints.
+            velocities: (7,) [rad/s] at the target.
         """
         self._write(
             "target",
@@ -81,19 +82,19 @@ class SharedBlock:
         )
 
     def say(self, **fields: Any) -> None:
-        """Write fields of the client's half, and when that was."""
+        """Write fields of the client's half, with the present time as its stamp."""
         self._write("state", stamp=time.monotonic(), **fields)
 
     def target(self) -> np.void:
-        """Return the driver's half; `stamp` is [s] monotonic, 0 before the first."""
+        """Return the driver's half; `stamp` is its monotonic time [s], 0 before the first."""
         return self._read("target")
 
     def state(self) -> np.void:
-        """Return the client's half; `stamp` is as above."""
+        """Return the client's half; `stamp` is its monotonic time [s], 0 before the first."""
         return self._read("state")
 
     def close(self) -> None:
-        """Close the descriptor, if it was made here."""
+        """Close the descriptor, if it was created by this object."""
         if self._owns:
             os.close(self.file)
             self._owns = False

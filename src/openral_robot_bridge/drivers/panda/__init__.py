@@ -1,1 +1,1 @@
-"""The driver of a Panda of firmware 4.x, and the processes in which libfranka runs for it."""
+"""The driver of a Panda of firmware 4.x, and the process in which libfranka runs for it."""

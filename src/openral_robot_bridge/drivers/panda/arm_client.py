@@ -1,7 +1,7 @@
-"""Body of the process in which libfranka leads a Panda: `python -m … FILE`, with settings and `recover` on its input.
+"""Body of the process of a Panda's libfranka client: `python -m … FILE`, with settings and `recover` on its input.
 
-panda-python keeps the interpreter to itself while libfranka waits for the arm's next state, so that nothing else can
-run beside it. The driver's process, where Ruckig and the bridge's requests are served, is another one.
+panda-python holds the interpreter lock while libfranka waits for the arm's next state, so that no other Python code can
+run in this process. Trajectory generation (Ruckig) and the bridge's requests run in the driver's process.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from openral_robot_bridge.drivers.panda.setpoint_filter import SetpointFilter
 from openral_robot_bridge.drivers.shared_block import JOINTS, SharedBlock
 
 GIVEN_UP_S = 0.2
-"""[s] without a target after which the motion ends; the joints have come to rest before."""
+"""[s] without a target after which the motion ends; the joints have come to rest by then."""
 LOOK_S = 0.004
-"""[s] between two looks at an arm that is not moved."""
+"""[s] between two readings of an arm without a motion."""
 NO_FILTER_HZ = 1000.0
-"""[Hz] cut-off frequency from which libfranka filters nothing: it would lag, and the tracker is smooth."""
+"""[Hz] cut-off frequency that disables libfranka's low-pass filter, which would add lag to setpoints already smooth."""
 
 
 class _ArmClient:
-    """Leads one arm from target to target, and publishes its state."""
+    """Moves one arm to the targets in the shared memory, and publishes its state there."""
 
     def __init__(self, robot: Any, library: Any, block: SharedBlock, settings: dict[str, Any]) -> None:
         self._robot, self._library, self._block = robot, library, block
@@ -40,7 +40,7 @@ class _ArmClient:
         self._cycles = self._missed = 0
 
     def serve(self) -> None:
-        """Look at the arm, and move it when a motion is wanted, until the driver's process is gone.
+        """Publish the arm's state, and move it when a motion is wanted, until the input is closed.
 
         Raises:
             RuntimeError: the connection is lost.
@@ -56,7 +56,7 @@ class _ArmClient:
                 self._recover()
 
     def look(self) -> None:
-        """Publish the state of an arm that is not moved."""
+        """Read and publish the state of an arm without a motion."""
         state = self._robot.read_once()
         faults = fault_names(state.current_errors)
         if state.robot_mode == self._library.RobotMode.kReflex and not faults:
@@ -75,7 +75,7 @@ class _ArmClient:
             _say({"error": words_of(error)})
 
     def _move(self, number: int) -> None:
-        """Lead the arm until the motion is no longer wanted or the arm ends it, and say why it ended."""
+        """Move the arm until the motion is no longer wanted or the arm ends it, and publish the reason of its end."""
         self._number, self._begun = number, False
         why = "it was stopped"
         try:
@@ -90,7 +90,12 @@ class _ArmClient:
         self._block.say(ended=number, why=why.encode()[:400])
 
     def _next(self, state: Any, passed: Any) -> Any:
-        """Return the positions for the arm's next millisecond; called by libfranka."""
+        """Return the joint positions (7,) [rad] of the next cycle (1 ms); called by libfranka.
+
+        Args:
+            state: libfranka's RobotState.
+            passed: time since the last call; more than one cycle if commands were missed.
+        """
         cycles = int(passed.to_msec())
         if not self._begun:
             self._tracker.begin(state.q_d)
@@ -101,7 +106,7 @@ class _ArmClient:
         target = self._block.target()
         age = time.monotonic() - float(target["stamp"])
         led = bool(target["is_wanted"]) and age <= self._ahead_s
-        for cycle in range(max(1, cycles)):  # what the arm went on by itself where commands were missed
+        for cycle in range(max(1, cycles)):  # with the cycles whose commands the arm missed
             if led:
                 ahead = age - (cycles - 1 - cycle) * 1e-3
                 positions = self._tracker.follow(target["q"] + target["dq"] * ahead, target["dq"])
@@ -124,9 +129,9 @@ def _say(answer: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Connect, say so, and serve."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver's process decides when it ends
-    gc.disable()  # a collection may take longer than the arm waits
+    """Connect to the arm, report its version or an error, and serve the driver."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver's process ends this one
+    gc.disable()  # a collection may take longer than the arm waits for a command
     from panda_py import libfranka
 
     settings = json.loads(sys.stdin.readline())

@@ -1,7 +1,7 @@
-"""A Panda of firmware 4.x by `panda-python`, whose libfranka 0.9.2 speaks version 5 of the FCI.
+"""Driver of a Panda of firmware 4.x by `panda-python`, whose libfranka 0.9.2 uses version 5 of the FCI.
 
-The arm's own joint impedance controller leads the joints to a position each millisecond. Those are made in a process
-of their own (`arm_client.py`), from the targets that this driver is given.
+The arm's own joint impedance controller takes a position in each millisecond. The client's process (`arm_client.py`)
+interpolates these positions from the targets of this driver.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from openral_robot_bridge.drivers.hand_proxy import HandProcess, hand_at
 from openral_robot_bridge.drivers.libfranka_faults import HINT, RECOVERY_S, hand_lost
 
 CONNECT_S = 20.0
-"""[s] that a process's imports and the arm's handshake may take."""
+"""[s] timeout of the process's imports with the arm's handshake, and of recovery."""
 BEGIN_S = 1.0
-"""[s] until an arm has begun a motion."""
+"""[s] timeout of the start of a motion."""
 STOP_S = 2.0
-"""[s] until it has ended one: from its greatest speeds it brakes within 0.45 s."""
+"""[s] timeout of the end of a motion; from its maximum speeds the arm brakes within 0.45 s."""
 ASK_S = 1e-3
-"""[s] between two looks at what is waited for."""
+"""[s] between two checks of a condition that is waited for."""
 STALE_S = 1.5
-"""[s] after which a state is no longer one; libfranka itself waits 1 s for a state before it says that none comes."""
+"""[s] age from which on a state is a lost connection; libfranka's own timeout for a state is 1 s."""
 AHEAD_CYCLES = 3.0
-"""Periods of the stream for which joints go on at a target's velocity when no newer one comes; then they brake."""
+"""Periods of the stream for which joints continue at a target's velocity if no newer target comes; then they brake."""
 _MODES = {
     1: ArmMode.IDLE,
     2: ArmMode.MOVING,
@@ -43,18 +43,23 @@ _MODES = {
     5: ArmMode.USER_STOPPED,
     6: ArmMode.IDLE,
 }
-"""By libfranka's `RobotMode`."""
+"""Modes by the value of libfranka's `RobotMode`."""
 
 
 class PandaDriver:
     """One Panda, with the Franka Hand if there is one."""
 
     stops_below_rad_s = np.inf
-    """`stop` brakes with the arm's greatest acceleration and jerk, from any speed."""
+    """inf, as `stop` brakes from any speed, with the arm's maximum acceleration and jerk."""
 
     def __init__(self, address: str, limits: ArmLimits, period_s: float, safety: SafetyLimits) -> None:
-        """Take the controller's address, the limits of robot.yaml, the time [s] between two targets, and what the arm
-        may do.
+        """Prepare the driver without a connection.
+
+        Args:
+            address: of the arm's controller.
+            limits: of robot.yaml.
+            period_s: [s] between two targets.
+            safety: limits with the collision thresholds.
 
         Raises:
             InstallationError: panda-python is not installed.
@@ -70,11 +75,11 @@ class PandaDriver:
         self._moving = False
 
     def connect(self) -> ArmInfo:
-        """Connect to arm and hand, and set the collision thresholds. The arm does not say its limits.
+        """Connect to arm and hand, and set the collision thresholds; the arm reports no limits.
 
         Raises:
-            ArmError: libfranka's own words, and what to do; or another program holds the arm. An arm without a hand is
-                an arm; one whose hand does not answer is not.
+            ArmError: the arm cannot be connected to, with libfranka's message; or another program is connected to it;
+                or it has a hand that does not answer.
         """
         package = __package__
         refuse_held(self._address)
@@ -101,7 +106,7 @@ class PandaDriver:
         return ArmInfo(says_nothing, width, versions=versions)
 
     def read(self) -> ArmState:
-        """Return the newest state that the client's process has seen.
+        """Return the newest state that the client's process has published.
 
         Raises:
             ArmError: the connection is lost.
@@ -125,10 +130,10 @@ class PandaDriver:
         )
 
     def follow(self, positions: Vector, velocities: Vector) -> None:
-        """Give the client's process its next target; the first call begins a motion, and waits until it has begun.
+        """Set the next target of the client's process; the first call begins a motion, and waits for its start.
 
         Raises:
-            ArmError: the arm ended the motion by itself, or does not begin it, with libfranka's words.
+            ArmError: the arm ended the motion by itself, with libfranka's message; or the motion does not begin.
         """
         block = self._connected().block
         begins = not self._moving
@@ -148,19 +153,23 @@ class PandaDriver:
             time.sleep(ASK_S)
 
     def stop(self) -> None:
-        """Come to rest within the arm's limits, and let its own controller hold it."""
+        """Bring the arm to rest within its limits, and let its own controller hold it."""
         if not self._moving or self._arm is None:
             return
         block, due = self._arm.block, time.monotonic() + STOP_S
         still = np.zeros(len(self._limits.names))
         block.tell(self._motion, False, still, still)
-        with contextlib.suppress(ArmError):  # an arm that cannot be asked is held by its own controller
+        with contextlib.suppress(ArmError):  # an arm that does not answer is held by its own controller
             while int(self._seen()["ended"]) != self._motion and time.monotonic() < due:
                 time.sleep(ASK_S)
         self._moving = False
 
     def recover(self) -> None:
-        """Leave a reflex, and connect a lost hand anew. Raises ArmError: the arm stays in it, or the hand lost."""
+        """Recover from a reflex, and reconnect a lost hand.
+
+        Raises:
+            ArmError: the arm does not recover, or the hand stays lost.
+        """
         self.stop()
         if self._hand is not None and self._hand.lost:
             self._hand.connect_anew()
@@ -178,12 +187,12 @@ class PandaDriver:
             time.sleep(ASK_S)
 
     def grip(self, width_m: float, speed_m_s: float, force_n: float) -> None:
-        """Begin to open, or to close until something is held."""
+        """Begin to open the hand, or to close it until it holds an object."""
         if self._hand is not None:
             self._hand.grip(width_m, speed_m_s, force_n)
 
     def close(self) -> None:
-        """Come to rest and disconnect."""
+        """Bring the arm to rest and disconnect."""
         self.stop()
         for process in (self._arm, self._hand):
             if process is not None:
@@ -196,7 +205,11 @@ class PandaDriver:
         return self._arm
 
     def _seen(self) -> np.void:
-        """Return what the client's process has published. Raises ArmError: it is gone, or the connection is lost."""
+        """Return the state that the client's process has published.
+
+        Raises:
+            ArmError: the process has ended, or the connection is lost.
+        """
         arm = self._connected()
         if not arm.is_alive:
             try:

@@ -1,1 +1,1 @@
-"""The driver of arms that ros2_control moves: trajectories, the controller manager, a gripper, recovery."""
+"""The driver of arms behind ros2_control: trajectories, the controller manager, a gripper, recovery."""

@@ -1,4 +1,4 @@
-"""What ros2_control's controller manager says of a controller, and how it is switched on again."""
+"""Client of ros2_control's controller manager: checks and activates one controller."""
 
 from __future__ import annotations
 
@@ -15,14 +15,20 @@ from openral_robot_bridge.driver import ArmError
 
 TRAJECTORY_TYPE = "joint_trajectory_controller/JointTrajectoryController"
 ANSWER_S = 5.0
-"""[s] wall time that the controller manager has to answer."""
+"""[s] timeout of the controller manager's services, in wall time."""
 
 
 class ControllerManager:
-    """Asks one controller manager. Its node is spun by another thread than the one that calls."""
+    """Client of one controller manager; another thread than the calling one must spin the node."""
 
     def __init__(self, node: Node, manager: str, controller: str) -> None:
-        """Take names; nothing is asked yet."""
+        """Create the clients without a call.
+
+        Args:
+            node: of the clients.
+            manager: name of the controller manager's node.
+            controller: name of the controller.
+        """
         self._node, self._manager, self.controller = node, manager, controller
         self._list = node.create_client(ListControllers, f"{manager}/list_controllers")
         self._switch = node.create_client(SwitchController, f"{manager}/switch_controller")
@@ -34,7 +40,7 @@ class ControllerManager:
         """Return the state of the controller, as a controller_manager_msgs/ControllerState.
 
         Raises:
-            ArmError: nobody answers, or there is no such controller.
+            ArmError: the controller manager does not answer, or has no such controller.
         """
         found = self._call(self._list, ListControllers.Request()).controller
         for state in found:
@@ -47,7 +53,11 @@ class ControllerManager:
         )
 
     def check(self, joints: Sequence[str]) -> None:
-        """Raise ArmError unless the controller is an active trajectory controller of these joints."""
+        """Require that the controller is an active trajectory controller of these joints.
+
+        Raises:
+            ArmError: it is not, or the controller manager does not answer.
+        """
         state = self.find()
         if state.type != TRAJECTORY_TYPE:
             raise ArmError(
@@ -65,7 +75,7 @@ class ControllerManager:
             )
 
     def rate_hz(self) -> float:
-        """Return the rate [Hz] of the control cycle; 0: it does not say."""
+        """Return the rate [Hz] of the control cycle; 0: the controller manager does not report it."""
         client = self._node.create_client(GetParameters, f"{self._manager}/get_parameters")
         try:
             values = self._call(client, GetParameters.Request(names=["update_rate"])).values
@@ -74,7 +84,7 @@ class ControllerManager:
             self._node.destroy_client(client)
 
     def activate(self, hardware: str | None) -> None:
-        """Set a hardware component active, if one is named, then the controller.
+        """Activate a hardware component, if one is named, then the controller.
 
         Raises:
             ArmError: the controller manager refuses, or does not answer.

@@ -1,4 +1,4 @@
-"""A gripper behind an action of control_msgs/GripperCommand, as ros2_controllers and franka_gripper offer it."""
+"""Client of a gripper with an action control_msgs/GripperCommand, as in ros2_controllers and franka_gripper."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from openral_core.ros.qos import NEWEST
 
 
 class GripperClient:
-    """Newest width and newest command; all calls return at once."""
+    """Latest width and latest command of a gripper; no call waits."""
 
     def __init__(self, node: Node, gripper: GripperAction, arm_states: str) -> None:
-        """Begin to listen; joint states on `arm_states` are handed in by `hear`."""
+        """Subscribe to the gripper's joint states, unless they are on the arm's topic `arm_states`; see `hear`."""
         self._gripper = gripper
         self._client = ActionClient(node, GripperCommand, gripper.action)
         self.width_m = gripper.max_width_m
-        """[m] between the fingers, as last heard."""
+        """[m] between the fingers, by the last joint states; the largest width before the first."""
         self._arm_states = arm_states
         if gripper.states is not None and gripper.states != arm_states:
             node.create_subscription(JointState, gripper.states, self._take, NEWEST)
 
     def hear(self, topic: str, message: Any) -> None:
-        """Take joint states of the arm, where they hold the gripper's."""
+        """Take joint states from a topic of the arm, which may include the gripper's joint."""
         if self._gripper.states in (None, topic):
             self._take(message)
 
     def grip(self, width_m: float, force_n: float) -> None:
-        """Lead the fingers to a width [m] with a force [N] at most; an older command is replaced."""
+        """Begin to move the fingers to a width [m] with a largest force [N]; this replaces an earlier command."""
         goal = GripperCommand.Goal()
         goal.command.position = width_m / self._gripper.width_scale
         goal.command.max_effort = force_n

@@ -1,4 +1,4 @@
-"""franka_ros2's own recovery from a reflex."""
+"""Recovery from a reflex by franka_ros2's action."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from openral_core.errors import InstallationError
 from openral_robot_bridge.driver import ArmError
 
 PATIENCE_S = 8.0
-"""[s] that recovery may take, for which the arm may open its brakes."""
+"""[s] timeout of recovery, in which the arm may open its brakes."""
 
 
 def error_recovery() -> Any:
-    """Return the action type of franka_msgs, which come with franka_ros2 and are no dependency of openral.
+    """Return the action type ErrorRecovery of franka_msgs, a part of franka_ros2 that openral does not depend on.
 
     Raises:
-        InstallationError: a sourced ROS 2 does not have them.
+        InstallationError: the sourced ROS 2 has no franka_msgs.
     """
     try:
         return importlib.import_module("franka_msgs.action").ErrorRecovery
@@ -32,10 +32,10 @@ def error_recovery() -> Any:
 
 
 def recover_errors(node: Node, action: str) -> None:
-    """Run an action of franka_msgs/ErrorRecovery to its end; the node is spun by another thread.
+    """Run an action of franka_msgs/ErrorRecovery to its end; another thread must spin the node.
 
     Raises:
-        ArmError: nobody offers it, or it does not end in time.
+        ArmError: there is no server of the action, it rejects the goal, or the goal does not end in time.
     """
     kind = error_recovery()
     client = ActionClient(node, kind, action)

@@ -1,9 +1,9 @@
-"""The driver of any arm that a joint trajectory controller of ros2_control moves.
+"""Driver of any arm that a joint trajectory controller of ros2_control moves.
 
-Each message carries the way ahead and from its end to rest, and replaces the one before. So the controller itself is
-the watchdog: without a new message the arm comes to rest within its limits, whatever became of this process. A stop is
-such a message, too. An empty one would be none: newer ros2_controllers refuse it, and on Humble nothing is commanded
-any more (their issue 683), so that a velocity or a torque stays as it is.
+Each message holds a trajectory that ends at rest, and replaces the one before. So the controller itself is the
+watchdog: without a new message the arm comes to rest within its limits, even if this process has ended. A stop is such
+a message, too. An empty trajectory would not stop the arm: newer ros2_controllers reject it, and on Humble the
+controller then commands nothing any more (their issue 683), so that the last velocity or torque stays in effect.
 """
 
 from __future__ import annotations
@@ -28,22 +28,28 @@ from openral_robot_bridge.drivers.ros.gripper_client import GripperClient
 from openral_robot_bridge.drivers.ros.recovery_action import recover_errors
 
 STATES_S = 5.0
-"""[s] until the first joint states must have come."""
+"""[s] timeout of the first joint states."""
 RATE_S = 0.5
-"""[s] over which their rate is taken when the driver connects."""
+"""[s] over which the rate of joint states is measured on connection."""
 LOOK_S = 0.5
-"""[s] between two looks at whether the controller is active."""
+"""[s] between two checks that the controller is active."""
 REST_RAD_S = 0.01
-"""[rad/s] below which every joint counts as at rest."""
+"""[rad/s] speed below which every joint counts as at rest."""
 
 
 class TrajectoryDriver:
-    """Calls come from one thread, but `read` also while `stop` waits in another."""
+    """A `PlannedDriver` of one arm in a ROS domain of its own, in which it has a node."""
 
     stops_below_rad_s = 0.0
 
     def __init__(self, domain: int, names: TrajectoryArm, limits: ArmLimits) -> None:
-        """Take the arm's ROS domain, the names in it, and the limits of robot.yaml."""
+        """Prepare the driver without a connection.
+
+        Args:
+            domain: ROS domain of the arm.
+            names: of its controller, topics and actions.
+            limits: of robot.yaml.
+        """
         self._domain, self._names, self._limits = domain, names, limits
         self._joints = limits.names
         self._context = rclpy.Context()
@@ -59,10 +65,10 @@ class TrajectoryDriver:
         self._threads: list[threading.Thread] = []
 
     def connect(self) -> ArmInfo:
-        """Check the controller, and wait for joint states.
+        """Check the controller, and wait for joint states; the arm reports no limits.
 
         Raises:
-            ArmError: what is missing, by name.
+            ArmError: the controller manager does not answer, the controller does not fit, or no joint states come.
         """
         self._context.init(domain_id=self._domain)
         self._node: Any = rclpy.create_node("openral_arm_driver", context=self._context)
@@ -86,7 +92,7 @@ class TrajectoryDriver:
         except ArmError as error:
             if self._manager.find().state == "active":
                 raise
-            self._fault = str(error)  # `recover` switches it on
+            self._fault = str(error)  # `recover` activates the controller
         versions = {
             "controller": names.controller,
             "controller manager": f"{rate_hz:g} Hz",
@@ -99,7 +105,11 @@ class TrajectoryDriver:
         return ArmInfo(limits, width, names.ahead_s, versions)
 
     def read(self) -> ArmState:
-        """Return the newest state. Raises ArmError: no joint states come any more."""
+        """Return the newest state.
+
+        Raises:
+            ArmError: no joint states come any more.
+        """
         with self._lock:
             age_s = time.monotonic() - self._heard_s
             if self._positions is None or age_s > self._names.states_timeout_s:
@@ -118,7 +128,7 @@ class TrajectoryDriver:
             )
 
     def follow_plan(self, points: Sequence[TrajectoryPoint]) -> None:
-        """Send the way ahead, whose last point is at rest, in place of what was sent before.
+        """Send a trajectory whose last point is at rest, which replaces the former one.
 
         Raises:
             ArmError: the controller is not active.
@@ -130,17 +140,17 @@ class TrajectoryDriver:
         self._trajectories.publish(message)
 
     def stop(self) -> None:
-        """Wait until the arm is at rest; the controller holds it then."""
+        """Wait up to 1 s until the arm is at rest; the controller then holds it."""
         due = time.monotonic() + 1.0
         while time.monotonic() < due and np.abs(self._velocities).max() > REST_RAD_S:
             time.sleep(0.005)
         self._moving = False
 
     def recover(self) -> None:
-        """Recover the arm's errors, then set hardware and controller active, in this order (franka_ros2's).
+        """Recover from the arm's errors, then activate the hardware and the controller, in the order of franka_ros2.
 
         Raises:
-            ArmError: one of them refuses.
+            ArmError: one of them fails.
         """
         if self._names.error_recovery is not None:
             recover_errors(self._node, self._names.error_recovery)
@@ -149,12 +159,12 @@ class TrajectoryDriver:
         self._moving, self._fault = False, ""
 
     def grip(self, width_m: float, speed_m_s: float, force_n: float) -> None:
-        """Begin to open or close; the gripper's own speed is used."""
+        """Begin to open or close the gripper, at its own speed."""
         if self._gripper is not None:
             self._gripper.grip(width_m, force_n)
 
     def close(self) -> None:
-        """Come to rest and disconnect."""
+        """Disconnect; the arm comes to rest at the end of its trajectory."""
         self._closed.set()
         if self._context.ok():
             self._executor.shutdown()
@@ -170,7 +180,7 @@ class TrajectoryDriver:
         try:
             order = [known[name] for name in self._joints]
         except KeyError:
-            return  # another publisher's, such as the gripper's
+            return  # a message of other joints, such as the gripper's
         positions = np.array(message.position, np.float64)[order]
         velocities = np.array(message.velocity, np.float64)
         with self._lock:
@@ -186,7 +196,11 @@ class TrajectoryDriver:
             self._torques = np.array([known.get(name, 0.0) for name in self._joints])
 
     def _await_states(self) -> float:
-        """Wait for joint states; return their rate [Hz]."""
+        """Wait for joint states, and return their rate [Hz].
+
+        Raises:
+            ArmError: none come within STATES_S.
+        """
         due = time.monotonic() + STATES_S
         while self._positions is None:
             if time.monotonic() > due:
@@ -211,7 +225,7 @@ class TrajectoryDriver:
             return
 
     def _look(self) -> None:
-        """Look every half second whether the controller is still active; if not, that is a fault until `recover`."""
+        """Check every LOOK_S that the controller is still active; if not, that is a fault until `recover`."""
         while not self._closed.wait(LOOK_S):
             try:
                 self._manager.check(self._joints)

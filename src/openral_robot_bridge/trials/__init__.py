@@ -1,1 +1,1 @@
-"""A skill tried again and again on the twin of an arm, through the whole deployment."""
+"""Repeated trials of a skill on the twin of an arm, through a whole deployment or in lockstep."""

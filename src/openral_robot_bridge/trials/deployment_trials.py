@@ -1,9 +1,8 @@
-"""Trials of a skill on the twin of an arm: twin, deployment and operator are started, and each trial is a goal.
+"""Trials of a skill on the twin of an arm, with a deployment and a scripted operator; each trial is a goal.
 
-Everything between the pictures and the arm's joints is what moves a real arm: camera bridge, policy node, robot bridge
-with its safety filter, driver, and the arm's own client. What no real arm has is the interface by which the twin's
-world is put into a scene's initial state between two trials, while the emergency stop is pressed, and its judge of
-success.
+Everything between the images and the arm's joints is the same as for a real arm: camera bridge, policy node, robot
+bridge with its safety filter, driver, and the arm's client library. Only the twin has an interface that resets its
+world to an initial state of the scene between two trials, while the emergency stop is set, and that judges success.
 """
 
 from __future__ import annotations
@@ -32,39 +31,44 @@ from openral_sim_bridge.backends.mjcf.options import read_options
 from openral_sim_bridge.backends.mjcf.world import CompiledScene
 
 RESULT = "result.json"
-"""File of the rows, in the run's folder."""
+"""File of the result, in the run's folder."""
 LAUNCH_FILE = "deploy_robot.launch.py"
 READY_S = 180.0
-"""[s] that the deployment has to load its skill, on a busy machine."""
+"""[s] timeout of the deployment's start with its skill, on a busy machine."""
 PATIENCE_MS = 900.0
-"""Wall time that a twin in lockstep waits for a command; libfranka's own patience is a second."""
+"""[ms] wall time that a twin in lockstep waits for a command; libfranka's own timeout is 1 s."""
 SETTLE_S = 1.0
-"""[s] after a reset, until pictures and states of the world before are gone."""
+"""[s] after a reset, within which images and states of the former world have passed."""
 
 
 @dataclass(frozen=True)
 class TrialPlan:
-    """What is tried."""
+    """Settings of a series of trials."""
 
     instruction: str
-    """Words for the policy."""
+    """For the policy."""
     first: int
-    """Initial state of the first trial; the following ones count up."""
+    """Number of the first trial's initial state; the others follow it."""
     count: int
+    """Number of trials."""
     max_steps: int
-    """Control steps until a trial has failed."""
+    """Number of control steps after which a trial has failed."""
     address: str
-    """Of this machine that the twin listens on."""
+    """Address of this machine on which the twin listens."""
     cameras_port: int
-    """Of the twin's pictures."""
+    """HTTP port of the twin's images."""
     patience_ms: float
-    """Wall time that the twin's cycle waits for its command."""
+    """[ms] wall time that the twin's cycle waits for its command."""
     lockstep: bool
-    """Let the twin's time pass as its arm is led, in one process and without ROS."""
+    """Whether the twin's time advances only with the commands of its arm, in one process and without ROS."""
 
 
 def words_of(package: RSkillPackage, scene: DeployScene) -> str:
-    """Return the skill's first example phrase for the scene's first task. Raises NotFoundError: there is none."""
+    """Return the skill's first example phrase for the scene's first task.
+
+    Raises:
+        NotFoundError: there is none.
+    """
     task = read_options(scene)[0].tasks[0]
     for example in package.manifest.examples:
         if example.task == task:
@@ -81,18 +85,18 @@ def run_trials(
     folder: Path,
     progress: Callable[[TrialRow], None],
 ) -> dict[str, Any]:
-    """Try a skill, and return the result, which lies in the folder as `RESULT` from the first row on.
+    """Run trials of a skill, and return the result, which is written to `RESULT` in the folder after each trial.
 
     Args:
         scene: with an arm whose driver is franka, and a model of family mjcf.
         package: the skill, which fits the scene.
-        plan: what is tried.
+        plan: settings of the trials.
         folder: of the run, new or empty.
-        progress: told each row.
+        progress: called with the row of each trial.
 
     Raises:
-        OpenralError: the scene has no such arm or not all of these initial states, which is said before anything
-            moves; or twin or deployment ended.
+        OpenralError: the scene has no such arm or lacks an initial state, which is checked before anything moves; or
+            the twin or the deployment ended.
     """
     _require_trials(scene, plan)
     file = _write_scene(scene, package, plan, folder)
@@ -105,7 +109,7 @@ def run_trials(
         content.update(
             {"scene": scene.scene.id, "plan": asdict(plan), "results": summary(rows), "provenance": made_by}
         )
-        write_result(folder / RESULT, content)  # after each, whatever ends the next one
+        write_result(folder / RESULT, content)  # after each trial, in case the next one fails
         progress(row)
 
     (_in_lockstep if plan.lockstep else _deployed)(file, package, plan, folder, keep)
@@ -174,7 +178,12 @@ def _try(twin: CommandedTwin, operator: TrialOperator, plan: TrialPlan, init_id:
 
 
 def _require_trials(scene: DeployScene, plan: TrialPlan) -> None:
-    """See that the scene has such an arm, its model, and every initial state that is tried."""
+    """Require a scene with an arm whose driver is franka, and with every initial state of the plan.
+
+    Raises:
+        ManifestError: the scene has no such arm.
+        SimulationError: an initial state is missing.
+    """
     if scene.arm is None or scene.arm.driver != "franka" or scene.source is None:
         raise ManifestError(
             f"scene {scene.scene.id}: trials need the twin of `arm.driver: franka`; name such a scene"
@@ -189,7 +198,7 @@ def _require_trials(scene: DeployScene, plan: TrialPlan) -> None:
 
 
 def _write_scene(scene: DeployScene, package: RSkillPackage, plan: TrialPlan, folder: Path) -> Path:
-    """Write the scene with this skill, and with its arm and its cameras at the twin's address; return its path."""
+    """Write a copy of the scene with this skill, and with arm and cameras at the twin's address; return its path."""
     assert scene.arm is not None  # `_require_trials`
     assert scene.source is not None
     content = yaml.safe_load(scene.source.path.read_text(encoding="utf-8"))

@@ -1,7 +1,7 @@
-"""In the place of the driver's process: the same driver and the same follower, in the time of a twin that waits.
+"""Replaces the driver's process in lockstep trials: the same driver and trajectory generator, in the twin's time.
 
-In a motion the twin's cycles wait until they are asked for, so that inference, pictures and other processes cost the
-arm no time.
+During a motion the twin runs only the requested cycles, so that inference, rendering and other processes take none of
+the arm's time.
 """
 
 from __future__ import annotations
@@ -18,17 +18,21 @@ from openral_robot_bridge.twins.fci.wire import CYCLE_S
 
 
 class LockstepLink:
-    """`ArmLink` to a twin, of which one may be open at a time."""
+    """`ArmLink` to a twin, which can have only one at a time."""
 
     def __init__(self, twin: CommandedTwin, settings: HostSettings) -> None:
-        """Connect. Raises OpenralError: the arm cannot be reached, or its client is not installed."""
+        """Connect to the twin.
+
+        Raises:
+            OpenralError: the arm cannot be reached, or its client library is not installed.
+        """
         self._twin = twin
         driver = make_driver(settings.arm, settings.limits, settings.start)
-        assert not isinstance(driver, PlannedDriver)  # a twin that waits is a Franka's
+        assert not isinstance(driver, PlannedDriver)  # only the twin of a Franka has lockstep
         self._driver = driver
         self.info: ArmInfo = self._driver.connect()
-        # A twin that waits needs no real-time priority, which libfranka gives the thread that connects, and with which
-        # the policy's model would run before everything else on the machine.
+        # Lockstep needs no real-time priority. libfranka gives one to the thread that connects, with which the policy
+        # would preempt everything else on the machine.
         os.sched_setscheduler(0, os.SCHED_OTHER | os.SCHED_RESET_ON_FORK, os.sched_param(0))
         self._cycle_s = 1.0 / settings.arm.stream_hz
         self._follower = make_follower(self.info.limits, settings, self._cycle_s)
@@ -36,14 +40,14 @@ class LockstepLink:
         self._moving = False
         self._owed_s = 0.0
         self.now_s = 0.0
-        """[s] that the arm was led."""
+        """[s] total time of the arm's motions."""
 
     def read(self) -> ArmState:
         """Return the arm's state."""
         return self._driver.read()
 
     def lead(self, positions: Vector, velocities: Vector, duration_s: float) -> ArmState:
-        """Lead the joints to positions (n,) [rad] with velocities (n,) [rad/s] while `duration_s` [s] pass.
+        """Move the joints to positions (n,) [rad] with velocities (n,) [rad/s] in `duration_s` [s] of the twin's time.
 
         Raises:
             ArmError: the arm ended the motion by itself.
@@ -65,12 +69,12 @@ class LockstepLink:
         return self.read()
 
     def go_on(self) -> ArmState:
-        """Never asked: nothing is told ahead."""
+        """Return the arm's state; this is never called, as no targets are sent ahead."""
         return self.read()
 
     def halt(self) -> None:
         """Bring the arm to rest and end its motion."""
-        with contextlib.suppress(ArmError):  # it ended the motion by itself
+        with contextlib.suppress(ArmError):  # the arm may have ended the motion by itself
             self._follower.halt()
             while self._moving and not may_stop(self._driver, self._follower):
                 self._cycle()
@@ -84,15 +88,19 @@ class LockstepLink:
         self.now_s += self._cycle_s
 
     def release(self) -> None:
-        """Let the arm be led again."""
+        """Do nothing, as `halt` blocks no later motion."""
 
     def grip(self, width_m: float, speed_m_s: float, force_n: float) -> ArmState:
-        """Lead the fingers; see `ArmDriver.grip`."""
+        """Command the gripper as `ArmDriver.grip` does, and return the arm's state."""
         self._driver.grip(width_m, speed_m_s, force_n)
         return self.read()
 
     def recover(self) -> ArmState:
-        """End the motion, and leave a reflex. Raises ArmError: the arm stays in it."""
+        """End the motion, recover from a reflex, and return the arm's state.
+
+        Raises:
+            ArmError: the arm does not recover.
+        """
         self.halt()
         if self.read().mode is not ArmMode.IDLE:
             self._driver.recover()

@@ -1,8 +1,8 @@
-"""Trials in one process and without ROS, in which the twin's time passes as its arm is led.
+"""Trials in one process and without ROS, in which the twin's time advances only with the commands of its arm.
 
-Kinematics, safety filter, follower, driver and the arm's own client are those of a deployment, and so are the adapters
-and the policy; a rollout judges it as it judges a simulator. What is left out is what depends on the machine: the
-graph, its latencies, and cameras over a network.
+Kinematics, safety filter, trajectory generator, driver, client library, adapters and policy are those of a deployment;
+episodes run as in a simulator's rollout. The ROS graph with its latencies and cameras over a network are left out, so
+that results do not depend on the speed of the machine.
 """
 
 from __future__ import annotations
@@ -35,16 +35,20 @@ from openral_sim_bridge.rollout import EpisodeJob, EpisodeRow, roll_out
 
 
 class _ArmEndedTrial(Exception):
-    """The arm cannot be moved any more: by a reflex, a fault or its user stop, which is the text."""
+    """The arm cannot be moved any more, due to the reflex, fault or user stop in the message."""
 
 
 class TwinWorld:
-    """One twin behind the real client, as a rollout sees a simulator. Close it when it is not needed any more."""
+    """One twin behind the real client library, with a simulator's interface for rollouts; close it after use."""
 
     num_envs = 1
 
     def __init__(self, scene: DeployScene, twin: CommandedTwin) -> None:
-        """Connect to the twin of a scene's arm. Raises OpenralError: the scene is wrong, or the arm is not there."""
+        """Connect to the twin of a scene's arm.
+
+        Raises:
+            OpenralError: the scene is invalid, or the arm cannot be reached.
+        """
         self.control_hz = scene.control_hz
         compiled = CompiledScene(scene, load_robot(scene.robot_id))
         self.task_ids = compiled.options.tasks
@@ -63,7 +67,7 @@ class TwinWorld:
 
         self.arm = RobotArm(scene, connect=connect, clock=lambda: made[0].now_s)
         self.steps = 0
-        """Since the last reset."""
+        """Number of control steps since the last reset."""
 
     def close(self) -> None:
         """Disconnect."""
@@ -73,7 +77,7 @@ class TwinWorld:
     def reset(
         self, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
     ) -> list[RobotState]:
-        """End the arm's motion, put the world into an initial state, and let the arm be led from there."""
+        """End the arm's motion, set the world to an initial state, and return the robot's state there."""
         self.steps = 0
         self.arm.recover()
         self._twin.reset(init_ids[0])
@@ -82,7 +86,11 @@ class TwinWorld:
         return [self.arm.robot_state()]
 
     def step(self, actions: NDArray[Any], envs: Sequence[int] | None = None) -> StepResult:
-        """Lead the arm for one control step, as far as the safety filter lets it."""
+        """Execute actions (1, A) for one control step, as far as the safety filter allows.
+
+        Raises:
+            _ArmEndedTrial: the arm cannot be moved any more.
+        """
         self.arm.beat()
         state = self.arm.step(actions[0])
         self.steps += 1
@@ -101,7 +109,7 @@ class TwinWorld:
         return {camera: self._renderer.render(self._data, camera)[None] for camera in cameras}
 
     def snapshot(self, env: int = 0) -> Snapshot:
-        """Return what the world looks like now."""
+        """Return the state (qpos) of the twin's model."""
         return Snapshot(self._twin.world, np.full(3, np.nan))
 
 
@@ -114,19 +122,19 @@ def lockstep_trials(
     twin: CommandedTwin,
     progress: Callable[[TrialRow], None],
 ) -> list[TrialRow]:
-    """Try a skill from initial states, and return a row for each.
+    """Run a trial of a skill from each initial state, and return their rows.
 
     Args:
         scene: with an arm whose driver is franka, at the twin's address, and a model of family mjcf.
         package: the skill, which fits the scene.
-        instruction: words for the policy.
+        instruction: for the policy.
         init_ids: numbers of the initial states.
-        max_steps: control steps until a trial has failed.
-        twin: of its arm.
-        progress: told each row.
+        max_steps: number of control steps after which a trial has failed.
+        twin: of the scene's arm.
+        progress: called with the row of each trial.
 
     Raises:
-        OpenralError: the arm is not there, or its twin has ended.
+        OpenralError: the arm cannot be reached, or its twin has ended.
     """
     manifest, task = package.manifest, str(scene.task_ids[0]).rpartition("/")[2]
     observe, act = ObservationAdapter(manifest, scene), ActionAdapter(manifest, scene)
@@ -161,7 +169,13 @@ def tried(
     jobs: Sequence[EpisodeJob],
     roll: Callable[[TwinWorld, EpisodeJob], EpisodeRow],
 ) -> Iterator[TrialRow]:
-    """Yield a row for each job that `roll` does; one that the arm ends has its row, and the next one is tried.
+    """Yield the row of each job; a job that the arm ends has a row, too, and the next job follows.
+
+    Args:
+        scene: with the arm.
+        twin: of the arm.
+        jobs: episodes to run.
+        roll: runs one episode.
 
     Raises:
         OpenralError: the arm cannot be connected to, or its twin has ended.
@@ -185,7 +199,14 @@ def tried(
 
 
 def _trial(row: EpisodeRow, world: TwinWorld, dt: float, ended: str) -> TrialRow:
-    """Return the row of a trial; `ended` says how the arm ended it, empty: it did not."""
+    """Return the row of a trial.
+
+    Args:
+        row: of the episode.
+        world: after the episode.
+        dt: [s] of a control step.
+        ended: reason for which the arm ended the trial; empty: it did not.
+    """
     outcome = "done" if row.success else "not done"
     return TrialRow(
         init_id=row.init_id,

@@ -1,4 +1,4 @@
-"""One trial of a skill on a twin, and what came of all of them."""
+"""The row of one trial of a skill on a twin, and the summary of several."""
 
 from __future__ import annotations
 
@@ -13,36 +13,38 @@ from openral_core.statistics import wilson_interval
 
 @dataclass(frozen=True)
 class TrialRow:
-    """What became of one trial."""
+    """Result of one trial."""
 
     init_id: int
+    """Number of the initial state."""
     success: bool
-    """By the twin's simulator."""
+    """Whether the task was done, by the judge of the twin's simulator."""
     steps: int
-    """Control steps that were executed for the goal, until it was cancelled at the success, or ended."""
+    """Number of control steps that were executed for the goal, until it ended or was cancelled on success."""
     wall_s: float
-    """[s] from the goal to its end."""
+    """[s] wall time from the goal to its end."""
     outcome: str
-    """Of the goal; a success ends as CANCELED, since nobody tells the policy."""
+    """Outcome of the goal: with success CANCELED, as the operator then cancels it; in lockstep 'done' or why not."""
     check: str
-    """Which check ended the goal."""
+    """Name of the check that ended the goal."""
     latency_p50_ms: float
-    """[ms] of an inference."""
+    """[ms] median latency of an inference."""
     latency_p95_ms: float
+    """[ms] 95th percentile of the latency of an inference."""
     behind_rad: float
-    """[rad] by which a joint was at most from where it was led."""
+    """[rad] largest tracking error of a joint."""
     twin_s: float
-    """[s] of the twin's time from the goal to its end; less than `wall_s` where the machine was too slow for it."""
+    """[s] of the twin's time from the goal to its end; less than `wall_s` if the machine was too slow for the twin."""
     missed: int
-    """Cycles of 1 ms of the arm's motion in which no command of its client came, within the patience of the twin."""
+    """Number of 1 ms cycles of the arm's motion in which no command came within the twin's patience."""
     stopped_by: str
-    """What kept the arm from moving at the end; empty: nothing."""
+    """Reason why the arm did not move at the end; empty: there was none."""
     ended_by_arm: bool = False
-    """The arm ended it: by a reflex, a fault or its user stop, or since it did not answer any more."""
+    """Whether the arm ended the trial by a reflex, a fault or its user stop, or as it did not answer any more."""
 
 
 def summary(rows: Sequence[TrialRow]) -> dict[str, Any]:
-    """Return successes, rate, Wilson interval, and medians over the trials."""
+    """Return successes, success rate, its 95 % Wilson interval, medians over the trials, and their rows."""
     successes = sum(row.success for row in rows)
     low, high = wilson_interval(successes, len(rows))
     done = [row.steps for row in rows if row.success]

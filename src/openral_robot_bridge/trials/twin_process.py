@@ -1,4 +1,4 @@
-"""A twin in a process of its own that takes commands as lines of text."""
+"""A twin in a process of its own, commanded by lines of text."""
 
 from __future__ import annotations
 
@@ -15,25 +15,24 @@ from openral_core.process.wait_or_kill import wait_or_kill
 from openral_core.process.with_parent import end_with_parent
 
 END_S = 5.0
-"""[s] that a twin has to end once it says nothing more."""
+"""[s] within which a twin that has closed its output must end."""
 
 
 class CommandedTwin:
-    """`openral robot twin` with pictures of its cameras. Use it as a context manager; should this process be killed,
-    it ends as well."""
+    """Process of `openral robot twin`, to be used as a context manager; it ends with this process, even if killed."""
 
     def __init__(self, scene: Path, address: str, cameras_port: int, patience_ms: float, log: Path) -> None:
-        """Start it, and return when it is ready.
+        """Start the twin, and return when it is ready.
 
         Args:
-            scene: its file.
-            address: of this machine that it listens on.
-            cameras_port: of the pictures; 0: none are drawn.
-            patience_ms: wall time that the twin's cycle waits for its command.
-            log: gets what it says beside its answers.
+            scene: file of the scene.
+            address: of this machine on which the twin listens.
+            cameras_port: HTTP port of its cameras' images; 0: none are rendered.
+            patience_ms: [ms] wall time that the twin's cycle waits for its command.
+            log: file of its standard error.
 
         Raises:
-            SimulationError: it did not start.
+            SimulationError: the twin did not start.
         """
         words = [
             "--address",
@@ -65,14 +64,14 @@ class CommandedTwin:
 
     @property
     def pid(self) -> int:
-        """Id of its process."""
+        """Id of the process."""
         return self._process.pid
 
     def tell(self, line: str) -> str:
-        """Tell it something; return its answer in one line.
+        """Send a command, and return the line of its answer.
 
         Raises:
-            SimulationError: it has ended.
+            SimulationError: the twin has ended.
         """
         assert self._process.stdin is not None
         try:
@@ -82,24 +81,28 @@ class CommandedTwin:
         return self._line()
 
     def reset(self, init_id: int) -> None:
-        """Put its world into an initial state. Raises SimulationError: with its reason."""
+        """Set the twin's world to an initial state.
+
+        Raises:
+            SimulationError: the twin refuses, with its reason, or has ended.
+        """
         answer = self.tell(f"state {init_id}")
         if answer != f"state {init_id}":
             raise SimulationError(f"the twin's world was not reset: {answer}")
 
     @property
     def is_done(self) -> bool:
-        """Whether the scene's first task was done since the last reset, by the twin's own simulator."""
+        """Whether the scene's first task was done since the last reset, by the judge of the twin's simulator."""
         return self.tell("judge").startswith("done")
 
     @property
     def world(self) -> NDArray[np.float64]:
-        """qpos of the twin's model."""
+        """(nq,) qpos of the twin's model."""
         return np.array(json.loads(self.tell("world")))
 
     @property
     def cycles(self) -> tuple[int, int]:
-        """Cycles of 1 ms since the start, and those of its motions in which a command was missed."""
+        """Number of 1 ms cycles since the start, and of those in motions without a command."""
         numbers = dict(word.split("=") for word in self.tell("status").split() if "=" in word)
         return int(numbers["cycles"]), int(numbers["missed"])
 
@@ -111,7 +114,7 @@ class CommandedTwin:
         return line.strip()
 
     def _ended(self) -> SimulationError:
-        """Return what says that it has ended, with the last line that it wrote."""
+        """Return the error for a twin that has ended, with the last line of its log."""
         wait_or_kill(self._process, END_S)
         last = self._log.read_text(errors="replace").strip().rpartition("\n")[2].removeprefix("error: ")
         return SimulationError(f"the twin has ended{f': {last}' if last else ''} ({self._log})")

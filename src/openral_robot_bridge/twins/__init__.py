@@ -1,1 +1,1 @@
-"""MuJoCo arms that answer on the interface of a real one, so that the real client can be tried without an arm."""
+"""MuJoCo simulations of arms with the network interfaces of real ones, to use real client libraries without an arm."""

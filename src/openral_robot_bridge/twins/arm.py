@@ -1,4 +1,4 @@
-"""The arm and the room of a scene in MuJoCo, driven as an arm's own controller drives it: by torques, or held."""
+"""The arm and the world of a scene in MuJoCo, driven as by an arm's own controller: by torques, or by positions."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from openral_sim_bridge.backends.mjcf.world import CompiledScene
 
 Vector = NDArray[np.float64]
 _ARM_GROUP = 1
-"""Group of the arm's actuators, which are switched off while torques drive it."""
+"""Group of the arm's actuators, which are disabled while torques drive the arm."""
 
 
 class TwinArm:
-    """One world of a scene of family mjcf whose timestep is the controller's cycle."""
+    """The world of a scene of family mjcf, whose timestep is the cycle of the arm's controller."""
 
     def __init__(self, scene: DeployScene, robot: RobotDescription, cycle_s: float) -> None:
-        """Compile the scene, and put its things and the arm where the scene begins.
+        """Compile the scene, and set its initial state.
 
         Raises:
-            ManifestError: the scene or its model is wrong.
-            SimulationError: the arm has no position actuators, no gripper, or the timestep is another.
+            ManifestError: the scene or its model is invalid.
+            SimulationError: the arm has no position actuators or no gripper, or the timestep is not `cycle_s` [s].
         """
         compiled = CompiledScene(scene, robot)
         self._model, self._robot = compiled.model, compiled.robot
@@ -58,7 +58,7 @@ class TwinArm:
         self.reset(compiled.options.init_id)
 
     def reset(self, init_id: int) -> None:
-        """Put arm and things into an initial state of the scene, at rest: what no real arm can do.
+        """Set arm and objects to an initial state of the scene, at rest.
 
         Raises:
             SimulationError: there is no such state.
@@ -66,14 +66,15 @@ class TwinArm:
         self._states.put(self._data, self._task, init_id)
         self._width = self._led = self.width
         self.done_s: float | None = None
-        """[s] the twin's time from the reset until the scene's first task was done; None: it was not. It is judged once
-        a control step, as simulators judge: what a thing passes on its way is not where it is."""
+        """[s] of the twin's time from the reset until the scene's first task was done; None: it was not.
+
+        It is judged once per control step, as in simulators."""
         self._cycles = 0
         self.hold(self.positions)
 
     @property
     def positions(self) -> Vector:
-        """(n,) [rad] of the joints."""
+        """(n,) [rad] measured positions of the joints."""
         return np.array(self._data.qpos[self._qpos])
 
     @property
@@ -88,23 +89,23 @@ class TwinArm:
 
     @property
     def external_torques(self) -> Vector:
-        """(n,) [Nm] that contacts and the ends of ranges put on the joints."""
+        """(n,) [Nm] constraint torques of the joints, by contacts and range limits."""
         return np.array(self._data.qfrc_constraint[self._dofs])
 
     @property
     def carried(self) -> Vector:
-        """(n,) [Nm] by which the joints carry the arm's weight and their own motion."""
+        """(n,) [Nm] bias torques of the joints: gravity, Coriolis and centrifugal."""
         return np.array(self._data.qfrc_bias[self._dofs])
 
     @property
     def world(self) -> Vector:
-        """qpos of the whole model, the arm's and that of things; not to be kept."""
+        """(nq,) qpos of the whole model, as a view that later cycles change."""
         seen: Vector = self._data.qpos
         return seen
 
     @property
     def hand(self) -> tuple[Vector, Vector]:
-        """Position (3,) [m] and quaternion (4,) w, x, y, z of the hand in the world."""
+        """Position (3,) [m] and quaternion (4,) (w, x, y, z) of the hand in the world frame."""
         return self._robot.chain.hand(self._data)
 
     @property
@@ -118,9 +119,9 @@ class TwinArm:
         return self._gripper.opening(self._data)
 
     def hold(self, positions: Vector, velocities: Vector | None = None) -> None:
-        """Let the arm's own position controller lead the joints to (n,) [rad].
+        """Set the target of the arm's own position controller to (n,) [rad].
 
-        Given velocities (n,) [rad/s], it damps only what the joints are off them, and so follows without lag.
+        With velocities (n,) [rad/s], it damps only the velocity error, and so tracks without lag.
         """
         self._model.opt.disableactuator &= ~(1 << _ARM_GROUP)
         self._data.qfrc_applied[self._dofs] = 0.0
@@ -128,12 +129,12 @@ class TwinArm:
         self._drives.aim(self._data, ahead)
 
     def push(self, torques: Vector) -> None:
-        """Drive the joints by torques (n,) [Nm]; the arm's weight is carried besides, as the real arm does."""
+        """Drive the joints by torques (n,) [Nm]; gravity is compensated in addition, as on the real arm."""
         self._model.opt.disableactuator |= 1 << _ARM_GROUP
         self._data.qfrc_applied[self._dofs] = torques
 
     def move_fingers(self, width: float, speed: float, force: float) -> None:
-        """Lead the fingers to a width [m] at a speed [m/s], with a force [N] at most between them."""
+        """Move the fingers to a width [m] at a speed [m/s], with a largest force [N] between them."""
         self._width = float(np.clip(width, 0.0, self._gripper.max_opening_m))
         self._finger_speed = max(speed, 1e-3)
         share = force / 2.0
@@ -141,7 +142,7 @@ class TwinArm:
         self._led = self.width
 
     def advance(self) -> None:
-        """Let one cycle pass."""
+        """Simulate one cycle."""
         step = self._finger_speed * self._cycle_s
         self._led += float(np.clip(self._width - self._led, -step, step))
         share = self._led / self._gripper.max_opening_m

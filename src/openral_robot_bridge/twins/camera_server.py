@@ -1,4 +1,4 @@
-"""Pictures of a twin's cameras over HTTP, as many network cameras send them: JPEG after JPEG in one answer (MJPEG)."""
+"""Images of a twin's cameras over HTTP as MJPEG (successive JPEGs in one response), as network cameras send them."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from openral_core.types import Image
 
 BOUNDARY = "picture"
 QUALITY = 95
-"""Of the JPEGs, 0 to 100."""
+"""Quality of the JPEGs, 0 to 100."""
 PATIENCE_S = 0.5
-"""[s] that a connection waits for a picture before it looks whether the server is closing."""
+"""[s] between two checks, by a connection that waits for an image, whether the server is closing."""
 
 
 class CameraServer:
-    """Serves `http://HOST:PORT/NAME.mjpg` for each camera, to any number of readers; each gets the newest picture."""
+    """Serves the newest images at `http://HOST:PORT/NAME.mjpg` for each camera, to any number of readers."""
 
     def __init__(self, host: str, port: int, cameras: Sequence[str]) -> None:
-        """Listen.
+        """Begin to serve.
 
         Args:
             host: address of this machine.
-            port: 0: a free one.
-            cameras: their names.
+            port: TCP port; 0: any free one.
+            cameras: names of the cameras.
 
         Raises:
             OSError: the port is taken.
@@ -41,14 +41,14 @@ class CameraServer:
         self._thread = threading.Thread(target=self._server.serve_forever, name="cameras", daemon=True)
         self._thread.start()
         self.port = int(self._server.server_address[1])
-        """On which it listens."""
+        """TCP port of the server."""
 
     def url(self, camera: str) -> str:
-        """Return where a camera is seen."""
+        """Return the URL of a camera."""
         return f"http://{self._host}:{self.port}/{camera}.mjpg"
 
     def show(self, camera: str, image: Image) -> None:
-        """Send a picture (H, W, 3) uint8 RGB to who looks through a camera."""
+        """Send an image (H, W, 3) uint8 RGB to all readers of a camera."""
         settings = [
             cv2.IMWRITE_JPEG_QUALITY,
             QUALITY,
@@ -69,7 +69,7 @@ class CameraServer:
         self._server.server_close()
 
     def _next(self, camera: str, last: int) -> tuple[int, bytes] | None:
-        """Wait for a picture after number `last`; return it and its number, or None when the server closes."""
+        """Wait for an image after number `last`; return its number and its JPEG, or None when the server closes."""
         with self._news:
             while not self._closing and self._pictures[camera][0] <= last:
                 self._news.wait(PATIENCE_S)
@@ -94,9 +94,9 @@ class CameraServer:
                         head = f"--{BOUNDARY}\r\nContent-Type: image/jpeg\r\nContent-Length: {len(picture)}\r\n\r\n"
                         self.wfile.write(head.encode() + picture + b"\r\n")
                 except OSError:
-                    return  # who looked has gone
+                    return  # the reader has disconnected
 
             def log_message(self, format: str, *args: object) -> None:
-                """Say nothing."""
+                """Log nothing."""
 
         return PictureRequest

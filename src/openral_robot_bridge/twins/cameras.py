@@ -1,4 +1,4 @@
-"""The cameras of a twin: a process of its own draws what the scene's cameras see, and serves it as network cameras."""
+"""The cameras of a twin: a process of its own renders the scene's cameras, and serves them as network cameras."""
 
 from __future__ import annotations
 
@@ -18,25 +18,27 @@ from openral_core.types import Image
 from openral_robot_bridge.twins.camera_server import CameraServer
 
 START_S = 60.0
-"""[s] that the process has to compile the scene and draw it once."""
+"""[s] timeout of the process's start: it compiles the scene and renders it once."""
 NOISE = 1.5
-"""Standard deviation of each colour, of 255, as of a sensor's pixels; without it a still picture is a frozen one."""
+"""Standard deviation of the noise of each colour value (0 to 255), like a sensor's.
+
+Without it, the images of a scene at rest would count as frozen."""
 
 
 class TwinCameras:
-    """Draws a twin's scene beside the twin, whose cycles do not wait for it."""
+    """Renders a twin's scene in another process, for which the twin's cycles do not wait."""
 
     def __init__(self, scene: DeployScene, host: str, port: int, positions: int) -> None:
-        """Begin to draw, and return when pictures are served.
+        """Start the process, and return when images are served.
 
         Args:
             scene: of family mjcf.
             host: address of this machine to listen on.
-            port: for HTTP.
-            positions: how many numbers the model's qpos has.
+            port: HTTP port.
+            positions: size of the model's qpos.
 
         Raises:
-            SimulationError: the scene cannot be drawn here, or the port is taken.
+            SimulationError: the scene cannot be rendered on this machine, or the port is taken.
         """
         context = multiprocessing.get_context("spawn")
         self._positions: Any = RawArray("d", positions)
@@ -54,7 +56,7 @@ class TwinCameras:
                 )
 
     def see(self, positions: Any) -> None:
-        """Draw the model's qpos from now on."""
+        """Set the qpos (nq,) to render from now on."""
         self._seen[:] = positions
 
     def close(self) -> None:
@@ -64,9 +66,9 @@ class TwinCameras:
 
 
 def _draw(scene: DeployScene, host: str, port: int, positions: Any, ready: Event) -> None:
-    """Draw and serve until the twin ends, by whatever death."""
+    """Render and serve until the twin's process ends, in whatever way."""
     twin = multiprocessing.parent_process()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the twin ends this
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the twin ends this process
     import mujoco
 
     from openral_sim_bridge.backends.mjcf.world import CompiledScene

@@ -1,8 +1,8 @@
-"""robosuite's world with a Franka Research 3 in place of its Panda, written as the scene of a twin.
+"""Exports robosuite's world with a Franka Research 3 in place of its Panda, as the scene of a twin.
 
-Room, things, cameras, shapes and initial states are robosuite's. What the arm weighs is not: robosuite gives its joints
-an armature of up to 5 kg m², which no real arm has, so that each link gets the inertia, and each joint the armature,
-the damping and the position controller of the FR3 in `scenes/mjcf/tabletop_fr3`. The arms are alike to 0.5 mm.
+Room, objects, cameras, shapes and initial states are robosuite's. The arm's dynamics are not, as robosuite gives its
+joints an unrealistic armature of up to 5 kg m²: links get the inertia, and joints the armature, the damping and the
+position controller of the FR3 in `scenes/mjcf/tabletop_fr3`. The geometry of the two arms agrees within 0.5 mm.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ NAMES = {
     "gripper0_right_finger_joint1": "fr3_finger_joint1",
     "gripper0_right_finger_joint2": "fr3_finger_joint2",
 }
-"""robosuite's name of a body or joint -> the one of robots/fr3."""
+"""robosuite's name of a body or joint -> its name in robots/fr3."""
 HAND_POINT = "0 0 0.097"
-"""[m] in the hand: the point between the fingertips whose pose robosuite observes."""
+"""[m] in the hand's frame: the point between the fingertips whose pose robosuite observes."""
 
 
 def write_world(scene: DeployScene, folder: Path, first: int, count: int) -> Path:
-    """Write model, states, meshes and textures into a folder, beside a copy of the scene's file; return its path.
+    """Write model, states, meshes and textures into a folder, with a copy of the scene's file; return the copy's path.
 
     Args:
-        scene: of family mjcf, whose first task is robosuite's.
+        scene: of family mjcf, whose first task is one of robosuite.
         folder: new or empty.
-        first: number of the first initial state: robosuite's seed.
-        count: how many initial states.
+        first: number of the first initial state, which is robosuite's seed.
+        count: number of initial states.
 
     Raises:
-        ManifestError: the scene is no such scene.
+        ManifestError: the scene is not of robosuite's world.
         OpenralError: robosuite's sidecar was not built, or does not answer.
     """
     options, document = read_options(scene)
@@ -79,7 +79,7 @@ def write_world(scene: DeployScene, folder: Path, first: int, count: int) -> Pat
 
 
 def _take_files(root: ET.Element, folder: Path) -> None:
-    """Copy what the model reads, under names that tell equal ones apart."""
+    """Copy the files that the model reads, with names that are unique across their folders."""
     folder.mkdir(exist_ok=True)
     compiler = _child(root, "compiler")
     compiler.attrib.pop("texturedir", None)
@@ -102,7 +102,7 @@ def _become_fr3(root: ET.Element, fr3: ET.Element) -> None:
     _child(root, "option").set("integrator", "implicitfast")
     base = next(body for body in root.iter("body") if body.get("name") == ROOT)
     for body in list(base.iter("body")):
-        body.set("gravcomp", "1")  # the arm's own controller carries its weight
+        body.set("gravcomp", "1")  # the arm's own controller compensates gravity
         name = NAMES.get(str(body.get("name")))
         if name is None:
             continue
@@ -112,7 +112,7 @@ def _become_fr3(root: ET.Element, fr3: ET.Element) -> None:
             if inertial is not None:
                 body.remove(inertial)
             body.insert(0, real)
-        elif name == NAMES[GRIPPER] and inertial is not None:  # the hand's inertia has all of it
+        elif name == NAMES[GRIPPER] and inertial is not None:  # it is part of the hand's inertia
             inertial.set("mass", "0.001")
             inertial.set("diaginertia", "1e-6 1e-6 1e-6")
         if name == NAMES[FLANGE]:

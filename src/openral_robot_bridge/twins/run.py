@@ -1,4 +1,4 @@
-"""A twin in the foreground, told by lines on the standard input what happens to it."""
+"""Runs a twin in the foreground, with commands as lines on the standard input."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from openral_robot_bridge.twins.cameras import TwinCameras
 
 
 class Twin(Protocol):
-    """What every twin offers."""
+    """Interface of all twins."""
 
     help: str
-    """What it can be told."""
+    """List of the commands."""
     arm: TwinArm
 
     def tell(self, line: str) -> None:
-        """Let something befall the arm, from any thread; the twin says what it is like then."""
+        """Execute a command, after which the twin prints its state; may be called from any thread."""
         ...
 
     def serve(self) -> None:
-        """Serve until told to quit."""
+        """Serve until the command `quit`."""
         ...
 
 
 def run_twin(
     scene: DeployScene, address: str, patience_s: float, say: Callable[[str], None], cameras_port: int = 0
 ) -> None:
-    """Run the twin of a scene's arm until it is told to quit, or interrupted.
+    """Run the twin of a scene's arm until the command `quit`, or an interrupt.
 
     Args:
-        scene: with a section `arm`, whose driver says which twin.
-        address: of this machine that it listens on; behind ros2_control the number of its ROS domain, or any
-            address for the scene's.
-        patience_s: see `ArmServer`; other twins take no notice of it.
-        say: gets a line when it is ready, and one for each that it was told.
-        cameras_port: of the scene's cameras, as MJPEG over HTTP (`http://HOST:PORT/NAME.mjpg`); 0: nothing is drawn.
+        scene: with a section `arm`, whose driver determines the twin.
+        address: of this machine on which the twin listens; for ros2_control the number of the ROS domain, or any
+            address for the scene's domain.
+        patience_s: [s] see `ArmServer`; other twins ignore it.
+        say: prints a line; called when the twin is ready, and with the answer to each command.
+        cameras_port: HTTP port of the cameras (`http://HOST:PORT/NAME.mjpg`, MJPEG); 0: none are rendered.
 
     Raises:
-        OpenralError: the scene is wrong, there is no twin for its driver, or the address cannot be listened on.
+        OpenralError: the scene is invalid, there is no twin for its driver, or the address cannot be listened on.
     """
     twin, host, place = _make_twin(scene, address, patience_s, say)
     cameras: TwinCameras | None = None
@@ -67,7 +67,7 @@ def run_twin(
 def _make_twin(
     scene: DeployScene, address: str, patience_s: float, say: Callable[[str], None]
 ) -> tuple[Twin, str, str]:
-    """Return the twin, the address of this machine that its cameras have, and where it is, in words."""
+    """Return the twin, the address of this machine for its cameras, and a description of where the twin is reached."""
     assert scene.arm is not None  # `load_arm_scene`
     if scene.arm.driver == "fake":
         raise ManifestError(f"scene {scene.scene.id}: arm.driver is fake, which needs no twin")

@@ -1,4 +1,4 @@
-"""What a twin's arm did, cycle by cycle, in a file: for those who measure stops."""
+"""Records the motion of a twin's arm in each cycle to a file, such as to measure stops."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from openral_robot_bridge.twins.arm import TwinArm, Vector
 
 
 class MotionTrace:
-    """Keeps a row for each cycle until it is saved; 180 bytes each, so that a minute takes 11 MB."""
+    """Keeps a row of 180 bytes for each cycle in memory until it is saved; a minute at 1 kHz takes 11 MB."""
 
     def __init__(self, path: Path) -> None:
-        """Take the file, which ends in .npz.
+        """Begin an empty trace, and write it once to check the file.
 
         Raises:
-            SimulationError: it cannot be written.
+            SimulationError: the file cannot be written.
         """
         self._path = path
         self._stamps: list[float] = []
@@ -26,12 +26,15 @@ class MotionTrace:
         self.save()
 
     def note(self, arm: TwinArm) -> None:
-        """Keep what the arm does now."""
+        """Add the present state of the arm."""
         self._stamps.append(time.monotonic())
         self._rows.append((arm.positions, arm.velocities, arm.accelerations))
 
     def save(self) -> None:
-        """Write `stamps` (T,) [s] monotonic, `positions`, `velocities` and `accelerations` (T, n) in radians.
+        """Write the trace as .npz, for T cycles of n joints.
+
+        It has `stamps` (T,) [s] monotonic, and `positions` [rad], `velocities` [rad/s] and `accelerations` [rad/s²],
+        each (T, n).
 
         Raises:
             SimulationError: the file cannot be written.
@@ -52,7 +55,7 @@ class MotionTrace:
 
 
 class TraceKeeper:
-    """The words `trace FILE` and `trace end` of a twin."""
+    """The commands `trace FILE` and `trace end` of a twin."""
 
     words = "trace FILE, trace end"
 
@@ -60,16 +63,16 @@ class TraceKeeper:
         self._trace: MotionTrace | None = None
 
     def note(self, arm: TwinArm) -> None:
-        """Keep what the arm does now, if somebody wants to know."""
+        """Add the present state of the arm, if a trace is being recorded."""
         if self._trace is not None:
             self._trace.note(arm)
 
     def obey(self, words: list[str], usage: str) -> str:
-        """Do what a line's words say about traces; return why not, or nothing.
+        """Execute a command about traces; return an error message, or an empty text.
 
         Args:
-            words: of the line.
-            usage: the answer to words that are about something else.
+            words: of the command.
+            usage: message to return for other commands.
         """
         if len(words) != 2 or words[0] != "trace":
             return usage

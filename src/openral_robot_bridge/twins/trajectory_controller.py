@@ -1,4 +1,4 @@
-"""What a joint trajectory controller makes of its messages: one trajectory at a time, begun where it is led."""
+"""Model of a joint trajectory controller: it follows one trajectory at a time, from its present commanded state."""
 
 from __future__ import annotations
 
@@ -12,25 +12,27 @@ Led = tuple[Vector, Vector, Vector]
 
 
 class FollowedTrajectory:
-    """Interpolates as ros2_controllers' joint_trajectory_controller does with `interpolate_from_desired_state`
-    (Trajectory::interpolate_between_points in its trajectory.cpp): between two points with velocities by a cubic, where
-    both have accelerations by a quintic. The last position is held."""
+    """Interpolates like ros2_controllers' joint_trajectory_controller with `interpolate_from_desired_state`.
+
+    As in its Trajectory::interpolate_between_points (trajectory.cpp), interpolation is cubic between two points, and
+    quintic if both have accelerations. The last position is held.
+    """
 
     def __init__(self, positions: Vector) -> None:
         """Hold positions (n,) [rad]."""
         self.hold(positions)
 
     def hold(self, positions: Vector) -> None:
-        """Forget the trajectory, and stay at positions (n,) [rad]."""
+        """Discard the trajectory, and hold positions (n,) [rad]."""
         still = np.zeros(len(positions))
         self._points = [TrajectoryPoint(0.0, np.array(positions), still, still)]
         self._began_s = 0.0
 
     def replace(self, now_s: float, points: list[TrajectoryPoint]) -> str:
-        """Follow another trajectory from where the joints are led now; return why not, or nothing.
+        """Follow another trajectory from the present commanded state; return why it is rejected, or an empty text.
 
         Args:
-            now_s: [s]
+            now_s: [s] present time of the controller.
             points: in the order of time.
         """
         times = np.array([0.0, *(point.after_s for point in points)])
@@ -47,7 +49,7 @@ class FollowedTrajectory:
         return ""
 
     def at(self, now_s: float) -> Led:
-        """Return where the joints are led at a time [s], and how fast."""
+        """Return the commanded positions, velocities and accelerations at a time [s]."""
         gone_s = now_s - self._began_s
         last = self._points[-1]
         if gone_s >= last.after_s:
@@ -64,7 +66,7 @@ def _is_finite(point: TrajectoryPoint) -> bool:
 
 
 def _interpolated(begin: TrajectoryPoint, end: TrajectoryPoint, span: float, time: float) -> Led:
-    """Return what lies at a time [s] on the polynomial between two points that are `span` [s] apart."""
+    """Return the state at `time` [s] after `begin` on the polynomial between two points that are `span` [s] apart."""
     way, first, last = end.positions - begin.positions, span * begin.velocities, span * end.velocities
     if begin.accelerations is None or end.accelerations is None:
         factors = [begin.positions, first, 3 * way - 2 * first - last, first + last - 2 * way]

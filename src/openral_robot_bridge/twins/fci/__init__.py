@@ -1,1 +1,1 @@
-"""The controller of a Franka arm as its client sees it: commands over TCP, state and commands over UDP each ms."""
+"""Twin of a Franka arm's controller: requests over TCP, and states and commands over UDP in each millisecond."""

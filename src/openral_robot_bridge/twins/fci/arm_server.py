@@ -1,4 +1,4 @@
-"""The arm's side of the wire: answers commands, sends a state each millisecond, takes the command that answers it."""
+"""The arm's side of the FCI: answers requests, sends a state each millisecond, and takes the command in reply."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from openral_robot_bridge.twins.fci.wire import (
 _HAND_IN_FLANGE = np.array(
     [[0.7071068, 0.7071068, 0, 0], [-0.7071068, 0.7071068, 0, 0], [0, 0, 1, 0.1034], [0, 0, 0, 1]]
 )
-"""Pose of the hand's point between the fingertips in the flange, as Franka sets it for its own hand."""
+"""(4, 4) pose [m] of the point between the fingertips in the flange's frame, as Franka sets it for its own hand."""
 HAND_MASS_KG = 0.73
 _COLLISION_TORQUES = slice(21, 28)
-"""Numbers of SetCollisionBehavior that are the upper nominal torque thresholds."""
+"""Elements of SetCollisionBehavior's payload with the upper nominal torque thresholds."""
 _NOT_THERE = (None, Command.CONNECT, Command.MOVE, Command.GET_CARTESIAN_LIMIT, Command.LOAD_MODEL_LIBRARY)
-"""Commands that no answer is known for: malformed ones, virtual walls, and the maker's library of the arm's model."""
+"""Commands that are answered with NOT_POSSIBLE: unknown or malformed ones, virtual walls, Franka's model library."""
 
 
 class ArmServer:
-    """One arm behind TCP port 1337. `cycle` is called again and again from one thread, and paces itself."""
+    """One arm behind TCP port 1337; `cycle` must be called repeatedly from one thread, and paces itself."""
 
     def __init__(
         self, host: str, controller: ArmController, protocol: FciProtocol, urdf: str, patience_s: float
@@ -47,9 +47,9 @@ class ArmServer:
         Args:
             host: address of this machine.
             controller: of the arm.
-            protocol: the version that it speaks.
-            urdf: what GetRobotModel answers.
-            patience_s: [s] wall time that a cycle waits for its command at least; a real arm waits for a cycle.
+            protocol: version of the FCI.
+            urdf: answer to GetRobotModel.
+            patience_s: [s] least wall time that a cycle waits for its command; a real arm waits for one cycle.
 
         Raises:
             OSError: the port is taken, or the host is not of this machine.
@@ -62,14 +62,14 @@ class ArmServer:
         self._fill_constants()
         self._due = time.monotonic()
         self.lose = 0
-        """How many of the next commands are lost."""
+        """Number of the next commands to discard."""
         self.cycles = self.answered = 0
-        """Cycles since the start, and those of them with a command of the client."""
+        """Number of cycles since the start, and of those with a command of the client."""
         self.missed = 0
-        """Cycles of motions that the client had begun to command, without a command."""
+        """Number of cycles without a command, in motions whose first command has come."""
 
     def cycle(self) -> None:
-        """Serve one millisecond; the arm's time is never ahead of the wall's, and never made up for."""
+        """Run one cycle of 1 ms; the arm's time never runs ahead of wall time, and delays are not caught up."""
         for request in self._connection.requests():
             self._serve(request)
         controller = self._controller
@@ -92,7 +92,7 @@ class ArmServer:
         self._finish(self._controller.user_stop(pressed))
 
     def fail(self, fault: FciFault) -> None:
-        """Let a reflex befall the arm."""
+        """Put the arm into a reflex with a fault."""
         self._finish(self._controller.fail(fault))
 
     def close(self) -> None:
@@ -100,7 +100,7 @@ class ArmServer:
         self._connection.close()
 
     def _await_command(self) -> np.void | None:
-        """Return the command that answers the state just sent; None: it did not come in time, or was lost."""
+        """Return the command that answers the state just sent; None: it did not come in time, or was discarded."""
         due, layout = max(self._due, time.monotonic() + self._patience_s), self._protocol.command
         while self._controller.motion is not None:
             data = self._connection.receive_datagram(layout.itemsize, due - time.monotonic())
@@ -146,7 +146,7 @@ class ArmServer:
         self._connection.answer(request.command, request.id, reply, text)
 
     def _finish(self, reply: MoveReply | None) -> None:
-        """Send the last answer to a Move."""
+        """Send the final answer to a Move, if there is one."""
         if reply is not None:
             self._fill()
             self._connection.send_state(self._state.tobytes())
@@ -166,7 +166,7 @@ class ArmServer:
         state["I_ee"] = np.diag([0.001, 0.0025, 0.0017]).ravel()
 
     def _fill(self) -> None:
-        """Bring the state up to date, with a message id of its own."""
+        """Update the state, with a new message id."""
         controller, state = self._controller, self._state
         arm = controller.arm
         state["message_id"] += 1
@@ -198,14 +198,14 @@ class ArmServer:
 
     @property
     def mode(self) -> Mode:
-        """What the arm is doing."""
+        """Present mode of the arm."""
         return self._controller.mode
 
 
 def own_urdf(urdf: str, prefix: str) -> str:
-    """Return a robot's URDF as its arm sends it: up to the flange, and without a prefix before the names.
+    """Return a robot's URDF as its arm sends it: up to the flange, and without a prefix of the names.
 
-    libfranka looks for the flange as `link8`, and does not look whether it is there (robot_model.cpp).
+    libfranka uses the flange by the name `link8`, without a check that it exists (robot_model.cpp).
     """
     root = ElementTree.fromstring(urdf)
     kept = {f"{prefix}link{number}" for number in range(9)}

@@ -1,4 +1,4 @@
-"""One TCP port and its one client: commands come in frames, and are answered by their ids; states go out by UDP."""
+"""A TCP port with one client: requests come in frames and are answered by their ids; states are sent by UDP."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from openral_robot_bridge.twins.fci.wire import CONNECT
 
 MAX_FRAME = 4096
-"""[bytes] a command is never longer."""
+"""[bytes] largest frame that is accepted."""
 
 
 @dataclass(frozen=True)
 class FciRequest:
-    """A command of the client."""
+    """A request of the client."""
 
     command: int
     id: int
@@ -22,7 +22,7 @@ class FciRequest:
 
 
 class Connection:
-    """A listening port. It never blocks; a new client takes the place of one that is gone."""
+    """A listening port that accepts another client after one has disconnected; only answers may block."""
 
     def __init__(
         self, host: str, port: int, version: int, header: struct.Struct, reply: struct.Struct
@@ -32,9 +32,9 @@ class Connection:
         Args:
             host: address of this machine.
             port: TCP port.
-            version: of the protocol, which the client's must equal.
-            header: layout of the head of a command and of an answer.
-            reply: layout of the number that an answer begins with.
+            version: of the protocol, which must equal the client's.
+            header: layout of the header of requests and answers.
+            reply: layout of the status number that follows the header of an answer.
 
         Raises:
             OSError: the port is taken, or the host is not of this machine.
@@ -50,11 +50,11 @@ class Connection:
 
     @property
     def connected(self) -> bool:
-        """Whether a client wants states."""
+        """Whether a client is connected, and gets states."""
         return self._states_to is not None
 
     def requests(self) -> list[FciRequest]:
-        """Return the commands that have come; Connect is answered here."""
+        """Return the requests that have come; Connect is answered here and left out."""
         if self._client is None:
             try:
                 self._client, _ = self._listener.accept()
@@ -66,7 +66,7 @@ class Connection:
         return [request for request in self._frames() if not self._connects(request)]
 
     def answer(self, command: int, id_: int, reply: int, payload: bytes = b"") -> None:
-        """Answer a command; a client that is gone gets nothing."""
+        """Answer a request, if the client is still connected."""
         if self._client is not None:
             body = self._reply.pack(reply) + payload
             try:
@@ -77,13 +77,13 @@ class Connection:
                 self._drop()
 
     def send_state(self, state: bytes) -> None:
-        """Send a state, if somebody wants it; may be called from any thread."""
+        """Send a state, if a client is connected; may be called from any thread."""
         to = self._states_to
         if to is not None:
             self._udp.sendto(state, to)
 
     def receive_datagram(self, size: int, wait_s: float) -> bytes | None:
-        """Return a datagram of a size [bytes]; None: none came within `wait_s`."""
+        """Return a datagram of `size` [bytes]; empty: one of another size came; None: none came within `wait_s` [s]."""
         self._udp.settimeout(max(wait_s, 1e-6))
         try:
             data = self._udp.recv(size + 1)
@@ -123,7 +123,7 @@ class Connection:
         return found
 
     def _connects(self, request: FciRequest) -> bool:
-        """Answer a Connect; tell whether it was one."""
+        """Answer a request if it is a Connect, and return whether it is one."""
         if self._states_to is not None or request.command != 0 or len(request.payload) != CONNECT.size:
             return False
         version, port = CONNECT.unpack(request.payload)
@@ -132,7 +132,7 @@ class Connection:
         if fits and self._client is not None:
             try:
                 self._states_to = (self._client.getpeername()[0], port)
-            except OSError:  # it was gone before it was answered
+            except OSError:  # it disconnected before the answer
                 self._drop()
         return True
 

@@ -1,7 +1,7 @@
-"""What the arm's own controller does in each millisecond: it follows the client, or ends its motion by a reflex.
+"""Model of a Franka's own controller: in each millisecond it follows the client, or ends the motion by a reflex.
 
-Rules and limits are those of libfranka's documentation ("Robot and interface specifications") and of its rate limiter;
-the change of a velocity at which a real controller calls it discontinuous is not published, so that JUMP is a guess.
+Rules and limits are those of libfranka's documentation ("Robot and interface specifications") and of its rate limiter.
+The velocity change that a real controller rejects as a discontinuity is not published, so that JUMP is a guess.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from openral_robot_bridge.twins.fci.wire import (
 )
 
 MISSED_CYCLES = 20
-"""Commands missed in a row at which a motion ends."""
+"""Number of consecutive missed commands that ends a motion."""
 FIRST_CYCLES = 500
-"""Cycles that the first command of a motion may take."""
+"""Number of cycles within which the first command of a motion must come."""
 TORQUE_STEP = 1.0
-"""[Nm] a millisecond by which a commanded torque may change (1000 Nm/s)."""
+"""[Nm] largest change of a commanded torque in 1 ms (1000 Nm/s)."""
 JUMP = 10.0
-"""Times the acceleration limit that a commanded velocity may change by in a millisecond."""
+"""Largest commanded acceleration, as a multiple of the acceleration limit, before it is a velocity discontinuity."""
 TOLERANCE = 1.0 + 1e-3
-"""Share of a limit at which it counts as broken; the client rounds."""
+"""Multiple of a limit beyond which it counts as violated, since the client rounds."""
 TORQUE_THRESHOLD = 20.0
-"""[Nm] of external torque that is a collision, until the client sets another."""
+"""[Nm] external torque that counts as a collision, until the client sets another threshold."""
 FILTER = 0.1
-"""Share of a new external torque in the filtered one: about 10 ms."""
+"""Weight of a new external torque in the low-pass filter, whose time constant is about 10 ms."""
 
 _VELOCITY_JUMP = FciFault.JOINT_MOTION_GENERATOR_VELOCITY_DISCONTINUITY
 _OUT_OF_RANGE = FciFault.JOINT_MOTION_GENERATOR_POSITION_LIMITS_VIOLATION
@@ -45,7 +45,7 @@ _TOO_FAST = FciFault.JOINT_MOTION_GENERATOR_VELOCITY_LIMITS_VIOLATION
 
 @dataclass
 class _Motion:
-    """The Move that is being executed."""
+    """The Move that is being executed; `heard`: a command has come; `missed`: consecutive missed commands."""
 
     controller: Controller
     generator: Generator
@@ -54,31 +54,31 @@ class _Motion:
 
 
 class ArmController:
-    """Mode, motion and reflexes of one arm. `cycle` is called once a millisecond; nothing else moves the arm."""
+    """Mode, motion and reflexes of one arm; only `cycle`, to be called once per millisecond, moves the arm."""
 
     def __init__(self, arm: TwinArm, limits: ArmLimits) -> None:
         self.arm, self._limits = arm, limits
         self.mode = Mode.IDLE
         self.faults: set[FciFault] = set()
-        """Errors of the present."""
+        """Present errors."""
         self.reflex: set[FciFault] = set()
-        """Why the last motion was ended."""
+        """Errors that ended the last motion."""
         self.thresholds = np.full(JOINTS, TORQUE_THRESHOLD)
-        """(7,) [Nm] of external torque that is a collision."""
+        """(7,) [Nm] external torques beyond which there is a collision."""
         self.motion: _Motion | None = None
         self.position = arm.positions
-        """(7,) [rad] q_d: where the joints are led."""
+        """(7,) [rad] commanded positions, q_d."""
         self.velocity, self.acceleration, self.torque, self.external = (np.zeros(JOINTS) for _ in range(4))
         self._answered = np.ones(100, np.bool_)
         self._cycles = 0
 
     @property
     def success_rate(self) -> float:
-        """Share of the last hundred cycles in which a command came; 0 while nothing moves."""
+        """Share of the last hundred cycles in which a command came; 0 without a motion."""
         return float(self._answered.mean()) if self.motion is not None else 0.0
 
     def start(self, controller: int, generator: int) -> MoveReply:
-        """Begin a motion; return MOTION_STARTED, or why not."""
+        """Begin a motion, and return MOTION_STARTED, or the reason of a rejection."""
         if self.mode is Mode.USER_STOPPED:
             return MoveReply.REJECTED_BY_SAFETY
         if self.mode is not Mode.IDLE:
@@ -98,11 +98,11 @@ class ArmController:
         return MoveReply.MOTION_STARTED
 
     def stop(self) -> MoveReply | None:
-        """End the motion at the client's wish; return the last answer to its Move, None where there is none."""
+        """End the motion at the client's request; return the final answer to its Move, None: there is no motion."""
         return self._end(Mode.IDLE, MoveReply.PREEMPTED) if self.motion is not None else None
 
     def recover(self) -> bool:
-        """Leave a reflex; tell whether that was possible."""
+        """Recover from a reflex, and return whether that was possible."""
         if self.mode is Mode.USER_STOPPED:
             return False
         self.faults.clear()
@@ -111,7 +111,7 @@ class ArmController:
         return True
 
     def user_stop(self, pressed: bool) -> MoveReply | None:
-        """Press or release the user stop; return the last answer to the Move that it ended."""
+        """Press or release the user stop; return the final answer to the Move that it ended, None: there was none."""
         ended = (
             self._end(Mode.USER_STOPPED, MoveReply.PREEMPTED_BY_SAFETY) if pressed and self.motion else None
         )
@@ -120,13 +120,13 @@ class ArmController:
         return ended
 
     def fail(self, fault: FciFault) -> MoveReply | None:
-        """Let a reflex befall the arm; return the last answer to the Move that it ended."""
+        """Put the arm into a reflex; return the final answer to the Move that it ended, None: there was none."""
         ended = self._abort(fault) if self.motion is not None else None
         self.faults, self.reflex, self.mode = {fault}, {fault}, Mode.REFLEX
         return ended
 
     def cycle(self, command: np.void | None) -> MoveReply | None:
-        """Let a millisecond pass with the client's command, if one came; return the last answer to an ended Move."""
+        """Simulate 1 ms with the client's command, None: none came; return the final answer to a Move that ended."""
         ended = self._follow(command) if self.motion is not None else None
         self.arm.advance()
         self.external += FILTER * (self.arm.external_torques - self.external)
@@ -164,7 +164,7 @@ class ArmController:
         return None
 
     def _generate(self, position: Vector) -> MoveReply | None:
-        """Lead the joints to a commanded position (7,) [rad], if it goes on from the last one within the limits."""
+        """Command positions (7,) [rad], if they continue the former ones within the limits; else end in a reflex."""
         limits, velocity = self._limits, (position - self.position) / CYCLE_S
         acceleration = (velocity - self.velocity) / CYCLE_S
         least, greatest = limits.speeds_at(self.position)
@@ -186,7 +186,7 @@ class ArmController:
         self.arm.hold(position)
 
     def _watch(self) -> MoveReply | None:
-        """Raise the reflexes of a moving arm: collision, and its measured joints beyond their limits."""
+        """Trigger the reflexes of a moving arm: a collision, or measured joints beyond their limits."""
         if self.motion is None:
             return None
         positions, velocities, limits = self.arm.positions, self.arm.velocities, self._limits
@@ -212,7 +212,7 @@ class ArmController:
         return reply
 
     def settle(self) -> None:
-        """Let the arm's own controller hold the joints where they are, as the state tells it to the client."""
+        """Let the arm's own controller hold the present positions, rounded to float32 as in the client's state."""
         self.position = self.arm.positions.astype(np.float32).astype(np.float64)
         self.velocity, self.acceleration, self.torque = (np.zeros(JOINTS) for _ in range(3))
         if self.motion is None or self.motion.controller is not Controller.EXTERNAL:

@@ -1,4 +1,4 @@
-"""The hand's side of the wire: answers when the fingers have come to rest, and sends its state forty times a second."""
+"""The hand's side of the FCI: answers requests when the fingers have come to rest, and sends its state at 40 Hz."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from openral_robot_bridge.twins.fci.wire import (
 )
 
 STATE_S = 0.025
-"""[s] between two states, by the wall's clock: a client that gets none for a second gives the hand up, and the arm's
-time may stand still for longer."""
+"""[s] wall time between two states; a client ends the connection after 1 s without one, and the arm's time may stand
+still for longer."""
 REST_CYCLES = 60
-"""Milliseconds within which fingers that have come to rest do not move."""
+"""Number of cycles (1 ms) without motion after which the fingers count as at rest."""
 REST_M = 2e-4
-"""[m] by which resting fingers still move."""
+"""[m] motion of the fingers up to which they count as not moving."""
 MOVE_FORCE_N = 30.0
-"""[N] that fingers push with where no force is asked for."""
+"""[N] force of the fingers in commands without a force."""
 LEAST_HELD_M = 1e-3
-"""[m] thinner things are not felt between the fingers."""
+"""[m] least width of an object that a grasp detects."""
 TEMPERATURE = 30
 
 
@@ -42,13 +42,13 @@ class _Task:
     width: float
     low: float
     high: float
-    """[m] width that is a success, from low to high."""
+    """[m] the task succeeds at widths from `low` to `high`."""
     rested: int = 0
     seen: float = -1.0
 
 
 class GripperServer:
-    """The Franka Hand behind TCP port 1338. `cycle` is called once a millisecond of the arm."""
+    """The Franka Hand behind TCP port 1338; `cycle` must be called once per millisecond of the arm's time."""
 
     def __init__(self, host: str, arm: TwinArm) -> None:
         """Listen on `host`.
@@ -61,13 +61,13 @@ class GripperServer:
         self._task: _Task | None = None
         self._holds = False
         self.silent = False
-        """Neither send nor answer anything, as a hand whose cable is broken."""
+        """Whether to send and answer nothing, like a hand with a broken cable."""
         self._closed = threading.Event()
         self._telling = threading.Thread(target=self._tell, name="hand", daemon=True)
         self._telling.start()
 
     def cycle(self) -> None:
-        """Serve one millisecond."""
+        """Run one cycle of 1 ms."""
         if self.silent:
             return
         for request in self._connection.requests():
@@ -125,7 +125,7 @@ class GripperServer:
         self._task, self._holds = _Task(request, width, low, high), False
 
     def _watch(self) -> None:
-        """End a task whose fingers rest where they were led, or where something stops them."""
+        """End a task whose fingers are at rest, at their target or at an object."""
         task = self._task
         if task is None:
             return

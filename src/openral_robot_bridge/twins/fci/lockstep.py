@@ -1,4 +1,4 @@
-"""The twin's time, where it passes only as somebody asks for it: for trials on a machine that is busy or slow."""
+"""Lockstep: the twin's time advances only on request, for trials on a busy or slow machine."""
 
 from __future__ import annotations
 
@@ -7,29 +7,38 @@ import time
 from collections.abc import Callable
 
 BREATH_S = 0.3
-"""[s] after which a motion that nobody asks a cycle for gets one: libfranka gives up a controller silent for 1 s."""
+"""[s] after which a motion without requests gets one cycle, since libfranka's timeout for a state is 1 s."""
 BEGIN_S = 10.0
-"""[s] that a client has to begin a motion."""
+"""[s] timeout of the start of a motion by the client."""
 
 
 class Lockstep:
-    """Cycles of a motion that wait to be asked for; while nothing moves, time passes by itself."""
+    """Lets the cycles of a motion wait for requests; without a motion, time advances by itself."""
 
     words = "wait on, wait off, run N"
 
     def __init__(self, is_moved: Callable[[], bool], say: Callable[[str], None]) -> None:
-        """Take whether a motion of the client goes on, and what answers `run N` when its cycles have passed."""
+        """Begin without lockstep.
+
+        Args:
+            is_moved: returns whether a motion of the client is running.
+            say: prints the answer to `run N` when its cycles have passed.
+        """
         self._is_moved, self._say = is_moved, say
         self._heard = threading.Event()
         self._waits = self._runs = self._began = False
         self._left, self._due = 0, 0.0
 
     def wake(self) -> None:
-        """Look anew at what was said; may be called from any thread."""
+        """End the wait of `before`, as a command has come; may be called from any thread."""
         self._heard.set()
 
     def hears(self, words: list[str]) -> bool | None:
-        """Do what a line's words say; None: they are about something else, True: they are answered later."""
+        """Execute a command about lockstep.
+
+        Returns:
+            None: it is another command; True: it is answered later; False: it is to be answered now.
+        """
         if words in (["wait", "on"], ["wait", "off"]):
             self._waits = words[1] == "on"
             return False
@@ -40,7 +49,7 @@ class Lockstep:
         return None
 
     def before(self) -> bool:
-        """Wait for the next cycle; tell whether it may pass, or something was said meanwhile."""
+        """Wait until the next cycle may run; return whether it may, False: a command has come meanwhile."""
         if not self._waits or not self._is_moved():
             return True
         if self._left or not self._heard.wait(BREATH_S):
@@ -49,7 +58,7 @@ class Lockstep:
         return False
 
     def after(self) -> None:
-        """Count a cycle, and answer when all have passed, or the motion ended."""
+        """Count a cycle, and answer `run N` when all its cycles have passed, or the motion has ended."""
         if not self._runs:
             return
         moved = self._is_moved()

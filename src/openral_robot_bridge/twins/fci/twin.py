@@ -1,4 +1,4 @@
-"""A whole Franka on this machine: arm, hand and room, told by lines on its standard input what happens to it."""
+"""Twin of a Franka with its hand, in a scene's world, with commands as lines of text."""
 
 from __future__ import annotations
 
@@ -27,15 +27,21 @@ HELP = (
 
 
 class FciTwin:
-    """Serves one arm and its hand. All calls but `tell` come from one thread."""
+    """Serves one arm and its hand; all calls but `tell` must come from one thread."""
 
     help = HELP
 
     def __init__(self, scene: DeployScene, host: str, say: Callable[[str], None], patience_s: float) -> None:
-        """Compile the scene and listen; see `ArmServer`. The scene's driver says which version of the FCI is spoken.
+        """Compile the scene and listen, with the version of the FCI that the scene's driver uses.
+
+        Args:
+            scene: with a section `arm`.
+            host: address of this machine.
+            say: prints the answer to a command.
+            patience_s: [s] see `ArmServer`.
 
         Raises:
-            OpenralError: the scene is wrong.
+            OpenralError: the scene is invalid.
             SimulationError: the ports of `host` are taken, or its robot has no URDF.
         """
         robot = load_robot(scene.robot_id)
@@ -46,7 +52,7 @@ class FciTwin:
         text = (robot.source.path.parent / robot.urdf).read_text(encoding="utf-8")
         urdf = own_urdf(text, f"{robot.name}_")
         arm = self.arm = TwinArm(scene, robot, CYCLE_S)
-        """The model."""
+        """The simulated arm."""
         limits = limits_of(robot)
         own = read_limits(urdf, limits.names)
         self._controller = ArmController(
@@ -68,16 +74,16 @@ class FciTwin:
 
     @property
     def is_moved(self) -> bool:
-        """Whether a motion of the client is going on."""
+        """Whether a motion of the client is running."""
         return self._controller.motion is not None
 
     def tell(self, line: str) -> None:
-        """Tell the twin what happens to it, from any thread; see HELP."""
+        """Queue a command of HELP; may be called from any thread."""
         self._said.append(line)
         self._lockstep.wake()
 
     def serve(self) -> None:
-        """Serve until told to quit."""
+        """Serve until the command `quit`."""
         try:
             while not self._ended:
                 while self._said:
@@ -123,7 +129,7 @@ class FciTwin:
         )
 
     def _reset(self, init_id: int) -> str:
-        """Put the world into an initial state, unless the arm is being moved; say what became of it."""
+        """Set the world to an initial state, unless the arm is being moved; return the answer to the command."""
         if self.is_moved:
             return "the arm is being moved; end its motion first"
         try:

@@ -1,8 +1,8 @@
-"""Layouts of the Franka Control Interface (FCI), and the two versions of it that the twin speaks.
+"""Message layouts of the Franka Control Interface (FCI), in the two versions that the twin implements.
 
-Version 10 is that of an FR3 of system image 5.9 or newer, version 5 that of a Panda of firmware 4.x. All is packed and
-little endian. Source: libfranka-common, `include/research_interface/robot/{service_types,rbk_types,error}.h` and
-`include/research_interface/gripper/types.h`. Matrices are column-major.
+Version 10 is that of an FR3 of system image 5.9 or newer, version 5 that of a Panda of firmware 4.x. All layouts are
+packed and little-endian, and matrices are column-major. Source: libfranka-common,
+`include/research_interface/robot/{service_types,rbk_types,error}.h` and `include/research_interface/gripper/types.h`.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ import numpy as np
 
 GRIPPER_VERSION = 3
 ARM_PORT, GRIPPER_PORT = 1337, 1338
-"""TCP ports; the client cannot be told others."""
+"""TCP ports, which are fixed in the client library."""
 CYCLE_S = 1e-3
 """[s] between two states."""
 JOINTS = 7
 ARM_HEADER, GRIPPER_HEADER = struct.Struct("<III"), struct.Struct("<HII")
 """Command, its id, and the size [bytes] of the whole message."""
 ARM_REPLY, GRIPPER_REPLY = struct.Struct("<B"), struct.Struct("<H")
-"""What an answer begins with after its header."""
+"""Status number that follows the header of an answer."""
 CONNECT = struct.Struct("<HH")
 """Version and the UDP port of the client."""
 GRASP, GRIPPER_MOVE = struct.Struct("<5d"), struct.Struct("<2d")
-"""Width, inner and outer tolerance [m], speed [m/s], force [N]; width [m], speed [m/s]."""
+"""Grasp: width, inner and outer tolerance [m], speed [m/s], force [N]. Move: width [m], speed [m/s]."""
 GRIPPER_STATE = struct.Struct("<Idd?H")
-"""Message id, width, greatest width [m], whether something is held, temperature."""
+"""Message id, width [m], largest width [m], whether an object is held, temperature [°C]."""
 
 
 class Command(Enum):
-    """What the client may ask of the arm; the number of each is its place in `FciProtocol.commands`."""
+    """Requests to the arm; the number of each is its index in `FciProtocol.commands`."""
 
     CONNECT = auto()
     MOVE = auto()
@@ -53,7 +53,7 @@ class Command(Enum):
 
 
 class GripperCommand(IntEnum):
-    """What the client may ask of the hand."""
+    """Requests to the hand."""
 
     CONNECT = 0
     HOMING = 1
@@ -80,7 +80,7 @@ class GripperReply(IntEnum):
 
 
 class MoveReply(Enum):
-    """What the two answers to a Move say; the number of each is its place in `FciProtocol.move_replies`."""
+    """Status in the two answers to a Move; the number of each is its index in `FciProtocol.move_replies`."""
 
     SUCCESS = auto()
     MOTION_STARTED = auto()
@@ -109,7 +109,7 @@ class Mode(IntEnum):
 
 
 class Generator(IntEnum):
-    """`motion_generator_mode` of a Move; in the state it is one more, and 0 while nothing moves."""
+    """`motion_generator_mode` of a Move; in the state it is greater by one, and 0 without a motion."""
 
     JOINT_POSITION = 0
     JOINT_VELOCITY = 1
@@ -128,7 +128,7 @@ class Controller(IntEnum):
 
 
 class FciFault(IntEnum):
-    """Places in `errors` and `reflex_reason` of the state, of those that the twin raises."""
+    """Errors that the twin triggers, by their indices in `errors` and `reflex_reason` of the state."""
 
     JOINT_POSITION_LIMITS_VIOLATION = 0
     JOINT_VELOCITY_VIOLATION = 3
@@ -161,22 +161,22 @@ _SETTERS = (
     Command.SET_LOAD,
 )
 DEVIATIONS = 6
-"""Numbers of a Move that say how far the arm may be off."""
+"""Number of elements of a Move with the largest allowed deviations of the arm."""
 _WITHOUT_SAFETY = {
     MoveReply.PREEMPTED_BY_SAFETY: MoveReply.EMERGENCY_ABORTED,
     MoveReply.REJECTED_BY_SAFETY: MoveReply.NOT_POSSIBLE,
 }
-"""What an arm without safety functions says instead."""
+"""Status that an arm without safety functions gives instead."""
 
 
 def _numbers(fields: str, kind: str) -> list[Any]:
-    """Return the fields of a structured type from `name:count` words."""
+    """Return the fields of a structured dtype from `name:count` words, with numbers of dtype `kind`."""
     pairs = [word.split(":") for word in fields.split()]
     return [(name, kind) if count == "1" else (name, kind, (int(count),)) for name, count in pairs]
 
 
 def _state(fields: str, kind: str) -> np.dtype[Any]:
-    """Return the layout of RobotState whose numbers are of a kind."""
+    """Return the layout of RobotState, with numbers of dtype `kind`."""
     return np.dtype(
         [
             ("message_id", "<u8"),
@@ -202,7 +202,7 @@ _MOTION = [
 
 @dataclass(frozen=True)
 class FciProtocol:
-    """What differs between the versions."""
+    """The differences between the versions."""
 
     version: int
     state: np.dtype[Any]
@@ -210,13 +210,13 @@ class FciProtocol:
     command: np.dtype[Any]
     """RobotCommand, which answers it."""
     move: struct.Struct
-    """Request of Move: controller, motion generator, six deviations; then in version 10 whether the robot generates the
-    motion, and the greatest velocities of its joints."""
+    """Payload of Move: controller, motion generator, six deviations; then in version 10 whether the robot generates the
+    motion, and the maximum velocities of its joints."""
     commands: tuple[Command, ...]
     move_replies: tuple[MoveReply, ...]
 
     def number_of(self, reply: MoveReply) -> int:
-        """Return the number of an answer to a Move, or of the one that stands for it in this version."""
+        """Return the number of a status of a Move, or of its replacement in this version."""
         known = self.move_replies
         return known.index(reply if reply in known else _WITHOUT_SAFETY[reply])
 

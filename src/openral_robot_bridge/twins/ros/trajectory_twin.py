@@ -1,4 +1,4 @@
-"""The twin of an arm behind ros2_control: controller manager, trajectory controller, joint states and gripper."""
+"""Twin of an arm behind ros2_control: controller manager, trajectory controller, joint states and gripper."""
 
 from __future__ import annotations
 
@@ -29,31 +29,31 @@ from openral_robot_bridge.twins.arm import TwinArm
 from openral_robot_bridge.twins.trajectory_controller import FollowedTrajectory
 
 CYCLE_S = 0.001
-"""[s] of the model's physics."""
+"""[s] timestep of the physics."""
 UPDATE_HZ = 200
-"""[Hz] of controller and joint states; a real one runs at up to 1000."""
+"""[Hz] rate of controller and joint states; real controllers run at up to 1000 Hz."""
 REST_M = 2e-4
-"""[m] by which fingers that have come to rest move within a tenth of a second."""
+"""[m] largest motion of the fingers within 0.1 s at which they count as at rest."""
 HELP = "tell me: kill controller, reflex, silence on, silence off, status, quit"
 
 
 class TrajectoryTwin:
-    """Serves one arm in a ROS domain. Physics runs in one thread, what comes from the graph in others."""
+    """Serves one arm in a ROS domain; physics runs in one thread, the callbacks of the graph in others."""
 
     help = HELP
 
     def __init__(self, scene: DeployScene, domain: int, say: Callable[[str], None]) -> None:
-        """Compile the scene and offer what ros2_control offers.
+        """Compile the scene, and create the services, topics and actions of ros2_control.
 
         Raises:
-            OpenralError: the scene is wrong.
+            OpenralError: the scene is invalid.
         """
         assert scene.arm is not None
         names, robot = scene.arm.ros2_control, load_robot(scene.robot_id)
         self._names = names
         self._joints = list(limits_of(robot).names)
         self.arm = TwinArm(scene, robot, CYCLE_S)
-        """The model."""
+        """The simulated arm."""
         self._say = say
         self._lock = threading.Lock()
         self._trajectory = FollowedTrajectory(self.arm.positions)
@@ -61,7 +61,7 @@ class TrajectoryTwin:
         self.reflex = self.silent = self._ended = False
         self.accepted = self.rejected = 0
         self._now_s = 0.0
-        """[s] time of the controller, which on a busy machine goes slower than the wall's and never jumps."""
+        """[s] time of the controller, which is slower than wall time on a busy machine, and never jumps."""
         self._fastest = 0.0
         self._context = rclpy.Context()
         self._context.init(domain_id=domain)
@@ -79,7 +79,7 @@ class TrajectoryTwin:
         self._states = node.create_publisher(JointState, names.states, 10)
         own = names.gripper.states if names.gripper is not None else None
         self._finger_states = None if own is None else node.create_publisher(JointState, own, 10)
-        group = ReentrantCallbackGroup()  # fingers take their time, and the services answer meanwhile
+        group = ReentrantCallbackGroup()  # the services answer while the fingers move
         self._actions = []
         if names.gripper is not None:
             self._actions.append(
@@ -97,7 +97,7 @@ class TrajectoryTwin:
         self._thread.start()
 
     def tell(self, line: str) -> None:
-        """Let something befall the arm, from any thread, and say what it is like then; see HELP."""
+        """Execute a command of HELP and print the twin's state; may be called from any thread."""
         self._say(self._do(line))
 
     def _do(self, line: str) -> str:
@@ -121,14 +121,14 @@ class TrajectoryTwin:
         return f"{what} controller={self.controller} {counts} fastest={fastest:.3f}"
 
     def serve(self) -> None:
-        """Let time pass until told to quit."""
+        """Simulate until the command `quit`."""
         due = time.monotonic()
         try:
             while not self._ended:
                 self._update()
                 due = max(
                     due + 1.0 / UPDATE_HZ, time.monotonic() - 0.1
-                )  # a busy machine: catch up, to a point
+                )  # after a delay, up to 0.1 s are caught up
                 time.sleep(max(0.0, due - time.monotonic()))
         finally:
             self._executor.shutdown()
@@ -139,7 +139,7 @@ class TrajectoryTwin:
             self._context.try_shutdown()
 
     def _update(self) -> None:
-        """One cycle of the controller manager."""
+        """Run one cycle of the controller manager."""
         with self._lock:
             self._now_s += 1.0 / UPDATE_HZ
             positions, velocities, _ = self._trajectory.at(self._now_s)
@@ -159,7 +159,7 @@ class TrajectoryTwin:
             self._publish(message, width)
 
     def _publish(self, message: JointState, width: float) -> None:
-        """Publish the arm's joint states, and the finger's with them or on a topic of their own."""
+        """Publish the arm's joint states, and the finger's in the same message or on a topic of its own."""
         gripper = self._names.gripper
         if gripper is not None:
             finger = width / gripper.width_scale
@@ -171,7 +171,7 @@ class TrajectoryTwin:
         self._states.publish(message)
 
     def _stand(self, controller: str, hardware: str) -> None:
-        """Hold the arm where it is."""
+        """Set the states of controller and hardware, and hold the arm at its present posture."""
         with self._lock:
             self.controller, self.hardware = controller, hardware
             self._trajectory.hold(self.arm.positions)

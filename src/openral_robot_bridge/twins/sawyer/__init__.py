@@ -1,1 +1,1 @@
-"""A Sawyer in MuJoCo behind the ROS 1 topics of Intera 5."""
+"""Twin of a Sawyer behind the ROS 1 topics of Intera 5."""

@@ -1,7 +1,7 @@
-"""What Sawyer's own controller does a hundred times a second: it follows velocities, or holds.
+"""Model of Sawyer's own controller, which follows velocities or holds the arm, at 100 Hz.
 
-Modes, timeout and enable state are those of Intera's SDK (limb.py, robot_enable.py). From which torque on the real
-arm detects a collision, and how it brakes, is not published, so that COLLISION_NM and the braking here are guesses.
+Modes, timeout and enable state are those of Intera's SDK (limb.py, robot_enable.py). The real arm's threshold of
+collisions and its braking are not published, so that COLLISION_NM and the braking here are guesses.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from openral_robot_bridge import intera
 from openral_robot_bridge.twins.arm import TwinArm
 
 STEP_S = 0.002
-"""[s] of the physics."""
+"""[s] timestep of the physics."""
 STEPS = 5
-"""Of the physics in a cycle of 10 ms."""
+"""Number of timesteps in a cycle of 10 ms."""
 DEFAULT_TIMEOUT_S, LONGEST_TIMEOUT_S = 0.2, 1.0
-"""[s] of joint_command_timeout."""
+"""[s] default and upper bound of joint_command_timeout."""
 COLLISION_NM = 30.0
+"""[Nm] external torque of a joint beyond which there is a collision."""
 LEASH_RAD = 0.15
-"""[rad] that a joint's set point may be ahead of it."""
+"""[rad] largest distance of a joint's set point from its position."""
 
 
 @dataclass
@@ -37,15 +38,15 @@ class AssemblyState:
 
 
 class SawyerController:
-    """Mode and motion of one arm. `cycle` is called every 10 ms of its time; nothing else moves the arm."""
+    """Mode and motion of one arm; only `cycle`, to be called every 10 ms of its time, moves the arm."""
 
     def __init__(self, arm: TwinArm, limits: ArmLimits) -> None:
-        """Begin disabled, as after the arm is switched on."""
+        """Begin disabled, as after power-on."""
         self.arm, self._limits = arm, limits
         self.state = AssemblyState()
         self.timeout_s = DEFAULT_TIMEOUT_S
         self.timeouts = self.commands = 0
-        """Motions that ended because no command came, and commands since the start."""
+        """Number of motions that ended by the timeout, and number of commands, since the start."""
         self._set_point = arm.positions
         self._velocities = np.zeros(len(self._set_point))
         self._wanted: Vector | None = None
@@ -53,22 +54,22 @@ class SawyerController:
 
     @property
     def moving(self) -> bool:
-        """Whether it is in VELOCITY mode."""
+        """Whether the arm is in VELOCITY mode."""
         return self._wanted is not None
 
     @property
     def colliding(self) -> bool:
-        """Whether something pushes the arm harder than it ignores."""
+        """Whether an external torque exceeds COLLISION_NM."""
         return bool((np.abs(self.arm.external_torques) > COLLISION_NM).any())
 
     def command(self, velocities: Vector) -> None:
-        """Follow velocities (n,) [rad/s], until others come or the timeout ends it. Ignored while it may not move."""
+        """Follow velocities (n,) [rad/s] until the next command or the timeout; ignored while the arm may not move."""
         self.commands += 1
         if self.state.enabled and not self.colliding and np.isfinite(velocities).all():
             self._wanted, self._silence_s = np.clip(velocities, *self._bounds()), 0.0
 
     def hold(self) -> None:
-        """Go back to POSITION mode, where it stands."""
+        """Return to POSITION mode, and hold the arm."""
         self._wanted = None
 
     def set_timeout(self, seconds: float) -> None:
@@ -76,16 +77,16 @@ class SawyerController:
         self.timeout_s = float(np.clip(seconds, 0.0, LONGEST_TIMEOUT_S))
 
     def enable(self, on: bool) -> None:
-        """Enable or disable the arm; one that is stopped or has an error stays disabled."""
+        """Enable or disable the arm; it stays disabled while it is stopped or has an error."""
         self.state.enabled = on and not (self.state.stopped or self.state.error)
 
     def reset(self) -> None:
-        """Leave stop and error, disabled; not while the button is pressed."""
+        """Clear stop and error, and leave the arm disabled; ignored while the button is pressed."""
         if self.state.button != intera.BUTTON_PRESSED:
             self.state = AssemblyState()
 
     def stop(self, source: int) -> None:
-        """Stop the arm, until it is reset."""
+        """Stop the arm until it is reset."""
         self.state.enabled, self.state.stopped, self.state.source = False, True, source
         if source != intera.SOURCE_USER:
             self.state.button = intera.BUTTON_UNKNOWN
@@ -99,17 +100,17 @@ class SawyerController:
             self.state.button = intera.BUTTON_RELEASED
 
     def fail(self) -> None:
-        """Let a joint fail."""
+        """Simulate the failure of a joint."""
         self.state.error = True
         self.stop(intera.SOURCE_FAULT)
 
     def cycle(self) -> None:
-        """Let 10 ms pass."""
+        """Simulate 10 ms."""
         self._silence_s += STEP_S * STEPS
         if self._wanted is not None and self._silence_s > self.timeout_s:
             self.timeouts += 1
             self.hold()
-        if self.colliding:  # it stands where it was pushed to, and presses no further
+        if self.colliding:  # hold the measured positions, so that the arm presses no further
             self.hold()
             self._set_point, self._velocities = self.arm.positions, np.zeros_like(self._velocities)
         for _ in range(STEPS):

@@ -1,4 +1,4 @@
-"""The electric gripper behind its IO topics: signals set by commands, which are acknowledged by their time stamps."""
+"""Twin of the electric gripper behind its IO topics: commands set signals, and are acknowledged by time stamp."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from openral_robot_bridge.ros1.messages import MessageTypes
 from openral_robot_bridge.twins.arm import TwinArm
 
 REMEMBERED = 16
-"""Commands whose time stamps are in the state."""
+"""Number of latest commands whose time stamps are in the state."""
 REST_CYCLES, REST_M = 5, 1e-4
-"""Cycles of the state within which fingers that rest do not move, and [m] by which they still may."""
+"""Number of cycles without motion after which the fingers count as at rest, and [m] motion that counts as none."""
 FORCE_N = 10.0
+"""[N] force of the fingers at an object."""
 _KINDS = {bool: "bool", float: "float"}
 
 
 class TwinGripper:
-    """Signals and fingers of one gripper. `cycle` is called twenty times a second of the arm's time."""
+    """Signals and fingers of one gripper; `cycle` must be called at 20 Hz of the arm's time."""
 
     def __init__(self, arm: TwinArm, types: MessageTypes) -> None:
-        """Begin not calibrated, as after the arm is switched on."""
+        """Begin uncalibrated, as after power-on."""
         self._arm, self._types = arm, types
         self._scale = arm.gripper.max_opening_m / intera.GRIPPER_STROKE_M
         self._set: dict[str, bool | float] = {"position_m": 0.0, "speed_mps": 0.15, "calibrate": False}
@@ -31,7 +32,7 @@ class TwinGripper:
 
     @property
     def width(self) -> float:
-        """[m] as the gripper counts it: 0 where it is closed."""
+        """[m] between the fingers in the gripper's own scale, 0 (closed) to GRIPPER_STROKE_M."""
         return self._arm.width / self._scale
 
     @property
@@ -40,13 +41,13 @@ class TwinGripper:
         return self._rested < REST_CYCLES
 
     def command(self, message: Any) -> None:
-        """Execute an IOComponentCommand; one that came before, by its time, is not executed again."""
+        """Execute an IOComponentCommand, unless one with the same time stamp was executed."""
         if any(message.time == stamp for stamp, _ in self._commands):
             return
         self._commands.append((message.time, self._execute(message.op, message.args)))
 
     def cycle(self, stamp_s: float) -> Any:
-        """Return the state, an IODeviceStatus, after a while has passed."""
+        """Advance by one cycle, and return the state, an IODeviceStatus with stamp `stamp_s` [s]."""
         self._rested = self._rested + 1 if abs(self.width - self._seen) < REST_M else 0
         self._seen = self.width
         if self._set["calibrate"] and not self.moving:
@@ -85,7 +86,7 @@ class TwinGripper:
         }
 
     def _execute(self, op: str, arguments: str) -> str:
-        """Execute a command; return what the state says of it."""
+        """Execute a command, and return its response in the state."""
         try:
             signals = json.loads(arguments)["signals"] if op == "set" else {}
             values = {name: signal["data"][0] for name, signal in signals.items()}

@@ -1,4 +1,4 @@
-"""A whole Sawyer on this machine: the topics of Intera 5, and a master where none answers yet."""
+"""Twin of a Sawyer with its gripper: the topics of Intera 5, and a ROS 1 master unless one exists."""
 
 from __future__ import annotations
 
@@ -25,25 +25,30 @@ from openral_robot_bridge.twins.trace import TraceKeeper
 
 CYCLE_S = STEP_S * STEPS
 GRIPPER_CYCLES = 5
-"""Cycles between two states of the gripper."""
+"""Number of cycles between two states of the gripper."""
 HELP = f"tell me: button on, button off, disable, fail, {TraceKeeper.words}, status, quit"
 
 
 class SawyerTwin:
-    """Serves one arm and its gripper. All calls but `tell` come from one thread."""
+    """Serves one arm and its gripper; all calls but `tell` must come from one thread."""
 
     help = HELP
 
     def __init__(self, scene: DeployScene, address: str, say: Callable[[str], None]) -> None:
-        """Compile the scene, and join the ROS 1 graph at `address`, `host` or `host:port`; where none is, make one.
+        """Compile the scene, and join the ROS 1 graph at `address`, with a new master if there is none.
+
+        Args:
+            scene: with a section `arm`.
+            address: of the master, `host` or `host:port`.
+            say: prints the answer to a command.
 
         Raises:
-            OpenralError: the scene is wrong.
+            OpenralError: the scene is invalid.
             SimulationError: the address is not of this machine.
         """
         robot = load_robot(scene.robot_id)
         self.arm = TwinArm(scene, robot, STEP_S)
-        """The model."""
+        """The simulated arm."""
         limits = limits_of(robot)
         self._names = limits.names
         self._controller = SawyerController(self.arm, limits)
@@ -61,11 +66,11 @@ class SawyerTwin:
         self._offer(limits)
 
     def tell(self, line: str) -> None:
-        """Tell the twin what happens to it, from any thread; see HELP."""
+        """Queue a command of HELP; may be called from any thread."""
         self._events.append(lambda: self._say(self._do(line)))
 
     def serve(self) -> None:
-        """Serve until told to quit. The arm's time is never ahead of the wall's, and never made up for."""
+        """Serve until the command `quit`; the arm's time never runs ahead of wall time; delays are not caught up."""
         due = time.monotonic()
         try:
             while not self._ended:
@@ -198,7 +203,11 @@ class SawyerTwin:
 
 
 def _master(address: str) -> Ros1Master | None:
-    """Return a master at an address; None: there is one, such as a roscore."""
+    """Return a new master at an address; None: there is one already, such as a roscore.
+
+    Raises:
+        SimulationError: the address cannot be listened on.
+    """
     host, port = master_address(address)
     try:
         call(f"http://{host}:{port}/", "getPid", "/sawyer_twin")

@@ -1,6 +1,7 @@
-"""A master of ROS 1 for those who have none: it tells subscribers who publishes, and keeps parameters.
+"""A minimal ROS 1 master: it tells subscribers the publishers of their topics, and stores parameters.
 
-It has what topics and plain parameters need. A robot brings its own, and Debian's `roscore` takes this one's place.
+It implements the methods for topics and plain parameters. A robot has a master of its own, and a `roscore` (Debian)
+can replace this one.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Answer = tuple[int, str, Any]
 
 
 class Ros1Master:
-    """Serves until closed. Whoever reaches its port may do everything."""
+    """Serves until closed; any host that reaches its port has full access."""
 
     def __init__(self, host: str, port: int) -> None:
         """Listen on an address of this machine.
@@ -32,16 +33,16 @@ class Ros1Master:
         self._types: dict[str, str] = {}
         self._nodes: dict[str, str] = {}
         self._publishers: dict[str, dict[str, str]] = defaultdict(dict)
-        """Nodes and their addresses by topic."""
+        """topic -> node -> URI of the node."""
         self._subscribers: dict[str, dict[str, str]] = defaultdict(dict)
         self._lock = threading.Lock()
         self._tellers = ThreadPoolExecutor(4, "master")
         self._server = RpcServer(host, port, self._methods())
         self.uri = self._server.uri
-        """Where it is called."""
+        """URI of the master."""
 
     def close(self) -> None:
-        """Close the port; connections between nodes go on."""
+        """Close the port; connections between nodes continue."""
         self._server.close()
         self._tellers.shutdown(cancel_futures=True)
 
@@ -92,7 +93,7 @@ class Ros1Master:
             self._types.setdefault(topic, type_name)
 
     def _tell(self, topic: str) -> None:
-        """Tell a topic's subscribers who publishes it now."""
+        """Send a topic's subscribers the URIs of its present publishers."""
         with self._lock:
             publishers = list(self._publishers[topic].values())
             for uri in self._subscribers[topic].values():
@@ -132,5 +133,5 @@ def _absolute(name: str) -> str:
 
 
 def _update(uri: str, topic: str, publishers: list[str]) -> None:
-    with suppress(Ros1Error):  # a subscriber that is gone
+    with suppress(Ros1Error):  # the subscriber has ended
         call(uri, "publisherUpdate", "/master", topic, publishers)

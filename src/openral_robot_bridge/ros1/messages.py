@@ -1,4 +1,4 @@
-"""Types of ROS 1 messages by their definitions: values, bytes on the wire, and the checksum that both ends compare."""
+"""ROS 1 message types from their definitions: values, serialization, and the MD5 checksum that both peers compare."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ except ImportError as missing:
     raise InstallationError("ROS 1 needs rosbags; run: pip install 'openral[sawyer]'") from missing
 
 ANY = "*"
-"""Name and checksum of a subscription to whatever a publisher sends."""
+"""Type name and checksum of a subscription to any type."""
 
 
 class Ros1Error(OpenralError):
-    """A peer of a ROS 1 graph cannot be reached, refused, or sent what cannot be read."""
+    """A peer of a ROS 1 graph cannot be reached, refused a request, or sent malformed data."""
 
 
 class MessageTypes:
@@ -28,10 +28,10 @@ class MessageTypes:
     """
 
     def __init__(self, definitions: Mapping[str, str]) -> None:
-        """Take definitions by name, as in .msg files; they may name each other.
+        """Register definitions by name, in the format of .msg files; they may refer to each other.
 
         Raises:
-            Ros1Error: a definition cannot be read.
+            Ros1Error: a definition cannot be parsed.
         """
         self._store = get_typestore(Stores.ROS1_NOETIC)
         self._checksums: dict[str, tuple[str, str]] = {}
@@ -47,9 +47,9 @@ class MessageTypes:
         return _long(name) in self._store.types
 
     def make(self, name: str, /, **fields: Any) -> Any:
-        """Return a value of a type; all its fields are given. Arrays of numbers are (n,) of the field's type."""
+        """Return a message of a type, with all its fields; numeric arrays are (n,) of the field's dtype."""
         if name == "std_msgs/Empty":
-            fields = {"structure_needs_at_least_one_member": 0}  # of ROS 2; it is not sent
+            fields = {"structure_needs_at_least_one_member": 0}  # a field of ROS 2, which is not sent
         return self._store.types[_long(name)](**fields)
 
     def header(self, stamp_s: float) -> Any:
@@ -57,22 +57,26 @@ class MessageTypes:
         return self.make("std_msgs/Header", seq=0, stamp=self.time(stamp_s), frame_id="")
 
     def time(self, stamp_s: float) -> Any:
-        """Return a time of the Unix epoch [s]; it has the fields sec and nanosec."""
+        """Return a time, with the fields sec and nanosec, from `stamp_s` [s] since the Unix epoch."""
         sec = int(stamp_s)
         return self._store.types["builtin_interfaces/msg/Time"](sec=sec, nanosec=int((stamp_s - sec) * 1e9))
 
     def definition(self, name: str) -> tuple[str, str]:
-        """Return the text of a type and of all that it is made of, and its MD5 checksum."""
+        """Return the definition of a type, with those of all types in it, and its MD5 checksum."""
         if name not in self._checksums:
             self._checksums[name] = self._store.generate_msgdef(_long(name), ros_version=1)
         return self._checksums[name]
 
     def encode(self, name: str, message: Any) -> bytes:
-        """Return a value as it goes over the wire."""
+        """Return a message as bytes."""
         return bytes(self._store.serialize_ros1(message, _long(name)))
 
     def decode(self, name: str, data: bytes) -> Any:
-        """Return a value from the wire. Raises Ros1Error: the bytes are no such value."""
+        """Return a message from bytes.
+
+        Raises:
+            Ros1Error: the bytes are not a message of this type.
+        """
         try:
             return self._store.deserialize_ros1(data, _long(name))
         except SerdeError as error:
@@ -80,6 +84,6 @@ class MessageTypes:
 
 
 def _long(name: str) -> str:
-    """Return the name that rosbags knows a type by."""
+    """Return the name of a type in rosbags."""
     package, _, short = name.partition("/")
     return f"{package}/msg/{short}"

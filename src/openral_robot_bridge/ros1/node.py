@@ -1,4 +1,4 @@
-"""A node of a ROS 1 graph: it registers with the master, again where the master came back without memory."""
+"""A node of a ROS 1 graph: it registers with the master, and again with a master that has restarted."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ from openral_robot_bridge.ros1.tcpros import read_header
 
 MASTER_PORT = 11311
 LOOK_S = 1.0
-"""[s] between two looks at whether the master still knows this node."""
+"""[s] between two checks that the master still knows this node."""
 HANDSHAKE_S = 3.0
-"""[s] that a subscriber has to say what it wants."""
+"""[s] timeout of a subscriber's connection header."""
 
 Answer = tuple[int, str, Any]
 
 
 class Ros1Node:
-    """Publishes and subscribes. It listens on the one address of this machine from which the master is reached."""
+    """Publishes and subscribes; it listens only on the address of this machine from which the master is reached."""
 
     def __init__(self, name: str, master: str, types: MessageTypes) -> None:
         """Open the node's ports.
 
         Args:
-            name: of the node; a random ending keeps it from taking another's place.
-            master: host of the master, with its port where that is not 11311.
+            name: of the node; a random suffix makes it unique.
+            master: address of the master, `host` or `host:port`; the default port is 11311.
             types: of all messages.
 
         Raises:
-            Ros1Error: the master's address is none, not known, or cannot be reached from here.
+            Ros1Error: the master's address is malformed, unknown, or not reachable.
         """
         host, port = master_address(master)
         self.master_uri = f"http://{host}:{port}/"
         self.name = f"/{name}_{os.getpid()}_{secrets.token_hex(4)}"
         self.types = types
-        """Of all messages."""
+        """Types of all messages."""
         self._host = _address_towards(host, port)
         self._publishers: dict[str, TopicPublisher] = {}
         self._subscribers: dict[str, TopicSubscriber] = {}
         self._lock = threading.RLock()
         self._closed = threading.Event()
         self.registered = False
-        """Whether the master knew this node at the last look."""
+        """Whether the master knew this node at the last check."""
         self._listener = socket.create_server((self._host, 0))
         self._port = int(self._listener.getsockname()[1])
         self._rpc = RpcServer(self._host, 0, self._methods())
@@ -59,7 +59,11 @@ class Ros1Node:
             threading.Thread(target=target, name=f"{name} {target.__name__}", daemon=True).start()
 
     def publish(self, topic: str, type_name: str, *, latch: bool = False) -> TopicPublisher:
-        """Offer a topic. Raises Ros1Error: the master does not answer."""
+        """Advertise a topic, and return its publisher.
+
+        Raises:
+            Ros1Error: the master does not answer.
+        """
         made = TopicPublisher(topic, type_name, self.types, latch)
         with self._lock:
             self._publishers[topic] = made
@@ -67,7 +71,11 @@ class Ros1Node:
         return made
 
     def subscribe(self, topic: str, type_name: str, heard: Callable[[Any], None]) -> TopicSubscriber:
-        """Listen to a topic; `heard` is called in other threads. Raises Ros1Error: the master does not answer."""
+        """Subscribe to a topic; `heard` is called with each message, in other threads.
+
+        Raises:
+            Ros1Error: the master does not answer.
+        """
         made = TopicSubscriber(topic, type_name, self.types, self.name, heard)
         with self._lock:
             self._subscribers[topic] = made
@@ -75,20 +83,24 @@ class Ros1Node:
         return made
 
     def parameter(self, name: str, default: Any = None) -> Any:
-        """Return a parameter of the master; `default` where it has none."""
+        """Return a parameter of the master; `default` if it is not set or the master does not answer."""
         try:
             return call(self.master_uri, "getParam", self.name, name)
         except Ros1Error:
             return default
 
     def set_parameter(self, name: str, value: Any) -> None:
-        """Set a parameter of the master. Raises Ros1Error: it does not answer."""
+        """Set a parameter of the master.
+
+        Raises:
+            Ros1Error: the master does not answer.
+        """
         call(self.master_uri, "setParam", self.name, name, value)
 
     def close(self) -> None:
-        """Take leave of the master, and close all connections and ports."""
+        """Unregister from the master, and close all connections and ports."""
         self._closed.set()
-        with self._lock, contextlib.suppress(Ros1Error):  # a master that is gone needs no farewell
+        with self._lock, contextlib.suppress(Ros1Error):  # the master may have ended
             for publisher in self._publishers.values():
                 call(self.master_uri, "unregisterPublisher", self.name, publisher.topic, self._rpc.uri)
             for subscriber in self._subscribers.values():
@@ -112,13 +124,13 @@ class Ros1Node:
         made.update(str(uri) for uri in uris)
 
     def _watch(self) -> None:
-        """Register again with a master that came back."""
+        """Register again with a master that has restarted."""
         while not self._closed.wait(LOOK_S):
             try:
                 self.registered = call(self.master_uri, "lookupNode", self.name, self.name) == self._rpc.uri
             except Ros1Error:
                 self.registered = False
-            with self._lock, contextlib.suppress(Ros1Error):  # the next look tries again
+            with self._lock, contextlib.suppress(Ros1Error):  # the next check tries again
                 if not self.registered and not self._closed.is_set():
                     for publisher in self._publishers.values():
                         self._register_publisher(publisher)
@@ -135,16 +147,16 @@ class Ros1Node:
             threading.Thread(target=self._welcome, args=(connection,), daemon=True).start()
 
     def _welcome(self, connection: socket.socket) -> None:
-        """Give a subscriber the publisher that it asks for."""
+        """Pass the connection of a subscriber to the publisher of its topic."""
         try:
             connection.settimeout(HANDSHAKE_S)
             asked = read_header(connection)
             self._publishers[asked["topic"]].accept(connection, asked, self.name)
-        except (Ros1Error, OSError, KeyError):  # it knows by its connection, and its own words
+        except (Ros1Error, OSError, KeyError):  # the closed connection tells the subscriber
             connection.close()
 
     def _methods(self) -> dict[str, Callable[..., Answer]]:
-        """Return the Slave API."""
+        """Return the methods of the Slave API, by name."""
         return {
             "requestTopic": self._request_topic,
             "publisherUpdate": self._publisher_update,
@@ -180,7 +192,11 @@ class Ros1Node:
 
 
 def master_address(text: str) -> tuple[str, int]:
-    """Return host and port of a master, from `host` or `host:port`. Raises Ros1Error: the port is none."""
+    """Return host and port of a master, from `host` or `host:port`.
+
+    Raises:
+        Ros1Error: the port is invalid.
+    """
     try:
         parts = urlsplit(f"http://{text}")
         return parts.hostname or "", parts.port or MASTER_PORT
@@ -189,7 +205,11 @@ def master_address(text: str) -> tuple[str, int]:
 
 
 def _address_towards(host: str, port: int) -> str:
-    """Return the address of this machine from which another one is reached; nothing is sent."""
+    """Return the address of this machine from which another one is reached, without sending anything.
+
+    Raises:
+        Ros1Error: the host is unknown or not reachable.
+    """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect((host, port))

@@ -1,4 +1,4 @@
-"""One topic that a node publishes: what is said goes to every subscriber, and nobody's slowness holds up the others."""
+"""One topic that a node publishes, to any number of subscribers; a slow one does not delay the others."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from openral_robot_bridge.ros1.tcpros import encode_header, frame
 class _Listener:
     connection: socket.socket
     left: bytes = b""
-    """Rest of a message that the connection did not take at once."""
+    """Rest of a message that has not been sent yet."""
 
 
 class TopicPublisher:
-    """Publishes from any thread; `publish` never waits. A subscriber that does not keep up misses messages."""
+    """Publishes from any thread without waiting; a subscriber that is too slow misses messages."""
 
     def __init__(self, topic: str, type_name: str, types: MessageTypes, latch: bool) -> None:
-        """Take the topic's name and type; `latch`: who comes later gets the last message."""
+        """Begin without subscribers; with `latch`, each new subscriber gets the last message."""
         self.topic, self.type_name, self._types, self._latch = topic, type_name, types, latch
         self._listeners: list[_Listener] = []
         self._lock = threading.Lock()
@@ -31,7 +31,7 @@ class TopicPublisher:
 
     @property
     def listeners(self) -> int:
-        """How many subscribers are connected."""
+        """Number of connected subscribers."""
         with self._lock:
             for listener in list(self._listeners):
                 if _is_closed(listener.connection):
@@ -39,7 +39,7 @@ class TopicPublisher:
             return len(self._listeners)
 
     def publish(self, message: Any) -> None:
-        """Send a message to all that are connected."""
+        """Send a message to all connected subscribers."""
         data = frame(self._types.encode(self.type_name, message))
         with self._lock:
             if self._latch:
@@ -48,11 +48,16 @@ class TopicPublisher:
                 self._send(listener, data)
 
     def accept(self, connection: socket.socket, asked: dict[str, str], caller_id: str) -> None:
-        """Answer a subscriber's header, and send to it from now on.
+        """Answer a subscriber's header, and add it to the subscribers.
+
+        Args:
+            connection: of the subscriber.
+            asked: header of the subscriber.
+            caller_id: name of this node.
 
         Raises:
-            Ros1Error: it asks for another type; it was told so.
-            OSError: it is gone.
+            Ros1Error: the subscriber expects another type; an error header was sent to it.
+            OSError: the connection is lost.
         """
         definition, checksum = self._types.definition(self.type_name)
         for key, ours in (("type", self.type_name), ("md5sum", checksum)):
@@ -87,7 +92,7 @@ class TopicPublisher:
                 self._drop(listener)
 
     def _send(self, listener: _Listener, data: bytes) -> None:
-        """Send a whole message or none: one that finds the last not yet gone is left out."""
+        """Send a whole message, or none if the last one has not been sent completely."""
         try:
             if listener.left:
                 listener.left = listener.left[listener.connection.send(listener.left) :]
@@ -105,7 +110,7 @@ class TopicPublisher:
 
 
 def _is_closed(connection: socket.socket) -> bool:
-    """Tell whether a peer that never sends anything has closed its connection."""
+    """Return whether a peer, which never sends data, has closed its connection."""
     try:
         return not connection.recv(1, socket.MSG_PEEK)
     except BlockingIOError:

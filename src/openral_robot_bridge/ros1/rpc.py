@@ -1,4 +1,4 @@
-"""Calls by XML-RPC as ROS 1 makes them: an answer is a code, words, and a value."""
+"""XML-RPC calls of ROS 1, whose answer is a status code, a message, and a value."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from xmlrpc.server import SimpleXMLRPCRequestHandler, SimpleXMLRPCServer
 from openral_robot_bridge.ros1.messages import Ros1Error
 
 CALL_S = 3.0
-"""[s] that an answer may take."""
+"""[s] timeout of an answer."""
 MAX_REQUEST_BYTES = 1 << 20
-"""A request is never longer."""
+"""[bytes] size of a request beyond which it is rejected."""
 SUCCESS, FAILURE = 1, -1
-"""Codes of an answer."""
+"""Status codes of an answer."""
 
 
 class _RpcTransport(xmlrpc.client.Transport):
-    """Gives up after CALL_S."""
+    """HTTP transport with the timeout CALL_S."""
 
     def make_connection(self, host: Any) -> http.client.HTTPConnection:
         return http.client.HTTPConnection(host, timeout=CALL_S)
@@ -33,7 +33,7 @@ def call(uri: str, method: str, *arguments: Any) -> Any:
     """Call a method of a node or a master, and return its value.
 
     Raises:
-        Ros1Error: nobody answers at `uri`, or the answer is no success, with the peer's words.
+        Ros1Error: there is no answer from `uri`, or the call failed, with the peer's message.
     """
     try:
         proxy = xmlrpc.client.ServerProxy(uri, transport=_RpcTransport(), allow_none=True)
@@ -67,10 +67,15 @@ class _RpcServer(ThreadingMixIn, SimpleXMLRPCServer):
 
 
 class RpcServer:
-    """Answers calls in threads of its own."""
+    """Answers XML-RPC calls in threads of its own."""
 
     def __init__(self, host: str, port: int, methods: dict[str, Callable[..., tuple[int, str, Any]]]) -> None:
-        """Listen on an address of this machine; port 0: any.
+        """Listen on an address of this machine.
+
+        Args:
+            host: address of this machine.
+            port: TCP port; 0: any free one.
+            methods: functions by name, which return status code, message and value.
 
         Raises:
             OSError: the port is taken, or the address is not of this machine.
@@ -81,7 +86,7 @@ class RpcServer:
         for name, method in methods.items():
             self._server.register_function(method, name)
         self.uri = f"http://{host}:{self._server.server_address[1]}/"
-        """Where it is called."""
+        """URI of the server."""
         poll = {"poll_interval": 0.1}
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs=poll, name="rpc", daemon=True

@@ -1,4 +1,4 @@
-"""One topic that a node listens to: a thread for each publisher reads, and comes back where a connection is lost."""
+"""One topic that a node subscribes to: a thread for each publisher reads, and reconnects after a loss."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from openral_robot_bridge.ros1.rpc import call
 from openral_robot_bridge.ros1.tcpros import MAX_MESSAGE_BYTES, encode_header, read_frame, read_header
 
 CONNECT_S = 3.0
-"""[s] that connecting to a publisher may take."""
+"""[s] timeout of a connection to a publisher."""
 AGAIN_S = 0.5
-"""[s] until a lost or refused connection is tried again."""
+"""[s] between two attempts to connect to a publisher."""
 
 
 class TopicSubscriber:
-    """Calls back in threads of its own, one for each publisher."""
+    """Receives the messages of a topic in threads of its own, one for each publisher."""
 
     def __init__(
         self,
@@ -29,9 +29,14 @@ class TopicSubscriber:
         caller_id: str,
         heard: Callable[[Any], None],
     ) -> None:
-        """Take the topic's name and type, and what is called with each message.
+        """Begin without publishers; see `update`.
 
-        A type that `types` does not know is read by the definition that each publisher sends along.
+        Args:
+            topic: name of the topic.
+            type_name: type of its messages; one that is not in `types` is read by each publisher's own definition.
+            types: message types.
+            caller_id: name of this node.
+            heard: called with each message.
         """
         self.topic, self.type_name, self._types = topic, type_name, types
         self._caller_id, self._heard = caller_id, heard
@@ -41,15 +46,15 @@ class TopicSubscriber:
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self.faults: dict[str, str] = {}
-        """Why a publisher is not heard, by its address."""
+        """Reason why there is no connection to a publisher, by its URI."""
 
     @property
     def publishers(self) -> int:
-        """How many publishers are connected."""
+        """Number of connected publishers."""
         return len(self._open)
 
     def update(self, publishers: Iterable[str]) -> None:
-        """Take the addresses of all present publishers. A connection that lives goes on until its publisher ends it."""
+        """Set the URIs of all present publishers; open connections to others stay until their publisher ends them."""
         with self._lock:
             self._wanted = set(publishers)
             for uri in self._wanted:
@@ -71,14 +76,14 @@ class TopicSubscriber:
                 thread.join(CONNECT_S)
 
     def _read(self, uri: str) -> None:
-        """Listen to one publisher as long as it is wanted."""
+        """Read from one publisher as long as it is among the present ones."""
         while not self._closed.is_set():
             try:
                 self._listen(uri)
                 self.faults.pop(uri, None)
             except (Ros1Error, OSError) as error:
                 self.faults[uri] = str(error)
-            except Exception as error:  # noqa: BLE001  a message that nobody can take must not end the topic
+            except Exception as error:  # noqa: BLE001  an error in `heard` must not end the subscription
                 self.faults[uri] = f"{type(error).__name__}: {error}"
             self._closed.wait(AGAIN_S)
             with self._lock:

@@ -1,4 +1,4 @@
-"""Frames of TCPROS: a length and as many bytes; the first in each direction holds a header of `key=value` fields."""
+"""Frames of TCPROS: a length and as many bytes; the first frame in each direction is a header of `key=value` fields."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from openral_robot_bridge.ros1.messages import Ros1Error
 
 MAX_HEADER_BYTES = 1 << 20
-"""A header holds a message's definition, and is never longer."""
+"""[bytes] size of a header, which includes a message's definition, beyond which it is rejected."""
 MAX_MESSAGE_BYTES = 1 << 26
-"""A message is never longer: four images of 4096 by 4096 pixels, or somebody who does not mean well."""
+"""[bytes] size of a message beyond which it is rejected: that of four images of 4096 by 4096 bytes."""
 _LENGTH = struct.Struct("<I")
 
 
 def frame(payload: bytes) -> bytes:
-    """Return a frame."""
+    """Return a payload as a frame."""
     return _LENGTH.pack(len(payload)) + payload
 
 
@@ -24,7 +24,7 @@ def read_frame(connection: socket.socket, most: int) -> bytes | None:
     """Return the content of the next frame; None: the peer closed the connection.
 
     Raises:
-        Ros1Error: it is longer than `most` [bytes], or ends amid a frame.
+        Ros1Error: the frame is longer than `most` [bytes], or the connection ended within it.
         OSError: the connection is lost, or nothing came within its timeout.
     """
     head = _read(connection, _LENGTH.size)
@@ -46,10 +46,10 @@ def encode_header(fields: Mapping[str, str]) -> bytes:
 
 
 def read_header(connection: socket.socket) -> dict[str, str]:
-    """Return the header that a peer begins with.
+    """Return the header that a peer sends first.
 
     Raises:
-        Ros1Error: it is none.
+        Ros1Error: it is malformed or missing.
         OSError: see `read_frame`.
     """
     content = read_frame(connection, MAX_HEADER_BYTES)
@@ -72,7 +72,7 @@ def read_header(connection: socket.socket) -> dict[str, str]:
 
 
 def _read(connection: socket.socket, size: int) -> bytes:
-    """Return `size` bytes, or fewer where the peer closed the connection."""
+    """Return `size` bytes, or fewer if the peer closed the connection."""
     parts, missing = [], size
     while missing:
         part = connection.recv(min(missing, 1 << 16))

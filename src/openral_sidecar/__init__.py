@@ -1,5 +1,5 @@
-"""Sidecars: a server process in an interpreter of its own, for a model whose dependencies cannot live with ours.
+"""Sidecars: server processes in interpreters of their own, for models whose dependencies conflict with openral's.
 
-What runs inside the sidecar's interpreter (`server`, `bootstrap` and what they import) needs nothing but the
-standard library, numpy, msgpack and pyzmq, on Python 3.10 and newer. See docs/sidecars.md.
+The modules that run in the sidecar's interpreter (`server`, `bootstrap` and their imports) depend only on the standard
+library, numpy, msgpack and pyzmq, on Python 3.10 and newer. See docs/sidecars.md.
 """

@@ -1,12 +1,12 @@
-"""The first code that runs in a sidecar's interpreter: it sees to the end of the process, then becomes the server.
+"""Entry point of a sidecar's interpreter: it starts a guard that ends the process reliably, then runs the server.
 
     python -m openral_sidecar.bootstrap [--with-parent] <module> <arguments of the module>
 
 A guard process is forked before anything heavy is imported. It shares the server's process group and kills that group,
 which is the server and whatever the server has started, once the server ends or, with `--with-parent`, once the parent
-does: the parent holds the other end of standard input and never writes to it, so that its end, a SIGKILL included, is
-an end of file here. The guard does no work and so cannot hang, whatever state the server is in. On Linux the kernel
-kills the server by itself as well.
+does. The parent holds the other end of standard input and never writes to it, so that the parent's end, even by
+SIGKILL, is an end of file here. The guard does no other work, so that it cannot hang, whatever the state of the server.
+On Linux the kernel kills the server as well.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from openral_core.errors import OpenralError
 from openral_sidecar.server_announcement import forget, is_alive
 
 LOOK_S = 0.2
-"""How often the guard looks at processes; the end of file wakes it at once."""
+"""[s] between two checks of the processes by the guard; an end of file wakes it immediately."""
 PATIENCE_S = 2.0
-"""For the kernel to end a killed server; its files are removed then in any case."""
+"""[s] to wait for the end of a killed server, before its files are removed."""
 PR_SET_PDEATHSIG = 1
-"""prctl(2)"""
+"""Option of prctl(2)."""
 
 
 def main() -> None:
-    """Run the module that the command line names, guarded."""
+    """Run the module that the command line names, with a guard."""
     arguments = sys.argv[1:]
     with_parent = arguments[0] == "--with-parent"
     module, *rest = arguments[with_parent:]
@@ -54,9 +54,13 @@ def main() -> None:
 
 
 def guard(parent: int | None) -> None:
-    """Fork the guard of this process. `parent`: the process with which it must end as well."""
+    """Fork the guard of this process.
+
+    Args:
+        parent: id of the process with which this one must end as well; None: there is none.
+    """
     if os.getpgrp() != os.getpid():
-        os.setpgid(0, 0)  # started by hand; the guard must not kill a shell's group
+        os.setpgid(0, 0)  # when started by hand, so that the guard does not kill the shell's group
     server = os.getpid()
     if os.fork():
         return
@@ -73,13 +77,13 @@ def guard(parent: int | None) -> None:
 
 
 def _remove_files(server: int) -> None:
-    """Kill the server and remove what it kept beside its port, as it does itself where it is given the time."""
+    """Kill the server and remove its identity file, socket and token, as it does itself on a regular end."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(server, signal.SIGKILL)
     until = time.monotonic() + PATIENCE_S
     while is_alive(server) and time.monotonic() < until:
         time.sleep(0.01)
-    with contextlib.suppress(OSError):  # `openral sidecar clean` finds what is left
+    with contextlib.suppress(OSError):  # `openral sidecar prune` removes what is left
         forget(server)
 
 

@@ -1,4 +1,4 @@
-"""The client's side of a call: one deadline each, and a socket that is never left waiting for a lost reply."""
+"""The client's side of calls: each has a deadline, and a lost reply does not block the socket."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from openral_sidecar.wires.dialect import dialect_of
 from openral_sidecar.wires.openral import MAX_BYTES
 
 LOOK_UP_S = 0.05
-"""While it waits, a call looks this often whether its server is still there."""
+"""[s] between two checks, by a waiting call, that its server still exists."""
 
 
 class SidecarClient:
     """Calls a server, one call at a time; threads may share it.
 
     Args:
-        endpoint: `tcp://host:port`.
-        token: what the server demands; empty: nothing.
-        dialect: the language of the server.
+        endpoint: ZeroMQ address, such as `tcp://host:port`.
+        token: token that the server requires; empty: none.
+        dialect: protocol of the server.
     """
 
     def __init__(self, endpoint: str, *, token: str = "", dialect: DialectName = "openral") -> None:
@@ -46,19 +46,19 @@ class SidecarClient:
         timeout_s: float,
         lost: Callable[[], str | None] = lambda: None,
     ) -> dict[str, Any]:
-        """Ask the server and wait for its answer.
+        """Call an operation of the server, and return its answer.
 
         Args:
-            op: what to do.
-            data: the input.
-            timeout_s: deadline in seconds, over everything, waiting for another thread's call included.
-            lost: says why no answer can come any more, or None while it can; asked every LOOK_UP_S.
+            op: name of the operation.
+            data: its input.
+            timeout_s: [s] deadline of the whole call, including the wait for another thread's call.
+            lost: returns the reason why no answer can come any more, or None; called every LOOK_UP_S.
 
         Raises:
             SidecarTimeout: the deadline passed.
-            SidecarDown: `lost` said so, or the client is closed.
+            SidecarDown: `lost` returned a reason, or the client is closed.
             SidecarRefused: the server refused.
-            WireError: the input has no form on the wire, or the answer is not one.
+            WireError: the input cannot be encoded, or the answer is malformed.
         """
         until = time.monotonic() + timeout_s
         if not self._lock.acquire(timeout=max(0.0, timeout_s)):
@@ -70,17 +70,17 @@ class SidecarClient:
             frame = self._dialect.request(op, data, self._token, call, timeout_s)
             socket = self._connected()
             try:
-                socket.send(frame, copy=False)  # a second copy of large images costs new pages each time
+                socket.send(frame, copy=False)  # a copy of large images would allocate memory each time
                 answer = self._wait(socket, op, until, timeout_s, lost)
             except BaseException:
-                self._drop()  # a REQ socket that lost its reply cannot send again; a late reply dies with it
+                self._drop()  # a REQ socket cannot send again without its reply; a late reply is discarded with it
                 raise
             return self._dialect.reply(answer, call)
         finally:
             self._lock.release()
 
     def close(self) -> None:
-        """Close the socket; waits for a call that is running. A later call raises SidecarDown."""
+        """Close the socket after a running call has ended; later calls raise SidecarDown."""
         with self._lock:
             self._drop()
             self._context.destroy(linger=0)

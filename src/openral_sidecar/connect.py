@@ -1,4 +1,4 @@
-"""Finding the server that is asked for, or starting it, and making sure that it is the right one."""
+"""Finds or starts the server of a request, and checks its identity."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from openral_sidecar.server_announcement import ServerIdentity, announcements, r
 from openral_sidecar.settings import SidecarSettings
 
 HELLO_S = 10.0
-"""How long a server that is already up may take to say who it is."""
+"""[s] timeout of a running server's `hello`."""
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class ServerRequest:
-    """What is asked for, complete: the server could be started from it."""
+    """A request for a server, with all that is needed to start it."""
 
     spec: SidecarSpec
     python: Path
@@ -40,24 +40,24 @@ class ServerRequest:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Name of the server in messages."""
         return f"sidecar {self.spec.name} ({self.identity.model})"
 
 
 @dataclass(frozen=True)
 class RunningServer:
-    """A server that said it is the one that was asked for."""
+    """A running server whose identity is that of the request."""
 
     client: SidecarClient
     token: str
     description: dict[str, Any]
     exit_reason: Callable[[], str | None]
-    """Says how it ended; None while it is there, as far as this machine can tell."""
+    """Returns how the server ended; None: it runs, as far as this machine can tell."""
     process: ServerProcess | None
-    """None: somebody else started it."""
+    """Process of the server; None: this client did not start it."""
 
     def end(self, *, at_once: bool = False) -> None:
-        """Close the connection, and end the server if we started it."""
+        """Close the connection, and end the server if this client started it."""
         self.client.close()
         if self.process is not None:
             self.process.end(at_once=at_once)
@@ -67,14 +67,14 @@ def connect(request: ServerRequest, given_up: Callable[[], bool]) -> RunningServ
     """Return a running server that fits, or start one and wait until its model is loaded.
 
     Args:
-        request: what is asked for.
-        given_up: asked while waiting; true ends the wait.
+        request: for the server.
+        given_up: called while waiting; true ends the wait.
 
     Raises:
-        IdentityMismatch: another model answers at the port.
+        IdentityMismatch: another model is served at the port.
         SidecarDown: the server ended while it loaded, or there is none and none may be started.
-        SidecarTimeout: it was not ready in time.
-        SidecarError: the port is somebody else's, or the server refused.
+        SidecarTimeout: the server was not ready in time.
+        SidecarError: another program or client uses the port, or the server refused.
     """
     settings, spec = request.settings, request.spec
     if not settings.shared:
@@ -87,7 +87,7 @@ def connect(request: ServerRequest, given_up: Callable[[], bool]) -> RunningServ
 
 
 def _anywhere(request: ServerRequest) -> RunningServer | None:
-    """Return a server on this machine that was started as ours would be."""
+    """Return a running server on this machine with the identity, spec and arguments of the request; None: none."""
     ours = (request.identity, request.spec.name, request.spec.digest, request.arguments, True)
     for other in announcements():
         if (other.identity, other.spec, other.digest, other.arguments, other.shared) == ours:
@@ -101,7 +101,7 @@ def _anywhere(request: ServerRequest) -> RunningServer | None:
 
 
 def _at_port(request: ServerRequest) -> RunningServer | None:
-    """Return the server at the chosen port; None: nothing is there."""
+    """Return the server at the port of the settings; None: nothing listens there."""
     settings = request.settings
     local = is_loopback(settings.host)
     other = read_announcement(settings.port) if local else None
@@ -126,7 +126,7 @@ def _at_port(request: ServerRequest) -> RunningServer | None:
 
 
 def _use(request: ServerRequest, other: ServerIdentity | None) -> RunningServer:
-    """Connect to a server that somebody else started."""
+    """Connect to a running server; `other` is its identity file's content, None: it has none."""
     settings = request.settings
     endpoint = other.endpoint if other else f"tcp://{settings.host}:{settings.port}"
     token = settings.token or (other.token() if other else "")
@@ -189,10 +189,10 @@ def _hello(
     *,
     announced: bool,
 ) -> dict[str, Any]:
-    """Make sure that the server is the one that is asked for; return its description.
+    """Check that the server's identity is that of the request, and return its description.
 
-    The rldx dialect has no word for who one is: there the identity file is all there is, and upstream's own server,
-    which writes none, is taken at its port's word.
+    The rldx dialect has no operation for the identity. Its servers are identified by their identity file only, and
+    upstream's own server, which writes none, is accepted with a warning.
     """
     if request.spec.dialect == "rldx":
         client.call("ping", timeout_s=timeout_s, lost=lost)

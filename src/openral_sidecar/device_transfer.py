@@ -1,4 +1,4 @@
-"""Pictures on their way to a model's device: as bytes, from pinned memory, in one copy."""
+"""Transfer of images to a model's device: as bytes, from pinned memory, in one copy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor
 
 
 def on_device(array: NDArray[Any], device: torch.device | str) -> Tensor:
-    """Return an array on a device. A GPU copies it from pinned memory, while this process goes on."""
+    """Return an array as a tensor on a device; a GPU copies it asynchronously from pinned memory."""
     tensor = torch.from_numpy(np.ascontiguousarray(array))
     if torch.device(device).type == "cuda":
         return tensor.pin_memory().to(device, non_blocking=True)
@@ -19,8 +19,8 @@ def on_device(array: NDArray[Any], device: torch.device | str) -> Tensor:
 
 
 def to_unit(pixels: Tensor) -> Tensor:
-    """Bytes of 0 to 255 -> float32 of 0 to 1 on the same device, the same bits on each.
+    """Return bytes of 0 to 255 as float32 of 0 to 1 on the same device, bit-identical on all devices.
 
-    The divisor is a tensor, since a GPU multiplies by the rounded reciprocal of a Python number.
+    The divisor is a tensor, since a GPU would multiply by the rounded reciprocal of a Python number.
     """
     return pixels.float() / torch.full((), 255.0, device=pixels.device)

@@ -1,4 +1,4 @@
-"""What can go wrong between a client and its sidecar. All are `SidecarError`s, with a text fit to be shown."""
+"""Errors between a client and its sidecar; all are `SidecarError`s, with a message for the user."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from openral_core.errors import SidecarError
 
 
 class SidecarDown(SidecarError):
-    """There is no server, it ended, or it is being restarted; the call was not, or not wholly, carried out."""
+    """There is no server, it ended, or it is being restarted; the call was not carried out completely."""
 
 
 class SidecarTimeout(SidecarError):
@@ -14,14 +14,14 @@ class SidecarTimeout(SidecarError):
 
 
 class SidecarRefused(SidecarError):
-    """The server answered and refused.
+    """The server refused the request.
 
-    A handler raises it for input that it cannot work with; the same code and message reach the caller.
+    A handler raises it for unusable input; its code and message reach the caller.
 
     Args:
-        code: one word that a program can compare. The library's own: `version`, `token`, `malformed`, `unknown_op`,
-            `busy`, `too_large`, `internal`.
-        message: one line for people; it says what to do.
+        code: one word that a program can compare. Those of this library are `version`, `token`, `malformed`,
+            `unknown_op`, `busy`, `too_large` and `internal`.
+        message: one line for the user, with a remedy.
     """
 
     def __init__(self, code: str, message: str) -> None:
@@ -31,13 +31,13 @@ class SidecarRefused(SidecarError):
 
 
 def _one_line(text: str, longest: int) -> str:
-    """Return text from another machine as a terminal may show it."""
+    """Return text from another machine in one printable line of at most `longest` characters."""
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text[:longest]).split())
 
 
 class WireError(SidecarError):
-    """Bytes that are not a message of the protocol, or a value that cannot be written as one."""
+    """Bytes are not a message of the protocol, or a value cannot be encoded as one."""
 
 
 class IdentityMismatch(SidecarError):
-    """Another model answers there than the one that was asked for. The text names both."""
+    """A server serves another model than the requested one; the message names both."""

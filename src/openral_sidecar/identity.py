@@ -1,4 +1,4 @@
-"""Which model answers at a port."""
+"""The identity of the model that a server serves."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Identity:
-    """What a client must agree on with a server before it trusts an answer."""
+    """The identity of a served model, which must be equal on client and server."""
 
     model: str
     """Hub id or path of the checkpoint."""
     tag: str = ""
-    """Which of the checkpoint's embodiments, suites or heads is served."""
+    """Embodiment, suite or head of the checkpoint that is served; empty: it has only one."""
     quantization: str = "none"
     revision: str = ""
     """Commit of the checkpoint; empty: not pinned."""

@@ -1,4 +1,4 @@
-"""Where sidecars keep their files on this machine."""
+"""Folders of sidecars on this machine."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ def environments_folder() -> Path:
 
 
 def log_folder() -> Path:
-    """Return the folder of the servers' logs, made if need be."""
+    """Return the folder of the servers' logs, which is created if it is missing."""
     return make_folder(cache_home() / "log", mode=0o700)
 
 
 def run_folder() -> Path:
-    """Return the folder of the identity files and tokens of running servers, made if need be, for this user alone.
+    """Return the folder, private to this user, of the identity files and tokens of running servers.
 
-    It is below `$OPENRAL_CACHE_HOME` where that is set, so that a test or a second installation sees only its own
-    servers; else below `$XDG_RUNTIME_DIR`, which a reboot empties; else below the cache.
+    It is created if it is missing: below `$OPENRAL_CACHE_HOME` if that is set, so that a test or a second installation
+    sees only its own servers; else below `$XDG_RUNTIME_DIR`, which a reboot empties; else below the cache.
     """
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     if runtime and os.path.isdir(runtime) and not os.environ.get("OPENRAL_CACHE_HOME"):

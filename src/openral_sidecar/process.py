@@ -1,4 +1,4 @@
-"""A server as a process: how it is started, what became of it, how it is ended with all that it started."""
+"""A server's process: its start, its state, and its end with all processes that it started."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ from openral_sidecar.paths import log_folder, run_folder
 from openral_sidecar.server_announcement import ServerIdentity, announcements, forget
 
 LOOK_S = 0.05
+"""[s] between two checks of a process that is waited for."""
 GRACE_S = 5.0
-"""How long a server may take to end by itself."""
+"""[s] within which a server must end by itself before it is killed."""
 LAST_LINES = 3
+"""Number of lines of a log that an error shows."""
 _FOREIGN = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
 
 
 def new_token_file(spec: SidecarSpec) -> Path:
-    """Write a random token where only this user can read it; return the path."""
+    """Write a random token to a new file that only this user can read, and return its path."""
     path = run_folder() / f"{spec.name}-{secrets.token_hex(4)}.token"
     write_atomically(path, secrets.token_urlsafe(32), private=True)
     return path
@@ -39,7 +41,7 @@ def new_log(spec: SidecarSpec) -> Path:
 
 
 def last_lines(log: Path) -> str:
-    """Return the last lines of a log as one; empty where there is none."""
+    """Return the last lines of a log joined into one; empty: there is no log."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - 4096))
@@ -52,17 +54,17 @@ def last_lines(log: Path) -> str:
 class ServerProcess:
     """A running server, with a token and a log of its own.
 
-    With `tied` it ends with this process, and on Linux also with the thread that starts it, which therefore has to
-    live as long.
+    With `tied` it ends with this process, and on Linux also with the thread that starts it, which therefore must live
+    as long as the server is needed.
 
     Args:
-        spec: what to run.
-        python: the interpreter.
-        arguments: the family's own arguments.
+        spec: of the sidecar.
+        python: path of the interpreter.
+        arguments: arguments of the server's family.
         host: address to listen on.
-        port: 0: a free one.
-        shared: whether other clients may use it.
-        tied: whether it ends with us.
+        port: TCP port; 0: any free one.
+        shared: whether other clients may use the server.
+        tied: whether the server ends with this process.
 
     Raises:
         SidecarError: the interpreter cannot be run.
@@ -110,16 +112,16 @@ class ServerProcess:
     def wait_ready(
         self, name: str, timeout_s: float, on_wait: Callable[[], None] = lambda: None
     ) -> ServerIdentity:
-        """Wait until it has loaded its model and opened its port.
+        """Wait until the server has loaded its model and opened its port, and return its identity file's content.
 
         Args:
-            name: what messages call it.
-            timeout_s: how long to wait.
-            on_wait: called while waiting, every LOOK_S; may raise to give up.
+            name: of the server in messages.
+            timeout_s: [s] to wait at most.
+            on_wait: called every LOOK_S while waiting; may raise to give up.
 
         Raises:
-            SidecarDown: it ended; the text has the last lines of its log.
-            SidecarTimeout: it is not ready yet.
+            SidecarDown: the server ended; the message has the last lines of its log.
+            SidecarTimeout: the server is not ready in time.
         """
         until = time.monotonic() + timeout_s
         while (found := self.announcement()) is None:
@@ -132,11 +134,11 @@ class ServerProcess:
         return found
 
     def announcement(self) -> ServerIdentity | None:
-        """Return what it announces; None: nothing yet."""
+        """Return the content of the server's identity file; None: there is none yet."""
         return next((found for found in announcements() if found.pid == self.pid), None)
 
     def exit_reason(self) -> str | None:
-        """Return how it ended, with the last lines of its log; None while it runs."""
+        """Return how the server ended, with the last lines of its log; None: it runs."""
         code = self._process.poll()
         if code is None:
             return None
@@ -144,7 +146,11 @@ class ServerProcess:
         return f"pid {self.pid} {how}; its log {self.log} ends: {last_lines(self.log) or '(nothing)'}"
 
     def end(self, *, at_once: bool = False) -> None:
-        """End it and all that it started; `at_once`: without asking it first, which a stopped one would not hear."""
+        """End the server and all processes that it started.
+
+        Args:
+            at_once: kill it without SIGTERM first, to which a hanging server would not react.
+        """
         if not at_once:
             with contextlib.suppress(ProcessLookupError):
                 self._process.terminate()
@@ -159,8 +165,8 @@ class ServerProcess:
 
 
 def end_group(leader: int) -> None:
-    """Kill what is left of a server's process group."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS says so of a group of zombies
+    """Kill the remaining processes of a server's process group."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # the latter: a group of zombies on macOS
         os.killpg(leader, signal.SIGKILL)
 
 

@@ -1,4 +1,4 @@
-"""The server's side: what a sidecar runs in its own interpreter.
+"""The server's side, which runs in the sidecar's own interpreter.
 
     parser = argparse.ArgumentParser()
     parser.add_argument("--checkpoint")
@@ -7,8 +7,8 @@
     policy = load(args.checkpoint)
     serve({"infer": policy.infer}, Identity(args.checkpoint), server_options(args))
 
-Handlers run one at a time on the main thread, where CUDA, OpenGL and signal handlers want to be. `ping` is answered
-while one runs.
+Handlers run one at a time on the main thread, as CUDA, OpenGL and signal handlers need it. `ping` is answered while a
+handler runs.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ _log = logging.getLogger("openral.sidecar")
 
 @dataclass(frozen=True)
 class ServerOptions:
-    """What every server takes, whatever it serves."""
+    """Options of all servers; for `spec` to `log` see `ServerIdentity`."""
 
     host: str = "127.0.0.1"
     port: int = 0
-    """0: a free one."""
+    """TCP port; 0: any free one."""
     token: str = ""
-    """Demanded of every request; empty: nothing is, which only loopback allows."""
+    """Token that every request must carry; empty: none, which is allowed on loopback only."""
     token_file: str = ""
     spec: str = ""
     digest: str = ""
     shared: bool = True
     log: str = ""
     arguments: tuple[str, ...] = ()
-    """The family's own arguments."""
+    """Arguments of the server's family."""
 
 
 def server_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that every server takes; `server_options` reads them."""
+    """Add the arguments of all servers to a parser; `server_options` reads them."""
     group = parser.add_argument_group("sidecar")
     group.add_argument("--host", default="127.0.0.1", help="address to listen on; off loopback needs a token")
     group.add_argument("--port", type=port_number, default=0, help="0: a free one, told in the identity file")
@@ -64,7 +64,7 @@ def server_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def server_options(args: argparse.Namespace) -> ServerOptions:
-    """Read what `server_arguments` added.
+    """Return the options from the arguments that `server_arguments` added.
 
     Raises:
         SidecarError: the token file cannot be read or is empty, or the address is off loopback and there is no token.
@@ -98,7 +98,11 @@ def server_options(args: argparse.Namespace) -> ServerOptions:
 
 
 def port_number(text: str) -> int:
-    """Return the TCP port, 0 to 65535, that an argument names; argparse shows what ArgumentTypeError says."""
+    """Return the TCP port, 0 to 65535, of an argument.
+
+    Raises:
+        ArgumentTypeError: the text is not a port; argparse shows the message.
+    """
     if not (text.isascii() and text.isdigit() and int(text[:6]) <= 65535):
         raise argparse.ArgumentTypeError(f"{text!r} is no port; give 0 to 65535")
     return int(text)
@@ -106,7 +110,7 @@ def port_number(text: str) -> int:
 
 @contextlib.contextmanager
 def announced(identity: Identity, options: ServerOptions, port: int, socket: str = "") -> Iterator[None]:
-    """Keep the identity file beside `port` while the server runs. For servers that do not use `serve`, too."""
+    """Keep the identity file of a port while the block runs; it is also for servers that do not use `serve`."""
     path = write_announcement(
         ServerIdentity(
             identity,
@@ -138,20 +142,20 @@ def serve(
     *,
     describe: Callable[[], dict[str, Any]] = dict,
 ) -> None:
-    """Serve until `stop`, SIGTERM or SIGINT; a handler that runs is finished first.
+    """Serve until `stop`, SIGTERM or SIGINT; a running handler is finished first.
 
-    Three operations are there without a handler: `hello` (identity, what `describe` returns, the operations), `ping`
-    (answered while a handler runs: `busy_s` says for how long, None: idle) and `stop` (only where there is a token).
+    Three operations need no handler: `hello` (returns identity, description and operations), `ping` (answered even
+    while a handler runs; `busy_s` is its running time [s], None: idle) and `stop` (only if there is a token).
 
     Args:
-        handlers: op -> function of the request's data that returns the reply's. It raises SidecarRefused for input that
-            it cannot work with; any other exception is logged and becomes a refusal with the code `internal`.
-        identity: which model this is.
-        options: where to listen, and the token.
-        describe: asked once, before the first request.
+        handlers: operation -> function from the request's data to the reply's. It raises SidecarRefused for unusable
+            input; any other exception is logged and becomes a refusal with the code `internal`.
+        identity: of the served model.
+        options: with the address and the token.
+        describe: returns the description for `hello`; called once, before the first request.
 
     Raises:
-        SystemExit: the port is taken, or the address does not exist; the text says so to who started the process.
+        SystemExit: the port is taken, or the address does not exist; the message goes to standard error.
     """
     hello = {"identity": vars(identity), "description": describe(), "ops": sorted(handlers)}
     try:
@@ -163,7 +167,7 @@ def serve(
         requests.stop.on_signals(),
         announced(
             identity, options, requests.port, requests.socket
-        ),  # who reads it may send a signal at once
+        ),  # after `on_signals`, as its readers may send a signal
     ):
         _log.info("%s answers at %s:%d", identity, options.host, requests.port)
         while (request := requests.next()) is not None:
@@ -184,6 +188,6 @@ def _answer(request: Request, handlers: Mapping[str, Handler]) -> bytes:
         return reply(request.call, data)
     except SidecarRefused as why:
         return refusal(request.call, why)
-    except Exception as error:  # noqa: BLE001  whatever a model raises, the next request must find a server
+    except Exception as error:  # noqa: BLE001  no exception of a model may end the server
         _log.exception("%s failed", request.op)
         return refusal(request.call, SidecarRefused("internal", f"{type(error).__name__}: {error}"))

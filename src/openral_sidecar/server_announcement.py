@@ -1,4 +1,4 @@
-"""The file beside a port that tells which model answers there, and whose process it is, before a call is made."""
+"""Identity files, one per port, which tell before a call which model and which process answers there."""
 
 from __future__ import annotations
 
@@ -30,33 +30,33 @@ class ServerIdentity:
     host: str
     port: int
     shared: bool = True
-    """False: it has a state that belongs to one client, and no other may use it."""
+    """Whether other clients may use the server; False: it has a state that belongs to one client."""
     token_file: str = ""
     log: str = ""
     socket: str = ""
-    """Unix socket at which it answers this user; empty: there is none."""
+    """Path of the Unix socket on which the server also listens; empty: there is none."""
     began: str = ""
-    """When its process began, see `beginning_of`; `write_announcement` fills it in."""
+    """Start of its process, see `beginning_of`; set by `write_announcement`."""
 
     @property
     def endpoint(self) -> str:
-        """The quickest address in ZeroMQ's words: a Unix socket takes a quarter off the way of a large message."""
+        """Fastest ZeroMQ address: a Unix socket, if there is one, reduces the time of a large message by a quarter."""
         return f"ipc://{self.socket}" if self.socket else f"tcp://{self.host}:{self.port}"
 
     @property
     def alive(self) -> bool:
-        """Whether its process exists; another one that has got its number by now is not it."""
+        """Whether its process exists; another process that has the same id by now does not count."""
         return is_alive(self.pid) and beginning_of(self.pid) == self.began
 
     def token(self) -> str:
-        """Return the token of the server; empty where it has none or we may not read it."""
+        """Return the token of the server; empty: it has none, or it cannot be read."""
         with contextlib.suppress(OSError):
             return Path(self.token_file).read_text().strip() if self.token_file else ""
         return ""
 
 
 def is_alive(pid: int) -> bool:
-    """Return whether a process of that number runs; one that ended and that nobody has waited for does not."""
+    """Return whether a process of that id runs; a zombie does not."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -66,14 +66,14 @@ def is_alive(pid: int) -> bool:
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]  # proc(5)
     except (OSError, IndexError):
-        return True  # no /proc here
+        return True  # there is no /proc
     return state not in ("Z", "X")
 
 
 def beginning_of(pid: int) -> str:
-    """Return the boot of this machine and the clock tick in it [1/100 s] in which a process began: proc(5), field 22.
+    """Return the boot id of this machine and the start of a process since boot [1/100 s] (proc(5), field 22).
 
-    Empty where there is no such process, or no /proc.
+    The text is empty if there is no such process, or no /proc.
     """
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
@@ -83,7 +83,7 @@ def beginning_of(pid: int) -> str:
 
 
 def write_announcement(announcement: ServerIdentity) -> Path:
-    """Write the identity file of a port, at once and readable by this user only; return its path."""
+    """Write the identity file of a port atomically, readable by this user only, and return its path."""
     path = run_folder() / f"{announcement.port}.json"
     announcement = replace(announcement, began=beginning_of(announcement.pid))
     write_atomically(path, json.dumps(asdict(announcement), indent=1), private=True)
@@ -91,30 +91,30 @@ def write_announcement(announcement: ServerIdentity) -> Path:
 
 
 def read_announcement(port: int) -> ServerIdentity | None:
-    """Return who is announced at `port`; None where nobody is, or the one that was has ended."""
+    """Return the server announced at `port`; None: there is none, or it has ended."""
     found = _read(run_folder() / f"{port}.json")
     return found if found is not None and found.alive else None
 
 
 def announcements() -> Iterator[ServerIdentity]:
-    """Yield every server that is announced and alive, by port."""
+    """Yield every announced server that is alive."""
     for path in sorted(run_folder().glob("[0-9]*.json")):
         if path.stem.isdigit() and (found := read_announcement(int(path.stem))) is not None:
             yield found
 
 
 def forget(pid: int) -> None:
-    """Remove what a process that has ended kept beside its port, and every socket that nobody announced or serves."""
+    """Remove the identity file, socket and token of a process that has ended, and all sockets without a server."""
     for path in run_folder().glob("[0-9]*.json"):
         found = _read(path)
         if found is not None and found.pid == pid:
             path.unlink(missing_ok=True)
             path.with_suffix(".sock").unlink(missing_ok=True)
-            if Path(found.token_file).parent == run_folder():  # made for this server alone
+            if Path(found.token_file).parent == run_folder():  # written for this server only
                 Path(found.token_file).unlink(missing_ok=True)
     for path in run_folder().glob(
         "[0-9]*.sock"
-    ):  # of a server that was killed between binding and announcing
+    ):  # left by a server that was killed between binding and announcing
         if not path.with_suffix(".json").exists() and not _is_served(path):
             path.unlink(missing_ok=True)
 
@@ -127,13 +127,13 @@ def _is_served(path: Path) -> bool:
             probe.connect(str(path))
         except (ConnectionRefusedError, FileNotFoundError):
             return False
-        except OSError:  # its queue is full, so somebody listens
+        except OSError:  # its queue is full, so that a process listens
             return True
         return True
 
 
 def _read(path: Path) -> ServerIdentity | None:
-    """Return what an identity file says; None for one that is not there or not whole."""
+    """Return the content of an identity file; None: it is missing or malformed."""
     try:
         data = json.loads(path.read_text())
         known = {field.name: data[field.name] for field in fields(ServerIdentity)}
@@ -143,5 +143,5 @@ def _read(path: Path) -> ServerIdentity | None:
     found = ServerIdentity(**known)
     whole = (
         type(found.pid) is int and found.pid > 1 and type(found.port) is int
-    )  # other pids mean many processes
+    )  # other pids mean process groups, or init
     return found if whole else None

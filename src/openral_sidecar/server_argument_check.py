@@ -1,4 +1,4 @@
-"""A look at a server's own arguments in our interpreter, before its environment is built, which takes minutes."""
+"""Checks a server's arguments in openral's interpreter, before its environment is built, which takes minutes."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from openral_sidecar.environment.spec import SidecarSpec
 
 
 def check_arguments(spec: SidecarSpec, arguments: Sequence[str]) -> None:
-    """Parse them as the server will; `--help` among them prints what it takes, and ends the process.
+    """Parse arguments with the server's parser; `--help` prints its help and ends the process.
 
     Args:
-        spec: of the server; one without a parser is not asked.
-        arguments: the family's own.
+        spec: of the server; without a parser nothing is checked.
+        arguments: arguments of the server's family.
 
     Raises:
-        UsageError: the server would not take them.
-        SidecarError: a file or folder that they name is not there, or the parser cannot be imported.
+        UsageError: the server would reject the arguments.
+        SidecarError: a file or folder in them does not exist, or the parser cannot be imported.
     """
     if not spec.parser:
         return

@@ -1,4 +1,4 @@
-"""What a user may choose about a sidecar, whatever its family."""
+"""Settings of a sidecar that are common to all families."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class SidecarSettings:
-    """How a sidecar is found, started and watched."""
+    """Settings for finding, starting and supervising a server."""
 
     host: str = "127.0.0.1"
-    """Where the server is. Elsewhere than on this machine it is never started, only used."""
+    """Address of the server; on another machine, a server is only used and never started."""
     port: int = 0
-    """0: any running server that fits, else a new one on a free port."""
+    """TCP port; 0: any running server that fits, else a new one on a free port."""
     auto_spawn: bool = True
-    """False: only use a server that runs already."""
+    """Whether a server may be started; False: only a running one is used."""
     shared: bool = True
-    """False: a server of our own, used by nobody else, for one that holds a state, as a simulator does."""
+    """Whether the server may be shared; False: a new server for this client alone, such as a simulator with a state."""
     source: Path | None = None
-    """Folder with upstream's code, instead of where the spec takes it from."""
+    """Folder with upstream's code, instead of the source of the spec."""
     python: Path | None = None
     """Interpreter to run, instead of an environment built from the spec."""
     token: str = ""
-    """For a server that was started by hand; empty: what its identity file says."""
+    """Token of a server that was started by hand; empty: the one that its identity file names."""
     call_timeout_s: float = 30.0
-    """Deadline of a call: the latency budget. A server that is silent for twice as long is given up."""
+    """[s] deadline of a call (the latency budget); a server without an answer for twice as long is restarted."""
     boot_timeout_s: float = 900.0
-    """How long loading the model may take."""
+    """[s] timeout of a server's start with its model."""
     restart_pauses_s: tuple[float, ...] = (1.0, 5.0, 20.0)
-    """Waits before each restart; after the last the fault is latched."""
+    """[s] pauses before the restarts; after the last restart, a further fault is final."""

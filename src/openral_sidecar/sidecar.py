@@ -1,4 +1,4 @@
-"""A sidecar as the families use it: opened, called, closed; watched and restarted in between."""
+"""The interface of sidecars for the families: open, call, close; servers are supervised and restarted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Identity", "Sidecar", "SidecarSettings"]
 
 
 class Sidecar:
-    """A server that does what one checkpoint does. Made by `open`; threads may share it; a context manager."""
+    """A supervised server of one checkpoint, made by `open`; it is a context manager, and threads may share it."""
 
     def __init__(self, request: ServerRequest) -> None:
         self._request = request
@@ -36,20 +36,20 @@ class Sidecar:
         *,
         progress: Callable[[str], None] | None = None,
     ) -> Sidecar:
-        """Build the environment if need be, find or start the server, and wait until its model is loaded.
+        """Build the environment if it is missing, find or start the server, and wait until its model is loaded.
 
         Args:
-            spec: what kind of sidecar.
-            arguments: the family's own arguments of the server; with `identity` they say which server fits.
-            identity: which model it must be.
-            settings: where, and how patiently; None: the defaults.
-            progress: told one line a step while the environment is built.
+            spec: of the sidecar.
+            arguments: arguments of the server's family; a running server fits if these and `identity` are equal.
+            identity: the model that the server must serve.
+            settings: addresses and timeouts; None: the defaults.
+            progress: called with one line for each step while the environment is built.
 
         Raises:
-            IdentityMismatch: another model answers at the port.
+            IdentityMismatch: another model is served at the port.
             SidecarDown: the server ended while it loaded, or there is none and none may be started.
-            SidecarTimeout: it was not ready in time.
-            SidecarError: the environment could not be built, or the port is somebody else's.
+            SidecarTimeout: the server was not ready in time.
+            SidecarError: the environment could not be built, or another program uses the port.
         """
         settings = settings or SidecarSettings()
         spec = spec.with_source(settings.source)
@@ -65,18 +65,18 @@ class Sidecar:
     def call(
         self, op: str, data: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
     ) -> dict[str, Any]:
-        """Ask the server and wait for its answer.
+        """Call an operation of the server, and return its answer.
 
         Args:
-            op: what to do.
-            data: the input.
-            timeout_s: deadline in seconds; None: the settings' `call_timeout_s`.
+            op: name of the operation.
+            data: its input.
+            timeout_s: [s] deadline; None: the settings' `call_timeout_s`.
 
         Raises:
-            SidecarTimeout: the deadline passed. If a ping then finds the server silent, it is restarted.
-            SidecarDown: the server ended, is being restarted, or is at fault for good.
+            SidecarTimeout: the deadline passed. If the server then does not answer a ping, it is restarted.
+            SidecarDown: the server ended, is being restarted, or has a final fault.
             SidecarRefused: the server refused.
-            WireError: the input has no form on the wire, or the answer is not one.
+            WireError: the input cannot be encoded, or the answer is malformed.
         """
         limit = self._request.settings.call_timeout_s if timeout_s is None else timeout_s
         with self._supervisor.calling() as server:
@@ -84,27 +84,27 @@ class Sidecar:
 
     @property
     def description(self) -> dict[str, Any]:
-        """What the server said of itself when it was ready."""
+        """Description that the server gave when it was ready."""
         return self._supervisor.description
 
     @property
     def fault(self) -> str | None:
-        """Why calls fail for good, after the last restart; None: they do not."""
+        """Reason of a final fault after the last restart; None: there is none."""
         return self._supervisor.fault
 
     @property
     def down(self) -> str | None:
-        """Why calls fail just now; None: they do not."""
+        """Reason why calls fail at present; None: they do not."""
         return None if self._supervisor.server is not None else self.fault or self._supervisor.down
 
     @property
     def pid(self) -> int | None:
-        """The process of the server, where we started it."""
+        """Id of the server's process, if this object started it; else None."""
         server = self._supervisor.server
         return server.process.pid if server is not None and server.process is not None else None
 
     def close(self) -> None:
-        """End the server and what it started; a server that we found running is left as it was."""
+        """End the server and all that it started; a server that was running before is left running."""
         _open.discard(self)
         if self._supervisor.ident is not None:
             self._supervisor.close()
@@ -133,6 +133,6 @@ _open: weakref.WeakSet[Sidecar] = weakref.WeakSet()
 
 @atexit.register
 def _close_all() -> None:
-    """End servers that nobody closed, politely, before this process ends and the guards do it."""
+    """End the servers that were not closed, before this process ends and their guards kill them."""
     for sidecar in list(_open):
         sidecar.close()

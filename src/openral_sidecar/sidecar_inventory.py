@@ -1,4 +1,4 @@
-"""What is on this machine of sidecars, and how it is stopped and thrown away."""
+"""Sidecars' servers and files on this machine, and their removal."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from openral_sidecar.table import sidecar_names, sidecar_spec
 
 BESIDE_A_PORT = (".json", ".sock")
 KEEP_S = 7 * 24 * 3600.0
-"""Logs are kept this long, and tokens that may belong to a server which is still loading [s]."""
+"""[s] age below which logs are kept, and tokens, as they may belong to a server that is still loading."""
 
 
 def running(target: str | None) -> list[ServerIdentity]:
-    """Return the servers that `target`, a port or a sidecar's name, means; None: all that run.
+    """Return the running servers at a port or of a sidecar's name; `target` None: all.
 
     Raises:
-        SidecarError: none does; the text lists those that run.
+        SidecarError: none matches; the message lists the running ones.
     """
     everyone = list(announcements())
     found = [other for other in everyone if target in (None, str(other.port), other.spec)]
@@ -43,7 +43,11 @@ def running(target: str | None) -> list[ServerIdentity]:
 
 
 def stop(server: ServerIdentity) -> None:
-    """End a server and what it started: it is asked first, and killed GRACE_S later."""
+    """End a server and all that it started, by SIGTERM and after GRACE_S by SIGKILL.
+
+    Raises:
+        SidecarError: the server belongs to another user.
+    """
     try:
         leader = os.getpgid(server.pid) == server.pid
         os.kill(server.pid, signal.SIGTERM)
@@ -60,7 +64,7 @@ def stop(server: ServerIdentity) -> None:
 
 
 def log_of(target: str | None) -> Path:
-    """Return the log of the server at a port, or the newest log of a sidecar; None: the newest of all.
+    """Return the log of the server at a port, or the newest log of a sidecar's name; `target` None: the newest of all.
 
     Raises:
         SidecarError: there is none.
@@ -77,7 +81,7 @@ def log_of(target: str | None) -> Path:
 
 
 def size_of(path: Path) -> int:
-    """Return the bytes below a path; files that uv shares between environments are counted in each."""
+    """Return the size [bytes] of a file or folder; files that uv shares between environments count in each."""
     if not path.is_dir():
         return path.lstat().st_size
     return sum(
@@ -86,10 +90,10 @@ def size_of(path: Path) -> int:
 
 
 def disposable(*, everything: bool) -> list[Path]:
-    """Return what can be thrown away: environments that no spec asks for, old logs, files of servers that ended.
+    """Return what can be deleted: environments of no present spec, old logs, and files of servers that have ended.
 
     Args:
-        everything: every environment, lock, log and bundle, except what a running server uses.
+        everything: also include all environments, locks, logs and bundles that no running server uses.
     """
     active = list(announcements())
     wanted = {path for spec in _specs() for path in (environment_folder(spec), lock_file(spec))}
@@ -115,7 +119,7 @@ def disposable(*, everything: bool) -> list[Path]:
 
 
 def delete(path: Path) -> bool:
-    """Remove a file or folder of `disposable`; False: it is being built just now, and stays."""
+    """Remove a file or folder of `disposable`, and return True; False: it is kept, as it is being built."""
     if not path.is_dir():
         path.unlink(missing_ok=True)
         return True
@@ -127,7 +131,7 @@ def delete(path: Path) -> bool:
 
 
 def _specs() -> Collection[SidecarSpec]:
-    """Return the specs that can be read; one that cannot costs its environment, which is then built again."""
+    """Return the specs that can be loaded; the environment of another spec counts as disposable."""
     specs = []
     for name in sidecar_names():
         with contextlib.suppress(SidecarError):

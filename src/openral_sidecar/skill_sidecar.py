@@ -1,4 +1,4 @@
-"""The sidecar that a skill's checkpoint runs in: as patient as the manifest says, with one error for all failures."""
+"""Opens the sidecar of a skill's checkpoint, with the manifest's load time, and with one error for all failures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from openral_sidecar.settings import SidecarSettings
 from openral_sidecar.sidecar import Sidecar
 
 _SPARE = 3.0
-"""Times the promised `load_ms`: the promise is for the hardware that the skill is meant for."""
+"""Factor on the manifest's `load_ms`, which holds for the hardware that the skill is made for."""
 
 
 @contextmanager
@@ -27,19 +27,19 @@ def skill_sidecar(
     *,
     progress: Callable[[str], None] | None = None,
 ) -> Iterator[Sidecar]:
-    """Open the server of a skill; it is left again if what is made of it fails, and else stays with its maker.
+    """Open the server of a skill, as a context that closes it only if its block fails.
 
     Args:
-        manifest: of the skill. Loading may take as long as the settings say, and thrice `latency_budget.load_ms` where
-            that is longer.
-        spec: see `Sidecar.open`, as for the others.
-        arguments: the family's own.
-        identity: which model it must be.
-        settings: where, and how patiently.
-        progress: told one line a step while the environment is built.
+        manifest: of the skill. The timeout of loading is that of the settings, or three times its
+            `latency_budget.load_ms` if that is longer.
+        spec: see `Sidecar.open`, as for the other arguments.
+        arguments: arguments of the server's family.
+        identity: the model that the server must serve.
+        settings: addresses and timeouts.
+        progress: called with one line for each step while the environment is built.
 
     Raises:
-        PolicyError: it does not start, or another model answers; the text names the skill.
+        PolicyError: the server does not start, or serves another model; the message names the skill.
     """
     promised_s = _SPARE * (manifest.latency_budget.load_ms or 0.0) * 1e-3
     patient = replace(settings, boot_timeout_s=max(settings.boot_timeout_s, promised_s))

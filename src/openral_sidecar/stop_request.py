@@ -1,9 +1,9 @@
-"""A request to end a server, which a signal makes, and which no wait can miss.
+"""A request to end a server, which a signal can make, and which no wait can miss.
 
-Python runs a signal's handler between two instructions of the main thread. A signal that comes just before the main
-thread blocks in a system call, or that the kernel gives to another thread, leaves the handler waiting for as long as
-the call blocks; an exception that a handler raises may be lost in a destructor. So nothing is raised here: each signal
-writes to a pipe, every wait looks at the pipe besides what it waits for, and the handler sets a flag.
+Python runs a signal's handler between two instructions of the main thread. If a signal comes just before the main
+thread blocks in a system call, or is delivered to another thread, the handler waits as long as the call blocks; and an
+exception from a handler may be lost in a destructor. So nothing is raised here: each signal writes to a pipe, every
+wait also polls the pipe, and the handler sets a flag.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class StopRequest:
         self.asked = False
         self._wake, self._waker = os.pipe()
         os.set_blocking(self._wake, False)
-        os.set_blocking(self._waker, False)  # Python wants it of the descriptor that signals write to
+        os.set_blocking(self._waker, False)  # required by signal.set_wakeup_fd
 
     def ask(self) -> None:
         """Ask the server to end."""
@@ -39,7 +39,7 @@ class StopRequest:
         self.wake()
 
     def wake(self) -> None:
-        """End the wait that goes on, or the next one."""
+        """End the present wait, or the next one."""
         with contextlib.suppress(BlockingIOError):  # a full pipe wakes as well as one more byte
             os.write(self._waker, b"\0")
 
@@ -48,7 +48,7 @@ class StopRequest:
         return self._wake
 
     def drain(self) -> None:
-        """Take what `wake` and signals have written; the handlers of those signals run before the next wait."""
+        """Empty the pipe of the bytes of `wake` and of signals, whose handlers run before the next wait."""
         with contextlib.suppress(BlockingIOError):
             os.read(self._wake, 4096)
 
@@ -73,7 +73,7 @@ class StopRequest:
 
     @contextlib.contextmanager
     def on_signals(self) -> Iterator[None]:
-        """Ask when SIGTERM or SIGINT comes while the block runs; outside of the main thread it does nothing."""
+        """Call `ask` on SIGTERM and SIGINT while the block runs; outside of the main thread, do nothing."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return

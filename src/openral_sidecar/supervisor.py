@@ -1,4 +1,4 @@
-"""The thread that keeps a server: starts it, notices its end or its silence, restarts it, and gives up in the end."""
+"""The thread that supervises a server: starts it, detects its end or hang, restarts it, and finally gives up."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from openral_sidecar.connect import RunningServer, ServerRequest, connect
 from openral_sidecar.errors import SidecarDown, SidecarRefused, SidecarTimeout
 
 LOOK_S = 0.1
-"""How often it looks at the process."""
+"""[s] between two checks of the process."""
 PING_SHARE = 0.8
-"""Of the latency budget, for the ping after a call without answer: both together stay below two budgets."""
+"""Timeout of a ping, as a share of the latency budget: with the call before it, it stays below two budgets."""
 LEAST_PING_S = 0.25
-"""A busy machine may need this long for a ping."""
+"""[s] least timeout of a ping, for busy machines."""
 FORGIVEN_S = 600.0
-"""After this long in good health earlier restarts no longer count."""
+"""[s] without a fault after which earlier restarts no longer count."""
 _log = logging.getLogger(__name__)
 
 
 class Supervisor(threading.Thread):
-    """Keeps one server.
+    """Supervises one server.
 
-    All servers are started by this thread, because on Linux a server ends with the thread that started it.
+    This thread starts the server itself, because on Linux a server ends with the thread that started it.
 
     Attributes:
         settled: set when the first start succeeded or failed.
-        refusal: why the first start failed; None: it did not.
-        server: None: calls fail just now, `down` says why.
-        description: what the newest server said of itself.
-        fault: why calls fail for good, after the last restart; None: they do not.
+        refusal: reason why the first start failed; None: it did not.
+        server: the running server; None: calls fail at present, for the reason in `down`.
+        description: that the newest server gave of itself.
+        fault: reason of a final fault after the last restart; None: there is none.
     """
 
     def __init__(self, request: ServerRequest) -> None:
@@ -55,7 +55,7 @@ class Supervisor(threading.Thread):
         self._suspect = False
 
     def run(self) -> None:
-        """Keep the server until `close`, or until the last restart has failed."""
+        """Supervise the server until `close`, or until the last restart has failed."""
         try:
             self._keep()
         finally:
@@ -63,18 +63,22 @@ class Supervisor(threading.Thread):
             self.settled.set()
 
     def close(self) -> None:
-        """End the server if we started it, and the thread."""
+        """End the thread, and the server if it started it."""
         self._closing.set()
         self._roused.set()
         self.join()
 
     def lost(self, server: RunningServer) -> str | None:
-        """Say why no answer can come any more from `server`; None while it can."""
+        """Return why no answer can come any more from `server`; None: one can."""
         return f"{self._request.name}: closed" if self._closing.is_set() else server.exit_reason()
 
     @contextlib.contextmanager
     def calling(self) -> Iterator[RunningServer]:
-        """Lend the server for one call, and look after it when the call had no answer."""
+        """Provide the server for one call, and have it pinged if the call had no answer.
+
+        Raises:
+            SidecarDown: there is no server at present.
+        """
         server = self.server
         if server is None:
             raise SidecarDown(f"{self._request.name}: {self.fault or self.down}")
@@ -105,7 +109,7 @@ class Supervisor(threading.Thread):
                 why: str | None = str(error)
             else:
                 why = self._attend(server)
-                self.down = why or "it was closed"  # first, so that nobody is told an older reason
+                self.down = why or "it was closed"  # before `server`, so that no call reports an older reason
                 self.server = None
                 server.end(at_once=why is not None)
             if why is None or self._closing.is_set():
@@ -123,7 +127,7 @@ class Supervisor(threading.Thread):
             restarts += 1
 
     def _attend(self, server: RunningServer) -> str | None:
-        """Return why the server is lost; None: we are to close."""
+        """Watch the server, and return the reason of its loss; None: it is to be closed."""
         limit = self._request.settings.call_timeout_s
         patience = max(PING_SHARE * limit, LEAST_PING_S)
         pinger = SidecarClient(server.client.endpoint, token=server.token, dialect=self._request.spec.dialect)
@@ -146,7 +150,7 @@ class Supervisor(threading.Thread):
             pinger.close()
 
     def _ping(self, pinger: SidecarClient, server: RunningServer, patience_s: float) -> str | None:
-        """Return why the server must be given up; None: it answered, or has ended, which is seen elsewhere."""
+        """Return why the server must be restarted; None: it answered, or has ended, which `_attend` detects."""
         try:
             pinger.call("ping", timeout_s=patience_s, lost=lambda: self.lost(server))
         except SidecarTimeout:

@@ -1,7 +1,7 @@
-"""The table of sidecars: ours, and those that other distributions add.
+"""The table of sidecars: the built-in ones, and those of other distributions.
 
 An entry point of group `openral.sidecars` has the sidecar's name as its name and `module:SPEC` as its value, where SPEC
-is a `SidecarSpec`. Its module is imported in our interpreter to be read, and its server's module in the sidecar's.
+is a `SidecarSpec`. Its module is imported in openral's interpreter, and the server's module in the sidecar's.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from openral_core.plugin_table import load_plugin, plugin_targets
 from openral_sidecar.environment.spec import SidecarSpec
 
 GROUP = "openral.sidecars"
-"""Entry-point group of sidecars that live in other distributions."""
+"""Entry-point group of sidecars of other distributions."""
 
 BUILT_IN = {
     "lerobot": "openral_policy_nodes.families.lerobot.spec:SPEC",
@@ -23,7 +23,7 @@ BUILT_IN = {
     "robosuite": "openral_sim_bridge.backends.robosuite.spec:SPEC",
     "zeroshot_detector": "openral_perception.detectors.zeroshot.spec:SPEC",
 }
-"""Name -> `module:SPEC`, imported only when that sidecar is asked for."""
+"""Name -> `module:SPEC`, which is imported only when that sidecar is requested."""
 
 
 def sidecar_names() -> list[str]:
@@ -35,7 +35,7 @@ def sidecar_spec(name: str) -> SidecarSpec:
     """Return the spec of that name.
 
     Raises:
-        SidecarError: no such sidecar (the text lists what there is), or its spec is not one.
+        SidecarError: there is no such sidecar (the message lists all), or the entry point is not a `SidecarSpec`.
     """
     try:
         spec = load_plugin(GROUP, BUILT_IN, name)

@@ -1,1 +1,1 @@
-"""The environment of a sidecar: what it is made of, how it is built, and where it lies."""
+"""The Python environment of a sidecar: its specification, its build, and its folder."""

@@ -1,8 +1,8 @@
-"""The environment of a sidecar: built with `uv` from its spec, once, and locked.
+"""Builds the environment of a sidecar with `uv` from its spec, once, and locks its versions.
 
-`$OPENRAL_CACHE_HOME/sidecars/<name>-<digest>/` holds it; beside it `<name>-<digest>.lock.txt` names the exact versions
-that were resolved, which outlives the folder and decides what the next build installs. A build that was killed goes on
-where it was: what is installed stays, and what was downloaded is in uv's cache.
+It is in `$OPENRAL_CACHE_HOME/sidecars/<name>-<digest>/`. The exact versions that were resolved are in
+`<name>-<digest>.lock.txt` beside it, which is kept when the folder is removed, and from which a later build installs. A
+build that was killed continues later: installed packages stay, and downloads are in uv's cache.
 """
 
 from __future__ import annotations
@@ -20,21 +20,22 @@ from openral_sidecar.environment.uv_command import Uv
 from openral_sidecar.paths import environments_folder
 
 OURS = InstallStep(("msgpack>=1.1,<2", "numpy", "pyzmq>=26,<28"))
-"""What our side of the wire needs in every sidecar; installed last, so that a spec's own pins hold."""
+"""Requirements of openral's server code in every sidecar; installed last, so that a spec's own pins hold."""
 READY = ".openral-ready"
+"""File that marks a complete environment."""
 BUILD_S = 4 * 3600.0
-"""How long one process waits for another that builds the same [s]."""
+"""[s] for which a process waits for another one that builds the same environment."""
 
 Progress = Callable[[str], None]
 
 
 def environment_folder(spec: SidecarSpec) -> Path:
-    """Return where the environment of this spec is, or will be."""
+    """Return the folder of the environment of a spec, whether or not it exists."""
     return environments_folder() / f"{spec.name}-{spec.digest[:12]}"
 
 
 def lock_file(spec: SidecarSpec) -> Path:
-    """Return where the exact versions of this spec's environment are written."""
+    """Return the file with the exact versions of the environment of a spec."""
     return environments_folder() / f"{spec.name}-{spec.digest[:12]}.lock.txt"
 
 
@@ -47,15 +48,15 @@ def is_built(spec: SidecarSpec) -> bool:
 def ensure_environment(
     spec: SidecarSpec, *, source: Path | None = None, progress: Progress | None = None
 ) -> Path:
-    """Return the interpreter of the spec's environment, built first if need be.
+    """Return the interpreter of a spec's environment, which is built first if it is missing.
 
     Args:
-        spec: what is wanted.
-        source: folder with upstream's code, instead of where the spec takes it from.
-        progress: told one line a step.
+        spec: of the sidecar.
+        source: folder with upstream's code, instead of the source of the spec.
+        progress: called with one line for each step.
 
     Raises:
-        SidecarError: it could not be built; the text says why and what to do.
+        SidecarError: the environment could not be built; the message has the cause and a remedy.
     """
     spec = spec.with_source(source)
     _check_source(spec)
@@ -105,7 +106,7 @@ def _check_source(spec: SidecarSpec) -> None:
 
 
 def _add_source(source: Source, folder: Path, install: Callable[[str], object]) -> None:
-    """Install upstream's code; a folder is put on the path as it is, so it is neither built nor written to."""
+    """Install upstream's code; a folder is only added to the import path, and neither built nor written to."""
     if source.kind == "package":
         install(source.location)
     elif source.kind == "git":
@@ -122,6 +123,6 @@ def _python(folder: Path) -> Path:
 
 
 def _once(say: Progress, line: str) -> Callable[[], None]:
-    """Return a function that says the line when it is first called."""
+    """Return a function that reports the line on its first call only."""
     lines = [line]
     return lambda: say(lines.pop()) if lines else None

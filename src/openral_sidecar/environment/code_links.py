@@ -1,6 +1,6 @@
-"""Our own code in a sidecar's interpreter: a folder of links to our packages, put on its PYTHONPATH.
+"""openral's code in a sidecar's interpreter: a folder of links to its packages, which is put on PYTHONPATH.
 
-So the environment holds other people's code only, is built once, and always runs the server that belongs to the client.
+So the environment has only third-party code, is built once, and always runs the server of the client's version.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ PACKAGES = (
     "openral_sidecar",
     "openral_sim_bridge",
 )
-"""Those of ours that sidecars may import; their `__init__` and what a server uses must be light."""
+"""Packages that sidecars may import; their `__init__` and the modules of servers must have few dependencies."""
 
 
 def bundle_for(module: str) -> Path:
-    """Return a folder in which our packages and the package of `module` can be imported, and nothing else."""
+    """Return a folder from which only PACKAGES and the package of `module` can be imported."""
     places = {name: place for name in {*PACKAGES, module.partition(".")[0]} if (place := _place(name))}
     key = hashlib.sha256(repr(sorted(places.items())).encode()).hexdigest()[:16]
     folder = make_folder(cache_home() / "bundles" / key)
@@ -37,7 +37,7 @@ def bundle_for(module: str) -> Path:
 
 
 def _place(name: str) -> Path | None:
-    """Return the folder or file of a top-level package or module; None: the environment must have it."""
+    """Return the folder or file of a top-level package or module; None: the environment must provide it."""
     spec = importlib.util.find_spec(name)
     if spec is None:
         return None

@@ -1,4 +1,4 @@
-"""One process at a time."""
+"""A lock file that one process at a time can hold."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ LOOK_S = 0.1
 
 @contextlib.contextmanager
 def exclusive(path: Path, timeout_s: float, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Hold the lock `path`. The kernel lets it go with its holder, so that a kill leaves no lock behind.
+    """Hold the lock `path` while the block runs; the kernel releases it if the process ends, even if it is killed.
 
     Args:
-        path: a file for the lock alone; it stays.
-        timeout_s: how long to wait for another holder.
-        on_wait: called while waiting, every LOOK_S; may raise to give up.
+        path: file for this lock only; it is not removed.
+        timeout_s: [s] to wait for another holder at most.
+        on_wait: called every LOOK_S while waiting; may raise to give up.
 
     Raises:
-        SidecarTimeout: another process held it all the time.
+        SidecarTimeout: another process held the lock all the time.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     until = time.monotonic() + timeout_s

@@ -1,6 +1,6 @@
-"""What pip was told on this machine, in the variables of `uv`, which reads none of pip's settings.
+"""Translates pip's settings on this machine to environment variables of `uv`, which does not read them.
 
-The standard library alone is enough: `make` uses this before anything is installed.
+This module needs only the standard library, as `make` uses it before anything is installed.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ VARIABLES = {
     "proxy": ("ALL_PROXY", None),
     "trusted-host": ("UV_INSECURE_HOST", " "),
 }
-"""pip's option, uv's variable, and what separates several values there; None where there is one value."""
+"""pip's option -> (uv's variable, separator of several values; None: there is one value)."""
 ALSO_NAMED = {"UV_DEFAULT_INDEX": ("UV_INDEX_URL",), "ALL_PROXY": ("HTTPS_PROXY", "https_proxy", "all_proxy")}
-"""Other variables that say the same: where one is set, pip's setting is not asked."""
+"""Other variables with the same meaning; if one is set, pip's setting is not used."""
 
 
 def uv_settings(environ: Mapping[str, str], prefixes: tuple[str, ...] | None = None) -> dict[str, str]:
-    """Return the variables that tell uv what pip was told and uv was not.
+    """Return the variables of uv for those of pip's settings that uv has no own setting for.
 
     Args:
-        environ: the variables of the process; those that uv already reads come before pip's.
-        prefixes: the folders whose `pip.conf` is pip's setting for one Python; default: those of this
-            interpreter and of the one that its virtual environment was made from.
+        environ: environment variables of the process; those that uv reads take precedence over pip's settings.
+        prefixes: folders with a `pip.conf` for one Python; default: those of this interpreter and of the one that its
+            virtual environment was made from.
     """
     if prefixes is None:
         prefixes = (sys.base_prefix, sys.prefix)
@@ -50,7 +50,7 @@ def uv_settings(environ: Mapping[str, str], prefixes: tuple[str, ...] | None = N
 
 
 def configuration_files(environ: Mapping[str, str], prefixes: tuple[str, ...]) -> list[Path]:
-    """Return the files that pip reads, present or not, in its order: later ones win."""
+    """Return the configuration files that pip reads, whether or not they exist; later ones take precedence."""
     named = environ.get("PIP_CONFIG_FILE", "")
     if named == os.devnull:
         return []
@@ -71,11 +71,11 @@ def configuration_files(environ: Mapping[str, str], prefixes: tuple[str, ...]) -
 
 
 def _read(file: Path, section: str) -> dict[str, str]:
-    """Return the options of one section that have a value; a file that cannot be read has none."""
+    """Return the options of one section that have a value; empty: the file cannot be read."""
     parser = configparser.RawConfigParser()
     try:
         parser.read(file, encoding="utf-8")
     except (configparser.Error, OSError, UnicodeDecodeError):
-        return {}  # pip itself says what is wrong with it
+        return {}  # pip itself reports the error
     options = parser.items(section) if parser.has_section(section) else []
     return {name.lstrip("-").replace("_", "-"): value for name, value in options if value}

@@ -1,4 +1,4 @@
-"""What a sidecar is made of: an interpreter, requirements, upstream's code, and the module that serves."""
+"""Specification of a sidecar: interpreter, requirements, upstream's code, and the module of the server."""
 
 from __future__ import annotations
 
@@ -19,37 +19,38 @@ class InstallStep:
     requirements: tuple[str, ...]
     """PEP 508 requirements."""
     no_deps: bool = False
-    """Install exactly these, without what they ask for."""
+    """Whether to install the requirements without their dependencies."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where upstream's own code comes from. It is installed after the steps, without its dependencies."""
+    """Source of upstream's own code, which is installed after the steps, without its dependencies."""
 
     kind: Literal["package", "git", "folder"]
     location: str
-    """A requirement, an https URL, or a path."""
+    """By kind: a requirement, an https URL, or a path."""
     revision: str = ""
-    """git: the full commit."""
+    """Full commit hash, for kind git."""
 
 
 @dataclass(frozen=True)
 class SidecarSpec:
-    """A kind of sidecar; one environment serves every skill of the family.
+    """A kind of sidecar; one environment serves all skills of the family.
 
-    `environment` are variables of the server process; OMP_NUM_THREADS=1 is set unless it says otherwise.
+    `environment` has environment variables of the server's process; OMP_NUM_THREADS defaults to 1.
     """
 
     name: str
-    """Also the name of its folder in the cache: letters, digits, `_`, `-`."""
+    """Name of the sidecar, and prefix of its folder in the cache: letters, digits, `_`, `-`."""
     python: str
-    """`major.minor` of the interpreter."""
+    """Version of the interpreter, `major.minor`."""
     steps: tuple[InstallStep, ...]
     module: str
-    """The server, run as `python -m <module> <arguments> --port P …`."""
+    """Module of the server, run as `python -m <module> <arguments> --port P …`."""
     parser: str = ""
-    """`module:function` that returns the server's argparse parser and can be imported in our interpreter, by which
-    `openral sidecar start` looks at the arguments before it builds anything; empty: it does not."""
+    """`module:function` that returns the server's argparse parser, importable in openral's interpreter.
+
+    With it, `openral sidecar start` checks the arguments before it builds the environment; empty: it does not."""
     source: Source | None = None
     dialect: DialectName = "openral"
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -57,7 +58,7 @@ class SidecarSpec:
 
     @property
     def digest(self) -> str:
-        """sha256 (64 hex digits) over what decides the content of the environment, and nothing else."""
+        """SHA-256 (64 hex digits) of the fields that determine the content of the environment."""
         content = {
             "python": self.python,
             "steps": [asdict(step) for step in self.steps],
@@ -66,7 +67,7 @@ class SidecarSpec:
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
     def with_source(self, folder: Path | None) -> SidecarSpec:
-        """Return the spec with upstream's code from a folder of this machine; None: as it is."""
+        """Return the spec with upstream's code from a folder of this machine; None: the spec itself."""
         if folder is None:
             return self
         return replace(self, source=Source("folder", str(folder.expanduser().absolute())))

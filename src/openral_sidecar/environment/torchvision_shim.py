@@ -1,8 +1,8 @@
-"""torchvision beside a torch that its compiled half does not fit: its transforms and models work, its ops do not.
+"""Imports torchvision with a torch that its compiled part does not fit: transforms and models work, operators do not.
 
-Wheels of torch for the CPU come without one of torchvision, and the one for CUDA cannot load its compiled half
-beside them; the import then dies of `operator torchvision::nms does not exist`. LeRobot, Qwen3-VL and SmolVLM need
-torchvision's Python half only. Call `ensure_torchvision` before transformers or lerobot are imported.
+With a CPU wheel of torch, the compiled part of a CUDA wheel of torchvision cannot be loaded, and the import fails with
+`operator torchvision::nms does not exist`. LeRobot, Qwen3-VL and SmolVLM need only torchvision's Python part. Call
+`ensure_torchvision` before the import of transformers or lerobot.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ _SIGNATURE = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
 
 
 def ensure_torchvision() -> None:
-    """Import torchvision; where its compiled half cannot be loaded, declare the operators whose absence stops it.
+    """Import torchvision; if its compiled part cannot be loaded, declare the operators that the import needs.
 
-    Does nothing beside a torchvision that fits. Calls of the declared operators fail with torch's own error.
+    Calls of the declared operators fail with torch's own error.
 
     Raises:
-        ImportError: there is no torchvision.
-        RuntimeError: it fails for another reason than its compiled half.
+        ImportError: torchvision is not installed.
+        RuntimeError: the import fails for another reason than the compiled part.
     """
     try:
         importlib.import_module("torchvision")

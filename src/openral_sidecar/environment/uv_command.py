@@ -1,4 +1,4 @@
-"""Running `uv`, and saying in one line what went wrong."""
+"""Runs `uv`, and summarises its errors in one line."""
 
 from __future__ import annotations
 
@@ -39,19 +39,20 @@ FIXES = (
     ),
     (r"[Gg]it (operation|executable)|git fetch", "check that git is installed and the commit exists"),
 )
-"""What uv says (a pattern), and what to do about it; the first that fits."""
+"""(regular expression for uv's output, remedy); the first match applies."""
 LONGEST = 400
+"""Largest number of characters of uv's message in an error."""
 
 
 class Uv:
     """The `uv` command.
 
     Args:
-        name: what messages call the environment.
-        say: told every line that uv prints.
+        name: of the environment in messages.
+        say: called with every line that uv prints on standard error.
 
     Raises:
-        SidecarError: there is no uv.
+        SidecarError: uv is not installed.
     """
 
     def __init__(self, name: str, say: Callable[[str], None]) -> None:
@@ -61,10 +62,10 @@ class Uv:
         self._variables = uv_variables()
 
     def run(self, *arguments: str) -> str:
-        """Run uv; return what it printed on standard output.
+        """Run uv, and return its standard output.
 
         Raises:
-            SidecarError: it failed; the text says why and what to do.
+            SidecarError: uv failed; the message has the cause and a remedy.
         """
         lines: list[str] = []
         with tempfile.TemporaryFile("w+") as output:
@@ -91,10 +92,10 @@ class Uv:
 
 
 def find_uv() -> list[str]:
-    """Return the words that run uv: beside our interpreter, on PATH, or as a module.
+    """Return the command of uv: beside this interpreter, on PATH, or as a module.
 
     Raises:
-        SidecarError: there is none.
+        SidecarError: uv is not installed.
     """
     beside = Path(sys.executable).with_name("uv")
     if os.access(beside, os.X_OK):
@@ -107,7 +108,7 @@ def find_uv() -> list[str]:
 
 
 def explain(lines: Sequence[str]) -> str:
-    """Return one line from uv's output: the error, its causes, and the fix."""
+    """Return one line from uv's output: the error, its causes, and a remedy."""
     start = next((n for n, line in enumerate(lines) if line.startswith("error:")), max(0, len(lines) - 3))
     text = "; ".join(re.sub(r"^(error|cause): *", "", line) for line in lines[start:] if line) or "uv failed"
     fix = next((fix for pattern, fix in FIXES if re.search(pattern, text)), "fix that, then try again")
@@ -115,7 +116,7 @@ def explain(lines: Sequence[str]) -> str:
 
 
 def uv_variables() -> dict[str, str]:
-    """Return our variables, with what pip was told for uv, which does not read pip's settings."""
+    """Return this process's environment variables for uv, with pip's settings, which uv does not read."""
     ours = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "PYTHONPATH")}
     ours.update(uv_settings(ours))
     if not ours.get("UV_FIND_LINKS"):
@@ -124,7 +125,7 @@ def uv_variables() -> dict[str, str]:
 
 
 def _real_interpreters(path: str) -> list[str]:
-    """Return the folders of PATH with pyenv's versions for its shims, which fail for any version but the chosen."""
+    """Return the folders of PATH, with pyenv's versions in place of its shims, which fail for unselected versions."""
     folders: list[str] = []
     for folder in path.split(os.pathsep):
         shims = Path(folder)

@@ -1,1 +1,1 @@
-"""Requests and replies as bytes, in the two dialects that servers speak."""
+"""Encoding of requests and replies, in the two dialects of servers."""

@@ -1,4 +1,4 @@
-"""The two languages of the wire, as the client speaks them: how a call becomes a frame, and a frame a reply."""
+"""The client's side of the two dialects: encoding of calls as frames, and decoding of replies."""
 
 from __future__ import annotations
 
@@ -11,28 +11,32 @@ from openral_sidecar.wires import openral as wire
 from openral_sidecar.wires import rldx as rldx_wire
 
 PROTOCOL = 1
-"""Version of the `openral` dialect; both sides must speak the same."""
+"""Version of the `openral` dialect, which must be equal on both sides."""
 
 
 class Dialect(Protocol):
-    """One frame each way over ZeroMQ REQ/REP."""
+    """Encoding of one frame in each direction over ZeroMQ REQ/REP."""
 
     def request(
         self, op: str, data: Mapping[str, Any] | None, token: str, call: int, timeout_s: float
     ) -> bytes:
-        """Return the frame of a call. Raises WireError for a value that has no form on the wire."""
-
-    def reply(self, frame: memoryview, call: int) -> dict[str, Any]:
-        """Return what the server answered to that call.
+        """Return the frame of a call.
 
         Raises:
-            SidecarRefused: it refused.
-            WireError: these bytes are no reply to it.
+            WireError: a value cannot be encoded.
+        """
+
+    def reply(self, frame: memoryview, call: int) -> dict[str, Any]:
+        """Return the server's answer to a call.
+
+        Raises:
+            SidecarRefused: the server refused.
+            WireError: the bytes are not a reply to the call.
         """
 
 
 class OpenralDialect:
-    """For servers of our own.
+    """Dialect of openral's own servers.
 
     Request `{v, id, op, token, wait_ms, data}`; reply `{v, id, data}` or `{v, id, code, message}`.
     """
@@ -70,17 +74,18 @@ class OpenralDialect:
 
 
 class RldxDialect:
-    """Of RLDX-1 and GR00T servers: `{endpoint, data, api_token}` up; a value, or `{error}`, down.
+    """Dialect of RLDX-1 and GR00T servers: request `{endpoint, data, api_token}`; reply a value, or `{error}`.
 
-    A reply that is no map (`get_action` answers a list of two, `kill` null) arrives as `{"result": value}`.
+    A reply that is not a map (`get_action` returns a list of two, `kill` null) is returned as `{"result": value}`.
     """
 
     def request(
         self, op: str, data: Mapping[str, Any] | None, token: str, call: int, timeout_s: float
     ) -> bytes:
-        """Return the frame of a call. Raises WireError for a value that has no form on the wire.
+        """Return the frame of a call; with `data` None it has no such field, as endpoints without input require.
 
-        `data` None leaves the field out, as endpoints without input demand.
+        Raises:
+            WireError: a value cannot be encoded.
         """
         message: dict[str, Any] = {"endpoint": op}
         if data is not None:
@@ -90,10 +95,7 @@ class RldxDialect:
         return rldx_wire.encode(message)
 
     def reply(self, frame: memoryview, call: int) -> dict[str, Any]:
-        """Return what the server answered to that call.
-
-        A refusal has the code `error`, the dialect knows no other.
-        """
+        """Return the server's answer to a call; a refusal has the code `error`, the only one of this dialect."""
         answer = bytes(frame)
         if answer == b"ERROR":
             raise SidecarRefused("error", "the server failed and did not say why; see its log")

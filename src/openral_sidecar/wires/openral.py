@@ -1,12 +1,11 @@
-"""Values as bytes, for sidecars of our own: one msgpack message `[data, value]` that carries arrays as raw bytes.
+"""Encoding of the `openral` dialect: one msgpack message `[data, value]`, with arrays as raw bytes.
 
-`value` is what was sent, with `{"__array__": [dtype, shape]}` in place of each array: numpy's name of a little-endian
-dtype ("<f4") and a list of sizes. `data` holds the bytes of those arrays in C order, one after another in the order in
-which they appear, always with the header `bin 32` of msgpack. So an image is copied once on the way out and once on the
-way in, where `.npy` files inside msgpack cost five copies: half of a round trip
-(tests/perf/sidecar/test_sidecar_speed.py).
+`value` is the encoded value, with `{"__array__": [dtype, shape]}` in place of each array: numpy's name of a
+little-endian dtype ("<f4") and a list of sizes. `data` has the bytes of these arrays in C order and in the order of
+their appearance, always with the header `bin 32` of msgpack. So an image is copied once on each side, whereas `.npy`
+files inside msgpack need five copies, which take half of a round trip (tests/perf/sidecar/test_sidecar_speed.py).
 
-Nothing that is read here runs code, and a message cannot make its reader allocate more than its own size.
+Decoding runs no code from a message, and allocates no more memory for arrays than the message's size.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ import numpy as np
 from openral_sidecar.errors import WireError
 
 MAX_BYTES = 16 * 1024 * 1024
-"""The largest message, either way. Two cameras of 1920×1080 in RGB are 12 MB."""
+"""[bytes] size of the largest message in either direction; images of two cameras (1920×1080, RGB) are 12 MB."""
 MAX_ITEMS = 16_384
-"""The most items of one list or map; long rows of numbers are arrays."""
+"""Largest number of items of one list or map; longer sequences of numbers are sent as arrays."""
 MAX_NDIM = 8
 
 ARRAY = "__array__"
@@ -30,15 +29,15 @@ DTYPES = frozenset(
     ["|b1", "|i1", "|u1"] + [f"<{kind}{size}" for kind in "iu" for size in (2, 4, 8)] + ["<f2", "<f4", "<f8"]
 )
 _START = b"\x92\xc6"
-"""A list of two, and then bytes whose length follows as 32 bits, big-endian (msgpack's specification)."""
+"""Header of a list of two, and of bytes whose length follows as 32 bits, big-endian (msgpack's specification)."""
 _HEAD = len(_START) + 4
 
 
 def pack(value: Any) -> bytes:
-    """Write None, bool, int, float, str, bytes, list, dict with text keys, and arrays of bool, ints or floats.
+    """Encode None, bool, int, float, str, bytes, list, dict with str keys, and arrays of bool, integers or floats.
 
     Raises:
-        WireError: something else is in it, or it is larger than MAX_BYTES.
+        WireError: the value contains another type, or its encoding is larger than MAX_BYTES.
     """
     writer = _Writer()
     try:
@@ -55,10 +54,10 @@ def pack(value: Any) -> bytes:
 
 
 def unpack(frame: bytes | memoryview) -> Any:
-    """Read what `pack` wrote; arrays come back C-ordered and writable.
+    """Decode a message of `pack`; arrays are C-ordered and writable.
 
     Raises:
-        WireError: these bytes are no message.
+        WireError: the bytes are not a message.
     """
     if len(frame) > MAX_BYTES:
         raise WireError(f"a message of {len(frame)} bytes; at most {MAX_BYTES} are read")
@@ -82,13 +81,13 @@ def unpack(frame: bytes | memoryview) -> Any:
 
 
 class _Writer:
-    """Takes the arrays out of a value."""
+    """Collects the arrays of a value."""
 
     def __init__(self) -> None:
         self.data: list[memoryview] = []
 
     def plain(self, value: Any) -> Any:
-        """Turn what msgpack does not know into what it does."""
+        """Return the plain form of a value of a type that msgpack does not support."""
         if isinstance(value, np.ndarray):
             array = np.ascontiguousarray(value, value.dtype.newbyteorder("<"))
             if array.dtype.str not in DTYPES:
@@ -103,14 +102,14 @@ class _Writer:
 
 
 class _ArrayReader:
-    """Puts the arrays back, each from the bytes after those of the one before, so none is read twice."""
+    """Restores the arrays of a value from consecutive bytes, so that no byte is read twice."""
 
     def __init__(self, data: memoryview) -> None:
         self._data = data
         self._at = _HEAD
 
     def arrays(self, values: dict[str, Any]) -> Any:
-        """Turn the map of an array back into the array; every other map stays."""
+        """Return the array that a map stands for; any other map is returned as it is."""
         if ARRAY not in values:
             return values
         fields = values[ARRAY]
@@ -130,7 +129,11 @@ class _ArrayReader:
         return np.ndarray(shape, dtype, self._data, begin).copy()
 
     def check_end(self) -> None:
-        """Raise ValueError for data that belongs to no array."""
+        """Require that all data belongs to arrays.
+
+        Raises:
+            ValueError: data is left.
+        """
         if self._at != len(self._data):
             raise ValueError("the arrays and their data differ")
 

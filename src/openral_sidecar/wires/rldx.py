@@ -1,11 +1,11 @@
-"""Values as bytes in the dialect of RLDX-1 and GR00T servers: msgpack, with arrays as `.npy` files in marked maps.
+"""Encoding of the dialect of RLDX-1 and GR00T servers: msgpack, with arrays as `.npy` files in marked maps.
 
 An array is `{"__ndarray_class__": true, "as_npy": <bytes of a .npy file>}`; a modality configuration is
-`{"__ModalityConfig_class__": true, "as_json": {…}}` with its enumerations by name. Byte for byte what
-`rldx.policy.server_client.MsgSerializer` of RLDX-1 (Apache-2.0) writes; tuples arrive as lists, since msgpack has none.
+`{"__ModalityConfig_class__": true, "as_json": {…}}` with its enumerations by name. The bytes equal those of
+`rldx.policy.server_client.MsgSerializer` of RLDX-1 (Apache-2.0); tuples are decoded as lists, since msgpack has none.
 
-Nothing that is read here runs code: the header of an array is matched, not evaluated, and an array must be exactly as
-large as its header says before memory is taken for it.
+Decoding runs no code from a message: the header of an array is matched, not evaluated, and the size of the data must
+equal that in the header before memory is allocated.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _MAGIC = re.compile(rb"\x93NUMPY(?:\x01\x00(..)|\x02\x00(....))", re.DOTALL)
 _HEADER = re.compile(
     r"\{'descr': '([<>|=])([biuf])([1248])', 'fortran_order': (True|False), 'shape': \(((?:\d+, )*(?:\d+,?)?)\), \} *\n"
 )
-"""The header as every version of NumPy writes it; structured and object arrays do not match."""
+"""Header of a `.npy` file as all versions of NumPy write it; structured and object arrays do not match."""
 
 
 @dataclass(frozen=True)
 class ActionPart:
-    """How one key of an action is to be read (upstream's ActionConfig)."""
+    """Interpretation of one key of an action (upstream's ActionConfig)."""
 
     rep: str
     """RELATIVE, DELTA or ABSOLUTE."""
@@ -49,22 +49,22 @@ class ActionPart:
 
 @dataclass(frozen=True)
 class ModalityConfig:
-    """What a checkpoint takes or gives of one modality, such as video, state, action or language."""
+    """Input or output of a checkpoint in one modality, such as video, state, action or language."""
 
     delta_indices: tuple[int, ...]
-    """Control steps, counted from now."""
+    """Control steps relative to the present one."""
     modality_keys: tuple[str, ...]
     sin_cos_embedding_keys: tuple[str, ...] | None = None
     mean_std_embedding_keys: tuple[str, ...] | None = None
     action_configs: tuple[ActionPart, ...] | None = None
-    """One a key, for actions."""
+    """For the modality action, one for each key."""
 
 
 def encode(value: Any) -> bytes:
-    """Write None, bool, int, float, str, bytes, list, dict with text keys, arrays of numbers, and ModalityConfig.
+    """Encode None, bool, int, float, str, bytes, list, dict with str keys, numeric arrays, and ModalityConfig.
 
     Raises:
-        WireError: something else is in it, or it is larger than 16 MiB.
+        WireError: the value contains another type, or its encoding is larger than MAX_BYTES.
     """
     try:
         packed: bytes = msgpack.packb(value, default=_marked)
@@ -79,10 +79,10 @@ def encode(value: Any) -> bytes:
 
 
 def decode(frame: bytes) -> Any:
-    """Read a message; arrays come back as they were sent, C-ordered, native byte order, and writable.
+    """Decode a message; arrays are C-ordered, in native byte order, and writable.
 
     Raises:
-        WireError: these bytes are no message, or one that holds more than numbers, texts and their containers.
+        WireError: the bytes are not a message, or contain unsupported types.
     """
     if len(frame) > MAX_BYTES:
         raise WireError(f"a message of {len(frame)} bytes; at most {MAX_BYTES} are read")
@@ -99,7 +99,7 @@ def decode(frame: bytes) -> Any:
 
 
 def _marked(value: Any) -> Any:
-    """Turn what msgpack does not know into what it does."""
+    """Return the plain form of a value of a type that msgpack does not support."""
     if isinstance(value, ModalityConfig):
         return {MODALITY: True, JSON: asdict(value)}
     if isinstance(value, np.generic):
@@ -114,7 +114,7 @@ def _marked(value: Any) -> Any:
 
 
 def _unmarked(values: dict[str, Any]) -> Any:
-    """Turn marked maps back into what they stand for; every other map stays."""
+    """Return the value that a marked map stands for; any other map is returned as it is."""
     if MODALITY in values:
         return _modality(values.get(JSON))
     if ARRAY in values:
@@ -140,7 +140,11 @@ def _array(file: Any) -> NDArray[Any]:
 
 
 def _modality(found: Any) -> ModalityConfig:
-    """Read a configuration; fields that newer servers add are left out."""
+    """Return a configuration from its map, without fields that newer servers add.
+
+    Raises:
+        ValueError: the map is malformed.
+    """
     values = _known(ModalityConfig, found)
     for name, value in values.items():
         if value is not None and not isinstance(value, list):

@@ -1,8 +1,8 @@
-"""A server's socket: well-formed requests come in, and what needs no model is answered here.
+"""A server's socket, which admits well-formed requests, and answers those that need no model.
 
-Dropped is what is not a request at all; refused is what is malformed, has a wrong token or speaks another version;
-`hello`, `ping` and `stop` are answered. The model's thread reads the socket itself, which saves two changes of threads
-a call; while the model works for long, the heartbeat thread reads it and answers that the server lives.
+Data that is not a request is dropped; malformed requests and those with a wrong token or version are refused; `hello`,
+`ping` and `stop` are answered. The model's thread reads the socket itself, which saves two thread switches per call.
+While the model works for long, the heartbeat thread reads it, and answers pings.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from openral_sidecar.wires import openral as wire
 from openral_sidecar.wires.dialect import PROTOCOL
 
 MAX_WAITING = 32
-"""Requests that may wait for the model; clients have one call each."""
+"""Largest number of requests that wait for the model; each client has one call at a time."""
 QUEUED_FRAMES = 8
-"""Frames that ZeroMQ holds for one client beyond those, so that memory stays bounded."""
+"""Largest number of further frames that ZeroMQ queues for one client, so that memory is bounded."""
 LONG_S = 0.05
-"""A model that works for this long leaves the socket to the heartbeat thread."""
+"""[s] of the model's work after which the heartbeat thread reads the socket."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """A request that was let in."""
+    """An admitted request."""
 
     sender: bytes
     call: int
     op: str
     data: dict[str, Any]
     until: float
-    """Its caller's deadline on the monotonic clock [s]."""
+    """[s] monotonic time of the caller's deadline."""
 
 
 class RequestSocket:
@@ -51,15 +51,17 @@ class RequestSocket:
 
     Args:
         host: address to bind.
-        port: 0: a free one; the attribute `port` says which. `socket` is the path of the Unix socket that is bound
-            as well.
-        token: what a request must carry; empty: nothing.
-        hello: what `hello` answers.
+        port: TCP port; 0: any free one.
+        token: token that a request must carry; empty: none.
+        hello: answer to `hello`.
 
-    Its attribute `stop` is the request to end, after which `next` returns None.
+    Attributes:
+        port: TCP port that is bound.
+        socket: path of the Unix socket that is bound as well; empty: none.
+        stop: request to end, after which `next` returns None.
 
     Raises:
-        SidecarError: the address cannot be bound; the text says who has it.
+        SidecarError: the address cannot be bound; the message names the server that has it.
     """
 
     def __init__(self, host: str, port: int, token: str, hello: dict[str, Any]) -> None:
@@ -67,7 +69,7 @@ class RequestSocket:
         self._hello = hello
         self._waiting: deque[Request] = deque()
         self._busy_since: float | None = None
-        self._closed = threading.Event()  # not for signal handlers: it has a lock
+        self._closed = threading.Event()  # must not be used in signal handlers, as it has a lock
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.ROUTER)
         self._socket.setsockopt(zmq.LINGER, 200)
@@ -80,7 +82,7 @@ class RequestSocket:
         self._poller.register(self._socket, zmq.POLLIN)
         self._poller.register(self.stop.fileno(), zmq.POLLIN)
         self._turn = threading.Lock()
-        """Held by the thread that may touch the socket: the model's, unless it is `busy`."""
+        """Held by the thread that may use the socket: the model's, unless it is `busy`."""
         self._turn.acquire()
         self._heartbeat = threading.Thread(
             target=self._answer_while_busy, name="sidecar-heartbeat", daemon=True
@@ -88,13 +90,13 @@ class RequestSocket:
         self._heartbeat.start()
 
     def next(self) -> Request | None:
-        """Wait for a request for the model; None: the server is to end."""
+        """Wait for a request for the model, and return it; None: the server is to end."""
         while not self.stop.asked:
             if not self._waiting:
                 self._look()
             elif (request := self._waiting.popleft()).until > time.monotonic():
                 return request
-            # An expired one is skipped: its caller has given up, and the next one should not wait for it.
+            # An expired request is skipped, as its caller has given up.
         return None
 
     @contextlib.contextmanager
@@ -115,7 +117,7 @@ class RequestSocket:
         self._send(request.sender, frame)
 
     def close(self) -> None:
-        """Send what is still to be sent, and end."""
+        """Send the remaining replies, and close the socket."""
         self._closed.set()
         self._heartbeat.join()
         self._socket.close()
@@ -123,7 +125,7 @@ class RequestSocket:
         self.stop.close()
 
     def _answer_while_busy(self) -> None:
-        """Body of the heartbeat thread: read the socket while the model works for long."""
+        """Read the socket while the model works for long; body of the heartbeat thread."""
         while not self._closed.wait(LONG_S):
             since = self._busy_since
             if since is not None and time.monotonic() - since > LONG_S and self._turn.acquire(blocking=False):
@@ -133,7 +135,7 @@ class RequestSocket:
                         self._look()
 
     def _look(self) -> None:
-        """Wait for something to come in, or for `stop`, and deal with it. The caller has the turn."""
+        """Wait for a message or for `stop`, and handle it; the caller must hold the turn."""
         for source, _ in self._poller.poll():
             if source == self.stop.fileno():
                 self.stop.drain()
@@ -151,11 +153,11 @@ class RequestSocket:
         return int(self._socket.getsockopt_string(zmq.LAST_ENDPOINT).rpartition(":")[2])
 
     def _bind_locally(self) -> str:
-        """Bind a Unix socket as well, in a folder that only this user may enter; return its path."""
+        """Bind a Unix socket as well, in a folder private to this user; return its path, empty: it cannot be bound."""
         path = str(run_folder() / f"{self.port}.sock")
         try:
             self._socket.bind(f"ipc://{path}")
-        except zmq.ZMQError:  # the path is longer than such a socket's may be
+        except zmq.ZMQError:  # such as for a path that is too long
             return ""
         return path
 
@@ -178,7 +180,11 @@ class RequestSocket:
                 self._send(sender, reply(call, answer))
 
     def _admit(self, sender: bytes, call: int, message: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the answer to a request that needs no model; let any other in and return None."""
+        """Return the answer to a request that needs no model, or queue the request for the model and return None.
+
+        Raises:
+            SidecarRefused: the request is malformed or not allowed, or the queue is full.
+        """
         version, token, op, data, wait = (message.get(key) for key in ("v", "token", "op", "data", "wait_ms"))
         if version != PROTOCOL:
             text = f"this server speaks protocol {PROTOCOL}, the client {str(version)[:20]}; update the older one"
@@ -207,12 +213,16 @@ class RequestSocket:
         return None
 
     def _send(self, receiver: bytes, frame: bytes) -> None:
-        with contextlib.suppress(zmq.ZMQError):  # a client that is gone needs no answer
+        with contextlib.suppress(zmq.ZMQError):  # the client may have disconnected
             self._socket.send_multipart([receiver, b"", frame], zmq.NOBLOCK, copy=False)
 
 
 def reply(call: int, data: dict[str, Any]) -> bytes:
-    """Return the frame of an answer. Raises WireError for a value that has no form on the wire."""
+    """Return the frame of an answer.
+
+    Raises:
+        WireError: a value cannot be encoded.
+    """
     return wire.pack({"v": PROTOCOL, "id": call, "data": data})
 
 

@@ -1,8 +1,8 @@
-"""A function of tensors whose work on a GPU is recorded once for each set of shapes and then replayed as one launch.
+"""A function of tensors whose GPU work is captured as a CUDA graph once for each set of shapes, and then replayed.
 
-A small model on a GPU waits for its kernels to be launched one by one: SmolVLA's 16,400 launches took 350 ms of an H100
-that worked for 35 of them. A CUDA graph launches all of them at once. What is recorded must not depend on values: no
-branch on a tensor's content, no tensor made from Python's numbers; of the latter, `torch.tensor` is taken care of here.
+The time of a small model is dominated by launching its kernels one by one: SmolVLA's 16,400 launches took 350 ms on an
+H100, whose kernels ran for 35 ms of them. A CUDA graph launches all of them at once. The function must not depend on
+values: no branch on a tensor's content, and no tensor from Python numbers; of the latter, `torch.tensor` is handled.
 """
 
 from __future__ import annotations
@@ -18,42 +18,43 @@ from torch.overrides import TorchFunctionMode
 Function = Callable[..., Tensor]
 Replay = Callable[[], Tensor]
 Recorder = Callable[[Function, "tuple[Tensor, ...]"], Replay]
-"""Takes a function and its inputs, and returns what computes the function anew from what these tensors hold then."""
+"""(function, its inputs) -> a function that computes the first again from what these tensors hold by then."""
 WARM_UPS = 2
-"""Calls before the recording, in which libraries allocate and choose what they keep."""
+"""Calls before the capture, in which libraries allocate memory and choose kernels."""
 MOST = 16
-"""Recordings that are kept; inputs of further shapes are computed as they come, with the same result."""
+"""Largest number of recordings; inputs of further shapes are computed without one, with the same result."""
 TOLERANCE = 1e-3
-"""How far a replay may be from the plain computation, relative to its largest value; a graph runs the same kernels, so
-that only sums whose order changes from call to call differ at all."""
+"""Largest difference of a replay from the plain computation, relative to the latter's largest absolute value.
+
+A graph runs the same kernels, so that only sums differ whose order changes from call to call."""
 _log = logging.getLogger(__name__)
 
 
 class CudaGraphCall:
-    """Calls a function by replaying a recording; where none can be made, the function itself is called."""
+    """Calls a function by the replay of a recording, or the function itself if none can be made."""
 
     def __init__(self, function: Function, record: Recorder) -> None:
-        """Record nothing yet.
+        """Begin without a recording.
 
         Args:
-            function: takes tensors of one device and returns one tensor there; has no other effect.
+            function: takes tensors of one device and returns a tensor on it, without side effects.
             record: makes the recordings, such as `CudaGraphs`.
         """
         self._function, self._record = function, record
         self._recordings: dict[Any, tuple[tuple[Tensor, ...], Replay]] = {}
         self.records = True
-        """Whether inputs of further shapes are recorded."""
+        """Whether inputs of new shapes are recorded."""
         self.refused = ""
-        """Why there are no recordings; empty: nothing speaks against them so far."""
+        """Reason why no more recordings are made; empty: there is none."""
 
     @property
     def recorded(self) -> int:
-        """How many recordings there are."""
+        """Number of recordings."""
         return len(self._recordings)
 
     @torch.no_grad()
     def __call__(self, *inputs: Tensor) -> Tensor:
-        """Return the function's value, of which nothing is overwritten by later calls."""
+        """Return the function's value, in memory that later calls do not overwrite."""
         shapes = tuple((tensor.shape, tensor.dtype) for tensor in inputs)
         if shapes in self._recordings:
             held, replay = self._recordings[shapes]
@@ -66,12 +67,12 @@ class CudaGraphCall:
         return value
 
     def _add(self, shapes: Any, inputs: tuple[Tensor, ...], value: Tensor) -> None:
-        """Record these shapes and compare the replay with the value that was computed plainly."""
+        """Record inputs of these shapes, and keep the recording if its replay agrees with the plain value."""
         held = tuple(tensor.clone() for tensor in inputs)
         try:
             replay = self._record(self._function, held)
             apart = (replay().float() - value.float()).abs().max().item()
-        except Exception as error:  # noqa: BLE001  whatever a driver refuses, the plain computation goes on
+        except Exception as error:  # noqa: BLE001  on any failure the plain computation is used
             self._refuse(f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
             return
         if apart > TOLERANCE * max(value.float().abs().max().item(), 1e-6):
@@ -85,25 +86,25 @@ class CudaGraphCall:
 
 
 class CudaGraphs:
-    """Records work on the present GPU as CUDA graphs, which share their memory: they run one after the other."""
+    """Captures work on the present GPU as CUDA graphs, which share memory, as they run one after the other."""
 
     def __init__(self) -> None:
         self._pool: Any = None
         self._aside: Any = None
-        """The stream of all warm-ups; for each stream cuBLAS keeps some 30 MB."""
+        """Stream of all warm-ups; one is reused, as cuBLAS keeps about 30 MB for each stream."""
 
     def __call__(self, function: Function, inputs: tuple[Tensor, ...]) -> Replay:
-        """Record a function; see `Recorder`.
+        """Capture a function; see `Recorder`.
 
         Raises:
-            RuntimeError: something in it cannot be recorded.
+            RuntimeError: an operation in it cannot be captured.
         """
         self._pool = self._pool or torch.cuda.graph_pool_handle()
         constants = KeptConstants()
         current = torch.cuda.current_stream()
         aside = self._aside = self._aside or torch.cuda.Stream()  # type: ignore[no-untyped-call]
         aside.wait_stream(current)
-        torch.cuda.empty_cache()  # what the plain call has left, which another stream cannot use
+        torch.cuda.empty_cache()  # frees the plain call's cache, which another stream cannot use
         with torch.cuda.stream(aside), constants:
             for _ in range(WARM_UPS):
                 function(*inputs)
@@ -113,7 +114,7 @@ class CudaGraphs:
         with torch.cuda.graph(graph, pool=self._pool), constants:
             value = function(*inputs)
 
-        def replay(constants: KeptConstants = constants) -> Tensor:  # the graph reads them, so they must stay
+        def replay(constants: KeptConstants = constants) -> Tensor:  # kept alive, as the graph reads them
             graph.replay()
             return value
 
@@ -121,7 +122,7 @@ class CudaGraphs:
 
 
 class KeptConstants(TorchFunctionMode):
-    """While it is active, `torch.tensor` of the same numbers returns the same tensor: a recording may not copy them."""
+    """While active, `torch.tensor` of equal arguments returns the same tensor, as a capture may not copy host data."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -130,7 +131,7 @@ class KeptConstants(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """Call a function of torch, or return what it made before."""
+        """Call a function of torch, or return the tensor that it made from equal arguments before."""
         kwargs = kwargs or {}
         if func is not torch.tensor or any(isinstance(arg, Tensor) for arg in args):
             return func(*args, **kwargs)

@@ -1,7 +1,8 @@
-"""Runs of Qwen3-VL's layers that a GPU replays as one CUDA graph each; computed by the layers of whoever loaded them.
+"""Runs of consecutive Qwen3-VL layers, each of which is replayed as one CUDA graph.
 
-A layer launches some forty kernels, for which a GPU waits. Layers that follow each other with nothing between them are
-one function of tensors. Between them, some of the vision tower's hidden states are kept for the first decoder layers.
+A layer launches about forty kernels, whose launches dominate its time. Consecutive layers without other computation
+between them form one function of tensors. Runs of the vision tower end where hidden states are kept for the first
+decoder layers.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from openral_sidecar.cuda_graph_call import CudaGraphCall, Recorder
 
 
 class DecoderRun(nn.Module):
-    """Decoder layers that follow each other with nothing between them; takes the place of the first of them."""
+    """Consecutive decoder layers without other computation between them; it replaces the first of them."""
 
     def __init__(self, layers: Sequence[nn.Module], record: Recorder) -> None:
-        """Take over layers.
+        """Wrap layers.
 
         Args:
             layers: of one Qwen3-VL, in order.
@@ -39,14 +40,14 @@ class DecoderRun(nn.Module):
         past_key_values: Any = None,
         **others: Any,
     ) -> Tensor:
-        """Return hidden states (B, L, F) behind the last layer.
+        """Return the hidden states (B, L, F) after the last layer.
 
         Args:
             hidden_states: (B, L, F).
             position_embeddings: cosine and sine of the rotary embedding, (B, L, D) each.
-            attention_mask: as PyTorch's own attention takes it; None: causal.
-            past_key_values: keys and values that the layers are to keep; with them nothing is recorded.
-            others: what upstream passes besides; the layers read none of it without such keys and values.
+            attention_mask: as for PyTorch's scaled dot-product attention; None: causal.
+            past_key_values: cache of keys and values; with a cache, no CUDA graph is used.
+            others: further arguments of upstream, which the layers ignore without a cache.
         """
         if past_key_values is not None:
             for layer in self._layers:
@@ -73,10 +74,10 @@ class DecoderRun(nn.Module):
 
 
 class VisionRun(nn.Module):
-    """Blocks of a vision tower that follow each other with nothing between them; takes the place of the last one."""
+    """Consecutive blocks of a vision tower without other computation between them; it replaces the last of them."""
 
     def __init__(self, blocks: Sequence[nn.Module], record: Recorder) -> None:
-        """Take over blocks.
+        """Wrap blocks.
 
         Args:
             blocks: of one Qwen3-VL, in order.
@@ -94,14 +95,14 @@ class VisionRun(nn.Module):
         position_embeddings: tuple[Tensor, Tensor],
         **others: Any,
     ) -> Tensor:
-        """Return hidden states (N, F) behind the last block.
+        """Return the hidden states (N, F) after the last block.
 
         Args:
-            hidden_states: (N, F), the patches of P pictures, one picture after the other.
-            cu_seqlens: (P + 1,) where each picture begins and ends. A recording knows nothing of values, so that only
-                pictures of one size are replayed.
+            hidden_states: (N, F) patches of P images, one image after the other.
+            cu_seqlens: (P + 1,) patch indices at which images begin and end. As a recording cannot depend on values, a
+                CUDA graph is used only for images of equal size.
             position_embeddings: cosine and sine of the rotary embedding, (N, D) each.
-            others: what is passed besides; the blocks read none of it.
+            others: further arguments, which the blocks ignore.
         """
         if len(set(cu_seqlens.diff().tolist())) == 1:
             return self.call(hidden_states, *position_embeddings, cu_seqlens)
@@ -112,7 +113,7 @@ class VisionRun(nn.Module):
         return hidden_states
 
     def _run(self, hidden: Tensor, cosine: Tensor, sine: Tensor, places: Tensor) -> Tensor:
-        # The blocks ask for each picture's length; an array answers without the device.
+        # The blocks read each image's length; a NumPy array needs no synchronization with the device.
         ends = np.linspace(0, len(hidden), len(places), dtype=np.int64)
         with casting_anew(hidden.device.type):
             for block in self._blocks:
@@ -121,17 +122,17 @@ class VisionRun(nn.Module):
 
 
 class _Earlier(nn.Module):
-    """Stands where a block was that a later `VisionRun` computes."""
+    """Replaces a block that a later `VisionRun` computes."""
 
     def forward(self, hidden_states: Tensor, **others: Any) -> Tensor:
-        """Return what came in."""
+        """Return the hidden states unchanged."""
         return hidden_states
 
 
 def record_vision(visual: Any, record: Recorder) -> list[VisionRun]:
-    """Let the blocks of a vision tower be replayed, and return what does it.
+    """Replace the blocks of a vision tower by runs, and return these.
 
-    A run ends where hidden states are kept for the decoder, and where RLDX-1 may look at motion.
+    A run ends where hidden states are kept for the decoder, and at the layer where RLDX-1 inserts its motion block.
 
     Args:
         visual: `Qwen3VLVisionModel`, or upstream's variant of it, on its device.
@@ -151,11 +152,11 @@ def record_vision(visual: Any, record: Recorder) -> list[VisionRun]:
 
 
 def record_decoder(text: Any, first: int, record: Recorder) -> list[DecoderRun]:
-    """Let the layers of a decoder be replayed, and return what does it; nothing where it has no such layers.
+    """Replace the last layers of a decoder by a run, and return it; the list is empty if there are no such layers.
 
     Args:
-        text: `Qwen3VLTextModel` on its device; it keeps no keys and values.
-        first: number of the first layer after which nothing is done between layers.
+        text: `Qwen3VLTextModel` on its device, used without a cache of keys and values.
+        first: index of the first layer from which on there is no computation between layers.
         record: see `CudaGraphCall`.
     """
     if first >= len(text.layers):
@@ -167,7 +168,7 @@ def record_decoder(text: Any, first: int, record: Recorder) -> list[DecoderRun]:
 
 
 def casting_anew(device: str) -> torch.autocast:
-    """Return autocast as it is, but without cached copies of weights, which a recording would read after their end."""
+    """Return autocast with the present settings but no weight cache, whose copies a replay would read after release."""
     return torch.autocast(
         device, torch.get_autocast_dtype(device), torch.is_autocast_enabled(device), cache_enabled=False
     )

@@ -132,7 +132,7 @@ class GripperServer:
         width = self._arm.width
         moved = abs(width - task.seen) > REST_M
         task.seen, task.rested = (width, 0) if moved else (task.seen, task.rested + 1)
-        if task.rested * CYCLE_S >= REST_CYCLES * CYCLE_S:
+        if task.rested >= REST_CYCLES:
             is_grasp = task.request.command == GripperCommand.GRASP
             fits = task.low <= width <= task.high
             self._holds = is_grasp and fits

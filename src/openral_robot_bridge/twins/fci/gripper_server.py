@@ -10,7 +10,6 @@ import numpy as np
 from openral_robot_bridge.twins.arm import TwinArm
 from openral_robot_bridge.twins.fci.connection import Connection, FciRequest
 from openral_robot_bridge.twins.fci.wire import (
-    CYCLE_S,
     GRASP,
     GRIPPER_HEADER,
     GRIPPER_MOVE,

@@ -1,1 +1,1 @@
-"""One lifecycle node a skill, and the policy families that it can host."""
+"""Lifecycle nodes that host skills, and the policy families whose models they run."""

@@ -1,4 +1,4 @@
-"""An observation of nothing, to warm a policy up before the robot is there."""
+"""A blank observation, with which a policy is warmed up before the robot has sent one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from openral_policy_nodes.inference import SensorSet
 
 
 def blank_sensors(manifest: RSkillManifest, scene: DeployScene) -> SensorSet:
-    """Return black images of the scene's sizes and a robot with every joint at zero, at stamp 0.
+    """Return black images in the sizes of the scene's cameras and a robot state with every joint at zero, at stamp 0.
 
     Raises:
         ContractError: the scene lacks a camera of the skill.

@@ -1,4 +1,4 @@
-"""The one place where the fields of an `openral/msg/ControlStatus` are checked before a policy node believes them."""
+"""Validates the fields of an `openral/msg/ControlStatus` before a policy node uses them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from openral_core.teleoperation_names import TAKEN_OVER
 from openral_policy_nodes.goal_supervisor import BridgeStatus
 
 MAX_REASON, MAX_MODE = 500, 32
-"""Characters."""
+"""Longest text of a reason and of a mode, in characters."""
 
 
 def read_status(message: Any) -> BridgeStatus:
-    """Return what a ControlStatus says, as far as a goal needs it.
+    """Return the fields of a ControlStatus that a goal needs, validated.
 
     Raises:
-        ContractError: a text is too long or malformed, or the stamp is none.
+        ContractError: a text is too long or malformed, or the stamp is invalid.
     """
     return BridgeStatus(
         active_goal=goal_id_field("active_goal", message.active_goal),

@@ -1,4 +1,4 @@
-"""How many control steps the bridge has executed for one goal. Pure: statuses and stamps are handed in."""
+"""Number of control steps that the bridge has executed for one goal. No ROS, no clock: both are passed in."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from openral_policy_nodes.goal_supervisor import BridgeStatus
 
 
 class StepCount:
-    """Counts by what the bridge says, and between its statuses, five a second, by the clock.
+    """Counts steps from the statuses of the bridge (5 Hz), and between two of them by the clock.
 
-    A goal cannot have executed more steps than have passed since the observation that its first chunk answers. In
-    lockstep, where time stands still until a chunk is there, it has executed exactly that many.
+    The count is never larger than the number of control steps since the observation that the goal's first chunk
+    answers. In lockstep it is exactly that number, since simulated time does not advance without a chunk.
     """
 
     def __init__(self, goal_id: str, dt_s: float) -> None:
@@ -18,12 +18,12 @@ class StepCount:
         self._before: int | None = None
         """Steps that the bridge had executed when it took the goal's first chunk."""
         self._status: BridgeStatus | None = None
-        """The newest one in which the bridge executed the goal."""
+        """The newest status in which the bridge executed the goal."""
         self._left = False
-        """It has gone over to another one, or to none, since then."""
+        """Whether the bridge has executed another goal, or none, since that status."""
 
     def on_status(self, status: BridgeStatus) -> None:
-        """Take the bridge's status."""
+        """Update the count with a status of the bridge."""
         if status.active_goal == self._goal_id:
             if self._before is None:
                 self._before = status.executed
@@ -32,12 +32,12 @@ class StepCount:
             self._left = True
 
     def at(self, stamp_s: float, first_s: float | None, *, lockstep: bool) -> int:
-        """Return the count at a stamp.
+        """Return the number of executed steps at a stamp.
 
         Args:
             stamp_s: [s] clock of the bridge.
-            first_s: [s] stamp of the observation that the goal's first chunk answers; None: it has sent none.
-            lockstep: the bridge waits for an answer to each observation.
+            first_s: [s] stamp of the observation that the goal's first chunk answers; None: no chunk was sent.
+            lockstep: whether the bridge waits for an answer to each observation.
         """
         if first_s is None:
             return 0

@@ -1,6 +1,6 @@
-"""A policy without a network, scripted from its manifest: for tests of faults and for a first run without weights.
+"""A policy without a network, scripted by its manifest, for tests of faults and for a first run without weights.
 
-A manifest with `model_family: fake` gets it; `policy_extras` holds the fields of `FakeScript`.
+It serves manifests with `model_family: fake`, whose `policy_extras` holds the fields of `FakeScript`.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from openral_rskill.registry import RSkillPackage
 
 Behaviour = Literal["constant", "nan", "wrong_shape", "slow", "hang", "raise", "crowded"]
 CROWDING = 0.03
-"""By how much of itself a `crowded` policy's action shrinks for each other observation of its batch."""
+"""Fraction by which the actions of a `crowded` policy shrink for each further observation in the batch."""
 
 
 class FakeScript(BaseModel):
-    """What a `FakePolicy` answers, call by call."""
+    """Script of the answers of a `FakePolicy`."""
 
     model_config = ConfigDict(extra="forbid")
 
     behaviour: Behaviour = "constant"
-    """What it does from call `good_calls + 1` on; before that it answers `action`."""
+    """Behaviour from call `good_calls + 1` on; earlier calls are answered with `action`."""
     good_calls: int = Field(default=0, ge=0)
-    """Number of calls answered well before the behaviour begins; warming up is call 1."""
+    """Number of calls that are answered correctly before the behaviour begins; warming up counts as a call."""
     action: list[float] = Field(default_factory=list)
-    """(A,) the action repeated over the chunk; empty: all zeros."""
+    """(A,) action that is repeated over the chunk; empty: all zeros."""
     delay_s: float = Field(default=0.0, ge=0.0)
-    """[s] how long a `slow` or `crowded` answer takes."""
+    """[s] duration of a `slow` or `crowded` answer."""
 
 
 class FakePolicy:
-    """Answers the same action at every step of the chunk until its script says otherwise."""
+    """Answers each observation with a chunk of one repeated action, until its script's behaviour begins."""
 
     def __init__(self, horizon: int, dim: int, script: FakeScript | None = None) -> None:
         self.script = script or FakeScript()
@@ -53,14 +53,18 @@ class FakePolicy:
         self.calls = 0
         """Number of calls of `predict` so far."""
         self.episodes: list[str] = []
-        """What was reset so far, in order."""
+        """All episodes that `reset` was called with, in order."""
 
     def reset(self, episodes: Sequence[str]) -> None:
-        """Note the episodes; nothing is remembered between calls."""
+        """Append the episodes to `episodes`; the policy keeps no state of an episode."""
         self.episodes += episodes
 
     def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
-        """Return (B, H, A) as the script says; see `Policy.predict`."""
+        """Return the scripted chunks (B, H, A); see `Policy.predict`.
+
+        Raises:
+            PolicyError: the behaviour is `raise`, and has begun.
+        """
         self.calls += 1
         chunks: NDArray[np.float32] = np.tile(self._chunk, (len(batch), 1, 1))
         if self.calls <= self.script.good_calls:
@@ -79,7 +83,7 @@ class FakePolicy:
         return chunks[:, :, :-1] if behaviour == "wrong_shape" else chunks
 
     def close(self) -> None:
-        """Release a call that hangs."""
+        """Let a hanging call return."""
         self._closed.set()
 
 
@@ -87,7 +91,7 @@ def load(package: RSkillPackage, device: str = "cpu") -> FakePolicy:
     """Build the fake policy that a manifest describes; `device` is ignored.
 
     Raises:
-        PolicyError: `policy_extras` is no `FakeScript`, or the manifest has no action contract.
+        PolicyError: `policy_extras` is not a valid `FakeScript`, or the manifest has no action contract.
     """
     manifest = package.manifest
     if manifest.action_contract is None:

@@ -1,4 +1,4 @@
-"""Checks what a client asks of a skill before anything moves."""
+"""Validates the goals that clients send to a skill."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from openral_core.message_field_checks import text_field
 from openral_core.stop_conditions import StopCondition, parse_stop_when
 
 MAX_INSTRUCTION, MAX_TASK = 1000, 128
-"""Characters."""
+"""Longest instruction and longest task id, in characters."""
 MAX_DEADLINE_S = 86_400.0
-"""[s]"""
+"""[s] longest deadline, one day."""
 
 
 class GoalRefused(OpenralError):
-    """The goal cannot be run as asked; `check` names the check that refused it."""
+    """The goal was refused before anything moved; `check` names the check that refused it."""
 
     def __init__(self, check: str, text: str) -> None:
         super().__init__(text)
@@ -29,16 +29,17 @@ class GoalRefused(OpenralError):
 
 @dataclass(frozen=True)
 class GoalRequest:
-    """A goal that the skill can run."""
+    """A validated goal."""
 
     instruction: str
     deadline_s: float
-    """[s] node clock."""
+    """[s] allowed duration on the node's clock."""
     params: Mapping[str, Any]
+    """Parameters that fit the manifest's `goal_params_schema`."""
     stop_when: tuple[StopCondition, ...] = ()
-    """Conditions that end it."""
+    """Conditions each of which ends the goal."""
     max_steps: int = 0
-    """Control steps after which it ends; 0: no such bound."""
+    """Control steps after which the goal ends; 0: unlimited."""
 
 
 def parse_goal(
@@ -51,21 +52,22 @@ def parse_goal(
     stop_when: str = "",
     max_steps: int = 0,
 ) -> GoalRequest:
-    """Turn the fields of an ExecuteSkill goal into a request.
+    """Validate the fields of an ExecuteSkill goal and return them as a request.
 
     Args:
-        manifest: the skill's.
-        instruction: words for the policy; empty: the first phrase of `task`, or the name of a skill that reads none.
+        manifest: of the skill.
+        instruction: language instruction of the policy. Empty: the first phrase of `task`; for a skill that takes no
+            instruction, its name.
         task: one of the skill's task ids, or empty.
-        deadline_s: [s], at most a day; 0: the skill's `max_execution_s`, else `default_deadline_s`.
-        params_json: JSON object for the manifest's `goal_params_schema`, or empty.
-        default_deadline_s: [s] for skills that suggest none.
-        stop_when: JSON array of conditions that end it (`openral_core.stop_conditions`), or empty.
-        max_steps: control steps after which it ends; 0: no such bound.
+        deadline_s: [s] from 0 to MAX_DEADLINE_S; 0: the skill's `max_execution_s`, else `default_deadline_s`.
+        params_json: JSON object that fits the manifest's `goal_params_schema`, or empty.
+        default_deadline_s: [s] deadline where neither the goal nor the skill has one.
+        stop_when: JSON array of stop conditions (`openral_core.stop_conditions`), or empty.
+        max_steps: control steps after which the goal ends; 0: unlimited.
 
     Raises:
-        GoalRefused: no words, an unknown task, a deadline that is none, parameters that do not fit the skill's schema,
-            conditions that are none, or a text that is too long or holds control characters.
+        GoalRefused: there is no instruction, the task is unknown, the deadline is out of range, the parameters do not
+            fit the skill's schema, the stop conditions are invalid, or a text is too long or has control characters.
     """
     _check_texts(instruction, task)
     if not (math.isfinite(deadline_s) and 0.0 <= deadline_s <= MAX_DEADLINE_S):
@@ -77,7 +79,7 @@ def parse_goal(
         raise GoalRefused("task", f"{manifest.name} has no task {task!r}; its tasks: {known}")
     words = instruction.strip() or phrases.get(task, "")
     if not words and manifest.kind != "vla":
-        words = manifest.short_name  # it reads its parameters, and no words
+        words = manifest.short_name  # such a skill uses its parameters and takes no instruction
     if not words:
         raise GoalRefused("instruction", "no instruction and no task; say in words what to do")
     suggested = manifest.latency_budget.max_execution_s or default_deadline_s
@@ -93,7 +95,7 @@ def _conditions(text: str) -> tuple[StopCondition, ...]:
 
 
 def _check_texts(instruction: str, task: str) -> None:
-    """Raise GoalRefused unless the texts of a goal are such that they may be read, logged and passed on."""
+    """Raise GoalRefused if a text of a goal is too long or has characters that must not be logged or passed on."""
     for check, value, longest in (("instruction", instruction, MAX_INSTRUCTION), ("task", task, MAX_TASK)):
         try:
             text_field(check, value, longest)

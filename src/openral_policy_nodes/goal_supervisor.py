@@ -1,4 +1,4 @@
-"""Decides when a goal is over and which check ended it. Pure: clocks and events are handed in."""
+"""Decides when a goal is over and which check ended it. No ROS, no clock: events and instants are passed in."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from enum import IntEnum
 from openral_core.instant import Instant
 
 MOTION_CHECK = "motion"
-"""Check of a goal that a motion has ended, by what it measured."""
+"""Value of `GoalEnd.check` of a goal that its motion ended by its own measurements."""
 
 
 class GoalOutcome(IntEnum):
-    """How a goal ends; the numbers of ExecuteSkill.action."""
+    """Outcome of a goal, numbered as in ExecuteSkill.action."""
 
     SUCCEEDED = 1
     FAILED = 2
@@ -29,64 +29,73 @@ class GoalEnd:
 
     outcome: GoalOutcome
     check: str
-    """Which check ended it: client_cancel, deadline, estop, stale_observation, envelope, policy_error, …"""
+    """Name of the check that ended it: client_cancel, deadline, estop, stale_observation, envelope, policy_error, …"""
     message: str
+    """Reason, for people."""
     stopped_by: str = ""
-    """Name of the condition of `stop_when` that fired, or max_steps; empty: neither."""
+    """Name of the condition of `stop_when` that ended it, or max_steps; empty: neither did."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When a goal is given up."""
+    """Limits beyond which a goal fails.
+
+    Observations are stale once both `stale_wall_s` and `stale_frames` have passed without a new one, or
+    `silent_wall_s` alone.
+    """
 
     frame_period_s: float
-    """[s] clock of the bridge, between two images of the scene's slowest camera."""
+    """[s] on the bridge's clock, between two images of the scene's slowest camera."""
     stale_wall_s: float = 1.0
-    """[s] wall time without a fresh observation before it counts as stale, if the bridge's clock agrees."""
+    """[s] wall time since the newest observation."""
     stale_frames: float = 10.0
-    """Frame periods of the bridge's clock without a fresh observation before it counts as stale."""
+    """Frame periods on the bridge's clock since the newest observation."""
     silent_wall_s: float = 3.0
-    """[s] wall time without a fresh observation after which it is stale whatever the clock says: the bridge is dead."""
+    """[s] wall time since the newest observation, after which the bridge is taken to be dead."""
     inference_wall_s: float = 10.0
-    """[s] wall time of one inference after which the policy counts as hanging."""
+    """[s] wall time of one inference after which the policy is taken to hang."""
     rejections: int = 3
-    """Chunks refused in a row that end the goal."""
+    """Consecutive refused chunks that end the goal."""
 
 
 @dataclass(frozen=True)
 class BridgeStatus:
-    """What ControlStatus says, as far as a goal needs it."""
+    """The fields of a ControlStatus that a goal needs."""
 
     active_goal: str
+    """Goal whose chunks the bridge executes (hex UUID); empty: none."""
     executed: int
+    """Control steps that the bridge has executed, over all goals."""
     rejected_goal: str
-    """Goal whose chunk was refused last."""
+    """Goal of the chunk that was refused last (hex UUID)."""
     rejected_streak: int
-    """Its chunks refused in a row."""
+    """Number of its consecutive refused chunks."""
     last_rejection: str
+    """Why that chunk was refused."""
     lockstep: bool = False
+    """Whether the bridge waits for an answer to each observation."""
     holding: bool = False
-    """No step of a chunk was executed last."""
+    """Whether the arm held its position in the last control step, instead of executing an action."""
     stamp_s: float = 0.0
     """[s] clock of the bridge."""
     taken_over: bool = False
-    """An operator has the arm, and every goal waits."""
+    """Whether an operator controls the arm, while every goal waits."""
     stopped_by: str = ""
-    """Name of the check that keeps a real arm from moving; empty: nothing does."""
+    """Name of the check that prevents a real arm from moving; empty: none does."""
 
 
 @dataclass(frozen=True)
 class InferenceHealth:
-    """How inference for the goal is doing."""
+    """State of the inference for the running goal."""
 
     error: str | None = None
-    """Why it failed, if it did."""
+    """Why inference failed; None: it did not."""
     busy_s: float = 0.0
-    """[s] wall time of the inference under way, 0 when none is."""
+    """[s] wall time since the running inference began; 0: none is running."""
     last_done_s: float = 0.0
-    """[s] monotonic clock at which the last one ended."""
+    """[s] monotonic clock at the end of the last inference."""
     end: GoalEnd | None = None
-    """How the goal has ended by what its skill saw itself."""
+    """How the skill itself ended the goal, as motions do; None: it did not."""
 
 
 class GoalSupervisor:
@@ -100,19 +109,19 @@ class GoalSupervisor:
         begun: Instant,
         status: BridgeStatus | None,
     ) -> None:
-        """Begin to watch.
+        """Begin to watch a goal.
 
         Args:
             goal_id: hex UUID.
             deadline_s: [s] allowed duration on the node's clock.
-            limits: when to give up.
+            limits: beyond which it fails.
             begun: when the goal was accepted.
-            status: the bridge's newest status, if there was one.
+            status: newest status of the bridge; None: there was none.
         """
         self._goal_id = goal_id
         self._deadline_s = deadline_s
         self._limits = limits
-        # A ROS clock of zero means that no time has arrived yet; the goal begins with the first that does.
+        # A ROS clock of zero has not received a time yet; the goal then begins at the first time that arrives.
         self._started_s = begun.stamp_s if begun.stamp_s > 0.0 else None
         self._fresh = begun
         self._status = status
@@ -120,21 +129,21 @@ class GoalSupervisor:
         self._paused: Instant | None = None
 
     def elapsed_s(self, stamp_s: float) -> float:
-        """[s] node clock from the beginning of the goal to a stamp."""
+        """Return the time [s] on the node's clock from the beginning of the goal to a stamp [s], without pauses."""
         until_s = stamp_s if self._paused is None else min(stamp_s, self._paused.stamp_s)
         return 0.0 if self._started_s is None else max(0.0, until_s - self._started_s)
 
     @property
     def is_paused(self) -> bool:
-        """Whether the goal waits while an operator has the arm."""
+        """Whether the goal waits while an operator controls the arm."""
         return self._paused is not None
 
     def pause(self, now: Instant) -> None:
-        """An operator has taken the arm: the deadline stands still, and old observations are no fault."""
+        """Stop counting towards the deadline and checking for stale observations: an operator controls the arm."""
         self._paused = self._paused or now
 
     def go_on(self, now: Instant) -> None:
-        """The arm was given back."""
+        """Resume after a pause: the arm was given back."""
         paused, self._paused = self._paused, None
         if paused is None:
             return
@@ -143,11 +152,16 @@ class GoalSupervisor:
         self._fresh, self._streak = now, 0
 
     def on_fresh_observation(self, now: Instant) -> None:
-        """Note that a complete observation with a new stamp arrived."""
+        """Record that a complete observation with a new stamp arrived."""
         self._fresh = now
 
     def on_status(self, status: BridgeStatus, chunks_sent: int) -> None:
-        """Take the bridge's status; `chunks_sent` of this goal bounds what it can have refused."""
+        """Update the count of refused chunks.
+
+        Args:
+            status: of the bridge.
+            chunks_sent: number of chunks of this goal so far, which bounds how many of them were refused.
+        """
         before, self._status = self._status, status
         if self.is_paused:
             return
@@ -169,10 +183,10 @@ class GoalSupervisor:
 
         Args:
             now: the present moment.
-            worker: how inference is doing.
-            cancel: the client asked for it.
-            estopped: the bridge's E-stop is latched.
-            stopped: how its stop conditions or its step budget end it; faults go before it, the deadline behind.
+            worker: state of the inference.
+            cancel: whether the client canceled the goal.
+            estopped: whether the bridge's E-stop is latched.
+            stopped: end by a stop condition or the step budget; it yields to faults and precedes the deadline.
         """
         end = self._judged(now, worker, cancel=cancel, estopped=estopped, stopped=stopped)
         hindrance = self._status.stopped_by if self._status else ""
@@ -223,7 +237,7 @@ class GoalSupervisor:
         fresh_wall_s = self._fresh.wall_s
         frames = (now.stamp_s - self._fresh.stamp_s) / limits.frame_period_s
         lockstep = self._status is not None and self._status.lockstep
-        if lockstep:  # the world stands still until the inference under way is answered
+        if lockstep:  # simulated time stands still until the running inference is answered
             fresh_wall_s = max(fresh_wall_s, now.wall_s if worker.busy_s > 0.0 else worker.last_done_s)
         wall = now.wall_s - fresh_wall_s
         if not (wall > limits.stale_wall_s and frames > limits.stale_frames) and wall <= limits.silent_wall_s:

@@ -1,4 +1,4 @@
-"""From one synchronised observation to one chunk: adapters, policy, checks and timing. No threads, no ROS."""
+"""Infers a chunk of actions from a synchronised observation: adapters, policy, checks, timing. No threads, no ROS."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from openral_core.types import Image, Observation, Policy, RobotState, StepView
 from openral_policy_nodes.goal_supervisor import GoalEnd
 
 WARM_UP = "warm-up"
-"""Name of the episode that warming up is, for the policy."""
+"""Episode id under which the policy is warmed up."""
 
 
 @dataclass(frozen=True)
@@ -27,15 +27,17 @@ class SensorSet:
     """Camera images and robot state of one instant."""
 
     stamp_ns: int
-    """[ns] clock of the bridge, of the state. A bridge stamps pictures alike; those of a real arm's cameras were taken
-    within `arm.pairing_s` of it."""
+    """[ns] stamp of the state, on the bridge's clock.
+
+    A simulator bridge gives the images the same stamp; those of a real arm's cameras differ by up to `arm.pairing_s`.
+    """
     images: Mapping[str, Image]
-    """Keyed by the camera's name in the scene."""
+    """By the camera's name in the scene."""
     state: RobotState
     frame_id: str = "world"
-    """Frame of the end-effector position, and so of Cartesian actions."""
+    """Frame of the end-effector pose, and so of Cartesian actions."""
     history: Sequence[StepView] = ()
-    """The instants that the skill looks at, this one included; see `Observation.history`."""
+    """The instants that the skill observes, this one included; see `Observation.history`."""
 
 
 @dataclass(frozen=True)
@@ -46,16 +48,17 @@ class PolicyChunk:
     """Hex UUID of the goal."""
     instruction: str
     sequence: int
-    """Counts the chunks of the goal, from 0."""
+    """Index of the chunk in the goal, from 0."""
     stamp_ns: int
-    """[ns] stamp of the observation it answers."""
+    """[ns] stamp of the observation that it answers."""
     frame_id: str
+    """Frame of Cartesian actions."""
     data: NDArray[np.float32]
-    """(H, A) in the scene's action contract; values that are not finite are left in, for the bridge to reject."""
+    """(H, A) in the scene's action contract; values that are not finite remain, and the bridge rejects the chunk."""
     latency_s: float
     """[s] wall time from observation to chunk."""
     end: GoalEnd | None = None
-    """How the goal has ended by what its skill saw itself; then there are no actions. Policies never say so."""
+    """How the skill itself ended the goal, in which case H is 0; always None for policies."""
 
 
 class Inference:
@@ -74,15 +77,15 @@ class Inference:
         self._control_hz = scene.control_hz
 
     def new_history(self) -> FrameHistory[StepView]:
-        """Return an empty history of the instants that the skill looks at, for one goal."""
+        """Return an empty history of the instants that the skill observes, for one goal."""
         return FrameHistory(self._observation_adapter.history)
 
     def step_of(self, stamp_ns: int) -> int:
-        """Return the control step of a stamp [ns], as histories count."""
+        """Return the index of the control step at a stamp [ns], by which histories are indexed."""
         return round(stamp_ns * 1e-9 * self._control_hz)
 
     def reset(self, goal_id: str) -> None:
-        """Tell the policy that a goal begins.
+        """Reset the policy for a goal that begins.
 
         Raises:
             PolicyError: the policy cannot be reached.
@@ -93,8 +96,8 @@ class Inference:
         """Infer one chunk.
 
         Raises:
-            PolicyError: the policy failed or its answer has another shape than the manifest promises.
-            ContractError: the observation is not what the scene promises.
+            PolicyError: the policy failed, or its answer has another shape than the manifest declares.
+            ContractError: the observation does not fit the scene.
         """
         begun = time.perf_counter()
         observation = Observation(
@@ -111,7 +114,7 @@ class Inference:
         return PolicyChunk(goal_id, instruction, sequence, sensors.stamp_ns, sensors.frame_id, data, latency)
 
     def warm_up(self, sensors: SensorSet, instruction: str) -> float:
-        """Reset and infer once, so that the first goal pays no one-time cost; return the latency [s] of inferring.
+        """Reset and infer once, so that no goal pays one-time costs; return the latency [s] of the inference.
 
         Raises:
             PolicyError, ContractError: as `chunk`.

@@ -1,4 +1,4 @@
-"""Runs inference in a thread of its own, one at a time, newest observation first; the executor never waits for it."""
+"""Runs inferences one at a time in a thread of its own, on the newest observation; the executor never waits for it."""
 
 from __future__ import annotations
 
@@ -20,54 +20,54 @@ _log = logging.getLogger(__name__)
 
 
 class ChunkSource(Protocol):
-    """What answers observations with chunks: the `Inference` of a policy, or motions."""
+    """Answers observations with chunks: the `Inference` of a policy, or a `MotionSource`."""
 
     def new_history(self) -> FrameHistory[StepView]:
-        """Return an empty history of the instants that it looks at, for one goal."""
+        """Return an empty history of the instants that it observes, for one goal."""
         ...
 
     def step_of(self, stamp_ns: int) -> int:
-        """Return the control step of a stamp [ns]."""
+        """Return the index of the control step at a stamp [ns]."""
         ...
 
     def reset(self, goal_id: str) -> None:
-        """Hear that a goal begins."""
+        """Prepare for a goal (hex UUID) that begins."""
         ...
 
     def chunk(self, sensors: SensorSet, goal_id: str, instruction: str, sequence: int) -> PolicyChunk:
-        """Return one chunk, or the goal's end."""
+        """Return the chunk with index `sequence` of a goal, or with the goal's end."""
         ...
 
 
 @dataclass
 class GoalRun:
-    """What the runner knows about the goal it works for."""
+    """State of the running goal in the runner."""
 
     goal_id: str
     instruction: str
     history: FrameHistory[StepView]
-    """The images and states of this goal, as far back as the skill looks."""
+    """Images and states of this goal, as far back as the skill observes."""
     latency: LatencyStatistics = field(default_factory=LatencyStatistics)
     answered_ns: int | None = None
-    """[ns] stamp of the newest observation given to the policy."""
+    """[ns] stamp of the newest observation that was passed to the policy."""
     begun: bool = False
-    """The policy knows of the goal."""
+    """Whether the policy was reset for the goal."""
     chunks: int = 0
-    """Chunks published."""
+    """Number of published chunks."""
     first_ns: int | None = None
-    """[ns] stamp of the observation that the first of them answers."""
+    """[ns] stamp of the observation that the first chunk answers, since the goal began or resumed."""
     newest: PolicyChunk | None = None
-    """The last of them."""
+    """The last published chunk."""
     error: str | None = None
-    """Why inference failed; the runner does no more for this goal."""
+    """Why inference failed, after which the runner infers nothing for this goal; None: it did not."""
     end: GoalEnd | None = None
-    """How the goal has ended by what its skill saw itself; the runner does no more for it."""
+    """How the skill itself ended the goal, after which the runner infers nothing for it; None: it did not."""
 
 
 class PolicyRunner:
-    """Holds the newest observation until the policy is free, and infers once for each (goal, stamp).
+    """Holds the newest observation until the policy is free, and infers at most once for each goal and stamp.
 
-    `publish` is called in the worker thread, only while the goal is still the running one.
+    `publish` is called in the worker thread, and only for chunks of the running goal.
     """
 
     def __init__(
@@ -78,8 +78,8 @@ class PolicyRunner:
         Args:
             inference: answers observations.
             publish: receives each chunk of the running goal.
-            replay_ns: [ns] time between the observations that are worth an inference (`n_action_steps` control steps).
-            slack_ns: [ns] how much earlier an observation may come and still count (half a control step).
+            replay_ns: [ns] least time between two observations that are inferred from (`n_action_steps` control steps).
+            slack_ns: [ns] by which an observation may be earlier than that (half a control step).
         """
         self._inference = inference
         self._publish = publish
@@ -89,7 +89,7 @@ class PolicyRunner:
         self._pending: SensorSet | None = None
         self._paused = False
         self._leg = 0
-        """Counts pauses: what was inferred in another leg of a goal is thrown away."""
+        """Number of pauses; the result of an inference that began before the latest one is discarded."""
         self._busy_since: float | None = None
         self._last_done = 0.0
         self._closed = False
@@ -97,20 +97,20 @@ class PolicyRunner:
         self._thread.start()
 
     def start(self, goal_id: str, instruction: str) -> GoalRun:
-        """Begin to work for a goal; the goal before it gets no further chunk."""
+        """Begin a goal (hex UUID) and return its state; the previous goal gets no further chunk."""
         with self._condition:
             self._goal = GoalRun(goal_id, instruction, self._inference.new_history())
             self._pending, self._paused = None, False
             return self._goal
 
     def pause(self) -> None:
-        """Infer nothing for the goal until `go_on`; an inference that is under way is thrown away when it ends."""
+        """Infer nothing for the goal until `go_on`; the result of a running inference is discarded."""
         with self._condition:
             self._paused, self._pending = True, None
             self._leg += 1
 
     def go_on(self) -> None:
-        """Plan anew for the goal, from the next observation: what it saw and planned before counts no more."""
+        """Resume the goal from the next observation; its history and its last chunk from before are dropped."""
         with self._condition:
             self._paused, goal = False, self._goal
             if goal is not None:
@@ -118,18 +118,18 @@ class PolicyRunner:
                 goal.answered_ns, goal.first_ns, goal.newest, goal.begun = None, None, None, False
 
     def stop(self) -> None:
-        """Work for no goal; an inference that is under way is thrown away when it ends."""
+        """End the goal; the result of a running inference is discarded."""
         with self._condition:
             self._goal = None
             self._pending = None
 
     def offer(self, sensors: SensorSet, every: bool = False) -> bool:
-        """Give the newest observation, for the history at least; return whether it will be answered.
+        """Add the newest observation to the history; return whether it will be inferred from.
 
         Args:
             sensors: the observation.
-            every: answer it even if less than `n_action_steps` have passed since the last one: a bridge in lockstep
-                mode waits for an answer to each observation.
+            every: infer even if less than `n_action_steps` control steps have passed since the last one, as a bridge
+                in lockstep mode waits for an answer to each observation.
         """
         with self._condition:
             goal = self._goal
@@ -148,7 +148,7 @@ class PolicyRunner:
             return True
 
     def worker(self) -> InferenceHealth:
-        """How inference is doing for the running goal."""
+        """Return the state of the inference for the running goal."""
         with self._condition:
             busy = 0.0 if self._busy_since is None else time.monotonic() - self._busy_since
             goal = self._goal
@@ -157,7 +157,7 @@ class PolicyRunner:
             )
 
     def close(self, timeout_s: float = 2.0) -> bool:
-        """End the worker; return False if the policy still hangs (its thread dies with the process)."""
+        """End the worker thread; return False if the policy still hangs, whose thread then ends with the process."""
         with self._condition:
             self._closed = True
             self._goal = self._pending = None
@@ -175,7 +175,7 @@ class PolicyRunner:
                 chunk = self._inference.chunk(sensors, goal.goal_id, goal.instruction, goal.chunks)
             except OpenralError as error:
                 self._done(goal, leg, None, str(error))
-            except Exception as error:  # noqa: BLE001  a family's own code may raise anything; the goal must learn of it
+            except Exception as error:  # noqa: BLE001  a policy family may raise anything, which must end the goal
                 _log.exception("inference failed for goal %s", goal.goal_id)
                 self._done(goal, leg, None, f"{type(error).__name__}: {error}")
             else:
@@ -207,12 +207,12 @@ class PolicyRunner:
                 if chunk.end is not None:
                     return
                 goal.chunks += 1
-                # Before it goes out: in lockstep the next observation may follow at once.
+                # Set before the chunk is published, since in lockstep the next observation may arrive at once.
                 goal.newest = chunk
                 goal.first_ns = chunk.stamp_ns if goal.first_ns is None else goal.first_ns
                 try:
-                    # Under the lock, so that no chunk follows the end of its goal.
+                    # Publish under the lock, so that no chunk follows the end of its goal.
                     self._publish(chunk)
-                except Exception as failure:  # noqa: BLE001  whatever it is, the goal must learn of it, and the thread go on
+                except Exception as failure:  # noqa: BLE001  any failure must end the goal and must not end the thread
                     _log.exception("a chunk of goal %s could not be sent", goal.goal_id)
                     goal.error = f"its chunk could not be sent: {type(failure).__name__}: {failure}"

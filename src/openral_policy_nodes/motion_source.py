@@ -1,4 +1,4 @@
-"""Motions in the place of a policy: they answer observations with chunks, and say themselves how they ended."""
+"""Runs motions like policies: they answer observations with chunks, but also decide themselves when they have ended."""
 
 from __future__ import annotations
 
@@ -20,26 +20,31 @@ from openral_policy_nodes.goal_supervisor import MOTION_CHECK, GoalEnd, GoalOutc
 from openral_policy_nodes.inference import PolicyChunk, SensorSet
 
 GROUP = "openral.motion_checks"
-"""Entry points: family of a scene -> `module:function`, which takes the scene and returns a `PathCheck`."""
+"""Entry point group: family of a scene -> `module:function`, which takes the scene and returns a `PathCheck`."""
 BUILT_IN = {"mjcf": "openral_sim_bridge.backends.mjcf.reach:make_check"}
+"""Entry points of that group that openral itself provides."""
 REPLAN_S = 0.05
-"""[s] between the observations that are worth an answer."""
+"""[s] least time between two observations that are answered."""
 
 
 class PathCheck(Protocol):
-    """Looks ahead whether the arm can lead its hand along a path."""
+    """Checks before a motion whether the arm can move its hand along the path."""
 
     def fault(self, state: RobotState, path: Sequence[NDArray[np.float64]]) -> str:
-        """Return why the hand cannot be led from where it is along straight lines with these ends (3,) [m]; empty: it
-        can."""
+        """Return why the hand cannot follow a path of straight lines; empty: it can.
+
+        Args:
+            state: of the robot, from whose hand position the path begins.
+            path: end points (3,) [m] of the lines, in the frame of the hand position.
+        """
         ...
 
 
 def path_check(scene: DeployScene) -> PathCheck | None:
-    """Return what looks ahead in a scene: its model, where openral simulates it from one; None: nothing does.
+    """Return the path check of a scene's family; None: the family has none.
 
     Raises:
-        OpenralError: there is a model, and it cannot be used.
+        OpenralError: the check could not be made, such as from a broken model.
     """
     family = scene.scene.backend_options.get("family")
     if family not in plugin_targets(GROUP, BUILT_IN):
@@ -52,23 +57,29 @@ class MotionSource:
     """Runs one motion at a time. `plan` is called before its goal begins, `chunk` in the runner's thread."""
 
     def __init__(self, arm: MotionArm, check: PathCheck | None = None) -> None:
-        """Take the arm, and what looks ahead, if anything does."""
+        """Begin without a motion.
+
+        Args:
+            arm: that moves.
+            check: of the path before each motion; None: it is not checked.
+        """
         self.arm, self._check = arm, check
         self._planned: tuple[str, Motion] | None = None
         self._order: tuple[str, Mapping[str, Any]] = ("", {})
         self._begun = False
 
     def plan(self, goal_id: str, name: str, params: Mapping[str, Any], state: RobotState | None) -> Motion:
-        """Make ready a motion for the goal that comes next.
+        """Prepare and return the motion of the next goal.
 
         Args:
             goal_id: hex UUID.
             name: of the motion.
-            params: they fit its schema.
-            state: of the robot; None: none has come yet, and what depends on it is checked at the first that does.
+            params: parameters that fit the schema of the motion.
+            state: of the robot; None: no state has arrived yet, so the path is not checked here, and the motion checks
+                its start at the first state.
 
         Raises:
-            GoalRefused: it cannot be made; nothing has moved.
+            GoalRefused: the motion is not possible; nothing has moved.
         """
         try:
             motion = make_motion(name, params, self.arm)
@@ -83,21 +94,21 @@ class MotionSource:
         return motion
 
     def new_history(self) -> FrameHistory[StepView]:
-        """Return a history that keeps nothing."""
+        """Return an empty history that stores no instants."""
         return FrameHistory(())
 
     def step_of(self, stamp_ns: int) -> int:
-        """Return the control step of a stamp [ns]."""
+        """Return the index of the control step at a stamp [ns]."""
         return round(stamp_ns * 1e-9 / self.arm.dt)
 
     def reset(self, goal_id: str) -> None:
-        """Begin the goal's motion; a goal that was broken off begins anew from where the hand is then."""
+        """Begin the goal's motion; after a pause it begins again from the present position of the hand."""
         if self._begun and self._planned is not None and self._planned[0] == goal_id:
             self._planned = goal_id, make_motion(*self._order, self.arm)
         self._begun = True
 
     def chunk(self, sensors: SensorSet, goal_id: str, instruction: str, sequence: int) -> PolicyChunk:
-        """Answer an observation.
+        """Answer an observation with actions (H, A), or with the end of the motion and no actions.
 
         Raises:
             ContractError: the goal's motion was not planned.

@@ -1,4 +1,4 @@
-"""Rebuilds a `RobotState` from the joint and end-effector messages, by joint name and never by position."""
+"""Builds a `RobotState` from the joint and end-effector messages, matching joints by name and not by index."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from openral_core.types import RobotState
 
 
 class StateAssembler:
-    """Knows the robot's joints; accepts them in any order and ignores joints it does not know."""
+    """Builds states of one robot. Messages may list its joints in any order, and other joints besides."""
 
     def __init__(self, joint_names: Sequence[str], gripper_joint: str) -> None:
         """Take the joints of the robot description.
 
         Args:
-            joint_names: all joints a state must hold, in the order the state shall have.
-            gripper_joint: the joint of role `gripper`; its position is the opening between the fingers [m].
+            joint_names: all joints of a state, in its order.
+            gripper_joint: joint of role `gripper`, whose position is the opening between the fingers [m].
         """
         self._names = tuple(joint_names)
         self._gripper = gripper_joint
@@ -35,15 +35,15 @@ class StateAssembler:
         """Return the state at `stamp_ns`.
 
         Args:
-            stamp_ns: [ns] stamp shared by both messages.
-            names: joint names of the message.
-            positions: [rad] or [m], parallel to `names`.
-            ee_position: (3,) [m].
-            ee_quaternion: (4,) x, y, z, w.
+            stamp_ns: [ns] common stamp of both messages.
+            names: (n,) joint names of the message.
+            positions: (n,) of these joints, in rad or m.
+            ee_position: (3,) [m] in the frame of the pose message.
+            ee_quaternion: (4,) as x, y, z, w.
 
         Raises:
-            ContractError: a joint of the robot is missing, names and positions differ in length, or a number that the
-                state needs is not finite.
+            ContractError: a joint of the robot is missing, names and positions differ in length, or a value that the
+                state holds is not finite.
         """
         if len(names) != len(positions):
             raise ContractError(
@@ -72,6 +72,6 @@ class StateAssembler:
 
 
 def _shown(names: Sequence[str]) -> str:
-    """Return names for a message, the first few of them and not at any length."""
+    """Return names for an error message: at most 20 of them and 300 characters, as ASCII."""
     text = ascii(", ".join(names[:20]))[1:-1]
     return f"{text[:300]}{' …' if len(names) > 20 or len(text) > 300 else ''}" or "no joints"

@@ -1,4 +1,4 @@
-"""Ends a goal by its stop conditions and its step budget. Pure: observations, chunks and readings are handed in."""
+"""Ends a goal by its stop conditions and its step budget. No ROS: observations, chunks and readings are passed in."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ from openral_policy_nodes.inference import PolicyChunk
 from openral_rskill.progress_thresholds import progress_thresholds
 
 CHECK = "stop_when"
-"""The check of an end by a condition."""
+"""`GoalEnd.check` of a goal that a stop condition ended."""
 BUDGET = "max_steps"
-"""The check of an end by the step budget, and what `stopped_by` says then."""
+"""`GoalEnd.check` and `GoalEnd.stopped_by` of a goal that its step budget ended."""
 
 
 class GoalStops:
-    """Watches the conditions and the budget of one goal."""
+    """Watches the stop conditions and the step budget of one goal."""
 
     def __init__(self, scene: DeployScene, watch: ConditionWatch, max_steps: int, begun_ns: int) -> None:
         self._scene, self._watch, self._max_steps = scene, watch, max_steps
         self._looked_ns = begun_ns - 1
-        """[ns] stamp of the newest observation that does not count any more."""
+        """[ns] stamp of the newest observation that was evaluated; at first just before the goal began."""
 
     def look(self, stamp_ns: int, state: RobotState, chunk: PolicyChunk | None, steps: int) -> GoalEnd | None:
         """Return how the goal ends at an observation, or None while it goes on.
 
-        An observation from before the goal does not count, nor one that was looked at before.
+        Observations from before the goal, and those that are not newer than the last one, are ignored.
 
         Args:
             stamp_ns: [ns] of the observation.
-            state: of the robot in it.
-            chunk: the newest chunk of the goal that was sent before it; None: there was none.
+            state: of the robot in the observation.
+            chunk: newest chunk of the goal that was sent before the observation; None: there was none.
             steps: control steps executed for the goal.
         """
         if stamp_ns <= self._looked_ns:
@@ -63,14 +63,14 @@ class GoalStops:
         return None
 
     def reading(self, reading: ProgressReading) -> None:
-        """Take a reading of the reward monitor of this goal."""
+        """Add a reading of the reward monitor for this goal."""
         self._watch.reading(reading)
 
     def _closing(self, stamp_ns: int, chunk: PolicyChunk | None) -> bool | None:
-        """Return whether the action before the observation tells the fingers to close; None before any.
+        """Return whether the action before the observation commands the fingers to close; None before any action.
 
-        Row i of a chunk belongs to step i after its observation; behind its last row the arm holds, the gripper as it
-        was told last.
+        Row i of a chunk is executed in step i after its observation. After the last row the arm holds its position,
+        and the gripper keeps its last command.
         """
         if chunk is None:
             return None
@@ -80,26 +80,26 @@ class GoalStops:
 
 
 class Stopping:
-    """Makes what watches the goals of one skill, and refuses conditions that could not hold here."""
+    """Makes the `GoalStops` and `StepCount` of each goal, and refuses conditions that cannot be evaluated here."""
 
     def __init__(self, scene: DeployScene, robot: RobotDescription) -> None:
         self._scene, self._fingers = scene, FingerTravel.of(robot)
 
     def count(self, goal_id: str) -> StepCount:
-        """Return a count of the control steps of a goal (hex UUID) that begins."""
+        """Return a new counter of the control steps of a goal (hex UUID)."""
         return StepCount(goal_id, self._scene.dt)
 
     def begin(self, request: GoalRequest, begun_ns: int, monitors: int) -> GoalStops:
-        """Begin with a goal.
+        """Return the watch over the stop conditions and the step budget of a goal.
 
         Args:
-            request: its conditions and its budget.
-            begun_ns: [ns] clock of the bridge when it was accepted.
-            monitors: how many publishers of `progress` are in the graph.
+            request: with its conditions and its budget.
+            begun_ns: [ns] clock of the bridge when the goal was accepted.
+            monitors: number of publishers of `progress` in the graph.
 
         Raises:
-            GoalRefused: a condition needs what is not there: a gripper in the scene's actions, a reward monitor, or
-                the manifest of the scene's reward skill.
+            GoalRefused: a condition needs something that is missing: a gripper in the scene's actions, a reward
+                monitor, or the manifest of the scene's reward skill.
         """
         conditions = request.stop_when
         representation = self._scene.action.representation
@@ -121,7 +121,7 @@ class Stopping:
 
 
 def _needs_gripper(condition: StopCondition) -> bool:
-    """Return whether a condition needs to know what the fingers were told."""
+    """Return whether a condition depends on the command of the gripper."""
     return isinstance(condition, Lifted) or (
         isinstance(condition, GripperClosed) and condition.opening_m is None
     )

@@ -1,4 +1,4 @@
-"""Finds the newest instant for which every stream has a message: by equal stamps, or the nearest within a tolerance."""
+"""Finds instants at which every stream has a message, by equal stamps or by the nearest ones within a tolerance."""
 
 from __future__ import annotations
 
@@ -9,30 +9,39 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 SET_BACK_NS = 1_000_000_000
-"""[ns] by which a stamp is older than the newest of its stream when a clock was set back; less is a message that was
-overtaken."""
+"""[ns] by which a stamp must be older than the newest of its stream to mean that the clock was set back.
+
+A smaller difference means that the message arrived out of order.
+"""
 APART = 10
-"""Instants in a row that are incomplete for a stamp that is too far off, until that is a fault: one picture from before
-the first state, or one state that came late, is none."""
+"""Consecutive instants with a stamp outside the tolerance that count as a fault.
+
+Fewer occur without one, for example by an image from before the first state, or by a late state.
+"""
 
 
 class StampSynchroniser(Generic[T]):
-    """One short ring of messages a stream, keyed by stamp.
+    """Collects the messages of an instant by equal stamps.
 
-    The bridge stamps everything of one instant equally, so equality is the test; approximate pairing would hide a
-    camera that lags behind the joints.
+    The bridge gives all messages of an instant the same stamp. Approximate matching would hide that a camera lags
+    behind the joints.
     """
 
     def __init__(self, streams: Iterable[str], depth: int = 64) -> None:
-        """Take the names of the streams and how many messages of each may wait for their partners."""
+        """Take the streams.
+
+        Args:
+            streams: their names.
+            depth: number of messages that are kept of each.
+        """
         self._rings: dict[str, OrderedDict[int, T]] = {name: OrderedDict() for name in streams}
         self._depth = depth
 
     def add(self, stream: str, stamp_ns: int, message: T) -> dict[str, T] | None:
-        """Store a message; return the complete set of its instant, keyed by stream, if it completes one.
+        """Store a message; return the messages of its instant by stream, if all are there, else None.
 
-        A repeated message of an instant that is complete already returns the set again: a bridge in lockstep mode
-        repeats its newest observation for late subscribers.
+        A repeated message of a complete instant returns them again, since a bridge in lockstep mode repeats its newest
+        observation for late subscribers.
         """
         ring = self._rings[stream]
         ring[stamp_ns] = message
@@ -44,23 +53,22 @@ class StampSynchroniser(Generic[T]):
 
 
 class NearestSynchroniser(Generic[T]):
-    """Puts the pictures of free-running cameras together with each other and with the robot's state.
+    """Matches the images of free-running cameras with each other and with the robot's states.
 
-    The instant is that of the newest picture of the camera that is furthest behind, of those that are no newer than the
-    newest state. Every other stream has a newer message then, so that it is known which message of each is the
-    nearest: the result does not depend on what arrived first. Instants only rise. A stream whose nearest message is too
-    far off leaves the instant incomplete, so that a camera that lags behind the joints does not pass for one that
-    does not.
+    Among the cameras the one whose newest image is the oldest sets the instant: it is the stamp of its newest image
+    that is not newer than the newest state. By then every other stream has a newer message, so its message nearest to
+    the instant is known, and the result does not depend on the order of arrival. Instants only increase. An instant
+    with a nearest message outside the tolerance is incomplete, so a camera that lags behind the joints is noticed.
     """
 
     def __init__(self, cameras: Sequence[str], state: str, tolerance_ns: int, depth: int = 64) -> None:
         """Take the streams.
 
         Args:
-            cameras: names of the streams of pictures, at least one.
+            cameras: names of the streams of images, at least one.
             state: name of the stream of the robot's states.
-            tolerance_ns: [ns] by which a stamp may differ from that of the instant.
-            depth: messages of each stream that are kept.
+            tolerance_ns: [ns] by which a stamp may differ from the instant.
+            depth: number of messages that are kept of each stream.
         """
         self._cameras, self._state, self._tolerance_ns, self._depth = (
             tuple(cameras),
@@ -73,10 +81,10 @@ class NearestSynchroniser(Generic[T]):
         self._found_ns = -1
         self._incomplete = 0
         self.apart = ""
-        """Which stream is too far off, and by how much; empty: instants are complete, or were a moment ago."""
+        """Fault: which stream is outside the tolerance, and by how much; empty: fewer than APART instants were."""
 
     def add(self, stream: str, stamp_ns: int, message: T) -> dict[str, T] | None:
-        """Store a message; return one of each stream, keyed by stream, if the newest instant is complete now."""
+        """Store a message; return one of each stream, by stream, if a new instant is complete, else None."""
         stamps = self._stamps[stream]
         if stamps and stamp_ns < stamps[-1] - SET_BACK_NS:
             self._forget_after(stream, stamp_ns)
@@ -109,7 +117,7 @@ class NearestSynchroniser(Generic[T]):
         return {name: self._messages[name, stamp] for name, stamp in nearest.items()}
 
     def forget_after(self, now_ns: int) -> None:
-        """Forget what is stamped later than `now_ns` [ns]: the clock was set back."""
+        """Drop messages with a stamp later than `now_ns` [ns], after the clock was set back."""
         for name in self._stamps:
             self._forget_after(name, now_ns)
 
@@ -121,6 +129,6 @@ class NearestSynchroniser(Generic[T]):
 
 
 def _nearest(stamps: Sequence[int], instant: int) -> int:
-    """Return the member of a sorted sequence that is nearest to an instant; of two, the earlier."""
+    """Return the element of a sorted sequence that is nearest to an instant; of two equally near, the earlier."""
     place = bisect_left(stamps, instant)
     return min(stamps[max(place - 1, 0) : place + 1], key=lambda stamp: abs(stamp - instant))

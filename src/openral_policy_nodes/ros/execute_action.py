@@ -1,4 +1,4 @@
-"""The action server of a policy node: one goal at a time, each with an end that names the check that ended it."""
+"""The action server of a policy node: runs one goal at a time; each result names the check that ended the goal."""
 
 from __future__ import annotations
 
@@ -44,57 +44,60 @@ from openral_policy_nodes.ros.sensors import SensorIntake
 from openral_policy_nodes.stopping import CHECK, GoalStops, Stopping
 
 TICK_S = 0.05
-"""[s] wall time between two looks at the running goal."""
+"""[s] wall time between two evaluations of the running goal."""
 FEEDBACK_TICKS = 4
-"""Looks between two feedback messages: 5 Hz."""
+"""Number of such evaluations between two feedback messages, which are sent at 5 Hz."""
 PROGRESS = "progress"
+"""Relative name of the topic on which the reward monitor publishes."""
 UNREMARKABLE = (GoalOutcome.SUCCEEDED, GoalOutcome.CANCELED, GoalOutcome.DEADLINE, GoalOutcome.STOPPED)
-"""Ends that are no error."""
+"""Outcomes that are not errors and are logged at level info."""
 
 
 class ExecuteActionHost(GuardedCallbacks, LifecycleNode):
-    """A lifecycle node whose callbacks are guarded."""
+    """A lifecycle node with guarded callbacks, see `GuardedCallbacks`."""
 
 
 @dataclass(frozen=True)
 class SkillOffer:
-    """One skill of a node, as an action."""
+    """A skill that a node offers as an action."""
 
     manifest: RSkillManifest
     action: str
     """Full name of the action."""
     plan: Callable[[str, GoalRequest], None] = lambda goal_id, request: None
-    """Called with the goal's hex UUID before it begins; raises GoalRefused where it cannot be run."""
+    """Called with the hex UUID of each goal before it begins; raises GoalRefused if the goal is not possible."""
 
 
 @dataclass
 class ActiveGoal:
-    """The goal that is running."""
+    """The running goal."""
 
     handle: Any
+    """rclpy's `ServerGoalHandle`."""
     skill: str
-    """Manifest name of what runs it."""
+    """Manifest name of its skill."""
     run: GoalRun
     supervisor: GoalSupervisor
     stops: GoalStops
     steps: StepCount
-    """Since the goal began, or the arm was given back to it."""
+    """Counts control steps since the goal began or, after a pause, since it resumed."""
     steps_before: int = 0
-    """Control steps executed for it before an operator took the arm."""
+    """Control steps that were executed for it before the last pause."""
     ended: Any = field(default_factory=Future)
-    """Future of the result message; done when the goal is over."""
+    """Future of the result message, done once the goal is over."""
 
 
 class ExecuteServer:
-    """Serves `ExecuteSkill` for the skills of a node, one goal at a time. Everything but inference runs in the
-    executor's thread.
+    """Serves `ExecuteSkill` for the skills of a node, one goal at a time.
 
-    Every goal is accepted on the wire and answered with a result, because a ROS rejection cannot say why: a refused
-    goal is aborted at once with outcome REJECTED and the reason.
+    Everything but inference runs in the executor's thread.
 
-    A goal that a condition of its `stop_when` ended has succeeded on the wire: it ran until what the client asked for,
-    as action clients and behaviour trees understand it. Outcome STOPPED says no more than that. A goal that its step
-    budget or its deadline ended is aborted: it was bounded, and what it was to reach did not come about in time.
+    The server accepts every goal, because a rejection in ROS carries no reason. A goal that is refused is aborted at
+    once, with outcome REJECTED and the reason in its result.
+
+    A goal that ended by a condition of its `stop_when` has the status succeeded for action clients and behaviour trees,
+    since it ran until what the client asked for; outcome STOPPED says no more than that. A goal that ended by its step
+    budget or its deadline is aborted, since it did not reach its end within these bounds.
     """
 
     def __init__(
@@ -110,28 +113,28 @@ class ExecuteServer:
         """Create the server.
 
         Args:
-            node: owner of the server; its clock counts deadlines.
+            node: owner of the server, whose clock deadlines are measured by.
             offers: the skills.
-            runner: does the inference.
-            limits: when a goal is given up.
-            stopping: makes what watches a goal's stop conditions and step budget.
-            hold: tells the bridge that the goal with this hex UUID, of the skill of this name, has ended and the arm
-                holds from now on.
-            announce: called when `goal_id` has changed, and when it is about to send the first chunk of a goal.
+            runner: runs the inference.
+            limits: beyond which a goal fails.
+            stopping: makes the watch over a goal's stop conditions and step budget.
+            hold: called with a goal's hex UUID and its skill's name when the goal has ended; makes the bridge hold the
+                arm.
+            announce: called whenever `goal_id` has changed, for a new goal before its first chunk.
         """
         self._node, self._runner, self._limits = node, runner, limits
         self._stopping = stopping
         self._hold, self._announce = hold, announce
         self._default_deadline_s = float(node.get_parameter("default_deadline_s").value)
         self.intake: SensorIntake | None = None
-        """The inputs while the node is active; without them every goal is refused."""
+        """The inputs while the node is active; None: it is not, and every goal is refused."""
         self._goal: ActiveGoal | None = None
         self._status: BridgeStatus | None = None
         self._estopped = False
         self._ticks = 0
         space = node.get_namespace()
         self._progress_topic = graph_name(space, PROGRESS)
-        group = ReentrantCallbackGroup()  # a goal that waits for its end must not hold up the tick
+        group = ReentrantCallbackGroup()  # a goal that awaits its end must not block the timer
         self._entities: list[tuple[Callable[[Any], Any], Any]] = [
             (
                 node.destroy_subscription,
@@ -179,17 +182,22 @@ class ExecuteServer:
         return self._goal.skill if self._goal is not None else ""
 
     def on_sensors(self, sensors: SensorSet, fresh: bool) -> None:
-        """Take a complete set of inputs; `fresh` if its stamp is new."""
+        """Evaluate the running goal at an observation, and offer it to the runner.
+
+        Args:
+            sensors: the observation.
+            fresh: whether its stamp is newer than any before.
+        """
         goal = self._goal
         if goal is None:
             return
-        # The clock's message may come after the observation's.
+        # The message on /clock may arrive after the observation.
         now = Instant(max(self._now().stamp_s, sensors.stamp_ns * 1e-9), time.monotonic())
         if fresh:
             goal.supervisor.on_fresh_observation(now)
         if goal.supervisor.is_paused:
             return
-        # Before the policy is asked, so that the newest chunk is one that came before this observation.
+        # Evaluated before the inference, so that the newest chunk is from before this observation.
         steps = self._steps(goal, sensors.stamp_ns * 1e-9)
         stopped = goal.stops.look(sensors.stamp_ns, sensors.state, goal.run.newest, steps)
         if (fresh or stopped is not None) and self._is_over(goal, now, stopped):
@@ -197,12 +205,12 @@ class ExecuteServer:
         self._runner.offer(sensors, every=self._lockstep)
 
     def abandon(self, check: str, message: str) -> None:
-        """End the running goal, if there is one, as FAILED."""
+        """End the running goal, if there is one, with outcome FAILED."""
         if self._goal is not None:
             self._end(self._goal, GoalEnd(GoalOutcome.FAILED, check, message))
 
     def close(self) -> None:
-        """Give everything back to the node."""
+        """End the running goal and destroy all servers, subscriptions and timers."""
         self.abandon("node_state", "the node left its active state")
         for server in self._servers:
             server.destroy()
@@ -211,12 +219,12 @@ class ExecuteServer:
         self._entities.clear()
 
     def _now(self) -> Instant:
-        """Return this moment; in lockstep that of the newest observation, so that every run tells the same."""
+        """Return the present moment; in lockstep that of the newest observation, for reproducible results."""
         newest_s = self._newest_s() if self._lockstep else 0.0
         return Instant(newest_s or self._now_s(), time.monotonic())
 
     def _newest_s(self) -> float:
-        """Return the stamp [s] of the newest observation; 0: there is none."""
+        """Return the stamp [s] of the newest observation; 0 where there is none."""
         return self.intake.latest.stamp_ns * 1e-9 if self.intake and self.intake.latest else 0.0
 
     def _now_s(self) -> float:
@@ -227,7 +235,7 @@ class ExecuteServer:
         self._tick()
 
     def _on_status(self, message: ControlStatus) -> None:
-        # Whether the E-stop is latched is for `estop_state` alone to say: two topics have no order between them.
+        # Only `estop_state` decides whether the E-stop is latched, since messages of two topics are not ordered.
         try:
             self._status = read_status(message)
         except ContractError as error:
@@ -239,7 +247,7 @@ class ExecuteServer:
             self._goal.steps.on_status(self._status)
 
     def _wait_or_go_on(self, goal: ActiveGoal, status: BridgeStatus) -> None:
-        """Let the goal wait while an operator has the arm, and plan anew from what is seen when it is given back."""
+        """Pause the goal while an operator controls the arm, and resume it from the newest observation afterwards."""
         supervisor, now = goal.supervisor, self._now()
         if status.taken_over == supervisor.is_paused:
             return
@@ -255,7 +263,7 @@ class ExecuteServer:
         supervisor.go_on(now)
         self._node.get_logger().info(f"{name} goes on from what is seen now: the arm was given back")
         if self._lockstep and self.intake is not None and self.intake.latest is not None:
-            self._runner.offer(self.intake.latest, every=True)  # the world waits for an answer to it
+            self._runner.offer(self.intake.latest, every=True)  # the bridge waits for an answer to it
 
     def _on_progress(self, message: TaskProgress) -> None:
         goal = self._goal
@@ -270,7 +278,7 @@ class ExecuteServer:
             goal.stops.reading(reading)
 
     def _state(self) -> RobotState | None:
-        """Return the robot's newest state, in lockstep that of the newest observation; None: nobody knows."""
+        """Return the robot's newest state, in lockstep that of the newest observation; None: it is unknown."""
         if self.intake is None:
             return None
         return self.intake.latest.state if self._lockstep and self.intake.latest else self.intake.state
@@ -280,21 +288,21 @@ class ExecuteServer:
         return self._status is not None and self._status.lockstep
 
     def _steps(self, goal: ActiveGoal, stamp_s: float) -> int:
-        """Control steps executed for a goal at a stamp [s] of the bridge's clock."""
+        """Return the number of control steps executed for a goal until a stamp [s] of the bridge's clock."""
         if goal.supervisor.is_paused:
             return goal.steps_before
         first_s = None if goal.run.first_ns is None else goal.run.first_ns * 1e-9
         return goal.steps_before + goal.steps.at(stamp_s, first_s, lockstep=self._lockstep)
 
     def _on_cancel(self, handle: Any) -> Any:
-        """Stop the motion at once; the goal itself ends at the next tick, when the handle knows of it."""
+        """Stop the motion at once; the goal ends at the next tick, once its handle has the state canceling."""
         goal = self._goal
         if goal is not None and bytes(goal.handle.goal_id.uuid) == bytes(handle.goal_id.uuid):
             self._stop_motion(goal)
         return CancelResponse.ACCEPT
 
     def _stop_motion(self, goal: ActiveGoal) -> None:
-        """No further chunk goes out, and nothing that is left of the last one is executed."""
+        """Send no further chunk, and make the bridge drop the rest of the last one."""
         self._runner.stop()
         self._hold(goal.run.goal_id, goal.skill)
 
@@ -302,7 +310,7 @@ class ExecuteServer:
         try:
             return await self._serve(offer, handle)
         finally:
-            # A goal whose serving broke must not keep the skill busy.
+            # After an exception the goal must not keep the skill busy.
             goal = self._goal
             if goal is not None and goal.handle is handle:
                 self._end(goal, GoalEnd(GoalOutcome.FAILED, "internal_error", "see the log of this node"))
@@ -329,7 +337,7 @@ class ExecuteServer:
         return result
 
     def _request(self, manifest: RSkillManifest, asked: Any) -> GoalRequest:
-        """Return what is to be run, or raise GoalRefused."""
+        """Return the validated goal, or raise GoalRefused if it cannot be run now."""
         if self.intake is None:
             raise GoalRefused("node_state", f"{manifest.name} is not active; activate its node first")
         if self._estopped:
@@ -373,13 +381,13 @@ class ExecuteServer:
         goal = self._goal = ActiveGoal(handle, offer.manifest.name, run, supervisor, stops, count)
         if self._status is not None:
             self._wait_or_go_on(goal, self._status)
-        self._announce()  # before the first chunk: the bridge executes those of announced goals only
+        self._announce()  # before the first chunk, since the bridge executes only chunks of announced goals
         if self.intake is not None and self.intake.latest is not None:
             self.on_sensors(self.intake.latest, fresh=False)
         return goal
 
     def _is_over(self, goal: ActiveGoal, now: Instant, stopped: GoalEnd | None = None) -> bool:
-        """End the goal if one of its checks says so."""
+        """End the goal if one of its checks does so; return whether it has ended."""
         verdict = goal.supervisor.verdict(
             now,
             self._runner.worker(),
@@ -413,15 +421,15 @@ class ExecuteServer:
             )
 
     def _end(self, goal: ActiveGoal, verdict: GoalEnd) -> None:
-        """Stop the goal's motion at once; its result goes out when the server comes to it."""
+        """Stop the goal's motion at once, and set the result, which the action server sends afterwards."""
         self._stop_motion(goal)
         self._goal = None
         self._announce()
         words = f"goal {goal.run.goal_id} ends {verdict.outcome.name} ({verdict.check}): {verdict.message}"
-        # A call each: rclpy forbids a call site to change its severity.
+        # There is a call for each severity, since rclpy forbids a call site to change it.
         if verdict.outcome in UNREMARKABLE:
             self._node.get_logger().info(words)
-        elif verdict.check == MOTION_CHECK:  # something was in the way, and nothing is wrong here
+        elif verdict.check == MOTION_CHECK:  # the motion was hindered, which is not a fault of this node
             self._node.get_logger().warning(words)
         else:
             self._node.get_logger().error(words)
@@ -438,5 +446,5 @@ class ExecuteServer:
 
 
 def _broken(why: str) -> ExecuteSkill.Result:
-    """Return the result of a goal that a bug has ended."""
+    """Return the result of a goal that an unexpected exception has ended."""
     return result_message(GoalEnd(GoalOutcome.FAILED, "internal_error", why), None)

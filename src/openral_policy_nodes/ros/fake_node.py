@@ -1,4 +1,4 @@
-"""A sender of chunks that announces itself as policy nodes do: for tests, and to try a bridge by hand."""
+"""Sends chunks and announces itself as policy nodes do, for tests and for trying a bridge by hand."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from openral_policy_nodes.ros.hosting_node import HEARTBEAT_S
 
 
 class FakePolicyNode:
-    """Speaks for a node on `skills` and `action_chunk` of its deployment; the node must be spun."""
+    """Publishes `skills` and `action_chunk` in the namespace of a node, which must be spun."""
 
     def __init__(self, node: Node, skill: str = "tests/by-hand", horizon_s: float = 0.2) -> None:
         """Announce the skill, active and without a goal.
 
         Args:
-            node: in whose name it speaks.
+            node: owner of the publishers.
             skill: manifest name.
-            horizon_s: [s] longest chunk that it announces.
+            horizon_s: [s] announced length of the longest chunk.
         """
         self._node, self.skill, self.horizon_s = node, skill, horizon_s
         space = node.get_namespace()
@@ -36,18 +36,18 @@ class FakePolicyNode:
         self.announce()
 
     def begin(self, goal_id: str = "") -> str:
-        """Hold a goal, a new one or a given one, and return its id; the goal before it ends."""
+        """Announce a given goal, or a new one, as running and return its hex UUID; the previous one ends."""
         self.goal_id = goal_id or uuid4().hex
         self.announce()
         return self.goal_id
 
     def end(self) -> None:
-        """Hold no goal any more."""
+        """Announce that no goal is running."""
         self.goal_id = ""
         self.announce()
 
     def announce(self) -> None:
-        """Say what is held now; once a second it says so by itself."""
+        """Publish the skill with its running goal, which a timer also does every HEARTBEAT_S seconds."""
         message = SkillInfo(
             name=self.skill,
             slug=self.skill.rpartition("/")[2].replace("-", "_"),
@@ -62,7 +62,12 @@ class FakePolicyNode:
         self._infos.publish(message)
 
     def send(self, stamp: Any, **fields: Any) -> None:
-        """Send a chunk of the goal that is held; `fields` are the others of ActionChunk, and may replace these."""
+        """Publish a chunk of the running goal.
+
+        Args:
+            stamp: of the observation that it answers, as builtin_interfaces/Time.
+            fields: of ActionChunk; they may replace `goal_id` and `skill`.
+        """
         chunk = ActionChunk(**{"goal_id": self.goal_id, "skill": self.skill, **fields})
         chunk.header.stamp = stamp
         self.chunks.publish(chunk)

@@ -1,4 +1,4 @@
-"""The result message of a goal, filled in at every end."""
+"""The result message of a goal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from openral_policy_nodes.goal_supervisor import GoalEnd
 from openral_policy_nodes.inference_thread import GoalRun
 
 UNKNOWN_M = -1.0
-"""[m] opening of the gripper where nobody knows the robot's state."""
+"""[m] value of the gripper opening where the robot's state is unknown."""
 
 
 def result_message(
@@ -27,10 +27,10 @@ def result_message(
 
     Args:
         end: how it ended.
-        state: of the robot at that moment; None: nobody knows, and the hand's position is NaN.
-        run: what the runner knows of it; None: it never ran.
+        state: of the robot at that moment; None: unknown, in which case the hand's position is NaN.
+        run: state of the goal in the runner; None: it was refused.
         steps: control steps executed for it.
-        duration_s: [s] node clock.
+        duration_s: [s] on the node's clock.
     """
     result = ExecuteSkill.Result(
         outcome=int(end.outcome),

@@ -1,4 +1,4 @@
-"""What nodes that host skills have in common: lifecycle, announcements, goals, and the chunks that they send."""
+"""Base of the nodes that host skills: lifecycle, announcements, goals, and the chunks that they send."""
 
 from __future__ import annotations
 
@@ -28,37 +28,40 @@ from openral_policy_nodes.state_assembler import StateAssembler
 from openral_policy_nodes.stopping import Stopping
 
 HEARTBEAT_S = 1.0
-"""[s] wall time between two announcements of an active node; without them the bridge takes no chunk of it."""
+"""[s] wall time between two announcements of an active node, without which the bridge refuses its chunks."""
 LAST_STATES = ("unconfigured", "finalized")
-"""Lifecycle states that a process may end in: they are heard before it does."""
+"""Lifecycle states after which the process may end; announcing one waits until the message is delivered."""
 
 
 @dataclass(frozen=True)
 class Hosting:
-    """What a node is to host, checked, with nothing loaded yet."""
+    """The checked skills, scene and robot of a node, with no weights loaded yet."""
 
     skills: Sequence[HostedSkill]
     """At least one."""
     scene: DeployScene
     robot: RobotDescription
     cameras: Sequence[SceneCamera]
-    """What is to be seen with each state of the robot."""
+    """Cameras whose images belong to an observation."""
     replay_steps: int
-    """Control steps between the observations that are worth an answer."""
+    """Least number of control steps between two observations that are answered."""
     with_target: bool = False
-    """States are to hold where the controller leads the hand."""
+    """Whether states hold the position to which the controller moves the hand."""
 
 
 class HostingNode(ExecuteActionHost):
-    """Parameters: `scene`, `run_dir`, `autostart`, `default_deadline_s`, `inference_timeout_s`."""
+    """A lifecycle node that hosts skills.
+
+    Its parameters are `scene`, `run_dir`, `autostart`, `default_deadline_s` and `inference_timeout_s`.
+    """
 
     def __init__(self, name: str, namespace: str, most_skills: int) -> None:
-        """Make a node that hosts nothing yet.
+        """Make a node that hosts no skills yet.
 
         Args:
             name: of the node.
             namespace: of the node.
-            most_skills: how many it may host; who subscribes late hears of as many.
+            most_skills: largest number of skills it may host, which is the depth of the latched topic `skills`.
         """
         super().__init__(name, namespace=namespace)
         self.declare_parameter("scene", "")
@@ -74,29 +77,29 @@ class HostingNode(ExecuteActionHost):
         self._server: ExecuteServer | None = None
         self._intake: SensorIntake | None = None
         self._state = "unconfigured"
-        """Lifecycle state as it was announced last."""
+        """Lifecycle state that was announced last."""
         self.create_timer(HEARTBEAT_S, self._repeat, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
-    # -- what a node of its own says -----------------------------------------------------------------
+    # -- what a subclass implements ------------------------------------------------------------------
 
     @abstractmethod
     def _admit(self) -> Hosting:
-        """Return what is to be hosted, or raise an OpenralError before anything of it is loaded."""
+        """Check and return what is to be hosted, without loading any weights; raise an OpenralError if it cannot be."""
 
     @abstractmethod
     def _load(self, hosting: Hosting) -> tuple[ChunkSource, Sequence[SkillOffer]]:
-        """Return what answers observations, loaded, and the skills as actions; or raise an OpenralError."""
+        """Load and return the source of chunks, and the skills as actions; raise an OpenralError if it fails."""
 
     def _unload(self) -> None:
-        """Give back what `_load` loaded, if it did."""
+        """Release what `_load` loaded, if it was called."""
 
     # -- lifecycle -----------------------------------------------------------------------------------
 
     def on_configure(self, state: State) -> TransitionCallbackReturn:
-        """Check the skills against robot and scene, say that they are coming, then load them."""
+        """Check the skills against robot and scene, announce them, then load them."""
         try:
             hosting = self._hosting = self._admit()
-            # Loading may take minutes; who waits for a skill shall know that it comes.
+            # Loading may take minutes, so those who wait for a skill are informed before.
             self._announce("inactive")
             self._serve(hosting, *self._load(hosting))
         except OpenralError as error:
@@ -107,12 +110,12 @@ class HostingNode(ExecuteActionHost):
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: State) -> TransitionCallbackReturn:
-        """Listen to the robot and take goals."""
+        """Subscribe to the robot and accept goals."""
         hosting, server = self._hosting, self._server
         if hosting is None or server is None:
             return TransitionCallbackReturn.FAILURE
         gripper = hosting.robot.gripper_joint
-        assert gripper is not None  # `require_gripper`
+        assert gripper is not None  # checked by `require_gripper`
         assembler = StateAssembler(hosting.robot.joint_names, gripper.name)
         self._intake = SensorIntake(
             self,
@@ -127,24 +130,24 @@ class HostingNode(ExecuteActionHost):
         return super().on_activate(state)
 
     def on_deactivate(self, state: State) -> TransitionCallbackReturn:
-        """Take no more goals; a running one fails."""
+        """Accept no more goals; a running one fails."""
         self._stop_listening("the node was deactivated")
         self._announce("inactive")
         return super().on_deactivate(state)
 
     def on_cleanup(self, state: State) -> TransitionCallbackReturn:
-        """Forget the skills."""
+        """Unload the skills."""
         self._announce("unconfigured")
         self._release()
         return TransitionCallbackReturn.SUCCESS
 
     def on_shutdown(self, state: State) -> TransitionCallbackReturn:
-        """Forget the skills for good."""
+        """Unload the skills and announce the state finalized."""
         self.close()
         return TransitionCallbackReturn.SUCCESS
 
     def close(self) -> None:
-        """End what runs and say so on `skills`."""
+        """Announce the state finalized on `skills`, end the running goal and unload the skills."""
         self._announce("finalized")
         self._release()
 
@@ -152,11 +155,11 @@ class HostingNode(ExecuteActionHost):
 
     @property
     def _what(self) -> str:
-        """What the node hosts, for its log."""
+        """Name of what the node hosts, for its log."""
         return self.get_name()
 
     def _pairing_s(self, scene: DeployScene) -> float:
-        """Return by how much stamps of one instant may differ [s]: not at all where a simulator makes the clock."""
+        """Return by how much stamps of one instant may differ [s], which is 0 with a simulator's clock."""
         simulated = bool(self.get_parameter("use_sim_time").value)
         return 0.0 if simulated or scene.arm is None else scene.arm.pairing_s
 
@@ -205,12 +208,12 @@ class HostingNode(ExecuteActionHost):
             self._announce("active")
 
     def _announce(self, state: str) -> None:
-        """Latch what this node can do, in which lifecycle state it is, and which goal of which skill it runs."""
+        """Publish each skill, latched, with the lifecycle state of the node and the hex UUID of its running goal."""
         self._state = state
         if self._hosting is None or not self.context.ok():
             return
         server, now = self._server, self.get_clock().now().to_msg()
-        # The skill whose goal runs comes last: one that has ended is heard of before the next begins.
+        # The skill with the running goal comes last, so that the end of a goal is announced before the next begins.
         running = server.skill if server is not None else ""
         for hosted in sorted(self._hosting.skills, key=lambda each: each.package.manifest.name == running):
             runs = server is not None and hosted.package.manifest.name == running
@@ -223,7 +226,7 @@ class HostingNode(ExecuteActionHost):
 
 
 def require_gripper(robot: RobotDescription) -> None:
-    """Refuse a robot whose state would have no opening.
+    """Refuse a robot without a gripper, whose state would lack the gripper opening.
 
     Raises:
         ContractError: it has no joint of role gripper.

@@ -1,6 +1,7 @@
 """The lifecycle node that hosts the motions of a scene, each as an action `skills/<slug>/execute`.
 
-One goal at a time over all of them. They need no camera, and are checked by the bridge as policies are.
+It runs one goal at a time over all of them. Motions need no camera. The bridge checks their chunks like those of
+policies.
 """
 
 from __future__ import annotations
@@ -26,15 +27,17 @@ from openral_rskill.registry import resolve
 
 
 class MotionNode(HostingNode):
-    """Parameters: those of `HostingNode`, and `lockstep` (the world waits for the motion). What it hosts stands in the
-    scene's `motions`."""
+    """Hosts the skills that the scene lists under `motions`.
+
+    Its parameters are those of `HostingNode`, and `lockstep` (the bridge waits for the motion).
+    """
 
     def __init__(self) -> None:
         super().__init__("motions", namespace=DEFAULT_NAMESPACE, most_skills=len(MOTIONS))
         self.declare_parameter("lockstep", False)
 
     def _admit(self) -> Hosting:
-        """Return the motions of the scene, or raise."""
+        """Check and return the motions of the scene; raise an OpenralError if they cannot be hosted."""
         scene = load_scene(self._text("scene"))
         robot = load_robot(scene.robot_id)
         if not scene.motions:
@@ -49,12 +52,12 @@ class MotionNode(HostingNode):
             motion_name(hosted.package.manifest)
             require(match(hosted.package.manifest, robot, scene))
         replay_steps = max(1, round(REPLAN_S * scene.control_hz))
-        # A world in lockstep waits for an answer to the states that come with images, and to no others.
+        # In lockstep the bridge waits only for answers to states that have images.
         cameras = scene.cameras if self.get_parameter("lockstep").value else ()
         return Hosting(skills, scene, robot, cameras, replay_steps, with_target=True)
 
     def _load(self, hosting: Hosting) -> tuple[MotionSource, Sequence[SkillOffer]]:
-        """Return the motions, with what looks ahead for them."""
+        """Return the motions, with the path check of the scene."""
         check = path_check(hosting.scene)
         source = MotionSource(MotionArm.of(hosting.scene, hosting.robot), check)
         offers = [
@@ -80,7 +83,7 @@ class MotionNode(HostingNode):
 
 
 def main(args: list[str] | None = None) -> int:
-    """Run the node until it is told to stop; see `run_node`."""
+    """Run the node until it is asked to stop; see `run_node`."""
     return run_node(MotionNode, args)
 
 

@@ -21,12 +21,15 @@ from openral_rskill.compatibility import match, require
 from openral_rskill.registry import resolve
 
 WARM_UPS = 2
-"""Inferences at start: the first pays for allocation, the second shows the latency to expect."""
+"""Inferences at start: the first one includes allocations, the second one shows the latency to expect."""
 
 
 class PolicyNode(HostingNode):
-    """Parameters: those of `HostingNode`, and `skill` (reference), `device`, `lockstep` (the world waits for the
-    policy), `allow_unevaluated`."""
+    """Hosts the policy of one skill.
+
+    Its parameters are those of `HostingNode`, and `skill` (reference), `device`, `lockstep` (the bridge waits for the
+    policy) and `allow_unevaluated`.
+    """
 
     def __init__(self) -> None:
         super().__init__("policy", namespace=policy_namespace(DEFAULT_NAMESPACE), most_skills=1)
@@ -41,12 +44,12 @@ class PolicyNode(HostingNode):
         return f"skill {self._text('skill')!r}"
 
     def _admit(self) -> Hosting:
-        """Return the skill, or raise before anything of it is loaded."""
+        """Check and return the skill; raise an OpenralError if it cannot be hosted."""
         package, scene = resolve(self._text("skill")), load_scene(self._text("scene"))
         manifest, robot = package.manifest, load_robot(scene.robot_id)
         if manifest.kind != "vla":
             raise ContractError(f"{manifest.name} is of kind {manifest.kind}; a policy node hosts kind vla")
-        # The rows hold the licence, too; all of them are checked before a weight is read.
+        # The licence is among the rows; all of them are checked before any weights are read.
         lockstep, allow = (bool(self.get_parameter(n).value) for n in ("lockstep", "allow_unevaluated"))
         require(
             match(manifest, robot, scene, folder=package.folder, lockstep=lockstep, allow_unevaluated=allow)
@@ -58,7 +61,7 @@ class PolicyNode(HostingNode):
         )
 
     def _load(self, hosting: Hosting) -> tuple[Inference, Sequence[SkillOffer]]:
-        """Load the weights, or start the server that holds them, and warm up."""
+        """Load the weights, or start the server that holds them, and warm the policy up."""
         (hosted,), scene = hosting.skills, hosting.scene
         manifest = hosted.package.manifest
         inference = self._inference = Inference(
@@ -79,7 +82,7 @@ class PolicyNode(HostingNode):
 
 
 def main(args: list[str] | None = None) -> int:
-    """Run the node until it is told to stop; see `run_node`."""
+    """Run the node until it is asked to stop; see `run_node`."""
     return run_node(PolicyNode, args)
 
 

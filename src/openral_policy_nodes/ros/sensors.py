@@ -1,4 +1,4 @@
-"""The inputs of a policy node: cameras, joints and end effector, put together by their stamps."""
+"""The inputs of a policy node: cameras, joints and end effector, matched by their stamps."""
 
 from __future__ import annotations
 
@@ -23,15 +23,17 @@ from openral_policy_nodes.state_assembler import StateAssembler
 from openral_policy_nodes.synchroniser import NearestSynchroniser, StampSynchroniser
 
 FUTURE_NS = 5_000_000_000
-"""[ns] so far ahead of the node's clock, which may lag, no observation can be; one that were believed would make every
-true one look old."""
+"""[ns] by which a stamp may be ahead of the node's clock, which may lag; later messages are dropped.
+
+If one were accepted, all correct observations after it would count as old.
+"""
 SET_BACK_NS = 1_000_000_000
-"""[ns] from which on what is ahead of the node's clock means that the clock was set back."""
+"""[ns] by which a stored stamp must be ahead of the node's clock to mean that the clock was set back."""
 LOG_PERIOD_S = 1.0
-"""[s] between two lines of the log about one source."""
+"""[s] least time between two log lines about one source."""
 _JOINTS, _POSE = "/joint_states", "ee_pose"
 _STATE = "the robot's state"
-"""Joints and pose, as one stream."""
+"""Name of the stream of joints and pose together, in messages and in `NearestSynchroniser`."""
 
 
 def stamp_ns(message: Any) -> int:
@@ -41,7 +43,7 @@ def stamp_ns(message: Any) -> int:
 
 
 class SensorIntake:
-    """Subscribes while a node is active, and hands on every complete instant. Runs in the executor's thread."""
+    """Subscribes while a node is active, and passes on every complete observation. Runs in the executor's thread."""
 
     def __init__(
         self,
@@ -57,12 +59,13 @@ class SensorIntake:
 
         Args:
             node: owner of the subscriptions.
-            cameras: the cameras that the skill looks through.
-            assembler: turns joints and pose into the robot's state.
-            on_sensors: called with each complete set, and whether its stamp is newer than any before.
-            with_target: states hold where the controller leads the hand, if that arrived before its pose.
-            pairing_s: [s] by which the stamps of cameras may differ from those of states; 0: a bridge stamps everything
-                of one instant equally, and approximate pairing would hide a camera that lags behind the joints.
+            cameras: cameras of the observations.
+            assembler: builds the robot's state from joints and pose.
+            on_sensors: called with each complete observation, and with whether its stamp is newer than any before.
+            with_target: whether states hold the position to which the controller moves the hand; they do where its
+                message arrived before the pose with the same stamp.
+            pairing_s: [s] by which the stamps of images may differ from those of states; 0: they must be equal, as a
+                simulator bridge stamps them.
         """
         self._node = node
         self._assembler = assembler
@@ -78,7 +81,7 @@ class SensorIntake:
         self._faults: dict[str, str] = {}
         self._logged_s: dict[str, float] = {}
         self.latest: SensorSet | None = None
-        """The newest complete set."""
+        """The newest complete observation."""
         space = node.get_namespace()
         self._subscriptions = [
             node.create_subscription(JointState, _JOINTS, lambda message: self._add(_JOINTS, message), STATE),
@@ -96,21 +99,21 @@ class SensorIntake:
 
     @property
     def fault(self) -> str | None:
-        """Why the inputs cannot be used: a camera or the joints are not what the scene says. None when all is well."""
+        """Why the inputs cannot be used, such as a camera that does not fit the scene; None: they can."""
         return "; ".join(self._faults.values()) or None
 
     @property
     def state(self) -> RobotState | None:
-        """The newest state of the robot, whatever its cameras do; None: nobody knows."""
+        """The newest state of the robot, independent of its cameras; None: it is unknown."""
         if not self._body_parts:
             return None
         try:
             return self._assemble(self._body_ns, self._body_parts)
         except ContractError:
-            return None  # a fault that is told where the observations are put together
+            return None  # the fault is reported where the observations are assembled
 
     def close(self) -> None:
-        """Give the subscriptions back."""
+        """Destroy the subscriptions."""
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
         self._subscriptions.clear()
@@ -158,13 +161,13 @@ class SensorIntake:
         if found is None:
             if (
                 stream in self._cameras
-            ):  # refuse a wrong camera at its first frame, even if nothing else arrives
+            ):  # a wrong camera is a fault from its first image on, even if nothing else arrives
                 self._decode(stream, message)
             return
         images = {
             name: image for name in self._cameras if (image := self._decode(name, found[name])) is not None
         }
-        stamp = stamp_ns(found[_JOINTS])  # what a policy answers belongs to a control step, and so to a state
+        stamp = stamp_ns(found[_JOINTS])  # a chunk belongs to a control step, and so to the stamp of a state
         state = self._check(_JOINTS, lambda: self._assemble(stamp, found))
         if state is None or len(images) < len(self._cameras):
             return
@@ -174,7 +177,7 @@ class SensorIntake:
             self._on_sensors(self.latest, fresh)
 
     def _instant(self, stream: str, stamp: int, message: Any) -> Mapping[str, Any] | None:
-        """Store a message; return those of the instant that it completes, if it does."""
+        """Store a message; return the messages of the instant that it completes, by stream, else None."""
         parts = None
         if stream not in self._cameras:
             parts = self._body.add(stream, stamp, message)
@@ -191,7 +194,7 @@ class SensorIntake:
         return None if found is None else {**found, **found[_STATE]}
 
     def _forget_future(self, now: int) -> None:
-        """Forget what a clock stamped that was set back since, as by a bridge that was configured again."""
+        """Drop messages that are ahead of a clock that was set back, as after a bridge was configured again."""
         if now > 0 and self._body_ns > now + SET_BACK_NS:
             self._body_ns, self._body_parts = -1, {}
         if now > 0 and self.latest is not None and self.latest.stamp_ns > now + SET_BACK_NS:
@@ -228,7 +231,7 @@ class SensorIntake:
         return value
 
     def _tell(self, source: str, fault: str) -> None:
-        """Remember what is wrong with a source; empty: nothing is. Log it when that changes."""
+        """Set the fault of a source, empty where there is none, and log it when it changes."""
         if fault:
             if self._faults.get(source) != fault and self._may_log(source):
                 self._node.get_logger().error(fault)

@@ -1,4 +1,4 @@
-"""What a node says of the skills that it hosts, and the chunks that it sends, as messages."""
+"""Messages about the skills that a node hosts, and of the chunks that it sends."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from openral_rskill.registry import RSkillPackage
 
 @dataclass(frozen=True)
 class HostedSkill:
-    """A skill that a node hosts, or is about to."""
+    """A skill that a node hosts, or is about to host."""
 
     package: RSkillPackage
     scene: DeployScene
     node_namespace: str
-    """Of the node that hosts it."""
+    """Namespace of the node that hosts it."""
     horizon: int = 0
-    """H of its chunks; 0: the manifest's `chunk_size`."""
+    """H, number of actions of its longest chunk; 0: the manifest's `chunk_size`."""
 
     @property
     def action(self) -> str:
@@ -36,7 +36,7 @@ class HostedSkill:
 
 
 def chunk_message(chunk: PolicyChunk, skill: str, scene: DeployScene) -> ActionChunk:
-    """Return the message of a chunk; values that are not finite go out as they are."""
+    """Return the message of a chunk, with values that are not finite unchanged."""
     horizon, dim = chunk.data.shape
     sec, nanosec = divmod(chunk.stamp_ns, 1_000_000_000)
     message = ActionChunk(
@@ -57,13 +57,13 @@ def chunk_message(chunk: PolicyChunk, skill: str, scene: DeployScene) -> ActionC
 
 
 def skill_message(hosted: HostedSkill, node: str, state: str, goal_id: str = "") -> SkillInfo:
-    """Return what a node says of its skill.
+    """Return the message that announces a skill of a node.
 
     Args:
         hosted: the skill.
         node: full name of the node.
         state: its lifecycle state.
-        goal_id: hex UUID of the goal that it runs; empty: none.
+        goal_id: hex UUID of the skill's running goal; empty: none.
     """
     manifest = hosted.package.manifest
     return SkillInfo(
@@ -97,7 +97,7 @@ def skill_message(hosted: HostedSkill, node: str, state: str, goal_id: str = "")
 
 
 def start_pose_message(start: StartPose) -> StartPoseMessage:
-    """Return what a manifest says about where a skill begins."""
+    """Return the message of a start pose of a manifest; an opening that is not given becomes -1."""
     x, y, z = start.position
     return StartPoseMessage(
         task=start.task or "",

@@ -1,1 +1,1 @@
-"""The code that runs a vision-language-action checkpoint, one folder a family."""
+"""Policy families: the code that runs vision-language-action checkpoints, with a folder for each family."""

@@ -1,33 +1,37 @@
-"""How long a policy waits for its server: as the manifest promises, and longer where this machine shows it must be."""
+"""Deadline of a policy's calls to its server: from the manifest's latency budget, and from the latencies measured."""
 
 from __future__ import annotations
 
 from openral_core.manifest import LatencyBudget
 
 LEAST_S = 2.0
-"""A busy machine may stand still for this long, whatever was promised. The bridge lets the arm hold long before: this
-only says when a server counts as hung, and restarting one costs more than this."""
+"""[s] least deadline, since a busy machine may stall for as long.
+
+The deadline only decides when a server is taken to hang, and a restart takes longer than this. The bridge makes the arm
+hold long before it.
+"""
 FIRST_S = 120.0
-"""For the first chunk, which loads kernels and fills caches; a longer `warmup_ms` is waited for, too."""
+"""[s] least deadline of the first chunk, for which the server loads kernels and fills caches."""
 _SPARE = 3.0
+"""Ratio of a deadline to the expected latency."""
 
 
 class AdaptiveTimeout:
-    """Deadlines [s] of one server's calls, learnt from its answers."""
+    """Deadlines of the calls to one server, adapted to the latency of its answers."""
 
     def __init__(self, budget: LatencyBudget) -> None:
         self.least_s = max(LEAST_S, _SPARE * budget.per_chunk_ms * 1e-3)
-        """For calls that infer nothing, and for one row."""
+        """[s] deadline of calls without inference, and least deadline for each observation."""
         self._first_s = max(FIRST_S, _SPARE * (budget.warmup_ms or 0.0) * 1e-3)
         self._slowest_row_s: float | None = None
 
     def limit_s(self, rows: int) -> float:
-        """Return the deadline of a batch of `rows` observations."""
+        """Return the deadline [s] of a batch of `rows` observations."""
         if self._slowest_row_s is None:
             return self._first_s * rows
         return max(self.least_s, _SPARE * self._slowest_row_s) * rows
 
     def note(self, rows: int, seconds: float) -> None:
-        """Learn from an answer; the first one is not counted, it is slower than those that follow."""
+        """Add the latency [s] of an answer to `rows` observations; the first one is ignored, as it is slower."""
         known = self._slowest_row_s
         self._slowest_row_s = 0.0 if known is None else max(known, seconds / rows)

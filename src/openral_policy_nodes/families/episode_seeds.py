@@ -1,4 +1,4 @@
-"""Seeds for policies that sample: the same episode, replayed, gets the same noise. Standard library only."""
+"""Seeds for policies that sample, so that a replayed episode gets the same noise. Standard library only."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections import OrderedDict
 from collections.abc import Sequence
 
 REMEMBERED = 4096
-"""Episodes whose chunks are counted; the ones asked for longest ago are forgotten first."""
+"""Largest number of episodes whose chunks are counted; beyond it the least recently used ones are dropped."""
 
 
 class EpisodeSeeds:
-    """Counts the chunks of each episode and turns name and count into a seed."""
+    """Counts the chunks of each episode, and derives seeds from its name and this count."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
         self._chunks: OrderedDict[str, int] = OrderedDict()
 
     def reset(self, episodes: Sequence[str]) -> None:
-        """Begin these episodes anew."""
+        """Set the counts of these episodes to zero."""
         for episode in episodes:
             self._chunks.pop(episode, None)
 
     def next(self, episodes: Sequence[str]) -> int:
-        """Return the seed of the next batch, 0 to 2**63 - 1; without names, all batches are of one episode."""
+        """Return the seed of the next batch, 0 to 2**63 - 1; without episodes, all batches count as one episode."""
         digest = hashlib.sha256(str(self._seed).encode())
         for episode in episodes or ("",):
             count = self._chunks.pop(episode, 0)

@@ -1,4 +1,4 @@
-"""Which code runs a `vla` skill: the table of policy families.
+"""The table of policy families, by which the code that runs a skill of kind `vla` is found.
 
 A family is a function `load(package: RSkillPackage, device: str) -> Policy`. Other distributions add families with an
 entry point of group `openral.policy_families`, whose name is the manifest's `model_family` and whose value is
@@ -15,7 +15,7 @@ from openral_core.types import Policy
 from openral_rskill.registry import RSkillPackage
 
 GROUP = "openral.policy_families"
-"""Entry-point group of families that live in other distributions."""
+"""Entry-point group of families in other distributions."""
 
 _LEROBOT = ("smolvla", "act", "diffusion", "pi0", "pi05", "xvla")
 BUILT_IN = {
@@ -29,17 +29,18 @@ BUILT_IN = {
 """Family name -> `module:function`, imported only when a skill of that family is loaded."""
 
 FamilyLoader = Callable[[RSkillPackage, str], Policy]
+"""The `load` function of a family."""
 
 
 def load_policy(package: RSkillPackage, device: str = "cpu") -> Policy:
     """Load the policy of a skill.
 
     Args:
-        package: the skill; its manifest's `model_family` picks the code.
-        device: where inference runs, in torch's words (`cpu`, `cuda`, `cuda:1`).
+        package: the skill, whose manifest names the family (`model_family`).
+        device: torch device of the inference (`cpu`, `cuda`, `cuda:1`).
 
     Raises:
-        PolicyError: no such family, its code is not installed, or the weights could not be loaded.
+        PolicyError: the family is unknown, its code is not installed, or the weights cannot be loaded.
     """
     try:
         loader: FamilyLoader = load_plugin(GROUP, BUILT_IN, package.manifest.model_family)

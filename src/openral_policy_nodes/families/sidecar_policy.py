@@ -1,4 +1,4 @@
-"""A policy's server as the families of our own dialect use it: `predict` and `reset`, with deadlines and one error."""
+"""Client of the policy servers that speak openral's own dialect: `predict` and `reset`, with adaptive deadlines."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ class PolicyServer(Protocol):
 
     @property
     def description(self) -> Mapping[str, Any]:
-        """What the server said of itself."""
+        """The server's description of itself, from its `hello`."""
         ...
 
     def call(
         self, op: str, data: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
     ) -> dict[str, Any]:
-        """Carry out an operation."""
+        """Call an operation of the server and return its answer."""
         ...
 
     def close(self) -> None:
-        """End it."""
+        """Close the connection, and end a server that was started for it."""
         ...
 
 
 class RemotePolicy:
-    """Asks a server; its errors become a PolicyError that names the skill."""
+    """Calls a policy server, and turns its errors into a PolicyError that names the skill."""
 
     def __init__(self, manifest: RSkillManifest, server: PolicyServer) -> None:
         self.name = manifest.name
@@ -42,18 +42,18 @@ class RemotePolicy:
         self._patience = AdaptiveTimeout(manifest.latency_budget)
 
     def reset(self, episodes: Sequence[str]) -> None:
-        """Forget what is remembered of these episodes; called before the first `predict` of each goal or episode."""
+        """Reset the server's state of these episodes, before the first `predict` of each goal or episode."""
         self._call("reset", {"episodes": list(episodes)}, self._patience.least_s)
 
     def predict(self, data: Mapping[str, Any], shape: tuple[int, int, int]) -> NDArray[np.float32]:
-        """Return the chunk that answers `data`.
+        """Return the chunks (B, H, A) that answer `data`.
 
         Args:
-            data: the input of the server's `predict`.
-            shape: (B, H, A) that the server promised.
+            data: input of the server's `predict`.
+            shape: (B, H, A) as the server described.
 
         Raises:
-            PolicyError: the server refused, is not to be reached, or broke its promise.
+            PolicyError: the server refused, cannot be reached, or answered another shape.
         """
         begun = time.monotonic()
         chunk = self._call("predict", data, self._patience.limit_s(shape[0])).get("chunk")
@@ -64,7 +64,7 @@ class RemotePolicy:
         return chunk.astype(np.float32, copy=False)
 
     def close(self) -> None:
-        """Leave the server; one that was started for this policy ends."""
+        """Close the connection; a server that was started for this policy ends."""
         self._server.close()
 
     def _call(self, op: str, data: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Policies that somebody else serves, measured as they are: over WebSocket as openpi, over ZeroMQ as RLDX-1 and GR00T.
+"""Policies that other programs serve: over WebSocket with openpi's protocol, or over ZeroMQ with that of RLDX-1, GR00T.
 
-A contract, which is an `rskill.yaml` of family `external`, says what their inputs and outputs are called.
+The names of their inputs and outputs are given by a contract, which is an `rskill.yaml` of family `external`.
 """

@@ -1,4 +1,4 @@
-"""Where a policy is served, and whether one may go there."""
+"""Address of a policy server, and the check whether connecting to it is allowed."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from openral_core.errors import PolicyError
 from openral_core.loopback import is_loopback
 
 TOKEN_VARIABLE = "OPENRAL_POLICY_TOKEN"
-"""Holds what the server demands; words of a command line are seen by every user of a machine."""
+"""Environment variable with the server's token; command-line arguments would be visible to every user."""
 Scheme = Literal["ws", "wss", "zmq"]
 
 
 @dataclass(frozen=True)
 class Address:
-    """One server."""
+    """Address of a policy server."""
 
     scheme: Scheme
     host: str
     port: int
     path: str = ""
     token: str = ""
-    """Sent with every connection or request; empty: nothing is."""
+    """Token that is sent with every connection (WebSocket) or request (ZeroMQ); empty: none is sent."""
 
     @property
     def url(self) -> str:
-        """The address in words, without the token."""
+        """The URL, without the token."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}:{self.port}{self.path}"
 
 
 def parse_url(url: str, environment: Mapping[str, str] = os.environ) -> Address:
-    """Read an address such as ws://127.0.0.1:8000 or zmq://127.0.0.1:5555.
+    """Parse a URL such as ws://127.0.0.1:8000 or zmq://127.0.0.1:5555.
 
     Raises:
-        PolicyError: malformed, or off this machine without a token in `OPENRAL_POLICY_TOKEN`. Unencrypted servers
-            without a token are anyone's, and so are the images and actions that go there.
+        PolicyError: the URL is malformed, or its host is not this machine and `OPENRAL_POLICY_TOKEN` is not set.
+            Without a token anyone in the network could answer, and receive the images.
     """
     try:
         parts = urlsplit(url)

@@ -1,9 +1,9 @@
-"""A policy server without a policy, for tests and to try a contract out: one action, over and over, or a fault.
+"""A policy server without a policy, for tests and to try out a contract: it answers one repeated action, or a fault.
 
     python -m openral_policy_nodes.families.external.fake_server --dialect openpi --action 0 0 0 -1 --port 8000
 
-It speaks as openpi's `WebsocketPolicyServer` does, or as the servers of RLDX-1 and GR00T (`--dialect zmq`), and prints
-`{"port": …}` when it answers.
+It uses the protocol of openpi's `WebsocketPolicyServer`, or that of the servers of RLDX-1 and GR00T (`--dialect zmq`),
+and prints `{"port": …, "url": …}` once it is ready.
 """
 
 from __future__ import annotations
@@ -36,21 +36,22 @@ Behaviour = Literal["answer", "hang", "fail", "drop", "wrong_shape", "garbage"]
 
 @dataclass
 class FakeAnswers:
-    """What it answers, call by call."""
+    """Script of a fake server's answers."""
 
     action: tuple[float, ...]
-    """(A,) of every step."""
+    """(A,) action of every step."""
     horizon: int = 16
+    """H, number of steps of a chunk."""
     names: dict[str, int] = field(default_factory=dict)
-    """Name on the wire -> how many numbers; empty: `actions`, all of them."""
+    """Name on the wire -> number of values; empty: all values under the name `actions`."""
     behaviour: Behaviour = "answer"
-    """What it does from call `good_calls + 1` on; before that it answers."""
+    """Behaviour from call `good_calls + 1` on; earlier calls are answered correctly."""
     good_calls: int = 0
     seen: list[dict[str, Any]] = field(default_factory=list)
-    """The observations that came."""
+    """The received observations."""
 
     def next(self, observation: dict[str, Any], lead: tuple[int, ...]) -> tuple[Behaviour, dict[str, Any]]:
-        """Note an observation; return how it is answered, and with what: `(*lead, H, d)` a name."""
+        """Store an observation; return the behaviour, and the answer: an array `(*lead, H, d)` for each name."""
         self.seen.append(observation)
         behaviour = self.behaviour if len(self.seen) > self.good_calls else "answer"
         horizon = 1 if behaviour == "wrong_shape" else self.horizon
@@ -66,7 +67,13 @@ class FakeOpenpiServer:
     """A WebSocket server on loopback that runs in threads of its own until `close`."""
 
     def __init__(self, answers: FakeAnswers, *, port: int = 0, token: str = "") -> None:
-        """Listen. `port` 0 takes a free one; without `token` everyone is let in."""
+        """Begin to listen.
+
+        Args:
+            answers: script of the answers.
+            port: 0: any free one.
+            token: that clients must send; empty: none is required.
+        """
         self.answers = answers
         self._token = token
         self._closed = threading.Event()
@@ -79,7 +86,7 @@ class FakeOpenpiServer:
         threading.Thread(target=self._server.serve_forever, name="fake openpi", daemon=True).start()
 
     def close(self) -> None:
-        """Stop, and hang up on everyone."""
+        """Stop listening, and close all connections."""
         self._closed.set()
         self._server.shutdown()
         for connection in list(self._connections):
@@ -110,7 +117,7 @@ class FakeOpenpiServer:
             if behaviour in ("hang", "drop"):
                 connection.close_socket()
                 return
-            if behaviour == "fail":  # the text of upstream's traceback, and then the door
+            if behaviour == "fail":  # upstream sends its traceback as text, and then closes the connection
                 connection.send("Traceback (most recent call last):\nValueError: told to fail")
                 connection.close(1011, "Internal server error. Traceback included in previous frame.")
                 return
@@ -123,7 +130,7 @@ class FakeZmqServer:
     """A ZeroMQ server on loopback that runs in a thread of its own until `close`."""
 
     def __init__(self, answers: FakeAnswers, *, port: int = 0, token: str = "") -> None:
-        """Listen; see FakeOpenpiServer."""
+        """Begin to listen; see FakeOpenpiServer."""
         self.answers = answers
         self._token = token
         self._closed = threading.Event()
@@ -136,7 +143,7 @@ class FakeZmqServer:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop."""
+        """Stop the thread, and close the socket."""
         self._closed.set()
         self._thread.join()
         self._context.destroy(linger=0)
@@ -149,7 +156,7 @@ class FakeZmqServer:
                     self._socket.send(reply)
 
     def _reply(self, request: Any) -> bytes | None:
-        """None: closed while hanging."""
+        """Return the reply to a request; None: the server was closed while it hung."""
         if self._token and not hmac.compare_digest(str(request.get("api_token", "")), self._token):
             return rldx_wire.encode({"error": "Unauthorized: Invalid API token"})
         endpoint = request.get("endpoint", "get_action")

@@ -1,4 +1,4 @@
-"""The way to a served policy: one request, one answer, one deadline; a lost connection is made anew."""
+"""Connection to a policy server: each request has one answer and a deadline; a lost connection is made again."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from openral_sidecar.errors import SidecarDown, SidecarRefused, SidecarTimeout
 from openral_sidecar.wires.openral import MAX_BYTES
 
 CONNECT_S = 10.0
-"""[s] to open a connection and hear who is there."""
+"""[s] deadline for opening a connection, and again for the server's first message."""
 
 
 class OpenpiLink:
-    """A WebSocket to a server as openpi's: it speaks first, and then answers each observation with actions."""
+    """WebSocket to a server with openpi's protocol, which first sends metadata and then answers each observation."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
         self._socket: ClientConnection | None = None
         self.metadata: dict[str, Any] = {}
-        """What the server said of itself when the connection was made."""
+        """Metadata that the server sent when the connection was made."""
 
     def open(self) -> None:
-        """Connect, unless that is done.
+        """Connect, unless a connection exists.
 
         Raises:
-            SidecarDown: nothing is there, or it demands another token.
-            SidecarTimeout: it does not say who it is.
-            WireError: what it says is no message.
+            SidecarDown: no server answers, or it refuses the token.
+            SidecarTimeout: it sends no metadata.
+            WireError: its metadata cannot be decoded.
         """
         if self._socket is not None:
             return
         address = self._address
-        # openpi's own client sends its key in this way.
+        # openpi's own client sends its key in the same header.
         headers = {"Authorization": f"Api-Key {address.token}"} if address.token else None
         try:
             self._socket = connect(
@@ -67,17 +67,17 @@ class OpenpiLink:
         """Return the answer to an observation.
 
         Raises:
-            SidecarDown: the connection is lost, and none can be made.
-            SidecarTimeout: no answer within `timeout_s`.
-            SidecarRefused: the server says that it failed.
-            WireError: the answer is no message.
+            SidecarDown: the connection was lost, or none can be made.
+            SidecarTimeout: there is no answer within `timeout_s`.
+            SidecarRefused: the server reports that its inference failed.
+            WireError: the answer cannot be decoded.
         """
         frame = openpi_wire.pack(dict(observation))
         until = time.monotonic() + timeout_s
         self.open()
         assert self._socket is not None
         try:
-            # A server that stopped reading must not hold us: `send` has no deadline of its own.
+            # `send` has no deadline of its own, and would block if the server stopped reading.
             self._socket.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _timeval(timeout_s))
             self._socket.send(frame)
         except (OSError, WebSocketException) as error:
@@ -86,13 +86,16 @@ class OpenpiLink:
         return self._receive(until, timeout_s)
 
     def close(self) -> None:
-        """Close the connection; the next call makes another."""
+        """Close the connection; the next call makes a new one."""
         if self._socket is not None:
             old, self._socket = self._socket, None
             old.close()
 
     def _receive(self, until: float, timeout_s: float) -> Any:
-        """An answer that comes too late must not be taken for the next one, so every fault ends the connection."""
+        """Return the next message of the server.
+
+        Every fault closes the connection, so that a late answer is not mistaken for the answer to the next request.
+        """
         assert self._socket is not None
         url = self._address.url
         try:
@@ -112,20 +115,20 @@ class OpenpiLink:
 
 
 def _timeval(seconds: float) -> bytes:
-    """The kernel's `struct timeval`."""
+    """Return the kernel's `struct timeval` for a duration [s]."""
     return struct.pack("@ll", int(seconds), int(seconds % 1.0 * 1e6))
 
 
 def zmq_client(address: Address) -> SidecarClient:
-    """Return a client of a server that speaks as RLDX-1 and GR00T do."""
+    """Return a client of a server with the ZeroMQ protocol of RLDX-1 and GR00T."""
     return SidecarClient(f"tcp://{address.host}:{address.port}", token=address.token, dialect="rldx")
 
 
 def probe(address: Address) -> dict[str, Any]:
-    """Ask who answers, before anything runs; return what it says of itself, which may be nothing.
+    """Check that a policy server answers; return its metadata, which may be empty.
 
     Raises:
-        SidecarError: nothing answers there, or something else does.
+        SidecarError: no server answers, or it uses another protocol.
     """
     if address.scheme == "zmq":
         client = zmq_client(address)

@@ -1,4 +1,4 @@
-"""What a served policy calls its inputs and outputs: the `policy_extras` of a contract."""
+"""Names of the inputs and outputs of a served policy, from the `policy_extras` of its contract."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from openral_core.schema import Count, Schema, Word
 
 
 class WireNames(Schema):
-    """Names on the wire, and how vectors are cut into them."""
+    """Names on the wire, and the lengths of the parts of the state and action vectors."""
 
     url: str = ""
-    """Where the policy is served, such as ws://127.0.0.1:8000; `--policy-url` replaces it."""
+    """URL of the server, such as ws://127.0.0.1:8000; `--policy-url` replaces it."""
     images: dict[Word, Word] = Field(min_length=1)
     """Feature key of a camera -> its name on the wire."""
     state: dict[Word, Count] = Field(default_factory=dict)
-    """Name on the wire -> how many numbers, in the order of the state vector; empty: the policy sees no state."""
+    """Name on the wire -> number of values, in the order of the state vector; empty: the policy takes no state."""
     instruction: Word = "prompt"
-    """Name of the words."""
+    """Name of the instruction on the wire."""
     actions: dict[Word, Count] = Field(min_length=1)
-    """Name on the wire -> how many numbers, in the order of the action vector."""
+    """Name on the wire -> number of values, in the order of the action vector."""
     open_unit: Word | None = None
-    """The action, of one number, that is 1 open and 0 closed on the wire, and -1 open and 1 closed in the scene."""
+    """Gripper action of one value: 1 open and 0 closed on the wire, converted to -1 open and 1 closed."""
     sessions: bool = False
-    """ZeroMQ: the server remembers episodes by `session_ids`, and forgets them at `reset`."""
+    """Whether a ZeroMQ server keeps state of episodes by `session_ids`, which `reset` deletes."""
 
 
 def names_from(manifest: RSkillManifest) -> WireNames:
-    """Read a contract's names and compare them with the rest of it.
+    """Return a contract's names, checked against its cameras, state and action.
 
     Raises:
-        PolicyError: they are malformed, or do not add up to the contract's cameras, state and action.
+        PolicyError: they are malformed, or do not fit the contract's cameras, state and action.
     """
     try:
         names = WireNames.model_validate(dict(manifest.policy_extras))
@@ -51,7 +51,7 @@ def names_from(manifest: RSkillManifest) -> WireNames:
 
 
 def _faults(manifest: RSkillManifest, names: WireNames) -> list[str]:
-    """Say what does not add up."""
+    """Return a sentence for each contradiction between the names and the contract."""
     preprocessing = manifest.image_preprocessing or ImagePreprocessing()
     cameras = {
         preprocessing.input_name(sensor.vla_feature_key)

@@ -1,9 +1,9 @@
-"""Values as bytes in openpi's dialect: msgpack, with an array as a map of the byte keys below.
+"""Encoding of openpi's messages: msgpack, with NumPy arrays and scalars as maps with byte keys.
 
-`{b"__ndarray__": true, b"data": bytes in C order, b"dtype": "<f4", b"shape": [2, 7]}`; a NumPy scalar is
-`{b"__npgeneric__": true, b"data": number, b"dtype": "<f4"}`. So writes and reads `openpi_client.msgpack_numpy` 0.1.2.
+An array is `{b"__ndarray__": true, b"data": bytes in C order, b"dtype": "<f4", b"shape": [2, 7]}`, and a NumPy scalar
+`{b"__npgeneric__": true, b"data": number, b"dtype": "<f4"}`, as in `openpi_client.msgpack_numpy` 0.1.2.
 
-Nothing that is read here runs code, and an array must be exactly as large as its bytes.
+Decoding never executes code, and the shape of an array must fit the number of its bytes.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ ARRAY, SCALAR = b"__ndarray__", b"__npgeneric__"
 
 
 def pack(value: Any) -> bytes:
-    """Write None, bool, int, float, str, bytes, list, dict, and arrays of bool, ints or floats.
+    """Encode None, bool, int, float, str, bytes, list, dict, and arrays of bool, integers or floats.
 
     Raises:
-        WireError: something else is in it.
+        WireError: the value holds another type.
     """
     try:
         packed: bytes = msgpack.packb(value, default=_marked)
@@ -34,10 +34,10 @@ def pack(value: Any) -> bytes:
 
 
 def unpack(frame: bytes) -> Any:
-    """Read a message; arrays come back writable.
+    """Decode a message; its arrays are writable.
 
     Raises:
-        WireError: these bytes are no message, or one that holds more than numbers, texts and their containers.
+        WireError: the bytes are not a message, or it holds a type other than those of `pack`.
     """
     try:
         return msgpack.unpackb(
@@ -54,7 +54,7 @@ def unpack(frame: bytes) -> Any:
 
 
 def _marked(value: Any) -> Any:
-    """Turn what msgpack does not know into what it does."""
+    """Return the map that represents a NumPy array or scalar."""
     if isinstance(value, np.ndarray):
         array = np.ascontiguousarray(value, value.dtype.newbyteorder("<"))
         _check(array.dtype.str)
@@ -65,7 +65,7 @@ def _marked(value: Any) -> Any:
 
 
 def _unmarked(values: dict[Any, Any]) -> Any:
-    """Turn marked maps back into what they stand for; every other map stays."""
+    """Return the NumPy array or scalar that a map represents; every other map is returned as it is."""
     if ARRAY in values:
         data, shape, dtype = values[b"data"], values[b"shape"], _check(values[b"dtype"])
         if not isinstance(data, bytes) or not isinstance(shape, list) or len(shape) > MAX_NDIM:
@@ -81,7 +81,7 @@ def _unmarked(values: dict[Any, Any]) -> Any:
 
 
 def _check(name: Any) -> np.dtype[Any]:
-    """Return the dtype of one of the names that are known."""
+    """Return the dtype of this name. Raises ValueError: it is not one of DTYPES."""
     text = name.decode("ascii", "replace") if isinstance(name, bytes) else name
     if not isinstance(text, str) or text not in DTYPES:
         raise ValueError(f"array of {text!r}; only bool, integers and floats to 64 bits")

@@ -1,4 +1,4 @@
-"""Served policies as a Policy: `openpi` takes one observation a message, the RLDX-1 and GR00T dialect a batch."""
+"""Served policies as a Policy: openpi's protocol sends one observation a message, that of RLDX-1 and GR00T a batch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from openral_sidecar.client import SidecarClient
 
 
 class _Served:
-    """What both dialects share: the contract, deadlines, and what is made of an answer."""
+    """Base of both protocols: the contract's names, deadlines, and the conversion of answers."""
 
     def __init__(self, manifest: RSkillManifest) -> None:
         assert manifest.action_contract is not None  # names_from compared it
@@ -30,7 +30,7 @@ class _Served:
         self._patience = AdaptiveTimeout(manifest.latency_budget)
 
     def _state_parts(self, state: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
-        """Cut (…, D) into the named parts."""
+        """Split a state (…, D) into its named parts (…, d)."""
         total = sum(self._names.state.values())
         if self._names.state and state.shape[-1] != total:
             raise PolicyError(f"{self._name}: the state has {state.shape[-1]} numbers, its names {total}")
@@ -41,7 +41,10 @@ class _Served:
         return parts
 
     def _chunk(self, answer: Any, lead: tuple[int, ...]) -> NDArray[np.float32]:
-        """Put (*lead, H, A) together. A server may answer more steps than the contract says; the first ones count."""
+        """Return (*lead, H, A) from the named parts of an answer.
+
+        A server may answer more steps than the contract's `chunk_size`, of which the first ones are used.
+        """
         parts = []
         for name, size in self._names.actions.items():
             part = answer.get(name) if isinstance(answer, Mapping) else None
@@ -61,7 +64,7 @@ class _Served:
         return np.concatenate(parts, axis=-1)
 
     def _ask(self, rows: int, call: Callable[[float], Any]) -> Any:
-        """Make a call that infers `rows` observations, with a deadline learnt from those before."""
+        """Return the answer to a call that infers from `rows` observations, with an adaptive deadline."""
         begun = time.monotonic()
         try:
             answer = call(self._patience.limit_s(rows))
@@ -72,22 +75,22 @@ class _Served:
 
 
 class OpenpiPolicy(_Served):
-    """Sends images (H, W, 3) uint8, the state (D,) float32 and the words; gets `(H, A)`. It remembers nothing."""
+    """Client with openpi's protocol, which has neither batches nor state between observations.
+
+    It sends images (H, W, 3) uint8, the state as parts (d,) float32 and the instruction, and receives actions (H, d).
+    """
 
     def __init__(self, manifest: RSkillManifest, link: OpenpiLink) -> None:
         super().__init__(manifest)
         self._link = link
 
     def reset(self, episodes: Sequence[str]) -> None:
-        """Forget what is remembered of these episodes; called before the first `predict` of each goal or episode.
-
-        The dialect has no word for it.
-        """
+        """Do nothing, since the protocol has no such request."""
 
     def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
         """Return action chunks (B, H, A) in the representation of the manifest's action contract.
 
-        The dialect has no batches, so observations go one after another.
+        The observations are sent one after another.
         """
         chunks = []
         for row in range(len(batch)):
@@ -101,19 +104,22 @@ class OpenpiPolicy(_Served):
         return np.stack(chunks)
 
     def close(self) -> None:
-        """Leave the server."""
+        """Close the connection."""
         self._link.close()
 
 
 class ZmqPolicy(_Served):
-    """Sends videos (B, T, H, W, 3) uint8, states (B, 1, d) float32 and B sentences; gets `(B, H, d)` a name."""
+    """Client with the ZeroMQ protocol of RLDX-1 and GR00T.
+
+    It sends videos (B, T, H, W, 3) uint8, states (B, 1, d) float32 and B instructions, and receives actions (B, H, d).
+    """
 
     def __init__(self, manifest: RSkillManifest, client: SidecarClient) -> None:
         super().__init__(manifest)
         self._client = client
 
     def reset(self, episodes: Sequence[str]) -> None:
-        """Forget what is remembered of these episodes; called before the first `predict` of each goal or episode."""
+        """Delete the server's state of these episodes, where the contract has `sessions`."""
         if self._names.sessions:
             self._ask(
                 1, lambda limit_s: self._call("reset", {"options": {"session_ids": [*episodes]}}, limit_s)
@@ -137,7 +143,7 @@ class ZmqPolicy(_Served):
         return self._chunk(answer[0], (rows,))
 
     def close(self) -> None:
-        """Leave the server."""
+        """Close the connection."""
         self._client.close()
 
     def _call(self, op: str, data: Mapping[str, Any], limit_s: float) -> dict[str, Any]:
@@ -145,10 +151,10 @@ class ZmqPolicy(_Served):
 
 
 def load(package: RSkillPackage, device: str = "cpu") -> Policy:
-    """Return the policy that a contract's `policy_extras.url` names; `device` is the server's own affair.
+    """Return the policy at a contract's `policy_extras.url`; `device` is ignored, since the server chooses it.
 
     Raises:
-        PolicyError: the contract's names do not add up, its url is missing or may not be gone to.
+        PolicyError: the contract's names are contradictory, or its URL is missing or not allowed.
     """
     manifest = package.manifest
     names = names_from(manifest)

@@ -1,4 +1,4 @@
-"""The network of the `mini` family: a few cameras, proprioception, one sentence; out comes an action chunk."""
+"""The network of the `mini` family: from cameras, proprioception and a sentence to an action chunk."""
 
 from __future__ import annotations
 
@@ -13,63 +13,67 @@ from openral_rskill.mini.trunk import FilmTrunk
 
 @dataclass(frozen=True)
 class MiniConfig:
-    """What `config.json` beside the weights says."""
+    """Configuration of the network, from `config.json` beside the weights."""
 
     cameras: tuple[str, ...] = ("observation.images.camera1",)
     """Feature keys, in the order of the network's trunks."""
     image_size: int = 96
-    """[px] width and height the network sees."""
+    """[px] width and height S of the network's images."""
     state_dim: int = 4
+    """D, length of the state vector."""
     action_dim: int = 4
+    """A, length of an action."""
     chunk_size: int = 16
-    """H"""
+    """H, control steps of a chunk."""
     hidden: int = 512
+    """Width of the head's hidden layers."""
     sentence_dim: int = 384
+    """Length of a sentence's embedding."""
     fine: int = 0
-    """Fine keypoints a camera, see FilmTrunk."""
+    """Number of fine keypoints of each camera, see FilmTrunk."""
     landmarks: int = 0
-    """Coordinates of the task's object and target that the network tells on the way to its actions; 0: none."""
+    """L, number of coordinates of the task's object and target that the network predicts as well; 0: none."""
     proposals: int = 1
-    """K, chunks that the network proposes at once, of which the likeliest is executed."""
+    """K, number of chunks that the network proposes at once, of which the likeliest is executed."""
     scaled: bool = False
-    """Actions are in units of their own, within the buffers `action_low` and `action_high`, and not in -1..1."""
+    """Whether actions lie between the buffers `action_low` and `action_high` instead of in -1..1."""
 
     def __post_init__(self) -> None:
-        """Take the list that JSON has for a tuple."""
+        """Make `cameras` a tuple, since it is a list in JSON."""
         object.__setattr__(self, "cameras", tuple(self.cameras))
 
 
 class MiniOutput(NamedTuple):
-    """What the network makes of an observation."""
+    """Output of the network for a batch of observations."""
 
     chunks: Tensor
     """(B, K, H, A) K proposals of H consecutive control steps, in -1..1 or in the range of a scaled network."""
     logits: Tensor
-    """(B, K) of the proposals' probabilities."""
+    """(B, K) logits of the proposals' probabilities."""
     landmarks: Tensor | None
-    """(B, L) in standard deviations from their mean over the training data; None: it tells none."""
+    """(B, L) in standard deviations from their mean over the training data; None: the network predicts none."""
 
     @property
     def actions(self) -> Tensor:
-        """(B, H, A), the likeliest proposal."""
+        """(B, H, A) the likeliest proposal of each observation."""
         return likeliest(self.chunks, self.logits)
 
 
 def head_outputs(config: MiniConfig) -> int:
-    """Return how many numbers the head gives, see `proposed`."""
+    """Return the number of outputs of the head, see `proposed`."""
     chunk = config.chunk_size * config.action_dim
     return config.proposals * (chunk + 1) if config.proposals > 1 else chunk
 
 
 def likeliest(chunks: Tensor, logits: Tensor) -> Tensor:
-    """Return of proposals (B, K, H, A) with their logits (B, K) the likeliest one (B, H, A)."""
+    """Return the likeliest (B, H, A) of proposals (B, K, H, A), by their logits (B, K)."""
     return chunks[torch.arange(len(chunks), device=chunks.device), logits.argmax(1)]
 
 
 def proposed(output: Tensor, config: MiniConfig) -> tuple[Tensor, Tensor]:
-    """Read the head's output (B, K * H * A + K) as proposals (B, K, H, A) in -1..1 and their logits (B, K).
+    """Split the head's output (B, K * H * A + K) into proposals (B, K, H, A) in -1..1 and their logits (B, K).
 
-    A head of one proposal has no logits among its outputs.
+    With K = 1 the output is (B, H * A), without logits; zeros are returned for these.
     """
     numbers = config.proposals * config.chunk_size * config.action_dim
     chunks = torch.tanh(output[:, :numbers])
@@ -78,10 +82,11 @@ def proposed(output: Tensor, config: MiniConfig) -> tuple[Tensor, Tensor]:
 
 
 class MiniNetwork(nn.Module):
-    """FiLM-conditioned CNNs with keypoints and an MLP that proposes chunks of H actions at once.
+    """FiLM-conditioned CNNs with keypoints, and an MLP that proposes K chunks of H actions.
 
-    Where demonstrations go on in several ways from what looks the same (lift once more, or pull now), the one chunk
-    between them is often to stand still. With K proposals each stands for one way.
+    Demonstrations may continue differently from observations that look alike, such as to lift once more or to pull.
+    A single chunk would be the average of these, which often is to stand still; with K proposals each can represent
+    one of them.
     """
 
     state_mean: Tensor
@@ -109,7 +114,7 @@ class MiniNetwork(nn.Module):
             self.register_buffer("action_low", -torch.ones(config.action_dim))
             self.register_buffer("action_high", torch.ones(config.action_dim))
         self.width = width + config.landmarks
-        """F, numbers that the head acts on."""
+        """F, number of inputs of the head."""
         self.head = nn.Sequential(
             nn.Linear(self.width, config.hidden),
             nn.SiLU(),
@@ -130,7 +135,7 @@ class MiniNetwork(nn.Module):
         return MiniOutput(*self.proposals(features), where)
 
     def features(self, images: Tensor, state: Tensor, sentences: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Return what the head acts on (B, F), and the landmarks (B, L). Arguments as for `forward`."""
+        """Return the head's inputs (B, F) and the landmarks (B, L), if any. Arguments are those of `forward`."""
         normalised = (state - self.state_mean) / self.state_std
         seen = [trunk(images[:, index], sentences) for index, trunk in enumerate(self.trunks)]
         features = torch.cat([*seen, self.proprioception(normalised)], dim=1)
@@ -138,7 +143,7 @@ class MiniNetwork(nn.Module):
         return (features if where is None else torch.cat([features, where], dim=1)), where
 
     def proposals(self, features: Tensor) -> tuple[Tensor, Tensor]:
-        """Return proposals (B, K, H, A) of features (B, F), in -1..1 or a scaled network's range; logits (B, K)."""
+        """Return proposals (B, K, H, A) from features (B, F), in -1..1 or a scaled network's range; logits (B, K)."""
         chunks, logits = proposed(self.head(features), self.config)
         if self.config.scaled:
             chunks = self.action_low + (chunks + 1) / 2 * (self.action_high - self.action_low)

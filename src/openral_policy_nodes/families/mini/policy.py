@@ -1,4 +1,4 @@
-"""A `mini` checkpoint as a Policy: load from a folder, predict chunks."""
+"""A `mini` checkpoint as a Policy: it is loaded from a folder and predicts chunks in process."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class MiniPolicy:
         """Wrap a network.
 
         Args:
-            network: its weights are kept in float32 for inference.
-            encoder: turns instructions into vectors; remembers those it has seen.
-            device: a torch device.
+            network: is converted to float32.
+            encoder: embeds instructions, with a cache.
+            device: torch device.
         """
         self.config = network.config
         self.image_size = network.config.image_size
@@ -35,12 +35,15 @@ class MiniPolicy:
         self._device = torch.device(device)
 
     def reset(self, episodes: Sequence[str]) -> None:
-        """Nothing is remembered between calls."""
+        """Do nothing, since the policy has no state between calls."""
 
     def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
         """Return action chunks (B, H, A) in the representation of the manifest's action contract.
 
         Values lie in -1..1, or in the range of the demonstrations where the checkpoint is scaled.
+
+        Raises:
+            PolicyError: an image is missing or of another size, or the state is of another length.
         """
         images = np.stack([self._view(batch, key) for key in self.config.cameras], axis=1)
         if batch.state.shape[1:] != (self.config.state_dim,):
@@ -54,7 +57,7 @@ class MiniPolicy:
         return result
 
     def _view(self, batch: PolicyBatch, key: str) -> NDArray[np.uint8]:
-        """Return one camera's images (B, S, S, 3). Raises PolicyError if they are missing or of another form."""
+        """Return one camera's images (B, S, S, 3). Raises PolicyError: they are missing or of another shape."""
         size = self.config.image_size
         if key not in batch.images:
             have = ", ".join(batch.images) or "none"
@@ -65,7 +68,7 @@ class MiniPolicy:
         return images
 
     def close(self) -> None:
-        """Nothing to free beyond the memory of the process."""
+        """Do nothing, since the policy holds no resources but memory."""
 
 
 def load(package: RSkillPackage, device: str = "cpu") -> MiniPolicy:

@@ -218,10 +218,7 @@ class SensorIntake:
         return self._check(name, lambda: decode_image(self._cameras[name], message))
 
     def _check(self, source: str, read: Callable[[], Any]) -> Any:
-        """Return what `read` returns; on a fault remember it, say it once, and return None.
-
-        A source that is right and wrong in turn is logged once a second at most.
-        """
+        """Return the value of `read`; where it raises ContractError, set the fault of the source and return None."""
         try:
             value = read()
         except ContractError as error:

@@ -1,4 +1,4 @@
-"""The command line that the real server and the conformance server share. Runs in the sidecar's interpreter."""
+"""Command line of the RLDX-1 server and of the conformance server. Runs in the sidecar's interpreter."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from openral_sidecar.server import server_arguments
 
 QUANTIZATIONS = ("none", "nf4")
 DEFAULT_TAG = "GENERAL_EMBODIMENT"
-"""The tag that fine-tuned checkpoints register; a wrong one is a KeyError at best (embodiment_id.json)."""
+"""Embodiment tag of fine-tuned checkpoints in their embodiment_id.json; another one there is usually a KeyError."""
 
 
 def rldx_parser(
     description: str = "Serves an RLDX-1 checkpoint with upstream's own code.",
 ) -> argparse.ArgumentParser:
-    """Return a parser of what every RLDX-1 server is started with."""
+    """Return the parser of the arguments of an RLDX-1 server."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--model", required=True, help="hub id or folder of the checkpoint")
     parser.add_argument("--checkpoint", type=Path, help="folder of that checkpoint on this machine")
@@ -29,12 +29,12 @@ def rldx_parser(
 
 
 def rldx_arguments(identity: Identity, device: str) -> list[str]:
-    """Return the arguments with which a server becomes `identity`."""
+    """Return the arguments that start a server with this identity on a torch device."""
     words = ["--model", identity.model, "--embodiment-tag", identity.tag, "--device", device]
     words += ["--quantization", identity.quantization]
     return [*words, "--revision", identity.revision] if identity.revision else words
 
 
 def identity_of(args: argparse.Namespace) -> Identity:
-    """Return who a server with these arguments is."""
+    """Return the identity of a server with these arguments."""
     return Identity(args.model, args.embodiment_tag, args.quantization, args.revision)

@@ -1,8 +1,8 @@
-"""A stand-in for an RLDX-1 checkpoint: random weights, proves plumbing only.
+"""A stand-in for an RLDX-1 checkpoint with random weights, for tests of the data path only.
 
-It takes and gives what RLDX-1-FT-LIBERO does, checks its input as upstream's native policy does, and remembers by
-session. Its answer depends on each corner of each frame, on the state, on the words and on what its session has seen,
-so that a test sees a rotated camera, a missing frame, a changed instruction or a forgotten reset.
+It has the inputs and outputs of RLDX-1-FT-LIBERO, checks its inputs as upstream's policy does, and keeps state by
+session. Its answer depends on each quarter of each frame, on the state, on the instruction and on the number of calls
+in the session, so tests notice a rotated camera, a missing frame, a changed instruction or a missing reset.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LANGUAGE_KEY = "annotation.human.action.task_description"
 
 
 def modality_configs(history: Sequence[int]) -> dict[str, ModalityConfig]:
-    """Return the configuration of RLDX-1-FT-LIBERO, with frames at these control steps."""
+    """Return the configuration of RLDX-1-FT-LIBERO, with frames at these control steps relative to the present one."""
     parts = (("DELTA", "EEF"), ("DELTA", "EEF"), ("ABSOLUTE", "NON_EEF"))
     actions = tuple(ActionPart(rep, kind, "DEFAULT") for rep, kind in parts)
     return {
@@ -37,28 +37,32 @@ def modality_configs(history: Sequence[int]) -> dict[str, ModalityConfig]:
 
 
 class ConformanceModel:
-    """Native layout: video{camera: (B,T,H,W,3)}, state{key: (B,1,D)}, language{key: [[text]]}; out {key: (B,16,D)}."""
+    """A policy in upstream's native layout.
+
+    Observations are video {camera: (B, T, H, W, 3)}, state {key: (B, 1, D)} and language {key: B lists of one text};
+    actions are {key: (B, 16, D)}.
+    """
 
     def __init__(self, history: Sequence[int], *, strict: bool, seed: int = 0) -> None:
         self.modality_configs = modality_configs(history)
         self.strict = strict
         self._seed = seed
         self._sessions: dict[str, int] = {}
-        """Session -> calls it has seen; what a memory checkpoint's tokens are."""
+        """Session -> index of its last call, in the place of the memory tokens of a checkpoint with memory."""
 
     def get_modality_config(self) -> dict[str, ModalityConfig]:
-        """Return what the checkpoint takes and gives."""
+        """Return the inputs and outputs of the checkpoint."""
         return self.modality_configs
 
     def get_action(
         self, observation: dict[str, Any], options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return (action, info), float32 in -1..1.
+        """Return (action, info), with actions float32 in -1..1.
 
         Raises:
-            AssertionError: strict, and the observation is not what the checkpoint takes.
-            KeyError: not strict, and a key is missing.
-            ValueError: options are malformed.
+            AssertionError: the model is strict, and the observation does not fit it.
+            KeyError: the model is not strict, and a key is missing.
+            ValueError: the options are malformed.
         """
         if self.strict:
             self.check_observation(observation)
@@ -74,7 +78,7 @@ class ConformanceModel:
         return self._forward(np.stack(rows)), {"conformance": LABEL}
 
     def reset(self, options: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Forget sessions: those of `session_ids`, or all; return the ones that there were."""
+        """Delete the sessions of `session_ids`, or all; return those that existed."""
         names = (
             list(self._sessions)
             if options is None or "session_ids" not in options
@@ -83,7 +87,7 @@ class ConformanceModel:
         return {"cleared_sessions": [name for name in names if self._sessions.pop(name, None) is not None]}
 
     def check_observation(self, observation: dict[str, Any]) -> None:
-        """Compare a nested observation with the modality configuration. Raises AssertionError at the first fault."""
+        """Check a nested observation against the modality configuration. Raises AssertionError: it does not fit."""
         for modality in ("video", "state", "language"):
             assert modality in observation, f"Observation must contain a '{modality}' key"
         frames = len(self.modality_configs["video"].delta_indices)
@@ -117,7 +121,7 @@ class ConformanceModel:
 def _features(
     videos: Sequence[NDArray[Any]], states: Sequence[NDArray[Any]], sentence: str, age: int
 ) -> NDArray[np.float64]:
-    """Return a vector of one sample: mean colours of the quarters of every frame, state, words and age."""
+    """Return the features of one sample: mean colours of the quarters of every frame, state, hash of words, age."""
     quarters = []
     for video in videos:
         _, height, width, _ = video.shape
@@ -131,7 +135,7 @@ def _features(
 
 
 def _sessions(options: Mapping[str, Any] | None, batch: int) -> list[str]:
-    """Read `options`; without sessions all of a batch share the one called `default`."""
+    """Return the session of each observation, from `options`; without `session_ids` all are in session `default`."""
     if options is not None and not isinstance(options, dict):
         raise ValueError(f"options must be a dict, got {type(options).__name__}")
     names = (options or {}).get("session_ids")

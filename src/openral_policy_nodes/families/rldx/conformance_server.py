@@ -1,10 +1,10 @@
-"""A server that speaks upstream's protocol and holds no checkpoint: random weights, proves plumbing only.
+"""A server with upstream's protocol and random weights instead of a checkpoint, for tests of the data path only.
 
     python -m openral_policy_nodes.families.rldx.conformance_server --model RLWRLD/RLDX-1-FT-LIBERO --port 5555
 
-A client cannot tell it from `rldx.eval.run_rldx_server`: ping, get_action, reset, get_modality_config and kill, the
-same replies, errors and quirks (requests one after another, `kill` for anyone who has the token, errors as texts). Of
-the model's arguments it takes all and heeds none.
+To clients it is the same as `rldx.eval.run_rldx_server`: it has ping, get_action, reset, get_modality_config and kill,
+with the same replies, errors and peculiarities (requests are answered one after another, everyone with the token may
+call `kill`, errors are texts). It accepts all arguments of the model and ignores them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _log = logging.getLogger("openral.rldx.conformance")
 
 
 class ConformanceServer:
-    """One REP socket; a request is a map `{endpoint, data, api_token}`, every request gets one reply."""
+    """Serves one REP socket: a request is a map `{endpoint, data, api_token}`, and has one reply."""
 
     def __init__(
         self, policy: ConformanceModel | ConformanceWrapper, options: ServerOptions, record: Path | None
@@ -41,7 +41,8 @@ class ConformanceServer:
         Args:
             policy: answers get_action, reset and get_modality_config.
             options: address and token.
-            record: file that gets a line of JSON a request that is no ping: endpoint, sessions and sentences.
+            record: file to which a line of JSON with endpoint, sessions and sentences is added for each request but
+                ping; None: nothing is recorded.
         """
         self._token = options.token
         self._record = record
@@ -60,7 +61,7 @@ class ConformanceServer:
         }
 
     def run(self, stop: StopRequest) -> None:
-        """Answer until `kill`, or until `stop` is asked to."""
+        """Answer requests until `kill`, or until `stop` is requested."""
         while self._running and stop.wait_for(self._socket):
             frame = self._socket.recv()
             try:

@@ -1,7 +1,7 @@
-"""Upstream's wrapper for simulations: flat keys, LIBERO's aliases, and a strictness that contradicts them.
+"""Upstream's wrapper for simulations: flat keys, and LIBERO's names for them.
 
-Behaves as `RLDXSimPolicyWrapper` of rldx/policy/rldx_policy.py does, its quirks included: with strict checking it
-demands `action.eef_pos_delta` of an action that its own LIBERO path has renamed, so LIBERO needs `--no-strict`.
+It behaves as `RLDXSimPolicyWrapper` of rldx/policy/rldx_policy.py, including a contradiction: strict checks require
+`action.eef_pos_delta` in an action whose keys its LIBERO path has renamed, so LIBERO needs `--no-strict`.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ _VIDEO_ALIASES = {"video.image": "video.front_view", "video.wrist_image": "video
 
 
 class ConformanceWrapper:
-    """`video.<camera>`, `state.<key>` and the language key in, `action.<key>` out."""
+    """Takes `video.<camera>`, `state.<key>` and the language key, and returns `action.<key>`."""
 
     def __init__(self, policy: ConformanceModel, *, strict: bool) -> None:
         self.policy = policy
         self.strict = strict
 
     def get_modality_config(self) -> dict[str, ModalityConfig]:
-        """Return that of the wrapped policy."""
+        """Return the configuration of the wrapped policy."""
         return self.policy.get_modality_config()
 
     def reset(self, options: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Forget sessions: those of `session_ids`, or all; return the ones that there were."""
+        """Delete the sessions of `session_ids`, or all; return those that existed."""
         return self.policy.reset(options)
 
     def get_action(
         self, observation: dict[str, Any], options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return (action, info), float32 in -1..1. With flat keys."""
+        """Return (action, info), with actions float32 in -1..1 under flat keys."""
         _apply_aliases(observation)
         if self.strict:
             self._check_observation(observation)
@@ -72,7 +72,7 @@ class ConformanceWrapper:
 
 
 def _apply_aliases(observation: dict[str, Any]) -> None:
-    """Add the model's keys to an observation in LIBERO's words; `state.x` gives it away."""
+    """Add the model's keys to an observation with LIBERO's keys, which is recognised by `state.x`."""
     if "state.x" not in observation:
         return
     for target, names in (

@@ -1,11 +1,12 @@
-"""The parts of RLDX-1 that a GPU may replay as CUDA graphs: denoising, and most of the backbone's layers.
+"""CUDA graphs of RLDX-1: of denoising, and of most of the backbone's layers.
 
-Upstream's `get_action` reads pictures and words with 18 layers of Qwen3-VL and denoises an action chunk with its MSAT
-transformer. Two parts of it run the same kernels whatever the values of their tensors are. Before the fifth decoder
-layer upstream replaces all pictures but the newest by their mean; what follows is one function, of one shape for each
-length of sentence. And denoising is one function of a fixed number of the backbone's last tokens. Both are computed by
-upstream's own layers, and so is the vision tower. The first decoder layers ask for values, and stay as they are.
-Upstream has graphs of its own (`rldx/inference`): for one observation, one sentence and a backbone that is not packed.
+Upstream's `get_action` encodes images and instruction with 18 layers of Qwen3-VL and denoises an action chunk with its
+MSAT transformer. Two parts of it launch the same kernels whatever the values of their tensors are. Before the fifth
+decoder layer upstream replaces all images but the newest by their mean; the layers after it are a function of tensors
+whose shapes depend on the length of the instruction only. Denoising is a function of a fixed number of the backbone's
+last tokens. Both are computed by upstream's own layers, and so is the vision tower. The first decoder layers depend on
+values of tensors on the host, and are not recorded. Upstream's own graphs (`rldx/inference`) support one observation,
+one instruction and a backbone that is not packed.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from openral_sidecar.cuda_graph_layers import DecoderRun, casting_anew, record_v
 
 
 class StaticDenoising:
-    """Takes the place of `RLDXActionModel.get_action_with_features`."""
+    """Replaces `RLDXActionModel.get_action_with_features`."""
 
     def __init__(self, head: Any, record: Recorder) -> None:
-        """Take over an action head.
+        """Wrap an action head.
 
         Args:
             head: upstream's `RLDXActionModel`, on its device.
@@ -43,9 +44,9 @@ class StaticDenoising:
         backbone_output: Mapping[str, Any],
         action_input: Any = None,
     ) -> Any:
-        """Return upstream's answer; the noise is drawn from the same generator.
+        """Return the result of the replaced method, with noise from the same generator.
 
-        A checkpoint that feels forces, or one that continues a chunk that is under way, is left to upstream's code.
+        Checkpoints with force inputs (`use_physics`) or real-time chunking are run by upstream's code.
         """
         head = self._head
         if head.use_physics or head._rtc.enabled_inference():
@@ -75,10 +76,10 @@ class StaticDenoising:
 
         Args:
             seen: (B, N, F) the backbone's last tokens.
-            state: (B, S, E) embedded.
-            embodiment: (B,) which of the checkpoint's robots.
-            noise: (B, H, A) to begin with.
-            mask: (B, N), 0 for tokens that nothing may look at; absent where there are none.
+            state: (B, S, E) embedded state.
+            embodiment: (B,) index of the robot among those of the checkpoint.
+            noise: (B, H, A) initial noise.
+            mask: (B, N), 0 for tokens that are not attended to; absent where there are no such tokens.
         """
         head, actions = self._head, noise
         times = [*_timesteps(head), 1.0]
@@ -101,19 +102,19 @@ class StaticDenoising:
 
 
 def record_parts(model: Any, record: Recorder) -> tuple[DecoderRun | None, StaticDenoising]:
-    """Let a model be replayed as far as it can be, and return what does it.
+    """Replace the parts of a model that can be recorded, and return the replacements.
 
     Args:
-        model: upstream's RLDX, filled and on its device.
+        model: upstream's RLDX, with its weights on its device.
         record: see `CudaGraphCall`.
 
     Returns:
-        The run of decoder layers, None where the checkpoint has none behind the place where pictures are dropped, and
-        the denoising.
+        The run of decoder layers, None where the checkpoint has none after the layer that reduces the images, and the
+        denoising.
     """
     record_vision(model.backbone.qwen_model.model.visual, record)
     text = model.backbone.qwen_model.model.language_model
-    # Nothing follows what the backbone reads, so keys and values would only take memory.
+    # The backbone generates no tokens, so cached keys and values would only take memory.
     text.config.use_cache = False
     wrappers, run = text.layers, None
     first = wrappers[0].internal_projection
@@ -127,20 +128,20 @@ def record_parts(model: Any, record: Recorder) -> tuple[DecoderRun | None, Stati
 
 
 class Recorded:
-    """Stands in for `transformers.AutoModel`, or for what stands in for it, in upstream's loader."""
+    """Replaces `transformers.AutoModel`, or another such replacement, in upstream's loader."""
 
     def __init__(self, auto_model: Any) -> None:
         self._auto_model = auto_model
 
     def from_pretrained(self, folder: Any, **options: Any) -> Any:
-        """Load onto a GPU as the original does, and let the model be replayed."""
+        """Load a model onto a GPU as the original does, and record its parts as CUDA graphs."""
         model = self._auto_model.from_pretrained(folder, **options)
         record_parts(model, CudaGraphs())
         return model
 
 
 def _timesteps(head: Any) -> list[float]:
-    """Return the times from 0, which is noise, at which denoising steps begin."""
+    """Return the times at which denoising steps begin, from 0 (noise) to less than 1 (actions)."""
     chosen = getattr(head, "denoising_timesteps", None)
     if chosen is not None:
         return [float(time) for time in chosen]

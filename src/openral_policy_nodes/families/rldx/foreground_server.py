@@ -1,4 +1,4 @@
-"""Starts an RLDX-1 server in the foreground, for hosts that keep one running and for a look at its output."""
+"""Starts an RLDX-1 server in the foreground, for machines that keep one running, and to see its output."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from openral_sidecar.environment.spec import SidecarSpec
 
 
 def run_by_hand(spec: SidecarSpec, words: Sequence[str]) -> int:
-    """Pass the licence gate, build the environment if need be, and become the server.
+    """Check the licence, build the environment if it is missing, and replace this process by the server.
 
     Args:
         spec: of the sidecar.
-        words: the command line; see `rldx_parser`.
+        words: command-line arguments; see `rldx_parser`.
 
     Returns:
-        1 after a refusal, which is written to standard error; otherwise this process is the server.
+        1 after an error, which is written to standard error; without one the function does not return.
     """
     parser = rldx_parser("Start an RLDX-1 server by hand, for openral with OPENRAL_RLDX_AUTO_SPAWN=0.")
     parser.add_argument(
@@ -57,7 +57,7 @@ def run_by_hand(spec: SidecarSpec, words: Sequence[str]) -> int:
 
 
 def _refuse_taken(args: argparse.Namespace) -> None:
-    """Loading takes minutes and the port is opened last, so a taken one is refused first."""
+    """Raise SidecarError if the port is in use, since the server binds it only after minutes of loading."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -67,7 +67,7 @@ def _refuse_taken(args: argparse.Namespace) -> None:
 
 
 def _without_source(words: Sequence[str]) -> list[str]:
-    """Return the command line without `--source`, which is for us."""
+    """Return the arguments without `--source`, which the server does not have."""
     kept = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     kept.add_argument("--source")
     return kept.parse_known_args(list(words))[1]

@@ -1,4 +1,4 @@
-"""Does the checkpoint that a server holds take and give what the manifest says? Asked before the first observation."""
+"""Checks, before the first observation, that the inputs and outputs of a server's checkpoint fit the manifest."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ def modality_faults(found: Mapping[str, Any], layout: WireLayout, manifest: RSki
 
     Args:
         found: modality -> ModalityConfig.
-        layout: the names of the manifest's embodiment.
-        manifest: the skill's.
+        layout: names of the manifest's embodiment.
+        manifest: of the skill.
 
     Returns:
-        One line a fault, with its fix; empty where all fits.
+        A line for each fault, with its fix; empty where everything fits.
     """
     return list(_faults(found, layout, manifest))
 

@@ -1,6 +1,6 @@
-"""How an embodiment's observation and action are named on the wire of RLDX-1's simulation wrapper. NumPy only.
+"""Names of an embodiment's observation and action on the wire of RLDX-1's simulation wrapper. NumPy only.
 
-A table entry is data: which inputs carry the cameras, how the state vector is cut, how the action is put together.
+An entry of `LAYOUTS` lists the inputs of the cameras, the parts of the state vector, and those of the action vector.
 """
 
 from __future__ import annotations
@@ -18,40 +18,40 @@ from openral_core.types import PolicyBatch
 
 @dataclass(frozen=True)
 class WireLayout:
-    """One embodiment. The keys of the model are those of its modality configuration."""
+    """Names of one embodiment. The model's keys are those of its modality configuration."""
 
     videos: tuple[tuple[str, str], ...]
     """(name on the wire, key of the model), in the order of the manifest's cameras."""
     state: tuple[tuple[str, int], ...]
-    """(name on the wire, how many numbers), in the order of the state vector."""
+    """(name on the wire, number of values), in the order of the state vector."""
     state_keys: tuple[str, ...]
-    """Keys of the model that the wrapper makes of the state."""
+    """Keys of the model to which the wrapper converts the state."""
     language: str
     """Name of the instruction, on the wire and in the model."""
     action: tuple[tuple[str, int], ...]
-    """(name on the wire, how many numbers), in the order of the action vector."""
+    """(name on the wire, number of values), in the order of the action vector."""
     action_keys: tuple[str, ...]
-    """Keys of the model from which the wrapper makes the action."""
+    """Keys of the model that the wrapper converts to the action."""
     gripper: int
-    """Place in the action vector of the gripper, which is 1 open and 0 closed on the wire."""
+    """Index of the gripper in the action vector; on the wire it is 1 open and 0 closed."""
 
     @property
     def state_dim(self) -> int:
-        """D"""
+        """D, length of the state vector."""
         return sum(size for _, size in self.state)
 
     @property
     def action_dim(self) -> int:
-        """A"""
+        """A, length of the action vector."""
         return sum(size for _, size in self.action)
 
     def observation(self, batch: PolicyBatch) -> dict[str, Any]:
-        """Return the observation of a batch as the wrapper takes it.
+        """Return the observation of a batch in the format of the wrapper.
 
-        Videos are (B, T, H, W, 3) uint8, state is (B, 1, d) float32, language is B strings.
+        Videos are (B, T, H, W, 3) uint8, parts of the state (B, 1, d) float32, and the language B strings.
 
         Raises:
-            PolicyError: the batch has other cameras or another state.
+            PolicyError: the batch has another number of cameras, no history of images, or another state.
         """
         if len(batch.images) != len(self.videos):
             raise PolicyError(f"rldx: {len(batch.images)} cameras, {len(self.videos)} needed")
@@ -69,9 +69,9 @@ class WireLayout:
         return {**observation, self.language: list(batch.instructions)}
 
     def chunks(self, action: Any, batch_size: int, horizon: int) -> NDArray[np.float32]:
-        """Return (B, H, A) from the wrapper's action; the gripper becomes LIBERO's: 1 closes, -1 opens.
+        """Return (B, H, A) from the wrapper's action, with the gripper in LIBERO's convention: 1 closes, -1 opens.
 
-        The gripper's rule, -sign(2g - 1), is that of upstream's `rldx/eval/sim/LIBERO/libero_env.py`.
+        The conversion of the gripper, -sign(2g - 1), is that of upstream's `rldx/eval/sim/LIBERO/libero_env.py`.
 
         Raises:
             PolicyError: a key is missing or has another shape.
@@ -91,10 +91,10 @@ class WireLayout:
 
 
 _AXES = ("x", "y", "z", "roll", "pitch", "yaw")
-"""Position [m], then an axis-angle vector [rad], whatever upstream calls it."""
+"""Position [m], then an axis-angle vector [rad], in spite of upstream's names."""
 
 LAYOUTS: Mapping[str, WireLayout] = {
-    # The path that the wrapper takes when `state.x` is there (rldx/policy/rldx_policy.py).
+    # The names that the wrapper converts where `state.x` is there (rldx/policy/rldx_policy.py).
     "libero_eef8d": WireLayout(
         videos=(("video.image", "front_view"), ("video.wrist_image", "left_wrist_view")),
         state=(*((f"state.{axis}", 1) for axis in _AXES), ("state.gripper", 2)),
@@ -105,15 +105,18 @@ LAYOUTS: Mapping[str, WireLayout] = {
         gripper=6,
     ),
 }
-"""State layout of the manifest -> names on the wire. Upstream serves more embodiments (GR1, RoboCasa, Simpler); one
-that is needed becomes an entry here, with its state layout in `openral_core.adapters.state_layout`."""
+"""State layout of the manifest -> names on the wire.
+
+Upstream supports more embodiments (GR1, RoboCasa, Simpler). Each would need an entry here, and its state layout in
+`openral_core.adapters.state_layout`.
+"""
 
 
 def layout_named(name: str | None) -> WireLayout:
     """Return the layout of a manifest's `state_contract.layout`.
 
     Raises:
-        PolicyError: there is none.
+        PolicyError: it has no names on the wire.
     """
     layout = LAYOUTS.get(name or "")
     if layout is None:

@@ -1,11 +1,11 @@
-"""RLDX-1 on a batch of sentences of different lengths, with PyTorch's own attention.
+"""Batches of sentences of different lengths for RLDX-1 with PyTorch's own attention.
 
-Upstream pads such a batch on the left. Before the fifth decoder layer its `LayerWrapper` cuts tokens of older pictures
-out of everything that is indexed by token, the attention mask included, of which it expects one number a token, (B, L).
-That is the form for flash attention. For PyTorch's attention transformers makes the mask (B, 1, L, L), each token's
-view of the others, and upstream's indexing ends in `IndexError`. Where no sentence is padded there is no mask at all,
-so only batches of different lengths are concerned. Here the wrapper is given the form that it expects, and the decoder
-layers theirs.
+Upstream pads such a batch on the left. Before the fifth decoder layer its `LayerWrapper` removes the tokens of older
+images from all tensors that are indexed by token, among them the attention mask, which it expects as (B, L). That is
+the format of flash attention. For PyTorch's attention transformers makes a mask (B, 1, L, L) of each token's view of
+the others, and upstream's indexing raises `IndexError`. Without padding there is no mask, so only batches of different
+lengths are affected. Here the mask is converted to the format that the wrapper expects, and back for the decoder
+layers.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from torch import Tensor, nn
 
 
 class ViewOfEach(nn.Module):
-    """A decoder layer that is given a mask of one number a token, and attends as transformers would let it."""
+    """A decoder layer with PyTorch's attention that also accepts a mask (B, L), which it converts."""
 
     def __init__(self, layer: nn.Module) -> None:
-        """Take over a layer with PyTorch's attention."""
+        """Wrap a layer with PyTorch's attention."""
         super().__init__()
         self.layer = layer
 
     def forward(self, hidden_states: Tensor, *args: Any, **options: Any) -> Any:
-        """Return what the layer does; see `causal_mask` for the option `attention_mask`."""
+        """Return the output of the layer; an `attention_mask` (B, L) is converted by `causal_mask`."""
         mask = options.get("attention_mask")
         if mask is not None and mask.dim() == 2:
             options["attention_mask"] = causal_mask(mask)
@@ -33,22 +33,22 @@ class ViewOfEach(nn.Module):
 
 
 def causal_mask(present: Tensor) -> Tensor:
-    """(B, L), false for padding -> (B, 1, L, L): each token sees itself and those before it that are no padding."""
+    """Return the causal mask (B, 1, L, L), without padding, of a mask (B, L) that is false for padding."""
     length = present.shape[1]
     before = torch.ones(length, length, dtype=torch.bool, device=present.device).tril()
     return before & present.bool()[:, None, None, :]
 
 
 def tokens_present(mask: Tensor) -> Tensor:
-    """(B, 1, L, L) as transformers makes it -> (B, L): what the last token sees, which padding on the left is not."""
+    """Return the mask (B, L) of a causal mask (B, 1, L, L): the last token attends to all tokens but the padding."""
     return mask[:, 0, -1]
 
 
 def let_sentences_differ(model: nn.Module) -> None:
-    """Let a model read batches of sentences of different lengths.
+    """Make a model accept batches of sentences of different lengths.
 
     Args:
-        model: upstream's RLDX, or whatever has its `backbone`.
+        model: upstream's RLDX, or a module with the same `backbone`.
     """
     for wrapper in model.backbone.qwen_model.model.language_model.layers:  # type: ignore[union-attr]
         if wrapper.layer_idx == wrapper.internal_projection:
@@ -65,7 +65,7 @@ def _flatten(wrapper: nn.Module, args: Any, options: dict[str, Any]) -> tuple[An
 
 
 def _widen(wrapper: nn.Module, args: Any, answer: tuple[Any, dict[str, Any]]) -> tuple[Any, dict[str, Any]]:
-    """Upstream hands the mask that the wrapper returns to the layers that follow."""
+    """Convert the mask in the wrapper's output, since upstream passes it on to the following layers."""
     hidden, options = answer
     mask = options.get("attention_mask")
     if mask is not None and mask.dim() == 2:
@@ -74,13 +74,13 @@ def _widen(wrapper: nn.Module, args: Any, answer: tuple[Any, dict[str, Any]]) ->
 
 
 class AnySentences:
-    """Stands in for `transformers.AutoModel`, or for what stands in for it, in upstream's loader."""
+    """Replaces `transformers.AutoModel`, or another such replacement, in upstream's loader."""
 
     def __init__(self, auto_model: Any) -> None:
         self._auto_model = auto_model
 
     def from_pretrained(self, folder: Any, **options: Any) -> Any:
-        """Load as the original does."""
+        """Load a model as the original does, and make it accept sentences of different lengths."""
         model = self._auto_model.from_pretrained(folder, **options)
         if model.backbone.qwen_model.config._attn_implementation == "sdpa":
             let_sentences_differ(model)

@@ -1,4 +1,4 @@
-"""What a user may set about the sidecar of an RLDX-1 skill, and what its manifest says about the server."""
+"""Settings of the sidecar of an RLDX-1 skill, from environment variables and from its manifest."""
 
 from __future__ import annotations
 
@@ -21,12 +21,15 @@ from openral_sidecar.settings import SidecarSettings
 
 PREFIX = "OPENRAL_RLDX_"
 DEFAULT_PORT = 5555
-"""Upstream's (`DEFAULT_MODEL_SERVER_PORT` in rldx/eval/run_rldx_server.py)."""
+"""Upstream's default port (`DEFAULT_MODEL_SERVER_PORT` in rldx/eval/run_rldx_server.py)."""
 _QUANTIZATION = {"int4": "nf4", "bf16": "none", "fp32": "none"}
-"""`quantization.dtype` of the manifest -> how the server loads the backbone. bf16 is how the weights are stored."""
+"""`quantization.dtype` of the manifest -> `--quantization` of the server. The weights are stored in bf16."""
 _PATIENT = 4.0
-"""Latency budgets that the watch waits for a ping: upstream answers one request after another, and the one before may
-be another client's inference. Deadlines of our own calls come from `AdaptiveTimeout`."""
+"""Deadline of a ping, in latency budgets.
+
+Upstream answers one request after another, and the one before may be another client's inference. The deadlines of
+`RldxPolicy` come from `AdaptiveTimeout`.
+"""
 
 
 class RldxExtras(BaseModel):
@@ -35,18 +38,19 @@ class RldxExtras(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     embodiment_tag: str = DEFAULT_TAG
-    """Name of upstream's EmbodimentTag under which the checkpoint keeps its statistics."""
+    """Name of upstream's EmbodimentTag under which the checkpoint stores its statistics."""
 
 
 def settings_from(manifest: RSkillManifest, environment: Mapping[str, str] = os.environ) -> SidecarSettings:
-    """Read `OPENRAL_RLDX_AUTO_SPAWN` (1), `_HOST` (127.0.0.1), `_PORT` (5555; 0: any free one), `_TOKEN`.
+    """Return the settings from the environment variables `OPENRAL_RLDX_*` and the manifest's latency budget.
 
-    Besides, `_SOURCE` is a folder with upstream's repository, used instead of the pinned commit, and `_PYTHON` an
-    interpreter that has all that the server needs; without it `<cache>/rldx-sidecar/source/.venv` is taken where it
-    exists, and else an environment is built.
+    The variables, with their defaults, are `_AUTO_SPAWN` (1), `_HOST` (127.0.0.1), `_PORT` (5555; 0: any free one),
+    `_TOKEN`, `_SOURCE` (a folder with upstream's repository, instead of the pinned commit) and `_PYTHON` (an
+    interpreter with the server's dependencies; else `<cache>/rldx-sidecar/source/.venv` where it exists, else an
+    environment is built).
 
     Raises:
-        PolicyError: one of them is malformed.
+        PolicyError: a variable is malformed.
     """
     port, spawn = (
         environment.get(f"{PREFIX}PORT", str(DEFAULT_PORT)),
@@ -74,7 +78,7 @@ def settings_from(manifest: RSkillManifest, environment: Mapping[str, str] = os.
 
 
 def interpreter_from(environment: Mapping[str, str] = os.environ) -> Path | None:
-    """Return the interpreter that `OPENRAL_RLDX_PYTHON` names, or that of the usual place; None: build one."""
+    """Return the interpreter of `OPENRAL_RLDX_PYTHON`, else the one in the cache; None: there is none."""
     named = environment.get(f"{PREFIX}PYTHON")
     if named:
         return Path(named).expanduser()
@@ -83,10 +87,10 @@ def interpreter_from(environment: Mapping[str, str] = os.environ) -> Path | None
 
 
 def identity_for(package: RSkillPackage) -> Identity:
-    """Return which model a skill's server must hold.
+    """Return the identity that a skill's server must have.
 
     Raises:
-        PolicyError: the manifest asks for a number format that this family cannot serve, or its policy_extras are
+        PolicyError: the manifest has a number format that this family does not support, or its policy_extras are
             malformed.
     """
     manifest = package.manifest

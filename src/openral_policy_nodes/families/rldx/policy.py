@@ -1,4 +1,4 @@
-"""An RLDX-1 skill as a Policy: its server is found or started, compared with the manifest, and asked."""
+"""An RLDX-1 skill as a Policy: finds or starts its server, and checks that it fits the manifest."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.skill_sidecar import skill_sidecar
 
 HANDSHAKE_S = 10.0
-"""[s] `get_modality_config` needs no model."""
+"""[s] deadline of `get_modality_config`, which needs no inference."""
 
 
 class RLDXServer(Protocol):
@@ -32,22 +32,22 @@ class RLDXServer(Protocol):
     def call(
         self, op: str, data: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
     ) -> dict[str, Any]:
-        """Ask the server."""
+        """Call an operation of the server and return its answer."""
         ...
 
     def close(self) -> None:
-        """End it, if it was started for us."""
+        """Close the connection, and end a server that was started for it."""
         ...
 
 
 class RldxPolicy:
-    """Asks a server of RLDX-1 through the wrapper for simulations; see `layouts.py` for the names."""
+    """Client of an RLDX-1 server with upstream's wrapper for simulations; see `layouts.py` for the names."""
 
     def __init__(self, manifest: RSkillManifest, server: RLDXServer) -> None:
-        """Compare the server's checkpoint with the manifest.
+        """Check that the server's checkpoint fits the manifest.
 
         Raises:
-            PolicyError: they do not fit, one clause a fault; or the server does not answer.
+            PolicyError: it does not, with all faults; or the server does not answer.
         """
         self._name, self._server = manifest.name, server
         self._layout = layout_named(manifest.state_contract.layout if manifest.state_contract else None)
@@ -55,18 +55,18 @@ class RldxPolicy:
         self._budget = manifest.latency_budget
         self._patience = AdaptiveTimeout(self._budget)
         self._sessions: set[str] = set()
-        """Those that the server may remember."""
+        """Episodes of which the server may have state."""
         self._seen: set[str] = set()
-        """Those of the last batch."""
+        """Episodes of the last batch."""
         found = self._call("get_modality_config", None, HANDSHAKE_S)
         faults = modality_faults(found, self._layout, manifest)
         if faults:
             raise PolicyError(f"{manifest.name} does not fit the server's checkpoint: {'; '.join(faults)}")
 
     def reset(self, episodes: Sequence[str]) -> None:
-        """Forget what is remembered of these episodes; called before the first `predict` of each goal or episode.
+        """Delete the server's state of these episodes, before the first `predict` of each goal or episode.
 
-        Episodes that are over are forgotten too, since the server forgets nothing by itself.
+        The state of episodes that are not in the last batch is deleted too, since the server never does so by itself.
         """
         over = self._sessions - self._seen
         self._forget([*episodes, *sorted(over - set(episodes))])
@@ -75,7 +75,10 @@ class RldxPolicy:
     def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
         """Return action chunks (B, H, A) in the representation of the manifest's action contract.
 
-        H is `chunk_size`; position and rotation in units of the controller, gripper -1 or 1.
+        H is `chunk_size`. Position and rotation are in units of the controller; the gripper is -1 (open) or 1 (closed).
+
+        Raises:
+            PolicyError: the batch does not fit the layout, or the server fails or answers something else.
         """
         options = {"session_ids": list(batch.episodes)} if batch.episodes and all(batch.episodes) else None
         data = {"observation": self._layout.observation(batch), "options": options}
@@ -91,12 +94,12 @@ class RldxPolicy:
         return self._layout.chunks(answer[0], rows, self._horizon)
 
     def close(self) -> None:
-        """Forget our episodes and leave the server; one that was started for this policy ends."""
+        """Delete the server's state of our episodes and disconnect; a server that was started for this policy ends."""
         try:
             if self._sessions:
                 self._forget(sorted(self._sessions))
         except PolicyError:
-            pass  # it is gone or about to go, with all that it remembered
+            pass  # the server has ended or is about to, and its state with it
         finally:
             self._server.close()
 
@@ -107,22 +110,22 @@ class RldxPolicy:
         try:
             return self._server.call(op, data, timeout_s=timeout_s)
         except SidecarError as error:
-            self._patience = AdaptiveTimeout(self._budget)  # whoever answers next may have just been started
+            self._patience = AdaptiveTimeout(self._budget)  # the next answer may come from a restarted server
             raise PolicyError(f"{self._name}: {error}") from error
 
 
 def load(package: RSkillPackage, device: str = "cpu") -> RldxPolicy:
-    """Use the server of a skill, or start one; see `settings_from` for where.
+    """Connect to the server of a skill, or start one, as `settings_from` says.
 
     Raises:
         LicenseError: the terms of the weights were not accepted.
-        PolicyError: the server does not start, holds another model, or its checkpoint does not fit the manifest.
+        PolicyError: the server does not start, serves another model, or its checkpoint does not fit the manifest.
     """
     return load_with(SPEC, package, device)
 
 
 def load_with(spec: SidecarSpec, package: RSkillPackage, device: str = "cpu") -> RldxPolicy:
-    """The same with another spec, such as one whose module is the conformance server. See `load`."""
+    """Load as `load` does, with another spec, such as that of the conformance server."""
     manifest = package.manifest
     package.require_license()
     settings, identity = settings_from(manifest), identity_for(package)

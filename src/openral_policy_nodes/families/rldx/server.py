@@ -2,10 +2,10 @@
 
     python -m openral_policy_nodes.families.rldx.server --model RLWRLD/RLDX-1-FT-LIBERO --quantization nf4 --port 5555
 
-It is `python -m rldx.eval.run_rldx_server --use-sim-policy-wrapper --no-strict`, with five things that upstream's
-command line lacks: the backbone in NF4, recordings of one observation or several on a GPU, batches of sentences of
-different lengths, a token, and an identity file beside the port. `--no-strict`, because with strict checks upstream's
-wrapper refuses the actions of its own LIBERO path.
+It is `python -m rldx.eval.run_rldx_server --use-sim-policy-wrapper --no-strict`, with five features that upstream's
+command line lacks: the backbone in NF4, CUDA graphs for any batch size, batches of sentences of different lengths, a
+token, and an identity file for the port. It needs `--no-strict`, because with strict checks upstream's wrapper refuses
+the actions of its own LIBERO path.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ UPSTREAM = "rldx.eval.run_rldx_server"
 _POLICY, _LOADER = "rldx.policy.rldx_policy", "rldx.policy.policy_loader"
 _SERVER = "rldx.policy.server_client"
 LINGER_MS = 1000
-"""How long the last reply may take to leave [ms]."""
+"""[ms] longest time to send the last reply."""
 
 
 def upstream_arguments(args: argparse.Namespace) -> list[str]:
-    """Return the command line of upstream's server."""
+    """Return the command-line arguments of upstream's server."""
     return [
         "--model-path",
         _checkpoint(args),
@@ -51,15 +51,15 @@ def upstream_arguments(args: argparse.Namespace) -> list[str]:
 
 
 def main() -> None:
-    """Load the checkpoint and serve until `kill`, SIGTERM or SIGINT; an inference that runs is finished first.
+    """Load the checkpoint and serve until `kill`, SIGTERM or SIGINT; a running inference is completed first.
 
     Raises:
-        PolicyError: upstream is not installed, or its code is arranged otherwise.
+        PolicyError: upstream is not installed, or its modules lack the names that are replaced here.
     """
     args = rldx_parser().parse_args()
     options = server_options(args)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s: %(message)s")
-    _upstream(_POLICY)  # before its loader: it amends transformers' table of dtypes first
+    _upstream(_POLICY)  # before the loader, since it changes transformers' table of dtypes
     _replace(_SERVER, "PolicyServer", lambda server: _announcing(server, args, options))
     if args.quantization == "nf4":
         _replace(_LOADER, "AutoModel", _in_nf4)
@@ -71,10 +71,10 @@ def main() -> None:
 
 
 def _checkpoint(args: argparse.Namespace) -> str:
-    """Return what upstream is to load: a folder, or the hub id that it then downloads itself."""
+    """Return the checkpoint for upstream: a folder, or a hub id that upstream downloads."""
     if args.checkpoint or not args.revision:
         return str(args.checkpoint or args.model)
-    from huggingface_hub import snapshot_download  # upstream's own way would take the newest revision
+    from huggingface_hub import snapshot_download  # upstream would download the newest revision
 
     return str(snapshot_download(args.model, revision=args.revision))
 
@@ -98,7 +98,7 @@ def _any_sentences(auto_model: Any) -> Any:
 
 
 class _StoppableSocket:
-    """Upstream's socket, whose `recv`, the one place where its loop waits, ends the process when it is asked to."""
+    """Upstream's socket, with a `recv`, the only call that blocks its loop, that ends the process on request."""
 
     def __init__(self, socket: Any, stop: StopRequest) -> None:
         self._socket = socket
@@ -114,7 +114,7 @@ class _StoppableSocket:
 
 
 def _announcing(server: Any, args: argparse.Namespace, options: ServerOptions) -> Any:
-    """Return upstream's PolicyServer with our token, which says who it is for as long as it runs."""
+    """Return a subclass of upstream's PolicyServer with our token, which announces its identity while it runs."""
 
     class AnnouncedServer(server):  # type: ignore[misc]  # upstream has no types
         def __init__(self, policy: Any, host: str, port: int) -> None:
@@ -136,13 +136,13 @@ def _announcing(server: Any, args: argparse.Namespace, options: ServerOptions) -
             finally:
                 self.context.destroy(
                     linger=LINGER_MS
-                )  # by itself it would wait for a client that never reads
+                )  # without it this would wait forever for a client that does not read
 
     return AnnouncedServer
 
 
 def _replace(module: str, name: str, change: Callable[[Any], Any]) -> None:
-    """Put `change(original)` in the place of a name in one of upstream's modules."""
+    """Replace the object of a name in one of upstream's modules by `change(original)`."""
     found = _upstream(module)
     original = getattr(found, name, None)
     if original is None:

@@ -1,7 +1,8 @@
-"""The environment that RLDX-1 runs in: the versions that upstream pins in its pyproject.toml.
+"""The environment of the RLDX-1 server, with the versions that upstream pins in its pyproject.toml.
 
-Two of them are left out, since they have to be compiled where no wheel fits: deepspeed, which only training needs, and
-flash-attn, for which upstream takes PyTorch's own attention when `RLDX_ATTN_IMPL` says so. bitsandbytes is ours.
+Two packages are left out, since they must be compiled where no wheel fits: deepspeed, which only training needs, and
+flash-attn, instead of which upstream uses PyTorch's own attention with `RLDX_ATTN_IMPL=sdpa`. bitsandbytes is added for
+NF4.
 """
 
 from __future__ import annotations

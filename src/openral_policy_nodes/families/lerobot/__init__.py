@@ -1,1 +1,1 @@
-"""Any LeRobot policy (SmolVLA, ACT, Diffusion, pi0, pi0.5, X-VLA) from its checkpoint, in a sidecar of its own."""
+"""LeRobot policies (SmolVLA, ACT, Diffusion, pi0, pi0.5, X-VLA), loaded from their checkpoints in a sidecar."""

@@ -1,4 +1,4 @@
-"""A LeRobot checkpoint on disk, looked through before anything of it is loaded. Standard library only."""
+"""A LeRobot checkpoint on disk, checked before any of it is loaded. Standard library only."""
 
 from __future__ import annotations
 
@@ -14,33 +14,35 @@ CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
 PROCESSORS = ("policy_preprocessor.json", "policy_postprocessor.json")
 BACKBONE = "vlm"
-"""Folder of a checkpoint with the configuration and tokenizer of its vision-language backbone. LeRobot's own
-checkpoints only name the backbone's repository; with this folder they load without a network."""
+"""Folder of a checkpoint with the configuration and tokenizer of its vision-language backbone.
+
+LeRobot's own checkpoints only name the backbone's repository; with this folder they load without a network.
+"""
 _MIGRATE = "python -m lerobot.processor.migrate_policy_normalization --pretrained-path"
 _PROBE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
 class LeRobotCheckpoint:
-    """A folder with everything that a policy needs."""
+    """A folder with the configuration, processors and weights of a policy."""
 
     folder: Path
     kind: str
     """LeRobot's name of the policy, such as smolvla, act, diffusion, pi0, xvla."""
     config: dict[str, Any]
-    """`config.json` as it is."""
+    """Content of `config.json`."""
 
     @property
     def backbone(self) -> Path | None:
-        """The folder of the backbone's configuration and tokenizer, where the checkpoint carries one."""
+        """The folder of the backbone's configuration and tokenizer; None: the checkpoint has none."""
         folder = self.folder / BACKBONE
         return folder if (folder / CONFIG).is_file() else None
 
     def fingerprint(self) -> str:
         """Return a SHA-256 in hex that differs between checkpoints.
 
-        It covers names and sizes of all its JSON and safetensors files and their first and last MiB, so that it
-        takes milliseconds also for gigabytes of weights.
+        It covers the names, sizes, and first and last MiB of all its JSON and safetensors files, so it takes
+        milliseconds even for gigabytes of weights.
         """
         digest = hashlib.sha256()
         for path in sorted(self.folder.rglob("*")):
@@ -60,7 +62,7 @@ def read_checkpoint(folder: Path) -> LeRobotCheckpoint:
 
     Raises:
         PolicyError: a file is missing or broken, the weights are a pickle, or a processor would run code from
-            outside LeRobot; one line that names the fix.
+            outside LeRobot. Its text is one line with the fix.
     """
     config = read_json_object(folder / CONFIG, PolicyError)
     kind = config.get("type")

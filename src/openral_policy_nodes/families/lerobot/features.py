@@ -1,4 +1,4 @@
-"""What a LeRobot policy takes and gives: said by its server, checked on both sides. NumPy only."""
+"""Inputs and outputs of a LeRobot policy, as its server describes them and both sides check them. NumPy only."""
 
 from __future__ import annotations
 
@@ -11,44 +11,44 @@ import numpy as np
 from openral_core.errors import PolicyError
 
 EMPTY_CAMERA = "observation.images.empty_camera_"
-"""Inputs of this prefix are filled by the policy itself (`empty_cameras` of its configuration)."""
+"""Prefix of inputs that the policy fills itself (`empty_cameras` of its configuration)."""
 ENVIRONMENT = "observation.environment_state"
-"""The simulator's own state; no robot can send it."""
+"""State of the simulator, which a robot cannot send."""
 
 
 FILLING_KINDS = ("smolvla", "pi0", "pi05")
-"""Policies that put an empty image where a camera of their configuration is missing."""
+"""Policies that use an empty image where a camera of their configuration is missing."""
 
 
 @dataclass(frozen=True)
 class Features:
-    """The inputs and outputs of one loaded policy, as its server's `hello` tells them."""
+    """Inputs and outputs of a loaded policy, from its server's `hello`."""
 
     kind: str
     """LeRobot's name of the policy."""
     images: Mapping[str, Sequence[int]]
-    """Name -> (channels, height, width) of the demonstrations."""
+    """Name -> (channels, height [px], width [px]) in the demonstrations."""
     any_size: bool
-    """The policy resizes images itself, so that their size need not be that of the demonstrations."""
+    """Whether the policy resizes images itself, and so accepts sizes other than that of the demonstrations."""
     state: int
-    """Length of `observation.state`; 0: the policy takes none."""
+    """D, length of `observation.state`; 0: the policy takes none."""
     other: Sequence[str]
-    """Inputs that are neither a camera nor `observation.state`, and that the policy reads."""
+    """Inputs of the policy besides cameras and `observation.state`."""
     action: int
-    """Length of an action."""
+    """A, length of an action."""
     rows: int
-    """Actions of one chunk."""
+    """H, number of actions of a chunk."""
     n_action_steps: int
-    """Of them, how many LeRobot executes before it infers again."""
+    """Number of actions of a chunk that LeRobot executes before it infers again."""
     n_obs_steps: int
-    """T, consecutive control steps that the policy sees at once."""
+    """T, number of consecutive control steps in an observation."""
     normalization: Mapping[str, str]
-    """Kind of feature -> how its numbers are normalised (MEAN_STD, MIN_MAX, IDENTITY...)."""
+    """Kind of feature -> its normalisation (MEAN_STD, MIN_MAX, IDENTITY...)."""
     versions: Mapping[str, str]
-    """Distribution -> version in the server's interpreter."""
+    """Distribution -> its version in the server's interpreter."""
 
     def to_wire(self) -> dict[str, Any]:
-        """Return plain values for the wire."""
+        """Return the fields as plain values that the wire can encode."""
         plain = asdict(self)
         plain["images"] = {name: [int(side) for side in shape] for name, shape in self.images.items()}
         plain["other"] = list(self.other)
@@ -56,10 +56,10 @@ class Features:
 
     @classmethod
     def from_wire(cls, description: Mapping[str, Any]) -> Features:
-        """Read a server's description.
+        """Return the features from a server's description.
 
         Raises:
-            PolicyError: something is missing; the server is another one.
+            PolicyError: a field is missing, as the server is of another version.
         """
         try:
             return cls(**{field.name: description[field.name] for field in fields(cls)})
@@ -69,9 +69,9 @@ class Features:
             ) from error
 
     def fault(self, data: Mapping[str, Any]) -> str | None:
-        """Return what is wrong with a request's images, state and instructions, or None.
+        """Return the first fault of a request's images, state and instructions, or None.
 
-        SmolVLA runs with a camera missing and says nothing, so this is looked at before the policy sees it.
+        It is checked before inference, since SmolVLA for example does not report a missing camera.
         """
         images, instructions = data.get("images"), data.get("instructions")
         if not isinstance(images, Mapping) or not isinstance(instructions, list) or not instructions:

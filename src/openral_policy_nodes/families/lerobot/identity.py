@@ -1,4 +1,4 @@
-"""Which checkpoint a LeRobot server answers for; the same on both sides of the wire."""
+"""Identity of the checkpoint that a LeRobot server holds, computed by both client and server."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from openral_sidecar.identity import Identity
 
 
 def identity_of(checkpoint: LeRobotCheckpoint, dtype: str) -> Identity:
-    """Return the identity: the folder, LeRobot's name of the policy, the number format, the files' fingerprint."""
+    """Return the identity: folder, LeRobot's name of the policy, number format, and fingerprint of the files."""
     return Identity(str(checkpoint.folder), checkpoint.kind, dtype, checkpoint.fingerprint())

@@ -1,4 +1,4 @@
-"""Does a loaded LeRobot policy fit the manifest that promises it? One sentence a fault, each with its fix."""
+"""Checks that a LeRobot policy fits its manifest; each fault is a sentence with its fix."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from openral_policy_nodes.families.lerobot.features import FILLING_KINDS, Featur
 
 
 def checkpoint_faults(manifest: RSkillManifest, checkpoint: LeRobotCheckpoint) -> list[str]:
-    """Compare the manifest with the files of the checkpoint, before anything is started."""
+    """Return the contradictions between the manifest and the checkpoint's files, before a server is started."""
     faults = []
     if manifest.model_family != checkpoint.kind:
         faults.append(
@@ -42,10 +42,10 @@ def checkpoint_faults(manifest: RSkillManifest, checkpoint: LeRobotCheckpoint) -
 
 
 def absent_cameras(manifest: RSkillManifest) -> list[str]:
-    """Return the cameras that the checkpoint's configuration names although it was trained without them.
+    """Return the cameras in the checkpoint's configuration without which it was trained.
 
     Raises:
-        PolicyError: the manifest does not give a list of names.
+        PolicyError: `policy_extras.absent_cameras` of the manifest is not a list of names.
     """
     names = manifest.policy_extras.get("absent_cameras", [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
@@ -56,7 +56,7 @@ def absent_cameras(manifest: RSkillManifest) -> list[str]:
 
 
 def feature_faults(manifest: RSkillManifest, features: Features) -> list[str]:
-    """Compare the manifest with what the loaded policy takes and gives."""
+    """Return the contradictions between the manifest and the inputs and outputs of the loaded policy."""
     return [
         *_camera_faults(manifest, features),
         *_size_faults(manifest, features),

@@ -1,4 +1,4 @@
-"""A LeRobot policy with its own pre- and postprocessor, as LeRobot itself loads and runs it. In the sidecar only."""
+"""A LeRobot policy with its pre- and postprocessor, loaded and run by LeRobot's code. In the sidecar only."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from openral_sidecar.cuda_graph_call import CudaGraphs
 from openral_sidecar.device_transfer import on_device, to_unit
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
-"""Manifest's word -> the format that matrix products are computed in (autocast); fp32: as LeRobot does by itself."""
+"""`quantization.dtype` of the manifest -> dtype of matrix products (autocast); fp32: no autocast, as in LeRobot."""
 STATE = "observation.state"
 SMOLVLA = "smolvla"
 _IGNORE_ENVIRONMENT = ("smolvla", "pi0", "pi05", "xvla")
@@ -32,22 +32,22 @@ _DISTRIBUTIONS = ("lerobot", "torch", "transformers")
 
 
 class LeRobotModel:
-    """One policy on one device. Stateless but for how many chunks each episode has had, which seeds its noise."""
+    """A policy on one device. Its only state is the number of chunks of each episode, which seeds the noise."""
 
     def __init__(
         self, checkpoint: LeRobotCheckpoint, device: str, dtype: str, seed: int, absent: Sequence[str] = ()
     ) -> None:
-        """Load a checkpoint; see `Features` for what it then says of itself.
+        """Load a checkpoint, and describe it in `features`.
 
         Args:
-            checkpoint: its folder.
-            device: in torch's words.
+            checkpoint: to load.
+            device: torch device.
             dtype: one of `DTYPES`.
-            seed: of the noise that flow matching and diffusion begin with.
-            absent: cameras of its configuration that it was trained without.
+            seed: of the initial noise of flow matching and diffusion.
+            absent: cameras of its configuration without which it was trained.
 
         Raises:
-            PolicyError: LeRobot does not load it, it lacks weights, or a backbone's files are not to be had.
+            PolicyError: LeRobot cannot load it, tensors are missing, or the files of its backbone are not available.
         """
         if device.startswith("cuda") and not torch.cuda.is_available():
             raise PolicyError(
@@ -60,7 +60,7 @@ class LeRobotModel:
         self.features = _features(config, absent)
 
     def reset(self, episodes: Sequence[str]) -> None:
-        """Forget how many chunks these episodes have had; their noise begins anew."""
+        """Set the number of chunks of these episodes to zero, so that their noise is repeated."""
         self._seeds.reset(episodes)
 
     def predict(
@@ -73,10 +73,10 @@ class LeRobotModel:
         """Infer one chunk for each of B observations that fit `features`.
 
         Args:
-            images: name -> (B, H, W, 3), or (B, T, H, W, 3) where the policy sees T steps; RGB, 0 to 255.
-            state: (B, D) or (B, T, D) in the units of the demonstrations; None if the policy takes none.
+            images: name -> (B, H, W, 3), or (B, T, H, W, 3) where an observation has T > 1 steps; RGB, 0 to 255.
+            state: (B, D) or (B, T, D) in the units of the demonstrations; None: the policy takes none.
             instructions: B sentences.
-            episodes: B names; the same name, seed and count of chunks since its reset give the same noise.
+            episodes: B names; the same name, seed and number of chunks since its reset give the same noise.
 
         Returns:
             (B, H, A) in the units of the demonstrations.
@@ -91,7 +91,7 @@ class LeRobotModel:
         torch.manual_seed(self._seeds.next(episodes))
         with torch.inference_mode(), self._autocast():
             chunk = self._chunk(self._before(observation))
-            rows = self._after(chunk.float().flatten(0, 1))  # the postprocessor knows single actions only
+            rows = self._after(chunk.float().flatten(0, 1))  # the postprocessor takes single actions only
         result: NDArray[np.float32] = rows.reshape(*chunk.shape[:2], -1).float().cpu().numpy()
         return result
 
@@ -100,7 +100,7 @@ class LeRobotModel:
         if self.features.kind != "diffusion":
             chunk: torch.Tensor = self._policy.predict_action_chunk(batch)
             return chunk
-        # DiffusionPolicy fills queues from one observation a control step; here all T come at once.
+        # DiffusionPolicy fills queues with one observation in each control step; here all T are passed at once.
         steps = self.features.n_obs_steps
         cameras = [batch[name] for name in self.features.images]
         past = {STATE: batch[STATE]} | (
@@ -112,7 +112,7 @@ class LeRobotModel:
         return chunk
 
     def _autocast(self) -> torch.autocast:
-        # A recorded graph would go on reading cached copies of weights, which are freed with the context.
+        # A recorded CUDA graph would keep reading autocast's cached copies of weights, which are freed on exit.
         return torch.autocast(
             self._device.type,
             dtype=self._dtype,
@@ -122,7 +122,7 @@ class LeRobotModel:
 
 
 def _config(checkpoint: LeRobotCheckpoint, device: str) -> Any:
-    """Read the configuration and take out what would be fetched although the checkpoint holds it."""
+    """Return the configuration, without references to files that would be downloaded although they are here."""
     config = PreTrainedConfig.from_pretrained(checkpoint.folder)
     config.device = device
     config.pretrained_path = None
@@ -138,7 +138,7 @@ def _config(checkpoint: LeRobotCheckpoint, device: str) -> Any:
 def _load_policy(checkpoint: LeRobotCheckpoint, config: Any, dtype: torch.dtype) -> Any:
     thin_backbone = getattr(config, "load_vlm_weights", False)
     if thin_backbone:
-        # The checkpoint holds the backbone's weights: only their format, bf16, has to be taken over.
+        # The checkpoint holds the backbone's weights, so only their dtype, bf16, must be set.
         config.load_vlm_weights = False
     try:
         policy = get_policy_class(checkpoint.kind)(config)
@@ -148,7 +148,7 @@ def _load_policy(checkpoint: LeRobotCheckpoint, config: Any, dtype: torch.dtype)
         if "from_pretrained" in vars(cls):  # pi0 and X-VLA rename tensors while they load
             policy = cls.from_pretrained(checkpoint.folder, config=config)
         else:
-            # Read into the host's memory: on the device there would be two copies for a moment.
+            # Weights are read into the host's memory, since on the device there would be two copies for a moment.
             policy = cls._load_as_safetensor(policy, str(checkpoint.folder / WEIGHTS), "cpu", strict=False)
             _refuse_missing(policy, checkpoint)
     except OSError as error:
@@ -157,7 +157,7 @@ def _load_policy(checkpoint: LeRobotCheckpoint, config: Any, dtype: torch.dtype)
         raise PolicyError(f"{checkpoint.folder}: LeRobot cannot load it: {_first_line(error)}") from error
     if checkpoint.kind != SMOLVLA:
         return policy.to(config.device).eval()
-    policy.model.vlm_with_expert.vlm.lm_head = torch.nn.Identity()  # writes words, which nobody asks for
+    policy.model.vlm_with_expert.vlm.lm_head = torch.nn.Identity()  # the language-model head is unused
     if dtype != torch.float32:
         cast_products(policy, dtype)
     policy = policy.to(config.device).eval()
@@ -167,11 +167,11 @@ def _load_policy(checkpoint: LeRobotCheckpoint, config: Any, dtype: torch.dtype)
 
 
 def _refuse_missing(policy: PreTrainedPolicy, checkpoint: LeRobotCheckpoint) -> None:
-    """LeRobot only logs that tensors are missing, and runs on random ones."""
+    """Raise PolicyError if tensors are missing, which LeRobot only logs, and replaces by random ones."""
     with safe_open(checkpoint.folder / WEIGHTS, "pt") as file:
         stored = set(file.keys())
     tensors = policy.state_dict()
-    reached = {tensors[name].data_ptr() for name in stored if name in tensors}  # tied ones are stored once
+    reached = {tensors[name].data_ptr() for name in stored if name in tensors}  # tied tensors are stored once
     missing = [
         name for name, tensor in tensors.items() if name not in stored and tensor.data_ptr() not in reached
     ]
@@ -229,7 +229,7 @@ def _features(config: Any, absent: Sequence[str]) -> Features:
 
 
 def _channels_first(shape: tuple[int, ...]) -> tuple[int, int, int]:
-    """Some checkpoints on the hub write (height, width, 3)."""
+    """Return (channels, height, width) of a shape, which is (height, width, 3) in some checkpoints on the hub."""
     first, second, third = shape
     return (third, first, second) if third == 3 and first != 3 else (first, second, third)
 

@@ -1,4 +1,4 @@
-"""A skill of one of LeRobot's families as a Policy: its sidecar is started, compared with the manifest, and asked."""
+"""A skill of one of LeRobot's families as a Policy: starts its sidecar, and checks that it fits the manifest."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from openral_sidecar.skill_sidecar import skill_sidecar
 
 
 class LeRobotPolicy:
-    """Asks a server of `openral_policy_nodes.families.lerobot.server` for chunks."""
+    """Client of `openral_policy_nodes.families.lerobot.server`."""
 
     def __init__(self, manifest: RSkillManifest, server: PolicyServer) -> None:
-        """Compare the server's policy with the manifest.
+        """Check that the server's policy fits the manifest.
 
         Raises:
-            PolicyError: they do not fit; every fault with its fix.
+            PolicyError: it does not; the text has every fault with its fix.
         """
         self._remote, self._rows = RemotePolicy(manifest, server), manifest.chunk_size
         features = Features.from_wire(server.description)
@@ -37,16 +37,16 @@ class LeRobotPolicy:
         self._shape = (features.rows, features.action)
 
     def reset(self, episodes: Sequence[str]) -> None:
-        """Forget what is remembered of these episodes; called before the first `predict` of each goal or episode.
-
-        The noise of these episodes begins anew.
-        """
+        """Repeat the noise of these episodes; called before the first `predict` of each goal or episode."""
         self._remote.reset(episodes)
 
     def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
         """Return action chunks (B, H, A) in the representation of the manifest's action contract.
 
-        They are the first `chunk_size` of those that the checkpoint gives.
+        H is the manifest's `chunk_size`; the checkpoint's chunks may be longer, and are cut.
+
+        Raises:
+            PolicyError: the server refuses the batch, or fails.
         """
         data = {
             "images": dict(batch.images),
@@ -57,12 +57,12 @@ class LeRobotPolicy:
         return self._remote.predict(data, (len(batch), *self._shape))[:, : self._rows]
 
     def close(self) -> None:
-        """Leave the server; one that was started for this policy ends."""
+        """Close the connection; a server that was started for this policy ends."""
         self._remote.close()
 
 
 def load(package: RSkillPackage, device: str = "cpu") -> LeRobotPolicy:
-    """Start the sidecar of a skill of this family, or join one that serves the same checkpoint.
+    """Start the sidecar of a skill of this family, or connect to one that serves the same checkpoint.
 
     Raises:
         PolicyError: the checkpoint does not fit the manifest, or the sidecar does not start.

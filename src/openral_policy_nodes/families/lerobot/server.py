@@ -43,7 +43,7 @@ def handlers(model: LeRobotModel) -> dict[str, Any]:
 
 
 def lerobot_parser() -> argparse.ArgumentParser:
-    """Return the parser of what the server is started with."""
+    """Return the parser of the server's arguments."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -66,7 +66,7 @@ def lerobot_parser() -> argparse.ArgumentParser:
 
 
 def main() -> None:
-    """Load the checkpoint and serve it until told to stop."""
+    """Load the checkpoint and serve it until asked to stop."""
     parser = lerobot_parser()
     arguments = parser.parse_args()
     try:

@@ -1,7 +1,7 @@
-"""The environment that LeRobot policies run in.
+"""The environment of LeRobot policies.
 
-torch is asked for by version alone, so uv's own settings say which build of it: `UV_TORCH_BACKEND=auto` (or `cpu`,
-`cu128`...) where wheels come from the network, `UV_FIND_LINKS` where they lie in a folder.
+It gives only the version of torch. Its build is chosen by uv's own settings: `UV_TORCH_BACKEND=auto` (or `cpu`,
+`cu128`...) where wheels are downloaded, `UV_FIND_LINKS` where they are in a folder.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from openral_sidecar.environment.spec import InstallStep, SidecarSpec, Source
 
-# lerobot 0.4.4 is the newest release for Python 3.10 and 3.11. It pins torch below 2.11 and asks for robots, cameras
-# and simulators that no server needs, so it is installed without its dependencies, and the ones that
-# `import lerobot.policies.factory` really needs are named. The bounds on huggingface-hub and packaging are its own.
+# lerobot 0.4.4 is the newest release for Python 3.10 and 3.11. It pins torch below 2.11, and depends on packages of
+# robots, cameras and simulators that a server does not need. So it is installed without its dependencies, and those of
+# `import lerobot.policies.factory` are listed here. The bounds on huggingface-hub and packaging are lerobot's own.
 _BOUNDS = ("huggingface-hub<0.36", "packaging<26")
 
 
@@ -52,7 +52,7 @@ SPEC = SidecarSpec(
     environment={"TOKENIZERS_PARALLELISM": "false"},
     description="LeRobot 0.4.4: SmolVLA, ACT, Diffusion, X-VLA and others from their checkpoints",
 )
-"""Serves every policy but those of `PI_KINDS`."""
+"""Sidecar of every policy but those of `PI_KINDS`."""
 
 SPEC_PI = replace(
     SPEC,

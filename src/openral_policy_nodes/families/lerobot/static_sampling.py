@@ -1,9 +1,9 @@
-"""SmolVLA's way from the embedded observation to actions, as a function of tensors that can be recorded.
+"""SmolVLA's sampling, from the embedded observation to actions, as a function of tensors that can be recorded.
 
-LeRobot's `sample_actions` embeds pictures by code that asks the GPU for values, and then reads the prefix once and
-denoises in steps that differ in nothing but values. From the prefix on it is done here, with LeRobot's own layers, so
-that a GPU may replay it as one CUDA graph. The actions are those of `sample_actions`, up to the order of sums: the
-prefix is filled up to one length with what nothing looks at.
+LeRobot's `sample_actions` embeds images by code that reads values from the GPU. Then it encodes the prefix once and
+denoises in steps that differ only in values. These parts after the embedding are computed here, with LeRobot's own
+layers, so that a GPU can replay them as one CUDA graph. The actions equal those of `sample_actions` but for the order
+of sums, since the prefix is padded to a fixed length with tokens that are not attended to.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from openral_sidecar.cuda_graph_call import CudaGraphCall, Recorder
 
 
 class StaticSampling:
-    """Takes the place of `VLAFlowMatching.sample_actions`."""
+    """Replaces `VLAFlowMatching.sample_actions`."""
 
     def __init__(self, model: Any, record: Recorder) -> None:
-        """Take over a model.
+        """Wrap a model.
 
         Args:
             model: `VLAFlowMatching` without real-time chunking, on its device.
@@ -40,13 +40,13 @@ class StaticSampling:
         state: Tensor,
         noise: Tensor | None = None,
     ) -> Tensor:
-        """Return (B, H, A) actions, see `sample_actions`; the noise is drawn from the same generator."""
+        """Return actions (B, H, A) as `sample_actions` does, with noise from the same generator."""
         model = self._model
         if noise is None:
             shape = (state.shape[0], model.config.chunk_size, model.config.max_action_dim)
             noise = model.sample_noise(shape, state.device)
         embedded, present, later = model.embed_prefix(images, img_masks, lang_tokens, lang_masks, state=state)
-        # As long as the longest sentence makes it, so that a new sentence needs no recording of its own.
+        # The prefix is padded to its length with the longest sentence, so that one recording serves all sentences.
         spare = max(0, model.config.tokenizer_max_length - lang_tokens.shape[1])
         return self.call(
             pad(embedded, (0, 0, 0, spare)), pad(present, (0, spare)), pad(later, (0, spare)), noise
@@ -56,10 +56,10 @@ class StaticSampling:
         """Return actions (B, H, A).
 
         Args:
-            embedded: (B, L, F) pictures, words and state.
-            present: (B, L) bool, false where there is only padding.
-            later: (B, L) bool, where what stands before may not look.
-            noise: (B, H, A) to begin with.
+            embedded: (B, L, F) embedded images, instruction and state.
+            present: (B, L) bool, false for padding.
+            later: (B, L) bool, true for tokens to which the tokens before them do not attend.
+            noise: (B, H, A) initial noise.
         """
         model = self._model
         _, cache = model.vlm_with_expert.forward(
@@ -82,16 +82,16 @@ class StaticSampling:
 
 
 def use_static_sampling(policy: Any, record: Recorder) -> StaticSampling:
-    """Let a SmolVLA policy sample so, and return what does."""
+    """Replace `sample_actions` of a SmolVLA policy, and return the replacement."""
     sampling = StaticSampling(policy.model, record)
     policy.model.sample_actions = sampling
     return sampling
 
 
 def cast_products(module: nn.Module, dtype: torch.dtype) -> None:
-    """Keep the linear layers of a module in the format that autocast multiplies them in.
+    """Convert the linear layers of a module to the dtype in which autocast multiplies them.
 
-    Autocast would cast each of them again in every call. The products have the same bits either way.
+    Autocast would convert each of them again in every call; the products are the same bit for bit.
     """
     for part in module.modules():
         if type(part) is nn.Linear:

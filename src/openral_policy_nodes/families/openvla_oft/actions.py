@@ -1,4 +1,4 @@
-"""From action tokens to actions, and from proprioception to the network's range. NumPy only.
+"""Conversion of action tokens to actions, and of proprioception to the network's range. NumPy only.
 
 Sources: the action tokenizer and the un-normalisation of openvla/openvla and moojink/openvla-oft (213c5ff),
 `prismatic/extern/hf/modeling_prismatic.py` and `experiments/robot/openvla_utils.py`.
@@ -20,26 +20,26 @@ _EPSILON = 1e-8
 
 @dataclass(frozen=True)
 class ActionStatistics:
-    """What is known of one quantity of the demonstrations: of `action` or of `proprio`."""
+    """Statistics of one quantity of the demonstrations, `action` or `proprio`."""
 
     low: NDArray[np.float64]
-    """(D,) the 1 % quantile; becomes -1."""
+    """(D,) 1 % quantile, which is normalised to -1."""
     high: NDArray[np.float64]
-    """(D,) the 99 % quantile; becomes 1."""
+    """(D,) 99 % quantile, which is normalised to 1."""
     scaled: NDArray[np.bool_]
-    """(D,) False: the number was left as it is, as the gripper's was."""
+    """(D,) whether an element is normalised; that of the gripper is not."""
 
     @classmethod
     def read(cls, norm_stats: Mapping[str, Any], key: str, quantity: str) -> ActionStatistics:
-        """Take the statistics of a data set.
+        """Return the statistics of a data set.
 
         Args:
             norm_stats: data set -> quantity -> q01, q99, mask, as in `dataset_statistics.json`.
-            key: the data set, with or without upstream's ending `_no_noops`.
+            key: name of the data set, with or without upstream's suffix `_no_noops`.
             quantity: action or proprio.
 
         Raises:
-            PolicyError: there are none of that name, or they are not whole.
+            PolicyError: there are none of that name, or they are incomplete.
         """
         found = next((name for name in (key, f"{key}_no_noops") if name in norm_stats), None)
         if found is None:
@@ -62,20 +62,20 @@ class ActionStatistics:
         return cls(low, high, scaled)
 
     def unnormalise(self, values: NDArray[np.floating]) -> NDArray[np.float64]:
-        """(..., D) of -1 to 1 -> (..., D) in the units of the demonstrations."""
+        """Return values (..., D) of -1 to 1 in the units of the demonstrations."""
         span = self.high - self.low + _EPSILON
         result: NDArray[np.float64] = np.where(self.scaled, 0.5 * (values + 1) * span + self.low, values)
         return result
 
     def normalise(self, values: NDArray[np.floating]) -> NDArray[np.float64]:
-        """(..., D) in the units of the demonstrations -> (..., D), clipped to -1 to 1."""
+        """Return values (..., D) in the units of the demonstrations normalised and clipped to -1 to 1."""
         span = self.high - self.low + _EPSILON
         result: NDArray[np.float64] = np.where(self.scaled, 2 * (values - self.low) / span - 1, values)
         return np.clip(result, -1.0, 1.0)
 
 
 def bin_centres(bins: int) -> NDArray[np.float64]:
-    """Return the bins - 1 middles of `bins` edges from -1 to 1: 256 edges have 255 middles."""
+    """Return the centres (bins - 1,) between `bins` evenly spaced edges from -1 to 1."""
     edges = np.linspace(-1.0, 1.0, bins)
     middles: NDArray[np.float64] = (edges[:-1] + edges[1:]) / 2
     return middles
@@ -85,9 +85,10 @@ def tokens_to_values(tokens: NDArray[np.integer], vocabulary: int, bins: int) ->
     """Decode action tokens.
 
     Args:
-        tokens: of any shape; the last `bins` words of the vocabulary, the last one standing for the lowest value.
+        tokens: of any shape; they are the last `bins` of the vocabulary, and the last one stands for the lowest value.
         vocabulary: size of the tokenizer's vocabulary, without the rows that pad the embedding (32000 for LLaMA 2).
-        bins: edges of the bins, so that the two highest tokens fall into one bin, as upstream has it.
+        bins: number of edges of the bins. The tokens of the two highest values have the same bin, as in upstream's
+            code.
 
     Returns:
         Values of -1 to 1, in the shape of `tokens`.
@@ -98,9 +99,9 @@ def tokens_to_values(tokens: NDArray[np.integer], vocabulary: int, bins: int) ->
 
 
 def gripper_to_libero(opening: NDArray[np.floating]) -> NDArray[np.float64]:
-    """0 (closed) to 1 (open), as the demonstrations have it -> -1 (open) or 1 (closed), as LIBERO takes it.
+    """Convert openings of the demonstrations, 0 (closed) to 1 (open), to LIBERO's commands, -1 (open) or 1 (closed).
 
-    A gripper exactly half open gives 0, which LIBERO takes for no motion.
+    An opening of exactly 0.5 becomes 0, with which LIBERO does not move the gripper.
     """
     result: NDArray[np.float64] = -np.sign(2 * np.asarray(opening, np.float64) - 1)
     return result

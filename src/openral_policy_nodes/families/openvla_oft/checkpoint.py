@@ -1,4 +1,4 @@
-"""An OpenVLA-OFT checkpoint on disk, looked through before anything of it is loaded. Standard library only."""
+"""An OpenVLA-OFT checkpoint on disk, checked before any of it is loaded. Standard library only."""
 
 from __future__ import annotations
 
@@ -14,23 +14,26 @@ from openral_core.files.json_file import read_json_object
 
 STATISTICS = "dataset_statistics.json"
 PROPRIO = "proprio_projector.safetensors"
-"""The projector of the proprioception. Upstream saves it as a pickle, `proprio_projector--<step>_checkpoint.pt`;
-`openral rskill convert` makes this file of it."""
+"""Weights of the proprioception projector.
+
+Upstream saves them as a pickle, `proprio_projector--<step>_checkpoint.pt`, which `openral rskill convert` converts.
+"""
 _PROBE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
 class OpenVlaCheckpoint:
-    """A folder with everything that the policy needs."""
+    """A folder with the configuration, statistics and weights of a policy."""
 
     folder: Path
     config: Mapping[str, Any]
     """`config.json`: timm_model_ids, image_sizes, text_config, n_action_bins, pad_to_multiple_of..."""
     norm_stats: Mapping[str, Any]
-    """Data set -> statistics; those of fine-tuning beside those in `config.json`."""
+    """Data set -> statistics, from `config.json` and, after fine-tuning, from `dataset_statistics.json`."""
     means: tuple[tuple[float, ...], ...]
-    """One (3,) a vision tower, from `preprocessor_config.json`."""
+    """(3,) mean RGB for each vision tower, of pixels of 0 to 1, from `preprocessor_config.json`."""
     stds: tuple[tuple[float, ...], ...]
+    """(3,) standard deviation for each vision tower, likewise."""
     weights: tuple[Path, ...]
     """The safetensors files of the network."""
 
@@ -41,23 +44,23 @@ class OpenVlaCheckpoint:
 
     @property
     def bins(self) -> int:
-        """Edges of the action bins."""
+        """Number of edges of the action bins."""
         return int(self.config.get("n_action_bins", 256))
 
     @property
     def vocabulary(self) -> int:
-        """Words of the tokenizer: the embedding's rows without those that pad it."""
+        """Number of tokens of the tokenizer: the embedding's rows without those that pad it."""
         return int(self.config["text_config"].get("vocab_size", 32064)) - int(
             self.config["pad_to_multiple_of"]
         )
 
     @property
     def takes_proprio(self) -> bool:
-        """Whether the checkpoint has a projector of the proprioception."""
+        """Whether the checkpoint has a proprioception projector."""
         return (self.folder / PROPRIO).is_file()
 
     def fingerprint(self) -> str:
-        """Return a SHA-256 in hex over the configuration and the first MiB and size of each weights file."""
+        """Return a SHA-256 in hex over configuration, statistics, and name, size and first MiB of each weights file."""
         digest = hashlib.sha256(json.dumps([self.config, self.norm_stats], sort_keys=True).encode())
         for path in self.weights:
             digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())
@@ -70,7 +73,8 @@ def read_checkpoint(folder: Path) -> OpenVlaCheckpoint:
     """Read the configuration of a checkpoint.
 
     Raises:
-        PolicyError: a file is missing or broken, or the checkpoint is of a kind that is not served; one line.
+        PolicyError: a file is missing or broken, or the checkpoint is of a kind that is not supported. Its text is one
+            line.
     """
     config = read_json_object(folder / "config.json", PolicyError)
     if config.get("model_type") != "openvla":

@@ -1,4 +1,4 @@
-"""Which checkpoint an OpenVLA-OFT server answers for; the same on both sides of the wire."""
+"""Identity of the checkpoint that an OpenVLA-OFT server holds, computed by both client and server."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from openral_sidecar.identity import Identity
 
 
 def identity_of(checkpoint: OpenVlaCheckpoint, settings: OpenVlaSettings, dtype: str) -> Identity:
-    """Return the identity: the folder, the data set's statistics, the number format, the files' fingerprint."""
+    """Return the identity: folder, data set of the statistics, number format, and fingerprint of the files."""
     return Identity(str(checkpoint.folder), settings.norm_tag, dtype, checkpoint.fingerprint())

@@ -1,7 +1,7 @@
-"""From a camera's image to the pixels that the two vision towers take, on the images' device.
+"""Conversion of camera images to the inputs of the two vision towers, on the images' device.
 
-Upstream trains on random crops of 90 % of the area and so evaluates on the middle 90 %, resized back by TensorFlow's
-`crop_and_resize` (moojink/openvla-oft 213c5ff, `experiments/robot/openvla_utils.py`); this is the same computation.
+Upstream trains on random crops of 90 % of the area, and evaluates on the centre crop of 90 %, resized by TensorFlow's
+`crop_and_resize` (moojink/openvla-oft 213c5ff, `experiments/robot/openvla_utils.py`). This is the same computation.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from openral_sidecar.device_transfer import to_unit
 CROP_AREA = 0.9
 """Share of the area that is kept."""
 _UINT8_SCALE = 255.5
-"""TensorFlow turns 0..1 into 0..255 by multiplying with this and cutting off."""
+"""Factor by which TensorFlow multiplies 0..1 before it truncates to 0..255."""
 
 
 def centre_crop(images: Tensor, area: float = CROP_AREA) -> Tensor:
-    """Cut out the middle and stretch it to the old size, bilinearly, in float64.
+    """Crop images to the centre and resize them to their former size, bilinearly, in float64.
 
     Args:
         images: (..., H, W, 3) uint8.
-        area: share of the area; height and width shrink by its square root.
+        area: share of the area that is kept; height and width are multiplied by its square root.
 
     Returns:
         (..., H, W, 3) uint8.
@@ -40,7 +40,10 @@ def centre_crop(images: Tensor, area: float = CROP_AREA) -> Tensor:
 
 
 def _places(length: int, side: float) -> NDArray[np.float64]:
-    """Return where in 0 .. length - 1 the crop's pixels are sampled: its edges fall on pixel centres."""
+    """Return the coordinates (length,) in 0 .. length - 1 at which the crop, with this share of a side, is sampled.
+
+    The first and the last one are on the edges of the crop.
+    """
     first = (1 - side) / 2 * (length - 1)
     return np.linspace(first, first + side * (length - 1), length)
 
@@ -59,12 +62,12 @@ def tower_pixels(images: Tensor, means: Sequence[Sequence[float]], stds: Sequenc
     """Normalise images for each vision tower and stack the results.
 
     Args:
-        images: (B, N, H, W, 3) uint8, N cameras.
-        means: one (3,) a tower, of pixels of 0 to 1.
+        images: (B, N, H, W, 3) uint8, of N cameras.
+        means: (3,) for each tower, of pixels of 0 to 1.
         stds: likewise.
 
     Returns:
-        (B, N * towers * 3, H, W) float32: camera by camera, and within each tower by tower.
+        (B, N * towers * 3, H, W) float32, ordered by camera, and for each camera by tower.
     """
     floats = to_unit(images)
     towers = [

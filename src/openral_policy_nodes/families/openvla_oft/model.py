@@ -1,4 +1,4 @@
-"""An OpenVLA-OFT checkpoint on one device: observations in, actions in the demonstrations' units out. Sidecar only."""
+"""An OpenVLA-OFT checkpoint on one device, which infers actions in the demonstrations' units. In the sidecar only."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from openral_sidecar.device_transfer import on_device
 
 PACKED = "int4"
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16, PACKED: torch.bfloat16}
-"""Number format of a manifest -> what is computed in, and what is not packed is kept in."""
+"""Number format of a manifest -> dtype of computations, and of weights that are not packed."""
 EMBEDDING = "language_model.model.embed_tokens"
 EMPTY_WORD = "▁"
-"""The word that LLaMA's tokenizer makes of the blank after `Out:` (29871)."""
+"""LLaMA's token of the blank after `Out:` (29871)."""
 
 
 class OpenVLAOFTModel:
@@ -47,7 +47,7 @@ class OpenVLAOFTModel:
         """Load a checkpoint; see `load_network`.
 
         Raises:
-            PolicyError: tensors are missing or there is no such device, or statistics of that name.
+            PolicyError: tensors are missing, or the device or the statistics of that name do not exist.
         """
         if device.startswith("cuda") and not torch.cuda.is_available():
             raise PolicyError(
@@ -62,7 +62,7 @@ class OpenVLAOFTModel:
         self._network, self.packed = load_network(checkpoint, device, dtype, min_numel)
         self._project = _load_projector(checkpoint, self._network, self.proprio)
         self.score: Function = self._scores
-        """From words, pictures and proprioception to scores, on a GPU as one launch."""
+        """`_scores`, on a GPU as one CUDA graph."""
         if self._device.type == "cuda":
             self.score = CudaGraphCall(self._scores, CudaGraphs())
         self._tokenizer = Tokenizer.from_file(str(checkpoint.folder / "tokenizer.json"))
@@ -74,7 +74,7 @@ class OpenVLAOFTModel:
         self._empty: int = empty
 
     def reset(self, episodes: Sequence[str]) -> None:
-        """Begin the sampling of these episodes anew."""
+        """Repeat the samples of these episodes."""
         self._seeds.reset(episodes)
 
     def predict(
@@ -87,19 +87,19 @@ class OpenVLAOFTModel:
         """Infer one chunk for each of B observations.
 
         Args:
-            images: (B, N, S, S, 3), N cameras in the order of training, S the checkpoint's image size.
-            state: (B, D) in the demonstrations' units; unread by a checkpoint without proprioception.
+            images: (B, N, S, S, 3), of N cameras in the order of training; S is the checkpoint's image size [px].
+            state: (B, D) in the demonstrations' units; ignored by a checkpoint without proprioception.
             instructions: B sentences.
             episodes: B names, which seed the sampling.
 
         Returns:
-            (B, H, A) in the demonstrations' units, the gripper's number included.
+            (B, H, A) in the demonstrations' units, also for the gripper.
         """
         torch.manual_seed(self._seeds.next(episodes))
         pixels = self._pixels(images)
         prompts = [self._tokens(sentence) for sentence in instructions]
         tokens = np.empty((len(prompts), self.settings.rows * len(self.action.low)), np.int64)
-        # Sentences of one length at a time: no padding, so a sentence's answer does not depend on its neighbours.
+        # Sentences of one length are inferred together, without padding, so an answer does not depend on the batch.
         for length in sorted({len(prompt) for prompt in prompts}):
             chosen = [index for index, prompt in enumerate(prompts) if len(prompt) == length]
             tokens[chosen] = self._infer(pixels[chosen], state[chosen], [prompts[index] for index in chosen])
@@ -109,7 +109,7 @@ class OpenVLAOFTModel:
 
     @torch.inference_mode()
     def _pixels(self, images: NDArray[np.uint8]) -> torch.Tensor:
-        """Return what the vision towers take, on the device, in the format that they compute in."""
+        """Return the inputs of the vision towers (B, N * towers * 3, S, S), on their device and in their dtype."""
         there = on_device(images, self._device)
         cropped = centre_crop(there) if self.settings.center_crop else there
         pixels = tower_pixels(cropped, self.checkpoint.means, self.checkpoint.stds)
@@ -133,7 +133,7 @@ class OpenVLAOFTModel:
         return result
 
     def _scores(self, words: torch.Tensor, pixels: torch.Tensor, *proprio: torch.Tensor) -> torch.Tensor:
-        """Return scores of all action tokens; see `OpenVLAOFT`."""
+        """Return the scores of all action tokens; see `OpenVLAOFT.forward`."""
         scores: torch.Tensor = self._network(
             words,
             pixels,
@@ -150,7 +150,7 @@ class OpenVLAOFTModel:
 
 
 def _choose(scores: torch.Tensor, temperature: float) -> torch.Tensor:
-    """(B, K, bins) -> (B, K): the best at temperature 0, else one drawn."""
+    """Return indices (B, K) from scores (B, K, bins): the best one at temperature 0, else a sampled one."""
     if temperature == 0:
         return scores.argmax(dim=-1)
     chances = torch.softmax(scores / temperature, dim=-1)
@@ -160,15 +160,14 @@ def _choose(scores: torch.Tensor, temperature: float) -> torch.Tensor:
 def load_network(
     checkpoint: OpenVlaCheckpoint, device: str, dtype: str, min_numel: int = MIN_NUMEL
 ) -> tuple[OpenVLAOFT, list[str]]:
-    """Build the graph without memory for its weights, then read the file's tensors into it, one at a time.
+    """Build the modules on the meta device, then read the checkpoint's tensors into them, one at a time.
 
     With the dtype int4 the linear layers of the language model are packed in NF4 as they are read. The vision towers,
-    their projector and the head that chooses the action's words stay in bf16; the table of words stays in the host's
-    memory.
+    their projector and the language-model head stay in bf16. The embedding table of tokens stays in the host's memory.
 
     Args:
-        checkpoint: its files.
-        device: in torch's words.
+        checkpoint: to load.
+        device: torch device.
         dtype: one of `DTYPES`.
         min_numel: least number of weights of a layer that is packed.
 
@@ -185,7 +184,8 @@ def load_network(
     pack = linears_to_pack(network, min_numel, _is_packed) if dtype == PACKED else []
 
     def renamed(name: str) -> str | None:
-        # transformers took `gamma` for an old name of another parameter, so upstream calls timm's layer scales thus.
+        # Upstream renames timm's layer scales from `gamma` to `scale_factor`, since transformers takes `gamma` for an
+        # old name of another parameter.
         name = name.replace(".scale_factor", ".gamma")
         return name if name in known else None
 

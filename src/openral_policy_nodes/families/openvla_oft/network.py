@@ -1,9 +1,9 @@
-"""The graph of OpenVLA-OFT with action tokens: two vision towers, a projector, a LLaMA that sees both ways.
+"""The network of OpenVLA-OFT with action tokens: two vision towers, a projector, a LLaMA with bidirectional attention.
 
 Names of the modules are those of the checkpoint's tensors. Source of the computation: moojink/openvla-oft (213c5ff),
 `prismatic/extern/hf/modeling_prismatic.py`, and its fork of transformers, in which every token attends to every other
-(moojink/openvla-oft issue 27). Upstream's own classes are not used: they are fetched with the checkpoint and would be
-run as they come.
+(moojink/openvla-oft issue 27). Upstream's own classes are not used, since they are downloaded with the checkpoint and
+would be run without a check.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from torch import Tensor, nn
 from transformers import LlamaConfig, LlamaForCausalLM
 
 STOP = 2
-"""`</s>` of LLaMA."""
+"""Token `</s>` of LLaMA."""
 
 
 class VisionBackbone(nn.Module):
-    """One or two vision transformers, side by side; each gives the patches of its last layer but one."""
+    """One or two vision transformers in parallel, which return the patch features of their second-to-last layers."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ class VisionBackbone(nn.Module):
         )
 
     def forward(self, pixels: Tensor) -> Tensor:
-        """(B, N * towers * 3, H, W) -> (B, N * patches, width): camera by camera."""
+        """Return features (B, N * patches, width), ordered by camera, of images (B, N * towers * 3, H, W)."""
         seen = []
         for index in range(pixels.shape[1] // (3 * self.towers)):
             camera = pixels[:, 3 * self.towers * index : 3 * self.towers * (index + 1)]
@@ -46,7 +46,7 @@ class VisionBackbone(nn.Module):
 
 
 class Projector(nn.Module):
-    """From the towers' width to LLaMA's."""
+    """MLP from the towers' features to LLaMA's embeddings."""
 
     def __init__(self, width: int, hidden: int, fused: bool) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class Projector(nn.Module):
         self.fc3 = nn.Linear(hidden, hidden) if fused else None
 
     def forward(self, patches: Tensor) -> Tensor:
-        """(B, P, width) -> (B, P, hidden)"""
+        """Return embeddings (B, P, hidden) of features (B, P, width)."""
         out: Tensor = self.fc2(nn.functional.gelu(self.fc1(patches)))
         if self.fc3 is not None:
             out = self.fc3(nn.functional.gelu(out))
@@ -64,7 +64,7 @@ class Projector(nn.Module):
 
 
 class ProprioProjector(nn.Module):
-    """From normalised proprioception to one token."""
+    """MLP from normalised proprioception to the embedding of one token."""
 
     def __init__(self, size: int, hidden: int) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class ProprioProjector(nn.Module):
         self.fc2 = nn.Linear(hidden, hidden)
 
     def forward(self, proprio: Tensor) -> Tensor:
-        """(B, D) -> (B, 1, hidden)"""
+        """Return the embedding (B, 1, hidden) of proprioception (B, D) in -1..1."""
         token: Tensor = self.fc2(nn.functional.gelu(self.fc1(proprio)))
         return token.unsqueeze(1)
 
@@ -90,9 +90,10 @@ class OpenVLAOFT(nn.Module):
         self.language_model = LlamaForCausalLM(text)
 
     def words(self, prompt: Tensor) -> Tensor:
-        """Return (B, L + 1, hidden) of (B, L) tokens and `</s>`, from a table that may lie in the host's memory.
+        """Return embeddings (B, L + 1, hidden) of a prompt and `</s>`, from a table that may be in the host's memory.
 
-        Of the tokens the first is `<s>` and the last the empty word after `Out:`.
+        Args:
+            prompt: (B, L) tokens, of which the first is `<s>` and the last the blank after `Out:`.
         """
         words: Tensor = self.language_model.get_input_embeddings()(
             torch.cat([prompt, prompt.new_full((len(prompt), 1), STOP)], dim=1)
@@ -102,17 +103,17 @@ class OpenVLAOFT(nn.Module):
     def forward(
         self, words: Tensor, pixels: Tensor, proprio: Tensor | None, actions: int, stop: bool
     ) -> Tensor:
-        """Score all action tokens at once. What is computed depends on shapes alone, so it can be recorded.
+        """Score all action tokens at once, with kernels that depend on shapes only, so that they can be recorded.
 
         Args:
-            words: as `words` returns them.
+            words: (B, L + 1, hidden) from `words`.
             pixels: (B, N * towers * 3, H, W).
             proprio: (B, 1, hidden) or None.
-            actions: K, how many action tokens to score.
-            stop: put `</s>` behind them, as moojink's code does and RLinf's does not.
+            actions: K, number of action tokens.
+            stop: whether `</s>` follows them, as in moojink's code but not in RLinf's.
 
         Returns:
-            (B, K, vocabulary with padding) scores.
+            (B, K, V) scores, where V is the size of the vocabulary with padding.
         """
         words, end = words[:, :-1], words[:, -1:]
         seen = [self.projector(self.vision_backbone(pixels))] + ([proprio] if proprio is not None else [])
@@ -124,7 +125,7 @@ class OpenVLAOFT(nn.Module):
         hidden = self.language_model.model(inputs_embeds=sequence, attention_mask=both_ways, use_cache=False)[
             0
         ]
-        # As in any language model, the scores at a token are those of the next one.
+        # The output at a token has the scores of the next one.
         first = length - len(tail) - actions - 1
         scores: Tensor = self.language_model.lm_head(hidden[:, first : first + actions])
         return scores

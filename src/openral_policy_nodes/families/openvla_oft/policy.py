@@ -1,4 +1,4 @@
-"""An OpenVLA-OFT skill as a Policy: its sidecar is started, compared with the manifest, and asked."""
+"""An OpenVLA-OFT skill as a Policy: starts its sidecar, and checks that it fits the manifest."""
 
 from __future__ import annotations
 
@@ -23,20 +23,19 @@ from openral_sidecar.settings import SidecarSettings
 from openral_sidecar.skill_sidecar import skill_sidecar
 
 GRIPPERS = ("binary_close_one", "normalized_open_unit")
-"""What a manifest may say of the gripper: -1 open and 1 closed, as LIBERO takes it; or 0 closed to 1 open, as the
-demonstrations have it."""
+"""Supported gripper conventions: -1 open and 1 closed, as in LIBERO; 0 closed to 1 open, as in the demonstrations."""
 DTYPES = ("fp32", "bf16", "fp16", "int4")
-"""Number formats of a manifest; int4 is NF4 for the layers of the language model and bf16 for all else."""
+"""Supported number formats; int4 is NF4 for the layers of the language model and bf16 for the others."""
 
 
 class OpenVLAOFTPolicy:
-    """Asks a server (`server.py`) for chunks, and turns the gripper's sign into the robot's."""
+    """Client of a server (`server.py`) that converts the gripper to the manifest's convention."""
 
     def __init__(self, manifest: RSkillManifest, server: PolicyServer) -> None:
-        """Compare the server's policy with the manifest.
+        """Check that the server's policy fits the manifest.
 
         Raises:
-            PolicyError: they do not fit; every fault with its fix.
+            PolicyError: it does not; the text has every fault with its fix.
         """
         self._remote = RemotePolicy(manifest, server)
         self._binary = _gripper(manifest) == "binary_close_one"
@@ -46,16 +45,16 @@ class OpenVLAOFTPolicy:
         self._shape = (manifest.chunk_size, int(server.description["action"]))
 
     def reset(self, episodes: Sequence[str]) -> None:
-        """Forget what is remembered of these episodes; called before the first `predict` of each goal or episode.
-
-        The drawing of these episodes begins anew.
-        """
+        """Repeat the samples of these episodes; called before the first `predict` of each goal or episode."""
         self._remote.reset(episodes)
 
     def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
         """Return action chunks (B, H, A) in the representation of the manifest's action contract.
 
-        The cameras are those of the batch, in its order (the manifest's).
+        The images are used in the order of the batch, which is that of the manifest's cameras.
+
+        Raises:
+            PolicyError: the server refuses the batch, or fails.
         """
         data = {
             "images": np.stack(list(batch.images.values()), axis=1),
@@ -63,23 +62,21 @@ class OpenVLAOFTPolicy:
             "instructions": list(batch.instructions),
             "episodes": list(batch.episodes),
         }
-        result = self._remote.predict(
-            data, (len(batch), *self._shape)
-        ).copy()  # what came by wire is read-only
+        result = self._remote.predict(data, (len(batch), *self._shape)).copy()  # decoded arrays are read-only
         if self._binary:
             result[..., -1] = gripper_to_libero(result[..., -1])
         return result
 
     def close(self) -> None:
-        """Leave the server; one that was started for this policy ends."""
+        """Close the connection; a server that was started for this policy ends."""
         self._remote.close()
 
 
 def settings_for(manifest: RSkillManifest) -> OpenVlaSettings:
-    """Read what the manifest says about inference.
+    """Return the settings of inference from a manifest.
 
     Raises:
-        PolicyError: the data set is not named, or `policy_extras` has an unknown key.
+        PolicyError: the data set is not named, or `policy_extras` has an unknown key or an invalid value.
     """
     preprocessing = manifest.image_preprocessing or ImagePreprocessing()
     if preprocessing.norm_tag is None:
@@ -96,7 +93,7 @@ def settings_for(manifest: RSkillManifest) -> OpenVlaSettings:
 
 
 def load(package: RSkillPackage, device: str = "cpu") -> OpenVLAOFTPolicy:
-    """Start the sidecar of a skill of this family, or join one that serves the same checkpoint the same way.
+    """Start the sidecar of a skill of this family, or connect to one with the same checkpoint and settings.
 
     Raises:
         PolicyError: the checkpoint does not fit the manifest, or the sidecar does not start.

@@ -55,7 +55,7 @@ def handlers(model: OpenVLAOFTModel) -> dict[str, Any]:
 
 
 def describe(model: OpenVLAOFTModel) -> dict[str, Any]:
-    """Return what a client must know of a loaded model."""
+    """Return the description of a loaded model for clients."""
     return {
         "image_size": model.checkpoint.image_size,
         "action": len(model.action.low),
@@ -75,7 +75,7 @@ def _check(name: str, value: Any, dtype: type, shape: tuple[int | None, ...]) ->
 
 
 def openvla_parser() -> argparse.ArgumentParser:
-    """Return the parser of what the server is started with."""
+    """Return the parser of the server's arguments."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -93,7 +93,7 @@ def openvla_parser() -> argparse.ArgumentParser:
 
 
 def main() -> None:
-    """Load the checkpoint and serve it until told to stop."""
+    """Load the checkpoint and serve it until asked to stop."""
     parser = openvla_parser()
     arguments = parser.parse_args()
     try:

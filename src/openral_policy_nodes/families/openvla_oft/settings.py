@@ -1,4 +1,4 @@
-"""What a manifest says about an OpenVLA-OFT checkpoint that the checkpoint itself does not; also the server's flags."""
+"""Settings of an OpenVLA-OFT checkpoint that are in the manifest and not in its files; also the server's flags."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from openral_core.errors import PolicyError
 
 @dataclass(frozen=True)
 class OpenVlaSettings:
-    """The knobs of inference; all but the first three are read from the manifest's `policy_extras`."""
+    """Settings of inference. All but the first three are from the manifest's `policy_extras`."""
 
     norm_tag: str
-    """Data set whose statistics hold (upstream's `unnorm_key`); the manifest's `image_preprocessing.norm_tag`."""
+    """Data set of the statistics (upstream's `unnorm_key`); the manifest's `image_preprocessing.norm_tag`."""
     rows: int
-    """H, actions of one chunk (upstream's `num_action_chunks`); the manifest's `chunk_size`."""
+    """H, actions of a chunk (upstream's `num_action_chunks`); the manifest's `chunk_size`."""
     cameras: int
-    """N, images of one observation; the rgb sensors of the manifest."""
+    """N, images of an observation; number of RGB sensors of the manifest."""
     center_crop: bool = True
-    """Look at the middle 90 % of each image; right for checkpoints trained with random crops, as upstream's are."""
+    """Whether images are cropped to the central 90 %, as checkpoints need that were trained with random crops."""
     stop_token: bool = True
-    """Put `</s>` behind the action tokens, as moojink's code does; RLinf's does not."""
+    """Whether `</s>` follows the action tokens, as in moojink's code but not in RLinf's."""
     temperature: float = 0.0
-    """0: the best token; else one is drawn, as RLinf does with 1.6 for the checkpoints it trained by reinforcement."""
+    """0: the best token; else tokens are sampled, as RLinf does with 1.6 after its reinforcement learning."""
     seed: int = 0
-    """Of the drawing."""
+    """Seed of the sampling."""
 
     def __post_init__(self) -> None:
-        """Raise PolicyError for values that mean nothing."""
+        """Raise PolicyError for values of another type, and for negative numbers."""
         for field in fields(self):
             value, wanted = getattr(self, field.name), field.type
             fits = type(value).__name__ == wanted or (wanted == "float" and type(value) is int)
@@ -40,7 +40,7 @@ class OpenVlaSettings:
                 )
 
     def arguments(self) -> list[str]:
-        """Return them as arguments of the server."""
+        """Return the settings as command-line arguments of the server."""
         words = []
         for field in fields(self):
             words += [f"--{field.name.replace('_', '-')}", str(getattr(self, field.name))]
@@ -48,10 +48,10 @@ class OpenVlaSettings:
 
     @classmethod
     def of_extras(cls, norm_tag: str, rows: int, cameras: int, extras: Mapping[str, Any]) -> OpenVlaSettings:
-        """Read a manifest's `policy_extras`.
+        """Return the settings with those of a manifest's `policy_extras`.
 
         Raises:
-            PolicyError: a key is unknown, or its value means nothing.
+            PolicyError: a key is unknown, or its value is invalid.
         """
         known = {field.name for field in fields(cls)} - {"norm_tag", "rows", "cameras"}
         unknown = sorted(set(extras) - known)
@@ -63,7 +63,7 @@ class OpenVlaSettings:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the flags that `OpenVlaSettings.arguments` writes."""
+    """Add the flags that `OpenVlaSettings.arguments` returns."""
     types: dict[str, Callable[[str], Any]] = {
         "str": str,
         "int": int,
@@ -81,7 +81,7 @@ def _truth(word: str) -> bool:
 
 
 def settings_of(arguments: argparse.Namespace) -> OpenVlaSettings:
-    """Read what `add_arguments` added."""
+    """Return the settings from parsed flags of `add_arguments`."""
     return OpenVlaSettings(
         **{field.name: getattr(arguments, field.name) for field in fields(OpenVlaSettings)}
     )

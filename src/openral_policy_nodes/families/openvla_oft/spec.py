@@ -1,4 +1,4 @@
-"""The environment that OpenVLA-OFT checkpoints run in; uv's settings say which build of torch (see `lerobot.spec`)."""
+"""The environment of OpenVLA-OFT checkpoints; uv's settings choose the build of torch (see `lerobot.spec`)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SPEC = SidecarSpec(
             (
                 "torch==2.13.0",
                 "transformers>=4.57.1,<5",
-                "bitsandbytes==0.50.2",  # the packed bits are those of this version
+                "bitsandbytes==0.50.2",  # packed weights are in the format of this version
                 "accelerate>=1.7,<2",
                 "safetensors>=0.5,<1",
                 "huggingface-hub<1",
@@ -26,4 +26,4 @@ SPEC = SidecarSpec(
     environment={"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"},
     description="OpenVLA-OFT with action tokens: timm's DINOv2 and SigLIP, transformers' LLaMA",
 )
-"""Serves `openral_policy_nodes.families.openvla_oft.server`."""
+"""Sidecar of `openral_policy_nodes.families.openvla_oft.server`."""

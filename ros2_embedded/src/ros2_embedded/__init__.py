@@ -1,4 +1,4 @@
-"""The machinery below the embedded `rclpy`: messages, wire format, graph and package lookup."""
+"""The implementation below the embedded `rclpy`: messages, wire format, graph and package look-up."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ __all__ = ["checks"]
 
 
 def checks(enabled: bool = True) -> None:
-    """Switch the type and range checks on assignment to message fields on or off (off at start).
+    """Switch the checks on assignment to message fields on or off; they are off at first.
 
     Args:
-        enabled: True makes a wrong type, a wrong length or an integer out of range raise at the assignment.
+        enabled: whether a wrong type, a wrong length or an integer out of range raises at the assignment.
     """
     from ros2_embedded.rosidl.message import set_checks
 

@@ -1,7 +1,8 @@
 """Installs the import hook of the message packages; `ros2_embedded.pth` imports this at interpreter start.
 
-The hook stands at the end of `sys.meta_path`, so an installed ROS 2 wins. Nothing heavy is imported here:
-the code that makes message modules is loaded at the first import of a name that nobody else can find.
+The hook is the last entry of `sys.meta_path`, so the modules of an installed ROS 2 take precedence. The code
+that makes message modules is loaded at the first import of a name that no other finder knows, to keep the
+start of the interpreter fast.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ _STANDARD = sys.stdlib_module_names
 
 
 def _standard_library_is_loading() -> bool:
-    """True inside the import of a standard module.
+    """Return whether this runs inside the import of a standard module.
 
-    Several of them try modules that other platforms have. The look-up needs the standard library complete,
-    and would cost time at each start of Python (which tries `sitecustomize`).
+    Several standard modules try to import modules of other platforms, and each start of Python tries
+    `sitecustomize`. A look-up would need the complete standard library, and time.
     """
     return any(
         name.partition(".")[0] in _STANDARD
@@ -41,7 +42,7 @@ class InterfaceFinder:
             return None
         if _standard_library_is_loading():
             return None
-        cls._busy = True  # the look-up itself imports modules, and some of those are optional
+        cls._busy = True  # the look-up imports modules itself, some of which are optional
         try:
             from ros2_embedded.rosidl.importer import find_interface_spec
 

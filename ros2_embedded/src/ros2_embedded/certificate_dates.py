@@ -1,8 +1,8 @@
-"""When the certificates of a session begin and end, read from their files, and what is said of it and when.
+"""Validity periods of a session's certificates, and the warnings about their end.
 
-A session takes its certificate when it opens; a link over TLS ends with the certificate of either side. So a
-session whose certificate is not valid is not opened, one that ends soon is named when it opens, and its end
-is logged as it comes near and when it is there.
+A session reads its certificate when it opens, and a link over TLS ends when the certificate of either side
+expires. So a session whose certificate is not valid is not opened. One that expires soon is logged when the
+session opens, several times before its end, and at its end.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from threading import Event, Thread
 import zenoh
 
 SOON_S = 30 * 86400.0
-"""[s] before its end from which a certificate is warned of."""
+"""[s] before the end of a certificate from which on warnings are given."""
 _AGAIN_S = (7 * 86400.0, 86400.0, 3600.0, 600.0, 60.0, 0.0)
-"""[s] before the end at which it is said again."""
+"""[s] before the end at which a warning is logged again."""
 _LOOK_S = 1.0
-"""[s] between two looks at the clock, which somebody may set."""
+"""[s] between two readings of the clock, which may be set at any time."""
 _TLS = "transport/link/tls"
 _logger = logging.getLogger("ros2_embedded.session")
 
 
 class CertificateError(ValueError):
-    """A certificate of the session cannot be read, or is not valid now; the text names file and fix."""
+    """A certificate of the session cannot be read or is not valid now; the text names file and fix."""
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """A file with a certificate, and when it is valid."""
+    """The validity period of a certificate in a file."""
 
     path: Path
     begins_s: float
@@ -46,7 +46,7 @@ class Certificate:
         """Read the first certificate of a PEM file.
 
         Raises:
-            CertificateError: there is no such file, or no certificate in it.
+            CertificateError: the file does not exist, or has no certificate.
         """
         from cryptography.x509 import load_pem_x509_certificate  # only where a session speaks TLS
 
@@ -60,22 +60,22 @@ class Certificate:
 
     @property
     def until(self) -> str:
-        """When it ends, for people."""
+        """Date of its end, for people."""
         return _date(self.ends_s)
 
     def end(self, now_s: float) -> str:
-        """Return `ended on …`, or `ends on …` within `SOON_S` of a time [s since 1970]; else nothing."""
+        """Return `ended on …`, or `ends on …` within `SOON_S` before the end; else an empty text."""
         left_s = self.ends_s - now_s
         if left_s <= 0:
             return f"ended on {self.until}"
         return f"ends on {self.until}, in {_duration(left_s)}" if left_s <= SOON_S else ""
 
     def urgency(self, now_s: float) -> int:
-        """Return a number that grows each time the end has come near enough to be said again."""
+        """Return how many of the warnings at the times `_AGAIN_S` are due at a time [s since 1970]."""
         return sum(self.ends_s - now_s <= before_s for before_s in _AGAIN_S)
 
     def fault(self, now_s: float) -> str:
-        """Return why it is not valid at a time [s since 1970]; empty: it is."""
+        """Return why the certificate is not valid at a time [s since 1970]; empty: it is valid."""
         if now_s >= self.ends_s:
             ended = f"the certificate {self.path} {self.end(now_s)}"
             return f"{ended}, and nobody talks to its holder any more; {self._renewal}"
@@ -87,7 +87,7 @@ class Certificate:
         return ""
 
     def warning(self, now_s: float) -> str:
-        """Return what is to be said of an end within `SOON_S` of a time [s since 1970]; empty: nothing."""
+        """Return the warning about an end within `SOON_S` of a time [s since 1970]; empty: there is none."""
         if not (end := self.end(now_s)):
             return ""
         return (
@@ -103,7 +103,7 @@ class Certificate:
 
 
 def certificates_of(config: zenoh.Config) -> list[Certificate]:
-    """The certificates by which a session proves who it is; none where it does not speak TLS.
+    """Return the certificates by which a session authenticates itself; none where it does not use TLS.
 
     Raises:
         CertificateError: a file cannot be read.
@@ -113,15 +113,15 @@ def certificates_of(config: zenoh.Config) -> list[Certificate]:
 
 
 def links_end(config: zenoh.Config) -> bool:
-    """Whether the links of a session end with its certificate, in place of later ones failing alone."""
+    """Return whether existing links end when the certificate expires, instead of only new ones failing."""
     return bool(json.loads(config.get_json(f"{_TLS}/close_link_on_expiration")))
 
 
 def require_valid(certificates: list[Certificate]) -> None:
-    """See that certificates are valid now, and log which of them end soon.
+    """Check that certificates are valid now, and log which of them expire soon.
 
     Raises:
-        CertificateError: one is not valid.
+        CertificateError: a certificate is not valid.
     """
     now_s = time.time()
     for certificate in certificates:
@@ -132,17 +132,17 @@ def require_valid(certificates: list[Certificate]) -> None:
 
 
 class CertificateWatch:
-    """Logs as the end of a session's certificates comes near, and when it is there."""
+    """Logs warnings before and at the end of a session's certificates, in a thread of its own."""
 
     def __init__(self, certificates: list[Certificate]) -> None:
-        """Start to watch; without certificates there is nothing to do."""
+        """Start the thread, unless there are no certificates."""
         self._closing = Event()
         self._moments = _moments(certificates, time.time())
         if self._moments:
             Thread(target=self._run, name="certificates", daemon=True).start()
 
     def close(self) -> None:
-        """End it."""
+        """End the thread."""
         self._closing.set()
 
     def _run(self) -> None:
@@ -155,7 +155,7 @@ class CertificateWatch:
 
 
 def _moments(certificates: list[Certificate], now_s: float) -> list[tuple[float, Certificate]]:
-    """When to speak of which certificate, in the order of time."""
+    """Return the times [s] at which to log warnings, and their certificates, in chronological order."""
     all_of_them = [(each.ends_s - before_s, each) for each in certificates for before_s in _AGAIN_S]
     return sorted((one for one in all_of_them if one[0] > now_s), key=lambda one: one[0])
 

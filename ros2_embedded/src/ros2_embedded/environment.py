@@ -1,4 +1,4 @@
-"""What a sourced ROS 2 puts into the environment, for programs that look for it there."""
+"""The environment variables of a sourced ROS 2, for programs that read them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _VARIABLES = {"ROS_VERSION": "2", "ROS_PYTHON_VERSION": "3", "ROS_DISTRO": "jazz
 
 
 def announce() -> None:
-    """Set the variables that are not set, for this process and its children.
+    """Set those of the variables that are missing, for this process and its children.
 
-    The interpreter's own prefix, where pip puts packages, becomes the last one of AMENT_PREFIX_PATH.
+    The interpreter's own prefix, into which pip installs packages, is appended to AMENT_PREFIX_PATH.
     """
     for name, value in _VARIABLES.items():
         os.environ.setdefault(name, value)

@@ -1,4 +1,4 @@
-"""The ROS graph as this process sees it, kept from liveliness tokens."""
+"""The ROS graph as seen by this process, from liveliness tokens."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class GraphCache:
         """Start empty."""
         self._nodes: dict[str, NodeRecord] = {}
         self._endpoints: dict[str, EndpointRecord] = {}
-        self._by_name: dict[str, dict[str, EndpointRecord]] = {}  # the same, by topic or service
+        self._by_name: dict[str, dict[str, EndpointRecord]] = {}  # endpoints by topic or service
         self._changed = threading.Condition()
         self._listeners: list[Callable[[], None]] = []
-        self.rejected = 0  # tokens that could not be understood
+        self.rejected = 0  # number of tokens that could not be parsed
 
     def add(self, key: str) -> None:
-        """A token appeared."""
+        """Add the node or endpoint of a token that appeared."""
         record = parse_token(key)
         if record is None:
             self.rejected += 1
@@ -42,7 +42,7 @@ class GraphCache:
         self.notify()
 
     def remove(self, key: str) -> None:
-        """A token disappeared."""
+        """Remove the node or endpoint of a token that disappeared."""
         with self._changed:
             endpoint = self._endpoints.pop(key, None)
             if endpoint is not None:
@@ -55,7 +55,7 @@ class GraphCache:
         self.notify()
 
     def notify(self) -> None:
-        """Wake everybody who waits for a change; also used when the context shuts down."""
+        """Wake all calls of `wait_for`; also used when the context shuts down."""
         with self._changed:
             self._changed.notify_all()
             listeners = list(self._listeners)
@@ -68,7 +68,7 @@ class GraphCache:
             self._listeners.append(listener)
 
     def remove_listener(self, listener: Callable[[], None]) -> None:
-        """Undo `add_listener`."""
+        """Remove a function that was added by `add_listener`."""
         with self._changed:
             if listener in self._listeners:
                 self._listeners.remove(listener)
@@ -77,8 +77,8 @@ class GraphCache:
         """Block until the predicate holds; it is tried after each change.
 
         Args:
-            predicate: called with the cache's lock held.
-            timeout: [s]; None waits for ever.
+            predicate: is called while the cache's lock is held.
+            timeout: [s]; None: without limit.
 
         Returns:
             The last value of the predicate.
@@ -87,12 +87,12 @@ class GraphCache:
             return self._changed.wait_for(predicate, timeout)
 
     def nodes(self) -> list[NodeRecord]:
-        """All nodes."""
+        """Return all nodes."""
         with self._changed:
             return list(self._nodes.values())
 
     def endpoints(self, kinds: Iterable[str] = (), name: str | None = None) -> list[EndpointRecord]:
-        """Endpoints of the given kinds (all when empty), of one topic or service when a name is given."""
+        """Return the endpoints of these kinds (empty: all), of one topic or service if a name is given."""
         wanted = tuple(kinds)
         with self._changed:
             found = self._endpoints if name is None else self._by_name.get(name, {})

@@ -1,11 +1,11 @@
-"""The Unix sockets by which sessions of one user, on one machine and in one domain, reach each other.
+"""Unix sockets that connect the sessions of one user, on one machine and in one domain.
 
 Every session listens on a socket `<pid>-<random>.sock` in the folder `/tmp/ros2_embedded-<uid>/<domain>`,
-which only its user may enter, and connects to all sockets that it finds there. No port is opened and nothing
-is searched for on a network; another user of the machine can neither see nor reach the sessions.
+which only its user may enter, and connects to all sockets that it finds there. No port is opened, and there
+is no discovery over a network; other users of the machine can neither see nor reach the sessions.
 
-Zenoh holds a lock on `<socket>.lock` while it listens. A socket without that lock was left by a process that
-was killed, and is removed by the next session that opens or closes.
+Zenoh holds a lock on `<socket>.lock` while it listens. A socket without that lock was left by a killed
+process, and is removed by the next session that opens or closes.
 """
 
 from __future__ import annotations
@@ -21,17 +21,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path("/tmp")
-"""Not `TMPDIR`, which differs between shells and services: all processes of a user look in the same place."""
+"""Parent folder for all processes; unlike `TMPDIR` it does not differ between shells and services."""
 PROTOCOL = "unixsock-stream"
 LOCK_PATIENCE_S = 1.0
-"""[s] for which opening waits for a session that opens at the same time. A process that was stopped in the
-middle of it does not hold up the others for longer."""
+"""[s] longest wait of an opening session for another one that is opening, which may have been stopped."""
 _RETRY = "#retry_period_init_ms=1000;retry_period_max_ms=60000"
-"""A process that is stopped or busy is tried again, one that was killed never comes back under its name."""
+"""Retries serve processes that are stopped or busy; the name of a killed process is never used again."""
 
 
 class LocalLinkError(OSError):
-    """The folder of the sockets cannot be used; the text names it and what to do."""
+    """The folder of the sockets cannot be used; the text names the folder and the fix."""
 
 
 @dataclass(frozen=True)
@@ -39,20 +38,20 @@ class LocalEndpoints:
     """Zenoh endpoints of Unix sockets."""
 
     listen: tuple[str, ...] = ()
-    """Of this session; none where sessions of this machine are not to be reached."""
+    """Endpoint of this session; empty: it uses no Unix sockets."""
     connect: tuple[str, ...] = ()
-    """Of the sessions that are there already."""
+    """Endpoints of the existing sessions."""
 
 
 @contextlib.contextmanager
 def joining(domain: int, root: Path = ROOT) -> Iterator[LocalEndpoints]:
-    """Yield the endpoints to open a session with; open it in the block.
+    """Yield the endpoints of a session that is opened within the block.
 
-    Of two sessions that open at the same time one waits for the other, so that it finds its socket.
+    If two sessions open at the same time, one waits for the other, so that it finds the other's socket.
 
     Args:
-        domain: ROS domain id; sessions of other domains are not reached.
-        root: where the user's folder lies.
+        domain: ROS domain id; the session connects only to others of this domain.
+        root: parent of the user's folder.
 
     Raises:
         LocalLinkError: the folder belongs to another user, or cannot be made.
@@ -62,17 +61,17 @@ def joining(domain: int, root: Path = ROOT) -> Iterator[LocalEndpoints]:
     with _lock(folder / "opening"):
         others = [path for path in sorted(folder.glob("*.sock")) if not _remove_if_left(path)]
         yield LocalEndpoints((f"{PROTOCOL}/{own}",), tuple(f"{PROTOCOL}/{path}{_RETRY}" for path in others))
-        with contextlib.suppress(FileNotFoundError):  # the environment may have asked for other endpoints
+        with contextlib.suppress(FileNotFoundError):  # the environment may have set other endpoints
             own.chmod(0o600)
 
 
 def remove_left(domain: int, root: Path = ROOT) -> None:
     """Remove the sockets that killed processes left.
 
-    While a session opens nothing is done: it removes them itself, and its own socket is not locked yet.
+    While another session is opening, nothing is removed: it does so itself, and its socket is not locked yet.
     """
     folder = _user_folder(root) / str(domain)
-    with contextlib.suppress(OSError):  # whoever opens next tries again
+    with contextlib.suppress(OSError):  # the next session to open tries again
         descriptor = os.open(folder / "opening", os.O_RDWR | os.O_CLOEXEC)
         try:
             if _try_lock(descriptor):
@@ -83,10 +82,10 @@ def remove_left(domain: int, root: Path = ROOT) -> None:
 
 
 def private_folder(domain: int, root: Path = ROOT) -> Path:
-    """Return the folder of a domain's sockets, which nobody but this user may enter; make what is missing.
+    """Return the folder of a domain's sockets, which only this user may enter; create it if it is missing.
 
     Raises:
-        LocalLinkError: it belongs to another user, or cannot be made.
+        LocalLinkError: the folder belongs to another user, or cannot be created.
     """
     user = _user_folder(root)
     folder = user / str(domain)
@@ -132,7 +131,7 @@ def _try_lock(descriptor: int) -> bool:
 
 
 def _remove_if_left(path: Path) -> bool:
-    """Remove a socket that no session listens on any more; return whether it was one."""
+    """Remove a socket if no session listens on it any more; return whether it was removed."""
     lock = path.with_name(path.name + ".lock")
     try:
         descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC)

@@ -1,4 +1,4 @@
-"""Keeping a session on this machine: what is loopback, who listens there, and what Zenoh lets through."""
+"""Restriction of a session to this machine: loopback endpoints, listeners, and Zenoh's access control."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ INTERFACE = "lo0" if sys.platform == "darwin" else "lo"
 _LISTEN = "0A"
 """State of a listening socket in /proc/net/tcp."""
 _KEYS = ["**", "@ros2_lv/**", "**/@adv/**"]
-"""All that ROS says: `**` does not stand for parts that begin with `@`."""
+"""Key expressions that cover all of ROS; `**` does not match parts that begin with `@`."""
 _MESSAGES = [
     "put",
     "delete",
@@ -29,7 +29,7 @@ _MESSAGES = [
 
 
 def is_loopback(endpoint: str) -> bool:
-    """Whether a Zenoh endpoint, such as `tcp/127.0.0.1:0` or a Unix socket, stays on this machine."""
+    """Return whether a Zenoh endpoint, such as `tcp/127.0.0.1:0` or a Unix socket, stays on this machine."""
     if endpoint.startswith(f"{PROTOCOL}/"):
         return True
     try:
@@ -39,9 +39,9 @@ def is_loopback(endpoint: str) -> bool:
 
 
 def has_interface(endpoint: str) -> bool:
-    """Whether Zenoh can tell that a loopback endpoint's links go through the loopback interface.
+    """Return whether Zenoh can tell that a loopback endpoint's links go through the loopback interface.
 
-    It looks for the interface that has the very address: other addresses of 127.0.0.0/8 belong to none.
+    Zenoh looks for the interface with exactly this address; other addresses of 127.0.0.0/8 have none.
     """
     return endpoint.startswith(f"{PROTOCOL}/") or _host(endpoint) in ("127.0.0.1", "::1", "localhost")
 
@@ -52,10 +52,10 @@ def _host(endpoint: str) -> str:
 
 
 def own_listener(port: int) -> bool:
-    """Whether this user, or root, listens on a TCP port of loopback or of all addresses.
+    """Return whether this user, or root, listens on a TCP port of loopback or of all addresses.
 
-    False where the system does not tell (Linux does, in /proc/net/tcp), and where anybody else listens on
-    that port as well.
+    It is False where the system does not list listeners (Linux does, in /proc/net/tcp), and where another
+    user listens on that port as well.
     """
     owners = set()
     for table in ("tcp", "tcp6"):
@@ -70,7 +70,7 @@ def own_listener(port: int) -> bool:
 
 
 def everything(rule: str) -> dict[str, Any]:
-    """Return a rule of that name, of an `access_control` section, which lets all that ROS says in and out."""
+    """Return a rule of this name for an `access_control` section that allows all ROS messages in and out."""
     return {
         "id": rule,
         "messages": _MESSAGES,
@@ -81,9 +81,9 @@ def everything(rule: str) -> dict[str, Any]:
 
 
 def only_loopback() -> dict[str, Any]:
-    """The `access_control` section of a Zenoh configuration that lets nothing in or out but on this machine.
+    """Return an `access_control` section of a Zenoh configuration that allows messages on loopback only.
 
-    A session that was told of an address elsewhere may open a link to it; nothing passes there.
+    A session may open a link to an address elsewhere that it learns of, but no message passes over it.
     """
     return {
         "enabled": True,

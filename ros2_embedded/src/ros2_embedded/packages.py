@@ -1,16 +1,14 @@
-"""Where ROS packages lie: the one look-up that messages, launch, the command line and ament_index share.
+"""Look-up of ROS packages, shared by messages, launch, the command line and ament_index.
 
-Two sources, in this order of precedence:
+There are two sources, in this order of precedence:
 
-1. Prefixes: the entries of `AMENT_PREFIX_PATH`, then `sys.prefix`. A prefix holds a package when
-   `share/ament_index/resource_index/packages/<name>` exists below it; its share directory is
-   `<prefix>/share/<name>`, its executables are the files in `<prefix>/lib/<name>/`.
-2. Entry points of installed Python distributions. Group `ros2_embedded.packages`: the name is the ROS
-package,
-   the value `module:function` returns the share directory (a `pathlib.Path` with `package.xml`, `msg/`,
-   `srv/`,
-   `action/`, `launch/`). Group `ros2_embedded.executables`: the name is `<package>.<executable>`, the value
-   `module:main`.
+1. Prefixes: the entries of `AMENT_PREFIX_PATH`, then `sys.prefix`. A prefix has a package if
+   `share/ament_index/resource_index/packages/<name>` exists below it. The package's share directory is
+   `<prefix>/share/<name>`, and its executables are the files in `<prefix>/lib/<name>/`.
+2. Entry points of installed Python distributions. In the group `ros2_embedded.packages` the name is the ROS
+   package, and the value `module:function` returns the share directory (a `pathlib.Path` with `package.xml`,
+   `msg/`, `srv/`, `action/`, `launch/`). In the group `ros2_embedded.executables` the name is
+   `<package>.<executable>`, and the value `module:main`.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 PACKAGES_GROUP = "ros2_embedded.packages"
 EXECUTABLES_GROUP = "ros2_embedded.executables"
 RUNNER = (sys.executable, "-m", "ros2_embedded.run")
-"""How the command of an entry point begins."""
+"""First arguments of the command that runs an entry point."""
 BUNDLED = Path(__file__).parent / "interfaces"
 OWN = (
     "ament_index_python",
@@ -64,7 +62,7 @@ OWN = (
     "tf2_ros",
     "tf2_sensor_msgs",
 )
-"""The packages of ROS 2 that this distribution stands for; their prefix is that of the interpreter."""
+"""Packages of ROS 2 that this distribution provides; their prefix is that of the interpreter."""
 _INDEX = Path("share") / "ament_index" / "resource_index"
 
 
@@ -78,9 +76,9 @@ class Executable:
 
     Attributes:
         package: ROS package name.
-        name: what `ros2 run` calls it.
-        path: the file, or None for an entry point.
-        target: `module:main` of the entry point, or None for a file.
+        name: its name for `ros2 run`.
+        path: of the file; None for an entry point.
+        target: `module:main` of the entry point; None for a file.
     """
 
     package: str
@@ -89,26 +87,26 @@ class Executable:
     target: str | None = None
 
     def command(self) -> list[str]:
-        """The argument vector that starts the program; append its own arguments."""
+        """Return the argument vector that starts the program; append its own arguments."""
         if self.path is not None:
             return [str(self.path)]
         return [*RUNNER, self.package, self.name]
 
 
 def prefixes() -> list[Path]:
-    """The prefixes searched, most important first; entries that do not exist are left out."""
+    """Return the existing prefixes, in order of precedence."""
     listed = [Path(entry) for entry in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if entry]
     return [prefix for prefix in dict.fromkeys([*listed, Path(sys.prefix)]) if prefix.is_dir()]
 
 
 def index_directory(prefix: Path, resource_type: str) -> Path:
-    """The folder of one resource type in the ament resource index of a prefix."""
+    """Return the folder of one resource type in the ament resource index of a prefix."""
     return prefix / _INDEX / resource_type
 
 
 @lru_cache(maxsize=1)
 def _package_entry_points() -> dict[str, EntryPoint]:
-    """Entry points by package name; read once, as reading the metadata of all distributions is slow."""
+    """Return the entry points by package name, cached, as reading all distributions' metadata is slow."""
     from importlib.metadata import entry_points
 
     return {point.name: point for point in entry_points(group=PACKAGES_GROUP)}
@@ -116,7 +114,7 @@ def _package_entry_points() -> dict[str, EntryPoint]:
 
 @lru_cache(maxsize=1)
 def _executable_entry_points() -> dict[str, dict[str, EntryPoint]]:
-    """Entry points by package and executable name."""
+    """Return the entry points by package and executable name."""
     from importlib.metadata import entry_points
 
     found: dict[str, dict[str, EntryPoint]] = {}
@@ -127,7 +125,7 @@ def _executable_entry_points() -> dict[str, dict[str, EntryPoint]]:
 
 
 def package_names() -> list[str]:
-    """The names of all packages that can be found, sorted; bundled interface packages are among them."""
+    """Return the sorted names of all packages, bundled interface packages included."""
     names = {*_package_entry_points(), *_executable_entry_points(), *OWN}
     names.update(path.name for path in BUNDLED.iterdir() if path.is_dir() and path.name != "__pycache__")
     for prefix in prefixes():
@@ -138,7 +136,7 @@ def package_names() -> list[str]:
 
 
 def package_prefix(name: str) -> Path | None:
-    """The prefix whose resource index lists the package, or None when it comes from an entry point."""
+    """Return the prefix whose resource index lists the package, or None when it comes from an entry point."""
     for prefix in prefixes():
         if (index_directory(prefix, "packages") / name).is_file():
             return prefix
@@ -146,7 +144,7 @@ def package_prefix(name: str) -> Path | None:
 
 
 def package_share(name: str) -> Path:
-    """The share directory of a package.
+    """Return the share directory of a package.
 
     Raises:
         PackageNotFoundError: nothing installed provides the package.
@@ -166,7 +164,7 @@ def package_share(name: str) -> Path:
 
 
 def executables(package: str) -> dict[str, Executable]:
-    """The programs of a package by name; a file in `lib/<package>/` hides an entry point of the same name."""
+    """Return the programs of a package by name; files in `lib/<package>/` precede entry points."""
     found = {
         name: Executable(package, name, target=point.value)
         for name, point in _executable_entry_points().get(package, {}).items()

@@ -1,16 +1,16 @@
-"""A Zenoh router: a place where sessions of several machines, or of another ROS 2, meet.
+"""A Zenoh router, which connects sessions of several machines, or of another ROS 2.
 
     python -m ros2_embedded.router
     python -m ros2_embedded.router --config keystore/enclaves/hub/session.json5
     python -m ros2_embedded.router --config keystore/enclaves/robot/session.json5 --join
 
-It listens on loopback unless it is told otherwise. Whoever can connect to it is in the graph, so elsewhere a
-configuration with TLS belongs to it (docs/security.md). It forwards what sessions say, and knows no ROS.
+It listens on loopback by default. Everyone who can connect to it is in the graph, so on other interfaces it
+needs a configuration with TLS (docs/security.md). It forwards messages without knowledge of ROS.
 
-With `--join` it is in the graph of its user on this machine, by the Unix sockets of that graph, and connects
-that graph to other routers. Machines that cannot reach each other have such a router each, and meet at one
-that all of them reach. It forwards between routers, but not between sessions that connect to it by
-themselves: Zenoh expects those to find each other.
+With `--join` it joins the graph of its user on this machine, by the Unix sockets of that graph, and connects
+that graph to other routers. Machines that cannot reach each other run such a router each, and connect to one
+that all of them reach. It forwards between routers, but not between sessions that connect to it directly,
+since Zenoh expects these to connect to each other.
 """
 
 from __future__ import annotations
@@ -30,24 +30,31 @@ from ros2_embedded.session_config import SessionConfigError, domain_id
 from ros2_embedded.tcp_sockets import keep_set_up
 
 LISTEN = "tcp/127.0.0.1:7447"
-"""Where sessions of this user look for a router by default, and those of rmw_zenoh."""
+"""Default endpoint of a router for sessions of this user, and for those of rmw_zenoh."""
 LOOPBACK = ("tcp/127.", "tcp/localhost:", "tcp/[::1]:", "unixsock-stream/")
 RETRY = {"period_init_ms": 250, "period_max_ms": 250, "period_increase_factor": 1.0}
-"""Pause between two attempts to reach another router."""
+"""Pause between two attempts to connect to another router."""
 HANDSHAKE_S = 2.0
-"""[s] that an attempt may take: about five round trips. TCP repeats what was lost of one ever more rarely, so
-that short attempts find a cable that is back sooner."""
+"""[s] limit of an attempt, which takes about five round trips.
+
+TCP repeats lost packets at growing intervals, so with short attempts a link that is back is found sooner.
+"""
 IMAGE_HZ = 1.0
-"""Pictures a second of each camera that leave the machine: a raw one of 640x480 is 0.9 MB, and what waits
-behind it is late by as long as the link takes for that."""
+"""[Hz] rate of each camera's raw images that leave the machine.
+
+A raw image of 640x480 has 0.9 MB, and delays the messages queued after it by its time on the link.
+"""
 JPEG_HZ = 5.0
-"""The same of compressed pictures: one of 640x480 has about 40 kB."""
+"""[Hz] rate of each camera's compressed images that leave the machine; one of 640x480 has about 40 kB."""
 IMAGES = "*/**/sensor_msgs::msg::dds_::Image_/*"
-"""Keys of the messages that are raw pictures: domain, name, type, hash."""
+"""Key expression of raw images: domain, name, type, hash."""
 JPEGS = "*/**/sensor_msgs::msg::dds_::CompressedImage_/*"
 QUEUE = "transport/link/tx/queue"
-"""Of each link, by priority, in batches of 64 kB. A message that finds its queue full is lost: a picture
-behind few others, what is reliable behind a megabyte that the link did not carry yet."""
+"""Zenoh key of the queue lengths of each link, by priority, in batches of 64 kB.
+
+A message is dropped if its queue is full: an image after few others, a reliable message after 1 MB that was
+not sent yet.
+"""
 LONGEST_QUEUE = 16
 PICTURES_LAST = [
     {
@@ -58,13 +65,13 @@ PICTURES_LAST = [
     }
     for key, priority in ((IMAGES, "background"), (JPEGS, "data_low"))
 ]
-"""Whatever else waits for a link goes before pictures, small ones before raw ones."""
+"""Priorities on a link: other messages precede compressed images, and these precede raw images."""
 OWN = "sessions of this user"
-"""Name of what joins by a Unix socket, in the list of who may do what."""
+"""Name, in the access control, of the sessions that connect by a Unix socket."""
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Forward until SIGINT or SIGTERM; 1 where it cannot listen."""
+    """Run the router until SIGINT or SIGTERM; return 1 if it cannot listen, else 0."""
     parser = argparse.ArgumentParser(prog="python -m ros2_embedded.router", description="Run a Zenoh router.")
     parser.add_argument(
         "--listen", nargs="+", metavar="ENDPOINT", help=f"default: {LISTEN}, or what the configuration says"
@@ -128,12 +135,12 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def settings(args: argparse.Namespace, local: LocalEndpoints, given: Callable[[str], str]) -> dict[str, Any]:
-    """Return what is set on top of the configuration, by Zenoh key.
+    """Return the settings that override the configuration, by Zenoh key.
 
     Args:
         args: of the command line.
-        local: Unix sockets of this user's graph; none where it is not joined.
-        given: returns a value of the configuration as JSON.
+        local: Unix sockets of this user's graph; empty: it is not joined.
+        given: returns the value of a key of the configuration as JSON.
     """
     listen = _endpoints(given, "listen") if args.config else []
     connect = args.connect or (_endpoints(given, "connect") if args.config else [])
@@ -141,7 +148,7 @@ def settings(args: argparse.Namespace, local: LocalEndpoints, given: Callable[[s
     chosen: dict[str, Any] = {
         "mode": "router",
         "listen/endpoints": [*listen, *local.listen],
-        # The session file of an enclave also names its own address, where others of the enclave would be.
+        # The session file of an enclave also lists its own address, for further sessions of the enclave.
         "connect/endpoints": [*(one for one in connect if one not in listen), *local.connect],
         "connect/retry": RETRY,
         "transport/unicast/open_timeout": round(1e3 * args.handshake_s),
@@ -163,7 +170,7 @@ def settings(args: argparse.Namespace, local: LocalEndpoints, given: Callable[[s
             }
         ]
     if not args.config:
-        chosen["scouting/multicast/enabled"] = False  # whoever is to be found is named
+        chosen["scouting/multicast/enabled"] = False  # all peers are given by address
     elif local.listen:
         protocols = json.loads(given("transport/link/protocols"))
         if protocols is not None:
@@ -175,15 +182,15 @@ def settings(args: argparse.Namespace, local: LocalEndpoints, given: Callable[[s
 
 
 def _endpoints(given: Callable[[str], str], what: str) -> list[str]:
-    """Return the endpoints of a configuration, for a router where they differ by mode."""
+    """Return the endpoints of a configuration; where they differ by mode, those of a router."""
     found = json.loads(given(f"{what}/endpoints"))
     return list(found.get("router", []) if isinstance(found, dict) else found or [])
 
 
 def _with_own(access: dict[str, Any]) -> dict[str, Any]:
-    """Return the access control of a configuration that lets the sessions of this user do everything here.
+    """Return the access control of a configuration with all rights for the sessions of this user added.
 
-    What they may do elsewhere the next router decides, by the certificate of this one.
+    Their rights on other machines are checked by the next router, by the certificate of this one.
     """
     return {
         **access,
@@ -194,7 +201,7 @@ def _with_own(access: dict[str, Any]) -> dict[str, Any]:
 
 
 def _where(args: argparse.Namespace) -> str:
-    """Return who can come, in words."""
+    """Return a description of who can connect."""
     places = [*(args.listen or ()), *([args.config] if args.config else [])] or (
         [] if args.join else [LISTEN]
     )

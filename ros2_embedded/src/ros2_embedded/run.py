@@ -1,6 +1,4 @@
-"""`python -m ros2_embedded.run <package> <executable> [arguments]`: run an entry point executable in
-this process.
-"""
+"""Runs an executable of an entry point: `python -m ros2_embedded.run <package> <executable> [arguments]`."""
 
 from __future__ import annotations
 
@@ -16,11 +14,11 @@ from ros2_embedded.packages import EXECUTABLES_GROUP, executables
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Load the entry point, set `sys.argv` as a started program would see it, and call it.
+    """Load the entry point, set `sys.argv` to the program's arguments, and call it in this process.
 
     Returns:
-        The exit status: what the entry point returns when that is an int, else 0; 2 for a wrong command line;
-        130 when Ctrl-C interrupted before the program could take care of it, in its imports as a rule.
+        The exit status: the result of the entry point if that is an int, else 0; 2 for a wrong command line;
+        130 if Ctrl-C interrupted it before the program handles it, usually in its imports.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     if len(arguments) < 2:
@@ -44,9 +42,9 @@ def main(argv: list[str] | None = None) -> int:
 
 @contextlib.contextmanager
 def _interruptible() -> Iterator[None]:
-    """Have Ctrl-C end the block as a KeyboardInterrupt, whatever the code in it makes of the exception.
+    """Make Ctrl-C end the block with a KeyboardInterrupt, even if code in it handles the exception.
 
-    Extension modules drop an exception at times, or turn it into an ImportError, while they are imported.
+    Some extension modules drop an exception, or convert it to an ImportError, while they are imported.
     """
     interrupted = False
     former: Callable[[int, FrameType | None], Any] | int | None = signal.getsignal(signal.SIGINT)
@@ -60,7 +58,7 @@ def _interruptible() -> Iterator[None]:
     if is_default:
         signal.signal(signal.SIGINT, interrupt)
     try:
-        # A launch holds SIGINT back until here: an exception before this line cannot be caught.
+        # A launch blocks SIGINT until here, since an exception before this line could not be caught.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         yield
     finally:

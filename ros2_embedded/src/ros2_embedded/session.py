@@ -1,4 +1,4 @@
-"""One Zenoh session: its liveliness tokens and the graph it sees; `session_config` says how it is set up."""
+"""A Zenoh session with its liveliness tokens and the ROS graph; `session_config` makes its configuration."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ros2_embedded.session_config import open_session
 from ros2_embedded.shared_memory import SharedMemory
 from ros2_embedded.wire.tokens import PREFIX
 
-# Takes a CDR message, its attachment, and the fields that are shared instead of being in the CDR.
+# Called with a CDR message, its attachment, and the fields that are shared instead of being in the CDR.
 Listener: TypeAlias = Callable[[bytearray | bytes, bytes, Shared], None]
 
 
 TOKENS_WAITING = 1 << 20
-"""How many changes of the graph may wait to be read."""
+"""Largest number of graph changes in the queue."""
 
 
 class RosSession:
@@ -48,8 +48,8 @@ class RosSession:
         self._listeners: dict[str, tuple[Listener, ...]] = {}
         self._lock = Lock()
         self._liveliness = self.zenoh.liveliness()
-        # Not `direct`: these come in a thread that Zenoh needs for taking back a latched publisher, for
-        # which it waits with the interpreter's lock held.
+        # Not `direct`: these changes arrive in a thread that Zenoh needs for undeclaring a latched publisher,
+        # for which it waits while it holds the interpreter lock.
         self._watcher = self._liveliness.declare_subscriber(
             f"{PREFIX}/{domain}/**", zenoh.handlers.FifoChannel(TOKENS_WAITING), history=True
         )
@@ -57,11 +57,11 @@ class RosSession:
         self._reader.start()
 
     def next_id(self) -> int:
-        """A number no other entity of this session has."""
+        """Return a number that no other entity of this session has."""
         return next(self._ids)
 
     def announce(self, key: str) -> Callable[[], None]:
-        """Declare a liveliness token; call the result to take it back."""
+        """Declare a liveliness token; return a function that undeclares it."""
         token = self._liveliness.declare_token(key)
         self.graph.add(key)
 
@@ -73,7 +73,7 @@ class RosSession:
         return withdraw
 
     def listen(self, key: str, listener: Listener) -> Callable[[], None]:
-        """Hear what publishers of this session send to a key; call the result to end it."""
+        """Call a listener for messages of this session's publishers to a key; return a function to end it."""
         with self._lock:
             self._listeners[key] = (*self._listeners.get(key, ()), listener)
 
@@ -87,36 +87,36 @@ class RosSession:
         return end
 
     def listeners(self, key: str) -> tuple[Listener, ...]:
-        """Who hears a key in this process."""
+        """Return the listeners of a key in this process."""
         return self._listeners.get(key, ())
 
     def _read_tokens(self) -> None:
-        """Follow the graph until the session is closed."""
-        with contextlib.suppress(zenoh.ZError):  # the channel's end
+        """Update the graph from liveliness tokens until the session is closed."""
+        with contextlib.suppress(zenoh.ZError):  # raised when the channel is closed
             while True:
                 self._on_token(self._watcher.recv())
 
     def _on_token(self, sample: zenoh.Sample) -> None:
-        """A token came or went."""
+        """Add or remove a token of the graph."""
         if sample.kind == zenoh.SampleKind.PUT:
             self.graph.add(str(sample.key_expr))
         else:
             self.graph.remove(str(sample.key_expr))
 
     def close(self) -> None:
-        """Close the session and with it everything declared on it; a second call does nothing."""
+        """Close the session and undeclare all its entities; a second call does nothing."""
         self._certificates.close()
         if not self.zenoh.is_closed():
             self.zenoh.close()
-            remove_left(self.domain)  # what killed nodes of this user left
+            remove_left(self.domain)  # sockets of killed nodes of this user
         if current_thread() is not self._reader:
             self._reader.join()
 
 
 def direct(function: Callable[[Any], None]) -> Any:
-    """A Zenoh handler that runs in the receiving thread.
+    """Return a Zenoh handler that runs in the receiving thread.
 
-    The default handler has a Python thread of its own, which costs latency and keeps a process from ending
-    when the session was not closed. The function must not block.
+    The default handler has a Python thread of its own, which adds latency and prevents the process from
+    ending if the session was not closed. The function must not block.
     """
     return zenoh.handlers.Callback(function, indirect=False)

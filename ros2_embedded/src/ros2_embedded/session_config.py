@@ -1,18 +1,18 @@
-"""How a session finds others, and whom it lets in.
+"""Configuration of a session: how it discovers others, and which of them may connect.
 
-Without configuration a session belongs to the user who started it: it listens on a Unix socket that nobody
-else may open, and connects to those of the same user and domain (`ros2_embedded.local_links`). It opens no
-port and sends nothing to search. It also connects to a router on 127.0.0.1:7447 if that belongs to the same
-user, or to root, when the session opens: so it reaches programs on another ROS 2. What the environment may
-change:
+By default a session is reachable for its own user only: it listens on a Unix socket that only this user may
+open, and connects to those of the same user and domain (`ros2_embedded.local_links`). It opens no port and
+sends no discovery messages. It also connects to a router on 127.0.0.1:7447 if that belongs to the same user,
+or to root, when the session opens, so that it reaches programs of another ROS 2. These environment variables
+change it:
 
 - `ROS_AUTOMATIC_DISCOVERY_RANGE`: `SYSTEM_DEFAULT`, or not set: as above. `LOCALHOST`: also a port on
-  127.0.0.1, and any router on 127.0.0.1:7447, whoever runs it and whenever it comes; every user of the
-  machine can join. `SUBNET`: all interfaces, found by multicast. `OFF`: nobody is searched for.
-  `ROS_LOCALHOST_ONLY=1` takes back `SUBNET` and static peers.
-- `ROS_STATIC_PEERS`: hosts, or `host:port`, to connect to, divided by `;`.
+  127.0.0.1, and any router on 127.0.0.1:7447, whoever runs it and whenever it starts; every user of the
+  machine can join. `SUBNET`: all interfaces, with discovery by multicast. `OFF`: no discovery.
+  `ROS_LOCALHOST_ONLY=1` disables `SUBNET` and static peers.
+- `ROS_STATIC_PEERS`: hosts, or `host:port`, to connect to, separated by `;`.
 - `ZENOH_SESSION_CONFIG_URI`: a JSON5 file that replaces all of this, as for rmw_zenoh.
-- `ZENOH_CONFIG_OVERRIDE`: `key=json;key=json` on top, as for rmw_zenoh.
+- `ZENOH_CONFIG_OVERRIDE`: `key=json;key=json` that override single values, as for rmw_zenoh.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from ros2_embedded.loopback import INTERFACE, has_interface, is_loopback, only_l
 ROUTER_PORT = 7447
 MAX_DOMAIN_ID = 232
 RANGES = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")
-# Congestion may hold an image for this long before it is dropped; the default of 1 ms loses frames on a busy
-# machine.
+# [us] longest wait of an image for a congested link before it is dropped; the default of 1 ms loses images on
+# a busy machine.
 _WAIT_BEFORE_DROP_US = 50_000
-# A process of this machine that was stopped or hangs takes a connection and never answers, and a session that
-# ends waits for its attempts at one. Over a network the default of 10 s stays.
+# [ms] A process of this machine that was stopped or hangs accepts a connection and never answers, and a
+# session that closes waits for its attempts to connect. Over a network the default of 10 s stays.
 _LOCAL_HANDSHAKE_MS = 3000
-# A router of the user's own is not looked for again once it is gone: its port may be somebody else's by then.
+# A lost connection to the user's own router is not retried, since its port may be another user's by then.
 _ONCE = "#retry_period_init_ms=2000000000;retry_period_max_ms=2000000000"
 _logger = logging.getLogger("ros2_embedded.session")
 
@@ -52,7 +52,7 @@ def domain_id(environment: Mapping[str, str] = os.environ) -> int:
     """Return the ROS domain, 0 to 232: ROS_DOMAIN_ID, and 0 where it is not set.
 
     Raises:
-        SessionConfigError: it is none.
+        SessionConfigError: it is not a domain.
     """
     text = environment.get("ROS_DOMAIN_ID", "") or "0"
     if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) <= MAX_DOMAIN_ID):
@@ -63,10 +63,10 @@ def domain_id(environment: Mapping[str, str] = os.environ) -> int:
 
 
 def discovery_range(environment: Mapping[str, str]) -> str:
-    """`SYSTEM_DEFAULT`, `LOCALHOST`, `SUBNET` or `OFF`.
+    """Return `SYSTEM_DEFAULT`, `LOCALHOST`, `SUBNET` or `OFF`.
 
     Raises:
-        SessionConfigError: an unknown range.
+        SessionConfigError: the environment has another value.
     """
     named = environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "") or "SYSTEM_DEFAULT"
     if named not in RANGES:
@@ -78,7 +78,7 @@ def discovery_range(environment: Mapping[str, str]) -> str:
 
 
 def is_local(environment: Mapping[str, str]) -> bool:
-    """Whether the session listens on a Unix socket and connects to those of the same user.
+    """Return whether the session listens on a Unix socket and connects to those of the same user.
 
     Raises:
         SessionConfigError: see `discovery_range`.
@@ -91,7 +91,7 @@ def _localhost_only(environment: Mapping[str, str]) -> bool:
 
 
 def _static_peers(environment: Mapping[str, str]) -> list[str]:
-    """The endpoints of ROS_STATIC_PEERS; none while only this machine is allowed."""
+    """Return the endpoints of ROS_STATIC_PEERS; none while only this machine is allowed."""
     if _localhost_only(environment):
         return []
     hosts = [host.strip() for host in environment.get("ROS_STATIC_PEERS", "").split(";") if host.strip()]
@@ -103,12 +103,12 @@ def settings(
     local: LocalEndpoints,
     is_own: Callable[[int], bool] = own_listener,
 ) -> dict[str, Any]:
-    """The settings without a configuration file, by Zenoh key.
+    """Return the settings without a configuration file, by Zenoh key.
 
     Args:
         environment: of the process.
         local: Unix sockets to listen on and to connect to.
-        is_own: says whether the user or root listens on a port of 127.0.0.1.
+        is_own: returns whether the user or root listens on a port of 127.0.0.1.
 
     Raises:
         SessionConfigError: see `discovery_range`.
@@ -138,11 +138,11 @@ def settings(
 def make_config(
     environment: Mapping[str, str] = os.environ, local: LocalEndpoints | None = None
 ) -> zenoh.Config:
-    """The session configuration.
+    """Return the session configuration.
 
     Args:
         environment: of the process.
-        local: Unix sockets of this session and of others; None: without any.
+        local: Unix sockets of this session and of others; None: it uses none.
 
     Raises:
         SessionConfigError: a file or a value from the environment is wrong.
@@ -161,7 +161,7 @@ def make_config(
     except zenoh.ZError as error:
         if uri and not Path(uri).is_file():
             raise SessionConfigError(f"ZENOH_SESSION_CONFIG_URI={uri}: no such file") from error
-        # Zenoh ends its words with the place in its own source.
+        # Zenoh's messages end with a position in its own source code.
         why = str(error).partition(" at /")[0]
         named = {"ZENOH_SESSION_CONFIG_URI": uri, "ZENOH_CONFIG_OVERRIDE": override}
         places = " and ".join(f"{name}={value!r}" for name, value in named.items() if value)
@@ -172,10 +172,10 @@ def make_config(
 
 
 def open_session(domain: int) -> tuple[zenoh.Config, zenoh.Session]:
-    """Open a session as the environment says; returns its configuration, too.
+    """Open a session with the configuration from the environment; return both.
 
     Raises:
-        SessionConfigError: see `make_config`; a certificate is not valid, or Zenoh refuses the file.
+        SessionConfigError: see `make_config`; also if a certificate is not valid, or Zenoh refuses the file.
         LocalLinkError: the folder of the user's sockets cannot be used.
     """
     if not is_local(os.environ):
@@ -202,13 +202,13 @@ def _open(config: zenoh.Config) -> zenoh.Session:
 
 
 def _confine(config: zenoh.Config) -> None:
-    """Let the session use no other kind of link than its endpoints are, and on loopback loopback only.
+    """Restrict the session to the kinds of links of its endpoints, and to loopback if these are on loopback.
 
-    What a session hears of others may name any address; here is decided which of them it goes to.
+    Discovery may report any address of other sessions; this limits to which of them the session connects.
     """
     listen, connect = (json.loads(config.get_json(f"{key}/endpoints")) for key in ("listen", "connect"))
     if not (isinstance(listen, list) and isinstance(connect, list)):
-        return  # somebody gave endpoints by mode, and decides all by himself
+        return  # endpoints by mode were configured explicitly, and are not restricted
     endpoints = [*listen, *connect]
     searches = json.loads(config.get_json("scouting/multicast/enabled"))
     protocols = {endpoint.partition("/")[0] for endpoint in endpoints} | ({"tcp"} if searches else set())

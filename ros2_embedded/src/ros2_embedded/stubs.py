@@ -1,10 +1,10 @@
 """Type stubs of interface packages, so that editors and type checkers know the fields of messages.
 
-The wheel carries those of the bundled packages. For packages of your own:
+The wheel contains those of the bundled packages. For other packages they are written by
 
     python -m ros2_embedded.stubs my_interfaces --output typings
 
-and point the type checker there (`mypy_path = typings`; pyright looks into `typings` by itself).
+and the type checker is given that folder (`mypy_path = typings`; pyright uses `typings` by default).
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _PARTS = {"srv": ("Request", "Response", "Event"), "action": ("Goal", "Result", 
 
 
 def _module(base: str) -> str:
-    """The module of a message by full name."""
+    """Return the module of a message by full name."""
     return ".".join(base.split("/")[:2])
 
 
 def _class(base: str) -> str:
-    """How a stub names the class of a message: its module and its class."""
+    """Return how a stub names the class of a message: its module and its class."""
     package, kind, short = base.split("/")
     if kind != "msg":
         for part in ("Request", "Response", "Event", "Goal", "Result", "Feedback"):
@@ -58,7 +58,7 @@ def _class(base: str) -> str:
 
 
 def _types(kind: FieldType) -> tuple[str, str]:
-    """What a field gives, and what it takes: any sequence of numbers where a numeric one is stored."""
+    """Return the types that a field returns and accepts; any sequence of numbers for a numeric sequence."""
     scalar = _SCALARS.get(kind.base) or ("int" if kind.base in NUMERIC else _class(kind.base))
     if kind.kind == "single":
         return scalar, scalar
@@ -70,7 +70,7 @@ def _types(kind: FieldType) -> tuple[str, str]:
 
 
 def _field(field: Field, indent: str) -> list[str]:
-    """An attribute; a property where more may be assigned than is read."""
+    """Return the lines of a field: an attribute, or a property if it accepts more types than it returns."""
     gives, takes = _types(field.type)
     if gives == takes:
         return [f"{indent}{field.name}: {gives}"]
@@ -83,7 +83,7 @@ def _field(field: Field, indent: str) -> list[str]:
 
 
 def _message(definition: Definition, name: str, depth: int = 0) -> list[str]:
-    """The stub of one message class."""
+    """Return the stub of one message class."""
     indent = "    " * (depth + 1)
     lines = [f"{'    ' * depth}class {name}(Message):"]
     kinds = {"str": "str", "bool": "bool", "bytes": "bytes", "float": "float"}
@@ -99,7 +99,7 @@ def _message(definition: Definition, name: str, depth: int = 0) -> list[str]:
 
 
 def _interface(package: str, kind: str, name: str) -> list[str]:
-    """The stub of a message, or of a service or an action with its message classes."""
+    """Return the stub of a message, or of a service or an action with its message classes."""
     full = f"{package}/{kind}/{name}"
     if kind == "msg":
         return _message(get_definition(full), name)
@@ -112,7 +112,7 @@ def _interface(package: str, kind: str, name: str) -> list[str]:
 
 
 def stub_of(package: str, kind: str) -> str:
-    """The text of `<package>/<kind>/__init__.pyi`.
+    """Return the text of `<package>/<kind>/__init__.pyi`.
 
     Args:
         package: ROS package with interfaces.
@@ -127,7 +127,7 @@ def stub_of(package: str, kind: str) -> str:
 
 
 def _mentioned(package: str, kind: str) -> set[str]:
-    """Modules whose classes are fields of the package's interfaces."""
+    """Return the modules of the classes that are fields of the package's interfaces."""
     found: set[str] = set()
     for name in interfaces_of(package)[kind]:
         full = f"{package}/{kind}/{name}"
@@ -164,7 +164,7 @@ def write_stubs(packages: Iterable[str], directory: Path, suffix: str = "") -> i
 
 
 def bundled_packages() -> list[str]:
-    """The packages whose interfaces this distribution carries."""
+    """Return the packages whose interfaces this distribution carries."""
     return sorted(path.name for path in BUNDLED.iterdir() if path.is_dir() and path.name != "__pycache__")
 
 

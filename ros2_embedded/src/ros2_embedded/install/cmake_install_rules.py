@@ -1,8 +1,7 @@
-"""The rules of a `CMakeLists.txt` that put files somewhere, as far as no compiler is needed for them.
+"""The rules of a `CMakeLists.txt` that install files without a compiler.
 
-This is no CMake: conditions and loops are not evaluated, the calls inside `if` are all followed, and
-variables are
-those of `set` and `project`.
+It does not evaluate conditions and loops: all calls inside `if` are applied. Variables are those of `set` and
+`project`.
 """
 
 from __future__ import annotations
@@ -21,15 +20,14 @@ _OPTIONS = ("DESTINATION", "RENAME", "PATTERN", "REGEX", "PERMISSIONS", "COMPONE
 
 @dataclass
 class CMakeRules:
-    """What is to be installed.
+    """Files and Python packages to install.
 
     Attributes:
-        copies: pairs of a path below the package's folder and a path below the prefix; a path that ends with
-            a slash
-            stands for the content of the folder. The third says whether files become executable.
+        copies: triples of a path below the package's folder, a path below the prefix, and whether files
+            become executable; a path that ends with a slash stands for the content of the folder.
         python: pairs of the name of a Python package or module and its path below the package's folder.
         has_interfaces: whether interfaces are generated.
-        compiled: names of the programs and libraries that a compiler would make.
+        compiled: names of the programs and libraries that need a compiler.
     """
 
     copies: list[tuple[str, str, bool]] = field(default_factory=list)
@@ -39,7 +37,7 @@ class CMakeRules:
 
 
 def calls(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the name in lower case and the words of each call in a text, with variables put in."""
+    """Yield the name in lower case and the arguments of each call in a text, with variables substituted."""
     text = re.sub(r"#\[\[.*?\]\]|#[^\n]*", "", text, flags=re.DOTALL)
     variables = {"CMAKE_INSTALL_PREFIX": "", "CMAKE_CURRENT_SOURCE_DIR": ".", "CMAKE_SOURCE_DIR": "."}
     position = 0

@@ -1,4 +1,4 @@
-"""Puts one package into a prefix."""
+"""Installs one package into a prefix."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _SECTIONS = {"msg": 1, "srv": 2, "action": 3}
 
 @dataclass
 class Report:
-    """What was installed of a package, and what was not.
+    """Installed and omitted parts of a package.
 
     Attributes:
         interfaces: names such as `msg/Thing`.
-        executables: what `ros2 run` starts.
-        left_out: what a compiler would make.
+        executables: names of the programs for `ros2 run`.
+        left_out: names of the programs and libraries that need a compiler.
     """
 
     interfaces: list[str] = field(default_factory=list)
@@ -35,7 +35,7 @@ class Report:
 
 
 def site_packages(prefix: Path) -> Path:
-    """Where Python packages of a prefix lie."""
+    """Return the folder of the Python packages of a prefix."""
     if prefix == Path(sys.prefix):
         return Path(sysconfig.get_path("purelib"))
     return prefix / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
@@ -45,7 +45,7 @@ def install_package(package: SourcePackage, prefix: Path) -> Report:
     """Install a package.
 
     Raises:
-        InstallError: an interface or `setup.py` is wrong, or a file that is to be installed is not there.
+        InstallError: an interface or `setup.py` is invalid, or a file that is to be installed is missing.
     """
     report = Report()
     share = prefix / "share" / package.name
@@ -66,9 +66,7 @@ def install_package(package: SourcePackage, prefix: Path) -> Report:
 
 
 def _run_setup(package: SourcePackage, prefix: Path) -> None:
-    """Have `setup.py` install the package, as colcon does: `setup.cfg` says that its programs go to
-    lib/<package>.
-    """
+    """Install a package by its `setup.py`, as colcon does; `setup.cfg` puts programs into lib/<package>."""
     if importlib.util.find_spec("setuptools") is None:
         raise InstallError(f"the setup.py of '{package.name}' needs setuptools: pip install setuptools")
     with tempfile.TemporaryDirectory() as folder:
@@ -114,7 +112,7 @@ def _copy(package: SourcePackage, source: Path, target: Path, *, executable: boo
 
 
 def _copy_interfaces(package: SourcePackage, prefix: Path) -> list[str]:
-    """Copy the interface files after reading each, and list them in the resource index."""
+    """Check and copy the interface files, and list them in the resource index; return their names."""
     names = []
     for kind, sections in _SECTIONS.items():
         for path in sorted((package.folder / kind).glob(f"*.{kind}")):

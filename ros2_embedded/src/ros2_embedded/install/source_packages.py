@@ -7,11 +7,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 _IGNORED = ("COLCON_IGNORE", "AMENT_IGNORE")
-_BUILD_TYPE = "ament_cmake"  # of a manifest that names none, REP 149
+_BUILD_TYPE = "ament_cmake"  # default of REP 149
 
 
 class InstallError(Exception):
-    """A package cannot be installed; the text names it and says why."""
+    """A package cannot be installed; the text names the package and the reason."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class SourcePackage:
 
     Attributes:
         name: its name in `package.xml`.
-        folder: where `package.xml` lies.
+        folder: of its `package.xml`.
         build_type: `ament_python`, `ament_cmake`, ...
     """
 
@@ -30,10 +30,10 @@ class SourcePackage:
 
 
 def read_manifest(path: Path) -> SourcePackage:
-    """Return what a `package.xml` says.
+    """Return the package of a `package.xml`.
 
     Raises:
-        InstallError: it cannot be read, or names no package.
+        InstallError: the file cannot be read, or has no package name.
     """
     try:
         root = ElementTree.parse(path).getroot()
@@ -48,10 +48,11 @@ def read_manifest(path: Path) -> SourcePackage:
 def find_packages(folder: Path) -> list[SourcePackage]:
     """Return the packages in a folder and below it, by name.
 
-    A package holds no others; folders with `COLCON_IGNORE` or `AMENT_IGNORE`, and hidden ones, are left out.
+    Folders of packages are not searched further, and those with `COLCON_IGNORE` or `AMENT_IGNORE`, and hidden
+    ones, are skipped.
 
     Raises:
-        InstallError: a manifest is wrong, there is no package, or two have the same name.
+        InstallError: a manifest is invalid, there is no package, or two have the same name.
     """
     found: dict[str, SourcePackage] = {}
     pending = [folder]

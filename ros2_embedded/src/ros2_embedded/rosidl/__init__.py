@@ -1,1 +1,1 @@
-"""ROS interface definitions at run time: parser, registry, type hashes, CDR code and Python classes."""
+"""ROS interface definitions at run time: parser, registry, type hashes, CDR code, and Python classes."""

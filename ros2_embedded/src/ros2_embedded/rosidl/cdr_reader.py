@@ -21,7 +21,7 @@ class Reader:
         """Start an empty function body.
 
         Args:
-            class_of: gives the message class of a full name.
+            class_of: returns the message class of a full name.
         """
         self.lines: list[str] = []
         self.names: dict[str, Any] = {
@@ -45,12 +45,12 @@ class Reader:
         self.lines.append("    " * self.indent + line)
 
     def variable(self) -> str:
-        """A fresh local name."""
+        """Return a fresh local name."""
         self.counter += 1
         return f"v{self.counter}"
 
     def flush(self) -> None:
-        """Read the collected scalars, then build the objects that waited for them."""
+        """Emit the code that reads the collected scalars, then that of the objects that need them."""
         if self.format:
             name = f"unpack_{self.format.replace('?', 'T')}"
             code = struct.Struct("<" + self.format)
@@ -64,7 +64,7 @@ class Reader:
         self.deferred = []
 
     def align(self, size: int) -> None:
-        """Bring the position to a multiple of `size`."""
+        """Emit the code that advances the position to a multiple of `size` bytes."""
         padding = self.position.padding(size)
         if padding is None:
             self.flush()
@@ -75,7 +75,7 @@ class Reader:
             self.position.advance(padding)
 
     def scalar(self, base: str) -> str:
-        """Read one scalar; returns the name it will have after the next flush."""
+        """Add the reading of one scalar; return its variable, which is set after the next flush."""
         size, code = SCALARS[base]
         self.align(size)
         name = self.variable()
@@ -128,7 +128,7 @@ class Reader:
         return name
 
     def numeric(self, kind: FieldType) -> str:
-        """Read numbers: an array as a numpy array, a sequence as `array.array`, as rclpy gives them."""
+        """Read numbers as in rclpy: an array as a numpy array, a sequence as `array.array`."""
         size, code = NUMERIC[kind.base]
         if kind.kind == "array":
             self.align(size)
@@ -151,7 +151,7 @@ class Reader:
         return name
 
     def value(self, kind: FieldType) -> str:
-        """Read a value of any type; returns its name after the next flush."""
+        """Add the reading of a value of any type; return its expression, valid after the next flush."""
         if kind.kind != "single":
             return self.collection(kind)
         if kind.base == "string":
@@ -174,10 +174,10 @@ class Reader:
 
 
 def make_deserializer(definition: Definition, class_of: Callable[[str], type]) -> Callable[[Any], Any]:
-    """The function `CDR -> message` of a type.
+    """Return the function `CDR -> message` of a type.
 
-    The function takes a bytes-like object with its encapsulation header and raises `SerializationError`
-    when the bytes end early or are not little endian CDR.
+    The function takes a bytes-like object that begins with the encapsulation header. It raises
+    `SerializationError` if the bytes end early or are not little endian CDR.
     """
     reader = Reader(class_of)
     result = reader.value(FieldType(definition.name))

@@ -23,7 +23,7 @@ class SerializationError(ValueError):
 
 
 def raw_array(value: Any, base: str) -> memoryview | bytes:
-    """The little endian bytes of a numeric sequence: no copy when the storage already has the right form.
+    """Return the little endian bytes of a numeric sequence, without a copy if they are stored in that form.
 
     Args:
         value: `array.array`, numpy array, bytes-like (8-bit types only), or any sequence of numbers.
@@ -47,10 +47,10 @@ def raw_array(value: Any, base: str) -> memoryview | bytes:
 
 
 def raw_fixed_array(value: Any, base: str, length: int) -> memoryview | bytes:
-    """As `raw_array` for an array of fixed length.
+    """Return the bytes of an array of fixed length, as `raw_array` does.
 
     Raises:
-        SerializationError: wrong length.
+        SerializationError: the array has another length, or an element does not fit the type.
     """
     raw = raw_array(value, base)
     if len(raw) != length * NUMERIC[base][0]:
@@ -59,10 +59,10 @@ def raw_fixed_array(value: Any, base: str, length: int) -> memoryview | bytes:
 
 
 def check_length(value: Any, size: int, fixed: bool) -> Any:
-    """Return the sequence if its length is right.
+    """Return a sequence, or an array (`fixed`), if its length fits `size`.
 
     Raises:
-        SerializationError: longer than its bound, or not exactly the fixed length.
+        SerializationError: the sequence is longer than its bound, or the array has another length.
     """
     if (fixed and len(value) != size) or len(value) > size:
         raise SerializationError(
@@ -72,7 +72,7 @@ def check_length(value: Any, size: int, fixed: bool) -> Any:
 
 
 def read_text(data: memoryview, start: int, length: int) -> str:
-    """A CDR string of `length` bytes, its terminator included.
+    """Return a CDR string of `length` bytes, its terminator included.
 
     Raises:
         SerializationError: the message ends before the string does.
@@ -83,16 +83,16 @@ def read_text(data: memoryview, start: int, length: int) -> str:
 
 
 def wide_text(value: str) -> bytes:
-    """The units of a wide string: UTF-16, each in four bytes, as rosidl_typesupport_fastrtps writes them.
+    """Return the UTF-16 units of a wide string, four bytes each, as rosidl_typesupport_fastrtps writes them.
 
     Raises:
-        AttributeError: not a text.
+        AttributeError: the value is not a text.
     """
     return np.frombuffer(value.encode("utf-16-le"), "<u2").astype("<u4").tobytes()
 
 
 def read_wide_text(data: memoryview, start: int, count: int) -> str:
-    """A wide string of `count` UTF-16 units.
+    """Return a wide string of `count` UTF-16 units.
 
     Raises:
         SerializationError: the message ends before the string does, or a unit has more than 16 bits.
@@ -104,10 +104,10 @@ def read_wide_text(data: memoryview, start: int, count: int) -> str:
 
 
 def read_bytes(data: memoryview, start: int, length: int) -> memoryview:
-    """A slice that must lie inside the message.
+    """Return a slice of `length` bytes of the message.
 
     Raises:
-        SerializationError: the message ends before it.
+        SerializationError: the message ends before the slice does.
     """
     if start + length > len(data):
         raise SerializationError(f"sequence of {length} bytes at offset {start} ends behind the message")
@@ -115,7 +115,7 @@ def read_bytes(data: memoryview, start: int, length: int) -> memoryview:
 
 
 def read_array(code: str, data: memoryview, start: int, length: int) -> array[Any]:
-    """A numeric sequence as `array.array`: one copy of `length` bytes."""
+    """Return a numeric sequence as `array.array`: one copy of `length` bytes."""
     result: array[Any] = array(code)
     result.frombytes(read_bytes(data, start, length))
     return result

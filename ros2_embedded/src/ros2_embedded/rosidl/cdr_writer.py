@@ -1,9 +1,8 @@
 """Generates the function that serialises one message type to XCDR1.
 
-Nested types are written inline and neighbouring scalars go through one `struct` call, so that a message
-without
-strings and sequences costs a single call. The alignment of the write position is tracked while generating:
-only what cannot be known beforehand is aligned at run time.
+Nested types are written inline, and adjacent scalars by one `struct` call, so a message without strings and
+sequences takes a single call. The alignment of the write position is tracked while the code is generated;
+only positions that are not known then are aligned at run time.
 """
 
 from __future__ import annotations
@@ -20,22 +19,22 @@ SCALARS: dict[str, tuple[int, str]] = {**NUMERIC, "bool": (1, "?"), "byte": (1, 
 
 
 class Alignment:
-    """What is known of the position: it is congruent to `offset` modulo `modulus`."""
+    """What is known of the write position [bytes]: it is congruent to `offset` modulo `modulus`."""
 
     def __init__(self) -> None:
-        """Start at the first byte behind the encapsulation header."""
+        """Start at the first byte after the encapsulation header."""
         self.modulus, self.offset = 8, 0
 
     def forget(self, modulus: int = 1) -> None:
-        """Only a multiple of `modulus` is known now."""
+        """Record that the position is known only to be a multiple of `modulus`."""
         self.modulus, self.offset = modulus, 0
 
     def advance(self, size: int) -> None:
-        """The position moved by `size` bytes."""
+        """Record that the position moved by `size` bytes."""
         self.offset = (self.offset + size) % self.modulus
 
     def padding(self, size: int) -> int | None:
-        """Bytes to the next multiple of `size`, or None when that is known at run time only."""
+        """Return the bytes to the next multiple of `size`; None: they are known only at run time."""
         return -self.offset % size if self.modulus >= size else None
 
 
@@ -64,12 +63,12 @@ class Writer:
         self.lines.append("    " * self.indent + line)
 
     def variable(self) -> str:
-        """A fresh local name."""
+        """Return a fresh local name."""
         self.counter += 1
         return f"v{self.counter}"
 
     def flush(self) -> None:
-        """Write the collected scalars."""
+        """Emit the code that writes the collected scalars."""
         if self.format:
             name = f"pack_{self.format.replace('?', 'T')}"
             self.names[name] = struct.Struct("<" + self.format).pack
@@ -77,7 +76,7 @@ class Writer:
             self.format, self.values = "", []
 
     def align(self, size: int) -> None:
-        """Bring the position to a multiple of `size`."""
+        """Emit the code that pads to a multiple of `size` bytes."""
         padding = self.position.padding(size)
         if padding is None:
             self.flush()
@@ -155,7 +154,7 @@ class Writer:
         self.emit(f"{name} = raw_array({expression}, {kind.base!r})")
         self.scalar("uint32", f"len({name}) // {size}")
         self.flush()
-        if size == 8:  # an empty sequence of 8-byte elements ends behind its count, without padding
+        if size == 8:  # an empty sequence of 8-byte elements ends after its count, without padding
             self.emit(f"if {name}:")
             self.emit("    out += PADDING[(4 - len(out)) % 8]")
         self.emit(f"out += {name}")
@@ -177,7 +176,7 @@ class Writer:
 
 
 def make_serializer(definition: Definition) -> Callable[[Any], bytearray]:
-    """The function `message -> CDR` (a bytearray with its encapsulation header) of a type."""
+    """Return the function `message -> CDR` (a bytearray with its encapsulation header) of a type."""
     writer = Writer()
     writer.value(FieldType(definition.name), "message")
     writer.flush()

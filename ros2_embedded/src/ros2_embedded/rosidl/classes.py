@@ -26,7 +26,7 @@ _ZEROS = {"string": "", "wstring": "", "bool": False, "byte": b"\x00", "float32"
 
 
 def _default_factory(field: Field) -> Callable[[], Any]:
-    """A function that makes the default of a field."""
+    """Return a function that makes the default of a field."""
     kind = field.type
     single = kind.kind == "single"
     if not kind.is_primitive:
@@ -43,7 +43,7 @@ def _default_factory(field: Field) -> Callable[[], Any]:
 
 
 def _collection_factory(kind: FieldType, default: list[Any] | None, zero: Any) -> Callable[[], Any]:
-    """The default of an array (numpy for numbers) or a sequence (`array.array` for numbers)."""
+    """Return the default of an array (numpy for numbers) or a sequence (`array.array` for numbers)."""
     values = list(default) if default is not None else [zero] * (kind.size if kind.kind == "array" else 0)
     if kind.base not in NUMERIC:
         return lambda: list(values)
@@ -55,7 +55,7 @@ def _collection_factory(kind: FieldType, default: list[Any] | None, zero: Any) -
 
 
 def _make_init(definition: Definition, fields: Sequence[Field]) -> Callable[..., None]:
-    """`__init__` with one keyword argument a field; compiled, as it runs for each message built."""
+    """Return an `__init__` with a keyword for each field, compiled because it runs for each message."""
     names: dict[str, Any] = {}
     arguments, body = [], []
     for index, field in enumerate(fields):
@@ -82,7 +82,7 @@ def _make_init(definition: Definition, fields: Sequence[Field]) -> Callable[...,
 
 
 def _make_message_class(definition: Definition) -> type[Message]:
-    """The class of a message-like definition."""
+    """Return the class of a message-like definition."""
     fields = [field for field in definition.fields if field.name != PLACEHOLDER]
     types = {field.name: str(field.type) for field in fields}
     attributes: dict[str, Any] = {constant.name: constant.value for constant in definition.constants}
@@ -100,7 +100,7 @@ def _make_message_class(definition: Definition) -> type[Message]:
     )
     made = type(definition.short_name, (Message,), attributes)
     for field in fields:
-        # A slot is a descriptor; under a second name it costs no more than under the first.
+        # A slot is a descriptor, and access by a second name is as fast as by the first.
         slot = made.__dict__[f"_{field.name}"]
         numeric = field.type.base in NUMERIC and field.type.kind != "single"
         setattr(made, field.name, converting_field(field, slot) if numeric else slot)
@@ -108,7 +108,7 @@ def _make_message_class(definition: Definition) -> type[Message]:
 
 
 def class_of(name: str) -> type:
-    """The message class of a full name, e.g. `std_msgs/msg/Header`.
+    """Return the message class of a full name, e.g. `std_msgs/msg/Header`.
 
     Raises:
         InterfaceNotFoundError: no package provides it.
@@ -123,14 +123,14 @@ def class_of(name: str) -> type:
 
 
 class _NotInstantiable(type):
-    """Services and actions are namespaces: making an instance is a mistake."""
+    """Metaclass of services and actions, which are namespaces and must not be instantiated."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError(f"{cls.__name__} cannot be instantiated; use one of its message types")
 
 
 def service_class(name: str) -> type:
-    """The class of a service, e.g. `std_srvs/srv/Trigger`, with `.Request`, `.Response` and `.Event`."""
+    """Return the class of a service (`std_srvs/srv/Trigger`) with `.Request`, `.Response` and `.Event`."""
     with _lock:
         if name not in _classes:
             short = name.split("/")[2]
@@ -145,7 +145,7 @@ def service_class(name: str) -> type:
 
 
 def action_class(name: str) -> type:
-    """The class of an action with `.Goal`, `.Result`, `.Feedback` and `.Impl` (the services and topics)."""
+    """Return the class of an action with `.Goal`, `.Result`, `.Feedback`, `.Impl` (services and topics)."""
     with _lock:
         if name not in _classes:
             short = name.split("/")[2]
@@ -168,7 +168,7 @@ def action_class(name: str) -> type:
 
 
 def interface_class(name: str) -> type:
-    """The class of any interface by `package/kind/Name`.
+    """Return the class of any interface by `package/kind/Name`.
 
     Raises:
         InterfaceNotFoundError: no package provides it.
@@ -186,7 +186,7 @@ def interface_class(name: str) -> type:
 
 
 def serialize(message: Message) -> bytearray:
-    """The CDR form of a message, encapsulation header included.
+    """Return the CDR form of a message, encapsulation header included.
 
     Raises:
         SerializationError: a field holds a value its type does not allow; the message names the field.
@@ -197,16 +197,16 @@ def serialize(message: Message) -> bytearray:
         function = _serializers[name] = make_serializer(get_definition(name))
     try:
         return function(message)
-    except Exception as error:  # whatever a wrong value raises, the caller needs the field's name
+    except Exception as error:  # a wrong value may raise anything, and the caller needs the field's name
         reason = explain(message) or str(error)
         raise SerializationError(f"cannot serialise {name}: {reason}") from error
 
 
 def deserialize(data: bytes | bytearray | memoryview, message_type: type) -> Any:
-    """The message held by CDR bytes.
+    """Return the message held by CDR bytes.
 
     Raises:
-        SerializationError: the bytes are not such a message.
+        SerializationError: the bytes are not a message of this type.
     """
     name: str = message_type._TYPE_NAME  # type: ignore[attr-defined]
     function = _deserializers.get(name)

@@ -1,4 +1,4 @@
-"""The data model of an interface definition, as parsed from a `.msg` text or taken from a type store."""
+"""Data model of an interface definition, as parsed from a `.msg` text or taken from a type store."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ NUMERIC: dict[str, tuple[int, str]] = {
     "float64": (8, "d"),
 }
 PRIMITIVES = frozenset([*NUMERIC, "bool", "byte", "string", "wstring"])
-# What `get_fields_and_field_types()` calls a type: the IDL spelling.
+# IDL names of types, as `get_fields_and_field_types()` returns them.
 IDL_NAMES = {"float32": "float", "float64": "double", "bool": "boolean", "byte": "octet"}
-# rosidl puts this field into an empty struct, and it is part of the CDR form and of the type hash.
+# rosidl adds this field to an empty struct, and it is part of the CDR form and of the type hash.
 PLACEHOLDER = "structure_needs_at_least_one_member"
 
 
@@ -47,7 +47,7 @@ class FieldType:
         return self.base in PRIMITIVES
 
     def __str__(self) -> str:
-        """The spelling that `get_fields_and_field_types()` uses, e.g. `sequence<double, 3>`."""
+        """Return the spelling that `get_fields_and_field_types()` uses, e.g. `sequence<double, 3>`."""
         name = IDL_NAMES.get(self.base, self.base)
         if not self.is_primitive:
             package, _, short = self.base.split("/")
@@ -104,7 +104,7 @@ class Definition:
 
 
 def make_definition(name: str, fields: list[Field], constants: list[Constant] | None = None) -> Definition:
-    """A definition with the placeholder field rosidl adds to an empty struct."""
+    """Return a definition with the placeholder field rosidl adds to an empty struct."""
     if not fields:
         fields = [Field(PLACEHOLDER, FieldType("uint8"))]
     return Definition(name, tuple(fields), tuple(constants or ()))

@@ -9,7 +9,7 @@ _UUID = FieldType("unique_identifier_msgs/msg/UUID")
 
 
 def service_definitions(name: str, request: Definition, response: Definition) -> list[Definition]:
-    """Request, response, event and the whole service `name`, which is what the type hash is taken of."""
+    """Return request, response, event, and the whole service `name`, of which the type hash is computed."""
     event = make_definition(
         f"{name}_Event",
         [
@@ -30,7 +30,7 @@ def service_definitions(name: str, request: Definition, response: Definition) ->
 
 
 def parse_service(text: str, name: str, where: str = "") -> list[Definition]:
-    """All types of a `.srv` text."""
+    """Return all types of a `.srv` text."""
     request, response = split_sections(text, 2, where or name)
     return service_definitions(
         name,
@@ -40,8 +40,9 @@ def parse_service(text: str, name: str, where: str = "") -> list[Definition]:
 
 
 def parse_action(text: str, name: str, where: str = "") -> list[Definition]:
-    """All types of an `.action` text: goal, result, feedback, and the two services and the topic on
-    the wire.
+    """Return all types of an `.action` text.
+
+    They are goal, result and feedback, and the types of the two services and the topic on the wire.
     """
     goal, result, feedback = (
         parse_message(section, f"{name}_{part}", where)

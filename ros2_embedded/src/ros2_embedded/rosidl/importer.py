@@ -1,6 +1,4 @@
-"""Makes `sensor_msgs.msg` and its like importable: the modules behind the hook of
-`ros2_embedded.bootstrap`.
-"""
+"""Makes interface modules such as `sensor_msgs.msg` for the import hook of `ros2_embedded.bootstrap`."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from ros2_embedded.packages import BUNDLED, PackageNotFoundError, package_share
 
 
 def _is_candidate(package: str) -> bool:
-    """True when a ROS package of that name exists, with interfaces or without."""
+    """Return whether a ROS package of that name exists, with interfaces or without."""
     if (BUNDLED / package).is_dir():
         return True
     try:
@@ -25,21 +23,21 @@ def _is_candidate(package: str) -> bool:
 
 
 class _InterfaceLoader:
-    """Loader of one interface module; classes are made when first asked for.
+    """Loader of one interface module, whose classes are made at first access.
 
     Args:
         package: the ROS package.
         kind: `msg`, `srv` or `action`; empty for the module of the package itself.
-        names: what the module offers.
-        modules: the modules below it, by the names that programs import.
+        names: of the module's interfaces.
+        modules: names of its submodules.
     """
 
     def __init__(self, package: str, kind: str, names: Sequence[str], modules: Sequence[str] = ()) -> None:
-        """Remember what the module will hold."""
+        """Store the description of the module."""
         self._package, self._kind, self._names, self._modules = package, kind, list(names), set(modules)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """Let the import system make the module object."""
+        """Return None, so that the import system makes the module object."""
         return None
 
     def exec_module(self, module: ModuleType) -> None:
@@ -53,7 +51,7 @@ class _InterfaceLoader:
         module.__dict__["__dir__"] = lambda: self._names
 
     def _make_getattr(self, module: ModuleType) -> Callable[[str], Any]:
-        """The module's `__getattr__` (PEP 562)."""
+        """Return the module's `__getattr__` (PEP 562)."""
 
         def get(name: str) -> Any:
             from ros2_embedded.rosidl.classes import interface_class
@@ -72,7 +70,7 @@ class _InterfaceLoader:
 
 
 def find_interface_spec(package: str, kind: str, leaf: str = "") -> ModuleSpec | None:
-    """The spec of `package` (kind empty), `package.kind` or `package.kind._leaf`; None for others."""
+    """Return the spec of `package` (kind empty), `package.kind` or `package.kind._leaf`; None for others."""
     if not _is_candidate(package):
         return None
     from ros2_embedded.rosidl.module_names import parts_of, snake_case

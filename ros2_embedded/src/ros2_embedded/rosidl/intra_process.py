@@ -1,7 +1,7 @@
-"""Hands the big arrays of a message to subscriptions of the same process without copying them.
+"""Passes the large arrays of a message to subscriptions of the same process without copying them.
 
-Only what nobody may change is shared: `bytes`, and numpy arrays that are not writable. Everything else is
-copied when it is published, as a publisher may fill the same buffer again at once.
+Only immutable data is shared: `bytes`, and numpy arrays that are not writable. Other arrays are copied when
+they are published, since the publisher may overwrite its buffer at once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ros2_embedded.rosidl.classes import serialize
 from ros2_embedded.rosidl.definition import NUMERIC
 from ros2_embedded.rosidl.message import Message
 
-LEAST_BYTES = 4096  # copying less costs no more than the bookkeeping
+LEAST_BYTES = 4096  # copying less is as fast as sharing
 
 Shared = dict[str, "np.ndarray[Any, Any]"]
 
@@ -24,7 +24,7 @@ _known: dict[str, tuple[tuple[str, str], ...]] = {}
 
 
 def _sequences(message: Message) -> tuple[tuple[str, str], ...]:
-    """Name and element type of the unbounded numeric sequences of a message, nested ones left out."""
+    """Return name and element type of the unbounded numeric sequences of a message, nested ones left out."""
     found = _known.get(message._TYPE_NAME)
     if found is None:
         fields = zip(message._fields_and_field_types, message._FIELD_TYPES, strict=True)
@@ -37,7 +37,7 @@ def _sequences(message: Message) -> tuple[tuple[str, str], ...]:
 
 
 def shareable(message: Message) -> Shared:
-    """The big read-only sequences of a message by field, as flat numpy arrays on the same memory."""
+    """Return the large read-only sequences of a message by field, as flat numpy arrays on the same memory."""
     found: Shared = {}
     for name, base in _sequences(message):
         value = getattr(message, name)
@@ -55,7 +55,7 @@ def shareable(message: Message) -> Shared:
 
 
 def serialize_without(message: Message, shared: Shared) -> bytearray:
-    """The CDR form of a message with the shared fields empty.
+    """Return the CDR form of a message with the shared fields empty.
 
     Raises:
         SerializationError: another field holds a value its type does not allow.
@@ -67,6 +67,6 @@ def serialize_without(message: Message, shared: Shared) -> bytearray:
 
 
 def restore(message: Message, shared: Shared) -> None:
-    """Put the shared fields into a message that was read without them."""
+    """Assign the shared fields to a message that was deserialised without them."""
     for name, value in shared.items():
         setattr(message, name, value)

@@ -1,4 +1,4 @@
-"""The base class of all message classes, with the checks that can be switched on."""
+"""The base class of all message classes, with optional checks on assignment."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _SlotTypes:
     """Class attribute `SLOT_TYPES`: the types of the fields as `rosidl_parser.definition` spells them."""
 
     def __get__(self, instance: object, owner: type[Message]) -> tuple[Any, ...]:
-        """Made when first asked for, then kept in the class."""
+        """Return the types, which are made at first access and then stored in the class."""
         from ros2_embedded.rosidl.slot_types import slot_type
 
         found = tuple(slot_type(kind) for kind in owner._FIELD_TYPES)
@@ -31,14 +31,14 @@ class _SlotTypes:
 
 
 class Message:
-    """A message: one attribute a field.
+    """A message, with an attribute for each field.
 
-    Sequences of numbers are `array.array`, fixed arrays of numbers numpy arrays, as in rclpy: other iterables
-    are converted when they are assigned. numpy arrays, and bytes-like objects for `uint8` elements, are kept
-    as they are, so that no image is copied. What does not fit raises when the message is serialised, or at
-    the assignment while checks are on.
+    As in rclpy, sequences of numbers are `array.array`, and fixed arrays of numbers are numpy arrays; other
+    iterables are converted when they are assigned. numpy arrays, and bytes-like objects for `uint8` elements,
+    are stored as they are, so that images are not copied. A value that does not fit raises when the message
+    is serialised or, while checks are on, at the assignment.
 
-    A field `data` is stored in the slot `_data`, which may be read and written too, without any conversion.
+    A field `data` is stored in the slot `_data`, which may be read and written without conversion.
     """
 
     __slots__: ClassVar[tuple[str, ...]] = ()
@@ -49,17 +49,17 @@ class Message:
 
     @classmethod
     def get_fields_and_field_types(cls) -> dict[str, str]:
-        """Field names and their types in IDL spelling, a copy."""
+        """Return a new dictionary of the field names and their IDL types."""
         return dict(cls._fields_and_field_types)
 
     def __repr__(self) -> str:
-        """As rclpy prints it: `pkg.msg.Name(field=value, ...)`."""
+        """Return the text of rclpy: `pkg.msg.Name(field=value, ...)`."""
         types = zip(self._fields_and_field_types, self._FIELD_TYPES, strict=True)
         fields = ", ".join(f"{name}={_plain(kind, getattr(self, name))!r}" for name, kind in types)
         return f"{self._TYPE_NAME.replace('/', '.')}({fields})"
 
     def __eq__(self, other: object) -> bool:
-        """Same type and equal fields; the storage of numeric sequences does not matter."""
+        """Return whether type and fields are equal; numeric sequences may be stored differently."""
         if not isinstance(other, type(self)):
             return NotImplemented
         return all(_equal(getattr(self, name), getattr(other, name)) for name in self._fields_and_field_types)
@@ -68,7 +68,7 @@ class Message:
 
 
 def _plain(kind: FieldType, value: Any) -> Any:
-    """What is printed: a list for a sequence of numbers, the numpy array itself for a fixed one."""
+    """Return the value to print: a list for a sequence of numbers, the numpy array itself for a fixed one."""
     if kind.kind == "sequence" and isinstance(value, (array, np.ndarray)):
         return value.tolist()
     if kind.kind == "sequence" and kind.base in NUMERIC and isinstance(value, (bytes, bytearray, memoryview)):
@@ -77,7 +77,7 @@ def _plain(kind: FieldType, value: Any) -> Any:
 
 
 def _equal(left: Any, right: Any) -> bool:
-    """Equality of two field values, which may be stored differently."""
+    """Return whether two field values are equal, even if they are stored differently."""
     if left is right:
         return True
     arrays = (np.ndarray, array, bytes, bytearray, memoryview)
@@ -89,14 +89,14 @@ def _equal(left: Any, right: Any) -> bool:
 
 
 def _as_array(value: Any) -> np.ndarray[Any, Any]:
-    """Numeric storage of any kind as a numpy array."""
+    """Return numbers in any storage as a numpy array."""
     if isinstance(value, (bytes, bytearray, memoryview)):
         return np.frombuffer(value, np.uint8)
     return np.asarray(value).reshape(-1)
 
 
 def check_value(kind: FieldType, value: Any, class_of: Callable[[str], type]) -> str | None:
-    """Why a value does not fit a field type, or None when it does."""
+    """Return why a value does not fit a field type, or None when it does."""
     if kind.kind != "single":
         return _check_collection(kind, value, class_of)
     if kind.base in ("string", "wstring"):
@@ -122,7 +122,7 @@ def check_value(kind: FieldType, value: Any, class_of: Callable[[str], type]) ->
 
 
 def _check_collection(kind: FieldType, value: Any, class_of: Callable[[str], type]) -> str | None:
-    """Why a value does not fit an array or a sequence, or None."""
+    """Return why a value does not fit an array or a sequence, or None."""
     if isinstance(value, (str, dict)) or not hasattr(value, "__len__"):
         return "must be a sequence"
     if kind.kind == "array" and len(value) != kind.size:
@@ -140,7 +140,7 @@ def _check_collection(kind: FieldType, value: Any, class_of: Callable[[str], typ
 
 
 def explain(message: Message) -> str | None:
-    """The first field, by path, whose value does not fit its type, and why; None when all fit."""
+    """Return the first field, by path, whose value does not fit its type, and why; None when all fit."""
     from ros2_embedded.rosidl.classes import class_of
 
     for name, kind in zip(message._fields_and_field_types, message._FIELD_TYPES, strict=True):
@@ -157,7 +157,7 @@ def explain(message: Message) -> str | None:
 
 
 def require_fit(message: Message, *values: Any) -> None:
-    """Check the values of all fields, None for a default, as `check_fields` of a constructor asks.
+    """Check the values of all fields, None for a default, for a constructor with `check_fields`.
 
     Raises:
         AssertionError: a value does not fit; the text names the field.
@@ -172,7 +172,7 @@ def require_fit(message: Message, *values: Any) -> None:
 
 
 def _checked_setattr(self: Message, name: str, value: Any) -> None:
-    """Assignment with checks; installed by `set_checks`."""
+    """Assign a field with checks; installed as `__setattr__` by `set_checks`."""
     from ros2_embedded.rosidl.classes import class_of
 
     if name in self._fields_and_field_types:

@@ -19,18 +19,18 @@ _PARTS = {
 
 @cache
 def snake_case(name: str) -> str:
-    """`LaserScan` as `laser_scan`, by the rule of `rosidl_pycommon`."""
+    """Return a name in snake case (`LaserScan` as `laser_scan`), by the rule of `rosidl_pycommon`."""
     words = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)
     return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", words).lower()
 
 
 def parts_of(short: str, kind: str) -> list[str]:
-    """The names that the module of an interface holds: itself, and what is derived from it."""
+    """Return the names in the module of an interface: its own, and those of its derived types."""
     return [short, *(f"{short}{part}" for part in _PARTS[kind])]
 
 
 def module_of(name: str) -> str:
-    """The module of a type by full name; `pkg/action/X_SendGoal_Request` lies in that of `X`."""
+    """Return the module of a type by full name; `pkg/action/X_SendGoal_Request` is in that of `X`."""
     package, kind, short = name.split("/")
     for part in sorted(_PARTS[kind], key=len, reverse=True):
         if short.endswith(part):

@@ -1,4 +1,4 @@
-"""What becomes of a value that is assigned to a field of many numbers."""
+"""Conversion of values that are assigned to fields of numeric arrays and sequences."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ _BUFFERS = (bytes, bytearray, memoryview)
 
 
 def storage_of(kind: FieldType) -> Callable[[Any], Any]:
-    """The function from an assigned value to the stored one, for a sequence or an array of numbers.
+    """Return the function from an assigned value to the stored one, for a sequence or an array of numbers.
 
-    numpy arrays, `array.array` of the right type code and, for `uint8`, bytes-like objects come back as they
-    are. A sequence makes `array.array(code, value)` of everything else, a fixed array `numpy.array`; as in
-    rclpy, bytes for a wider type are its memory, and a value that does not fit raises at once.
+    numpy arrays, `array.array` of the right type code and, for `uint8`, bytes-like objects are stored as they
+    are. Other values are converted to `array.array(code, value)` for a sequence, and to `numpy.array` for a
+    fixed array. As in rclpy, bytes are taken as the memory of a wider type, and a value that does not fit
+    raises at once.
     """
     code = NUMERIC[kind.base][1]
     dtype = DTYPES[kind.base]
@@ -44,7 +45,7 @@ def storage_of(kind: FieldType) -> Callable[[Any], Any]:
 
 
 def converting_field(field: Field, slot: Any) -> property:
-    """The attribute of such a field: reads the slot, and converts what is assigned.
+    """Return a property that reads the slot of such a field, and converts assigned values.
 
     Args:
         field: the field.

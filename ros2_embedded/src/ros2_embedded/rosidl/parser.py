@@ -31,7 +31,7 @@ def parse_type(text: str, package: str) -> FieldType:
     """Parse a type such as `float64[<=3]`, `string<=10`, `Header` or `std_msgs/Header`.
 
     Raises:
-        ValueError: not a type.
+        ValueError: the text is not a type.
     """
     match = _TYPE.match(text)
     if match is None:
@@ -57,7 +57,7 @@ def parse_type(text: str, package: str) -> FieldType:
 
 
 def _parse_scalar(base: str, text: str) -> Any:
-    """The Python value of a literal of a primitive type."""
+    """Return the Python value of a literal of a primitive type."""
     if base in ("string", "wstring"):
         return ast.literal_eval(text) if text[:1] in "\"'" and len(text) > 1 else text
     if base == "bool":
@@ -73,7 +73,7 @@ def _parse_scalar(base: str, text: str) -> Any:
 
 
 def _parse_value(kind: FieldType, text: str) -> Any:
-    """The Python value of a default: a scalar, or a list for arrays and sequences."""
+    """Return the Python value of a default: a scalar, or a list for arrays and sequences."""
     if kind.kind == "single":
         return _parse_scalar(kind.base, text)
     if kind.base == "bool":
@@ -85,7 +85,7 @@ def _parse_value(kind: FieldType, text: str) -> Any:
 
 
 def strip_comment(line: str) -> str:
-    """The line without its comment; a `#` inside quotes stays."""
+    """Return the line without its comment; a `#` inside quotes stays."""
     quote = ""
     for index, char in enumerate(line):
         if quote:
@@ -98,7 +98,7 @@ def strip_comment(line: str) -> str:
 
 
 def _parse_line(line: str, package: str) -> Field | Constant:
-    """One declaration, already without comment and outer blanks."""
+    """Return the field or constant of a line without comment and outer blanks."""
     type_text, _, rest = line.partition(" ")
     rest = rest.strip()
     kind = parse_type(type_text, package)
@@ -126,7 +126,7 @@ def parse_message(text: str, name: str, where: str = "") -> Definition:
     fields: list[Field] = []
     constants: list[Constant] = []
     for number, raw in enumerate(text.splitlines(), 1):
-        # A string constant keeps an unquoted '#', but an apostrophe in a comment is no quote.
+        # A string constant keeps an unquoted '#'; an apostrophe in a comment does not begin a quoted text.
         line = raw.split("#", 1)[0].strip() if raw.lstrip().startswith("#") else strip_comment(raw).strip()
         if not line:
             continue

@@ -1,9 +1,8 @@
-"""All interface definitions known to this process, read from `.msg`, `.srv` and `.action` files when first
-asked for.
+"""Registry of interface definitions, which are read from `.msg`, `.srv` and `.action` files at first use.
 
-The standard interfaces are files of this distribution, as Jazzy has them; every other package is read from
-its share directory. Few standard messages change between ROS distributions: those of another one replace them
-when `ROS_DISTRO` or `select_distribution` names it.
+The standard interfaces are files of this distribution, in their versions of Jazzy. Those of other packages
+are read from the package's share directory. The few standard messages that differ in another ROS distribution
+are replaced if `ROS_DISTRO` or `select_distribution` names it.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class InterfaceNotFoundError(LookupError):
 
 
 def distribution() -> str:
-    """The ROS distribution whose standard messages are used: `ROS_DISTRO` if it is known here, else jazzy."""
+    """Return the ROS distribution of the standard messages: `ROS_DISTRO` if it is known here, else jazzy."""
     global _distribution
     with _lock:
         if _distribution is None:
@@ -49,10 +48,10 @@ def distribution() -> str:
 
 
 def select_distribution(name: str) -> None:
-    """Choose the ROS distribution whose standard messages are used; before the first message is imported.
+    """Choose the ROS distribution of the standard messages, before the first of them is imported.
 
     Raises:
-        ValueError: not a distribution with this wire.
+        ValueError: the distribution is unknown, or has another wire format.
         RuntimeError: messages of another distribution are in use already.
     """
     global _distribution
@@ -68,7 +67,7 @@ def select_distribution(name: str) -> None:
 
 
 def _directories(package: str) -> list[Path]:
-    """Directories holding `msg/`, `srv/` or `action/` of a package, most important first."""
+    """Return the directories with `msg/`, `srv/` or `action/` of a package, in order of precedence."""
     overlay = _OVERLAYS[distribution()]
     bundled = [root / package for root in (overlay, BUNDLED) if root is not None]
     found = [directory for directory in bundled if directory.is_dir()]
@@ -84,7 +83,7 @@ def _directories(package: str) -> list[Path]:
 
 
 def _files_of(package: str) -> dict[str, Path]:
-    """The files of a package by full interface name."""
+    """Return the files of a package by full interface name."""
     with _lock:
         if package not in _files:
             found: dict[str, Path] = {}
@@ -108,7 +107,7 @@ def interfaces_of(package: str) -> dict[str, list[str]]:
 
 
 def source_file(name: str) -> Path | None:
-    """The file that defines a type (`X_Request` and its like are in the file of `X`), None if unknown."""
+    """Return the file of a type; `X_Request` and other derived types are in that of `X`. None: unknown."""
     files = _files_of(name.split("/")[0])
     while name:
         if name in files:
@@ -119,7 +118,7 @@ def source_file(name: str) -> Path | None:
 
 
 def _parse(path: Path, package: str) -> list[Definition]:
-    """All types a file defines."""
+    """Return all types a file defines."""
     kind = path.suffix[1:]
     name, text = f"{package}/{kind}/{path.stem}", path.read_text("utf-8")
     if kind == "msg":
@@ -128,7 +127,7 @@ def _parse(path: Path, package: str) -> list[Definition]:
 
 
 def get_definition(name: str) -> Definition:
-    """The definition of a message-like type by full name, e.g. `std_msgs/msg/Header` or `pkg/srv/X_Request`.
+    """Return the definition of a type by full name, e.g. `std_msgs/msg/Header` or `pkg/srv/X_Request`.
 
     Raises:
         InterfaceNotFoundError: no package provides it.

@@ -1,4 +1,4 @@
-"""Field types in the words of `rosidl_parser.definition`, as `SLOT_TYPES` of a message class has them."""
+"""Field types as objects of `rosidl_parser.definition`, for `SLOT_TYPES` of message classes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _element_type(kind: FieldType) -> AbstractNestableType:
 
 
 def slot_type(kind: FieldType) -> AbstractType:
-    """The type of one field."""
+    """Return the type of one field."""
     element = _element_type(kind)
     if kind.kind == "array":
         return Array(element, kind.size)

@@ -31,11 +31,11 @@ _IDS = {
 _BOUNDED = {"string": 21, "wstring": 22}
 _ARRAY, _BOUNDED_SEQUENCE, _UNBOUNDED_SEQUENCE = 48, 96, 144
 NO_HASH = "TypeHashNotSupported"
-"""What Humble's rmw_zenoh writes in the place of a hash."""
+"""Constant that Humble's rmw_zenoh uses instead of a hash."""
 
 
 def _describe_field(field: Field) -> dict[str, Any]:
-    """The `Field` entry of a type description."""
+    """Return the `Field` entry of a type description."""
     kind = field.type
     type_id = _BOUNDED[kind.base] if kind.string_bound else _IDS.get(kind.base, _NESTED)
     if kind.kind == "array":
@@ -68,7 +68,7 @@ def _collect(definition: Definition, found: dict[str, dict[str, Any]]) -> None:
 
 @cache
 def describe(name: str) -> dict[str, Any]:
-    """The canonical description of a type, and of all types it refers to in the order of their names.
+    """Return the canonical description of a type, and of all types it refers to in the order of their names.
 
     Raises:
         InterfaceNotFoundError: no package provides it.
@@ -84,14 +84,14 @@ def describe(name: str) -> dict[str, Any]:
 
 @cache
 def type_hash(name: str) -> str:
-    """The hash of a message, or of a whole service, as `RIHS01_<64 hex digits>`."""
+    """Return the hash of a message, or of a whole service, as `RIHS01_<64 hex digits>`."""
     return "RIHS01_" + hashlib.sha256(json.dumps(describe(name)).encode()).hexdigest()
 
 
 def announced_hash(name: str) -> str:
-    """The hash that the keys and tokens of endpoints hold.
+    """Return the hash that the keys and tokens of endpoints hold.
 
-    Humble knows no type hashes, and its rmw_zenoh writes a constant in their place; who writes another
-    one does not meet its endpoints (https://github.com/ros2/rmw_zenoh, branch humble).
+    Humble has no type hashes, and its rmw_zenoh uses a constant instead. Endpoints with another one do not
+    match its endpoints (https://github.com/ros2/rmw_zenoh, branch humble).
     """
     return NO_HASH if distribution() == "humble" else type_hash(name)

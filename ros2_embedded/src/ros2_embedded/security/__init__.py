@@ -1,4 +1,4 @@
-"""Keystores for ROS over Zenoh: certificates, encrypted sessions and who may say what.
+"""Keystores for ROS over Zenoh: certificates, encrypted sessions and access control.
 
     python -m ros2_embedded.security create KEYSTORE
     python -m ros2_embedded.security add KEYSTORE robot --listen 192.168.1.5

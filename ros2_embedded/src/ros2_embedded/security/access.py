@@ -1,6 +1,6 @@
-"""From a policy file to the access control list of a Zenoh session.
+"""Conversion of a policy file to the access control list of a Zenoh session.
 
-A policy names what each enclave may do; everything else is denied:
+A policy lists the rights of each enclave; everything else is denied:
 
     robot:
       publish: [/camera/image_raw, /rosout]
@@ -8,9 +8,9 @@ A policy names what each enclave may do; everything else is denied:
       serve: [/robot/**]
       call: []
 
-A policy file of SROS2, whose name ends in `.xml`, is read as well. Every session holds the whole list and
-applies it to what it gets from and sends to each peer, whom it knows by the common name of the certificate or
-by the user name.
+A policy file of SROS2, whose name ends in `.xml`, is read as well. Every session has the whole list, and
+applies it to messages from and to each peer, which it identifies by the common name of the certificate or by
+the user name.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ros2_embedded.security.sros2_policy import Sros2PolicyError, read_sros2_pol
 Policy = dict[str, dict[str, list[str]]]
 ACTIONS = ("publish", "subscribe", "serve", "call")
 _GRAPH = ["liveliness_token", "declare_liveliness_subscriber", "liveliness_query"]
-# What a latched publisher and its subscribers exchange beside the data: cached samples and who is there.
+# Messages between a latched publisher and its subscribers besides the data: cached samples and liveliness.
 _CACHE = ["query", "reply", "declare_queryable", "put", "delete", "declare_subscriber", *_GRAPH]
 # Zenoh messages by action of the peer, as (messages, flow seen from this side). A publisher's cache answers a
 # query with replies under the key of the data.
@@ -38,14 +38,14 @@ _RULES: dict[str, list[tuple[list[str], str]]] = {
 
 
 class PolicyError(ValueError):
-    """A policy file cannot be understood; the text names the place."""
+    """A policy file is invalid; the text names the place in it."""
 
 
 def read_policy(path: Path) -> Policy:
-    """The policy of a YAML file, or of an XML file of SROS2.
+    """Return the policy of a YAML file, or of an XML file of SROS2.
 
     Raises:
-        PolicyError: unreadable, or not of the form above.
+        PolicyError: the file cannot be read, or is not in the format above.
     """
     if path.suffix == ".xml":
         try:
@@ -82,15 +82,15 @@ def _read_yaml(path: Path) -> dict[str, Any]:
 
 
 def _key(name: object, where: str, suffix: str = "") -> str:
-    """The data keys of a topic or service: domain, name, type, hash; in the one form that Zenoh accepts.
+    """Return the key expression of a topic or service (domain, name, type, hash) in Zenoh's canonical form.
 
     Raises:
-        PolicyError: no name of the graph.
+        PolicyError: the name is not a valid one of the graph.
     """
     if not isinstance(name, str) or not name.startswith("/"):
         raise PolicyError(f"{where}: names start with '/', not {name!r}")
     try:
-        # `**` between parts that stand for one each is written behind them: */ns/*/*/**.
+        # The canonical form has `**` after parts that are `*`, as in */ns/*/*/**.
         return str(zenoh.KeyExpr.autocanonize(f"*/{name[1:]}/*/*{suffix}"))
     except zenoh.ZError as error:
         raise PolicyError(
@@ -99,10 +99,10 @@ def _key(name: object, where: str, suffix: str = "") -> str:
 
 
 def access_control(policy: Policy) -> dict[str, Any]:
-    """The `access_control` section of a Zenoh configuration, which denies what the policy does not name.
+    """Return an `access_control` section of a Zenoh configuration, which denies all but a policy's rights.
 
     Raises:
-        PolicyError: a name of the policy is none.
+        PolicyError: a name of the policy is invalid.
     """
     rules = [_allow("graph", _GRAPH, ["ingress", "egress"], ["@ros2_lv/**"])]
     policies: list[dict[str, Any]] = []
@@ -133,7 +133,7 @@ def access_control(policy: Policy) -> dict[str, Any]:
 
 
 def _rights(enclave: str, action: str, names: list[str]) -> list[tuple[list[str], list[str], list[str]]]:
-    """The rules of one line of a policy, as (messages, flows, keys)."""
+    """Return the rules of one line of a policy, as (messages, flows, keys)."""
     if not names:
         return []
     where = f"{enclave}.{action}"
@@ -146,5 +146,5 @@ def _rights(enclave: str, action: str, names: list[str]) -> list[tuple[list[str]
 
 
 def _allow(rule: str, messages: list[str], flows: list[str], keys: list[str]) -> dict[str, Any]:
-    """One rule of the list."""
+    """Return one rule of the list."""
     return {"id": rule, "messages": messages, "flows": flows, "permission": "allow", "key_exprs": keys}

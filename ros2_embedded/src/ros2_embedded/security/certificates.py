@@ -1,4 +1,4 @@
-"""Certificates, made by the program openssl: an authority, and members that it signs."""
+"""Certificates of an authority and of the members that it signs, made by the program openssl."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _CURVE = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
 
 
 class Authority:
-    """A certificate authority: `ca.pem` for everybody, `ca.key` for who makes members."""
+    """A certificate authority: `ca.pem` is public, and `ca.key` signs the certificates of members."""
 
     def __init__(self, directory: Path) -> None:
-        """Use a directory, whether it holds an authority already or not."""
+        """Use a directory, which may have an authority already."""
         self.certificate, self._key = directory / "ca.pem", directory / "ca.key"
 
     @property
     def exists(self) -> bool:
-        """Whether the authority was made."""
+        """Whether the directory has an authority."""
         return self._key.exists()
 
     def create(self, days: int) -> None:
@@ -41,7 +41,7 @@ class Authority:
             place: the directory.
             name: common name.
             hosts: addresses for which the certificate is valid.
-            days: for which it is valid, at least 1.
+            days: duration of its validity, at least 1.
 
         Raises:
             KeystoreError: openssl is not installed, or failed.
@@ -67,10 +67,10 @@ class Authority:
         self.renew(place, days)
 
     def renew(self, place: Path, days: int) -> None:
-        """Sign the request of a member again.
+        """Sign the certificate request of a member again, for a number of days.
 
         Raises:
-            KeystoreError: a number of days below 1, or openssl failed.
+            KeystoreError: the number is below 1, or openssl failed.
         """
         if days < 1:
             raise KeystoreError(f"a certificate is valid for at least one day, not {days}")
@@ -94,7 +94,7 @@ def _openssl(*arguments: str) -> None:
 
 
 def _alternative_name(host: str) -> str:
-    """A host as a subjectAltName entry."""
+    """Return a host as a subjectAltName entry."""
     try:
         return f"IP:{ip_address(host.strip('[]'))}"
     except ValueError:

@@ -1,4 +1,4 @@
-"""What can go wrong with a keystore."""
+"""Exception of keystores."""
 
 from __future__ import annotations
 

@@ -26,10 +26,10 @@ _LIKE_IPV4 = re.compile(r"^[0-9.]+$")
 
 
 class Keystore:
-    """Private keys and passwords are readable by their owner alone; `ca.key` stays where it was made.
+    """A keystore. Private keys and passwords are readable by their owner only; `ca.key` is never copied.
 
-    With passwords a member that connects proves itself by its name and password, and the one it connects to
-    by a certificate; without them both have certificates.
+    With passwords, a member that connects authenticates itself by name and password, and the one to which it
+    connects by a certificate. Without them, both do so by certificates.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -42,10 +42,10 @@ class Keystore:
         """Make the certificate authority.
 
         Args:
-            passwords: members prove themselves by passwords, of which each gets one.
+            passwords: whether members authenticate themselves by passwords.
 
         Raises:
-            KeystoreError: there is one already.
+            KeystoreError: the authority exists already.
         """
         if self._authority.exists:
             raise KeystoreError(f"{self.directory} is a keystore already")
@@ -55,11 +55,11 @@ class Keystore:
             self._write_users({})
 
     def enclave(self, name: str) -> Path:
-        """The directory of an enclave."""
+        """Return the directory of an enclave."""
         return self.directory / "enclaves" / name
 
     def enclaves(self) -> list[str]:
-        """The names of all enclaves."""
+        """Return the names of all enclaves."""
         return sorted(path.parent.name for path in self.directory.glob("enclaves/*/session.json5"))
 
     def add(
@@ -74,17 +74,18 @@ class Keystore:
 
         Args:
             name: letters, digits, `_` and `-`; the common name of its certificate, and its user name.
-            listen: addresses `host` or `host:port` of this member; without a port it gets the first from 7448
-                on that no other member has on that host.
-            connect: addresses of members it connects to, without a port all those of that host; others are
-                found through them.
-            days: for which its certificate is valid; links end when it expires.
+            listen: addresses `host` or `host:port` of this member; without a port it gets the first one from
+                7448 on that no other member has on that host.
+            connect: addresses of members to which it connects, without a port all those of that host; others
+                are discovered through them.
+            days: duration of its certificate's validity; links end when it expires.
 
         Returns:
             The session file, for ZENOH_SESSION_CONFIG_URI.
 
         Raises:
-            KeystoreError: a bad name or number, no authority, the enclave exists, or an address is another's.
+            KeystoreError: the name or number is invalid, there is no authority, the enclave exists, or an
+                address belongs to another member.
         """
         if not _NAME.match(name):
             raise KeystoreError(f"{name!r} is no enclave name: letters, digits, '_' and '-'")
@@ -105,26 +106,25 @@ class Keystore:
             session = place / "session.json5"
             _write_private(session, json.dumps(self._session(place, endpoints, targets), indent=2))
         except (KeystoreError, OSError):
-            shutil.rmtree(place, ignore_errors=True)  # half an enclave would be in the way of the next try
+            shutil.rmtree(place, ignore_errors=True)  # an incomplete enclave would prevent the next attempt
             raise
         return session
 
     def renew(self, name: str, days: int = VALID_DAYS) -> None:
-        """Make a new certificate for an enclave, from its key; a session takes it when it opens.
+        """Make a new certificate for an enclave, from its key; sessions read it when they open.
 
         Raises:
-            KeystoreError: there is no such enclave, or a bad number.
+            KeystoreError: the enclave does not exist, or the number of days is invalid.
         """
         self._authority.renew(self._existing(name), days)
 
     def remove(self, name: str) -> str:
-        """Forget an enclave, and its password where members have such; returns what its holder still can.
+        """Remove an enclave, and its password if members have passwords; return what its holder can still do.
 
-        Its certificate stays valid until it expires: only a password is taken back, by sessions that open
-        afterwards.
+        Its certificate stays valid until it expires. A password is refused by sessions that open afterwards.
 
         Raises:
-            KeystoreError: there is no such enclave.
+            KeystoreError: the enclave does not exist.
         """
         place = self._existing(name)
         try:
@@ -147,7 +147,7 @@ class Keystore:
         return self.enclave(name)
 
     def _taken(self) -> list[str]:
-        """The endpoints with a port of their own on which members listen."""
+        """Return the endpoints with a fixed port on which members listen."""
         files = [self.enclave(name) / "session.json5" for name in self.enclaves()]
         listens = [json.loads(file.read_text("utf-8"))["listen"]["endpoints"] for file in files]
         return [endpoint for endpoints in listens for endpoint in endpoints if not _is_any(endpoint)]
@@ -176,7 +176,7 @@ class Keystore:
         _write_private(self._users, "".join(f"{user}:{password}\n" for user, password in users.items()))
 
     def _session(self, place: Path, listen: Sequence[str], connect: Sequence[str]) -> dict[str, Any]:
-        """The Zenoh configuration of an enclave: TLS in both directions, and nothing but TLS."""
+        """Return the Zenoh configuration of an enclave, which allows only TLS in both directions."""
         key, certificate = str((place / "key.pem").resolve()), str((place / "cert.pem").resolve())
         with_passwords = self._users.exists()
         fixed = [endpoint for endpoint in listen if not _is_any(endpoint)]
@@ -202,8 +202,8 @@ class Keystore:
             }
         return {
             "mode": "peer",
-            # The first process of an enclave listens on its address. Others of the same machine, which find
-            # that taken, listen on any port, and are found through the one that has it.
+            # The first process of an enclave listens on its address. Others on the same machine find that in
+            # use, listen on any free port, and are discovered through the first one.
             "listen": {"endpoints": [*listen, *others], "exit_on_failure": False, "timeout_ms": 0},
             "connect": {
                 "endpoints": [*connect, *fixed],
@@ -216,11 +216,11 @@ class Keystore:
         }
 
     def set_policy(self, policy: Policy) -> None:
-        """Write what each enclave may do into all session files, once every one of them has been loaded.
+        """Write the rights of all enclaves into all session files, after each one was opened as a test.
 
         Raises:
             KeystoreError: the policy names an enclave that does not exist, or Zenoh refuses a session file.
-            PolicyError: a name of the policy is none.
+            PolicyError: a name of the policy is invalid.
         """
         unknown = sorted(set(policy) - set(self.enclaves()))
         if unknown:
@@ -237,10 +237,10 @@ class Keystore:
 
 
 def _try_to_open(path: Path, session: dict[str, Any]) -> None:
-    """Open a session as the file says, but for its addresses.
+    """Open a session with the configuration of a file, but without its addresses.
 
     Raises:
-        KeystoreError: Zenoh refuses it.
+        KeystoreError: Zenoh refuses the configuration.
     """
     alone = {**session, "listen": {"endpoints": ["tls/127.0.0.1:0"]}, "connect": {"endpoints": []}}
     try:
@@ -250,10 +250,10 @@ def _try_to_open(path: Path, session: dict[str, Any]) -> None:
 
 
 def _check_address(address: str) -> None:
-    """See that a session can listen on or connect to an address.
+    """Check that an address is well-formed.
 
     Raises:
-        KeystoreError: it is no `host` or `host:port`.
+        KeystoreError: it is not `host` or `host:port`.
     """
     host, port = _host(address).strip("[]"), _port(address)
     try:
@@ -269,7 +269,7 @@ def _check_address(address: str) -> None:
 
 
 def _port(address: str) -> str:
-    """The port of `host:port`, empty where there is none; IPv6 hosts with a port stand in brackets."""
+    """Return the port of `host:port`, or empty; IPv6 hosts with a port are in brackets."""
     head, colon, port = address.rpartition(":")
     return port if colon and (":" not in head or head.endswith("]")) else ""
 
@@ -284,7 +284,7 @@ def _is_any(endpoint: str) -> bool:
 
 
 def _write_private(path: Path, text: str) -> None:
-    """Replace a file by one that only its owner may read, as a whole or not at all."""
+    """Replace a file atomically by one that only its owner may read."""
     partial = path.with_suffix(".partial")
     partial.touch(mode=0o600)
     partial.chmod(0o600)

@@ -1,8 +1,8 @@
-"""Reading the policy files of SROS2, so that one file can serve a keystore here and one there.
+"""Reader of the policy files of SROS2, so that one file can be used with keystores of both kinds.
 
 Their schema (https://design.ros2.org/articles/ros2_access_control_policies.html) lists profiles below
-enclaves: a node, its namespace, and the topics, services and actions that it may use, each allowed or denied.
-Enclave paths become names as this keystore has them: `/arm/talker` is `arm_talker`.
+enclaves: a node, its namespace, and topics, services and actions, each allowed or denied. Enclave paths are
+converted to names of this keystore: `/arm/talker` becomes `arm_talker`.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ _ACTION_SERVICES = ("send_goal", "cancel_goal", "get_result")
 _ACTION_TOPICS = ("feedback", "status")
 
 Rights = dict[str, dict[str, list[str]]]
-"""Names by what may be done with them (publish, subscribe, serve, call), by enclave."""
+"""Enclave -> right (publish, subscribe, serve, call) -> names of topics or services."""
 
 
 class Sros2PolicyError(ValueError):
-    """A policy file of SROS2 cannot be understood, or says what cannot be expressed here."""
+    """A policy file of SROS2 is invalid, or has a rule that cannot be expressed here."""
 
 
 def read_sros2_policy(path: Path) -> Rights:
-    """The rights of a policy file of SROS2.
+    """Return the rights of a policy file of SROS2.
 
     Raises:
-        Sros2PolicyError: unreadable, of another form, or with a denial inside of what a pattern allows.
+        Sros2PolicyError: the file cannot be read, has another format, or denies a name that a pattern allows.
     """
     try:
         if b"<!DOCTYPE" in path.read_bytes():
@@ -59,7 +59,7 @@ def read_sros2_policy(path: Path) -> Rights:
 
 
 def _without(allowed: list[str], denied: set[str], where: str) -> list[str]:
-    """The names that are allowed and not denied."""
+    """Return the names that are allowed and not denied."""
     left = [name for name in allowed if name not in denied]
     patterns = [name for name in left if "*" in name]
     if patterns and denied:
@@ -71,7 +71,7 @@ def _without(allowed: list[str], denied: set[str], where: str) -> list[str]:
 
 
 def _statements(profile: ElementTree.Element, path: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield (ALLOW or DENY, what may be done, fully qualified name) for each line of a profile."""
+    """Yield (ALLOW or DENY, right, fully qualified name) for each entry of a profile."""
     for kind, item, attributes in (
         ("topics", "topic", _TOPICS),
         ("services", "service", _SERVICES),
@@ -95,7 +95,7 @@ def _statements(profile: ElementTree.Element, path: Path) -> Iterator[tuple[str,
 
 
 def _resolve(profile: ElementTree.Element, name: str) -> str:
-    """The full name of what a profile names, as in a node: relative to its namespace, or private with `~`."""
+    """Return the full name of a profile's name, which as in a node may be relative, or private with `~`."""
     namespace = profile.get("ns", "/").rstrip("/")
     if name.startswith("/"):
         return name

@@ -1,6 +1,6 @@
-"""Why a session with certificates finds nobody: whom it was to connect to, and how a TLS handshake went.
+"""Diagnosis of a session with certificates that finds no peers, by a TLS handshake with each configured peer.
 
-Zenoh tries again and again without a word, since a peer may come later; who found nobody asks here.
+Zenoh retries connections without a message, since a peer may start later.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import zenoh
 from ros2_embedded.session_config import make_config
 
 _PATIENCE_S = 2.0
-"""[s] that a peer has to answer."""
+"""[s] time within which a peer must answer."""
 _VERDICT_S = 0.5
-"""[s] that it has, after the handshake, to refuse the certificate that it was shown."""
+"""[s] time after the handshake within which the peer may refuse the certificate."""
 _ALERTS = {
     **dict.fromkeys(("UNKNOWN_CA", "DECRYPT_ERROR"), "it is of another authority than the peer's"),
     "CERTIFICATE_EXPIRED": "it has ended, by the peer's clock",
@@ -27,13 +27,13 @@ _ALERTS = {
     "BAD_CERTIFICATE": "the peer does not take it",
     "CERTIFICATE_REQUIRED": "the peer demands one, and none was shown",
 }
-"""What a peer means by the alerts of TLS (RFC 8446, 6.2)."""
+"""Meaning of the alerts of TLS (RFC 8446, 6.2)."""
 
 
 def refusals(environment: Mapping[str, str] = os.environ) -> list[str]:
     """Try a TLS handshake with each peer that the session file names; return a sentence for each that failed.
 
-    Empty without a session file, where it names no peer by TLS, or where all of them take the certificate.
+    The list is empty without a session file, if it names no peer by TLS, or if all accept the certificate.
 
     Raises:
         SessionConfigError: the session file cannot be read.
@@ -57,7 +57,7 @@ def _fault(endpoint: str, tls: dict[str, Any]) -> str:
     host, certificate = host.strip("[]"), tls.get("connect_certificate")
     try:
         context = ssl.create_default_context(cafile=tls.get("root_ca_certificate"))
-        context.verify_flags &= ~getattr(ssl, "VERIFY_X509_STRICT", 0)  # Zenoh does not demand it
+        context.verify_flags &= ~getattr(ssl, "VERIFY_X509_STRICT", 0)  # Zenoh does not require it
         context.check_hostname = tls.get("verify_name_on_connect") is not False
         if certificate:
             context.load_cert_chain(certificate, tls.get("connect_private_key"))
@@ -65,7 +65,7 @@ def _fault(endpoint: str, tls: dict[str, Any]) -> str:
             socket.create_connection((host, int(port)), _PATIENCE_S) as plain,
             context.wrap_socket(plain, server_hostname=host) as link,
         ):
-            link.settimeout(_VERDICT_S)  # TLS 1.3: the client is done before its certificate was looked at
+            link.settimeout(_VERDICT_S)  # TLS 1.3: the client ends before its certificate is verified
             link.recv(1)
     except TimeoutError as error:
         return "" if "read" in str(error) else "nobody answers"

@@ -12,13 +12,13 @@ GID_SIZE = 16
 
 
 def dds_type(interface: str) -> str:
-    """`std_msgs/msg/String` -> `std_msgs::msg::dds_::String_`."""
+    """Return the DDS name of an interface: `std_msgs/msg/String` -> `std_msgs::msg::dds_::String_`."""
     package, kind, name = interface.split("/")
     return f"{package}::{kind}::dds_::{name}_"
 
 
 def interface_name(dds_name: str) -> str:
-    """`std_msgs::msg::dds_::String_` -> `std_msgs/msg/String`; other text comes back unchanged."""
+    """Return the interface of a DDS name, as the inverse of `dds_type`; other text is returned unchanged."""
     parts = dds_name.split("::")
     if len(parts) != 4 or parts[2] != "dds_":
         return dds_name
@@ -26,7 +26,7 @@ def interface_name(dds_name: str) -> str:
 
 
 def data_key(domain: int, name: str, type_name: str, type_hash: str) -> str:
-    """The key of a topic or a service.
+    """Return the key of a topic or a service.
 
     Args:
         domain: ROS domain id.
@@ -38,16 +38,16 @@ def data_key(domain: int, name: str, type_name: str, type_hash: str) -> str:
 
 
 def gid_of(liveliness_key: str) -> bytes:
-    """The 16-byte GID of an endpoint: XXH3-128 of its liveliness key, low half first, each little endian."""
+    """Return the GID (16 bytes) of an endpoint: XXH3-128 of its token, low half first, little endian."""
     return xxhash.xxh3_128_digest(liveliness_key.encode())[::-1]
 
 
 @dataclass(frozen=True)
 class Attachment:
-    """What travels beside each payload.
+    """Metadata that is sent with each payload.
 
     Attributes:
-        sequence: counts from 1 for each publisher or client.
+        sequence: number of the message, from 1 for each publisher or client.
         stamp: time of sending [ns since the epoch].
         gid: of the publisher, or of the client whose request this answers.
     """
@@ -57,7 +57,7 @@ class Attachment:
     gid: bytes
 
     def encode(self) -> bytes:
-        """33 bytes: sequence, stamp, GID size, GID."""
+        """Return 33 bytes: sequence, stamp, GID size, GID."""
         return _ATTACHMENT.pack(self.sequence, self.stamp, GID_SIZE, self.gid)
 
     @classmethod
@@ -65,21 +65,21 @@ class Attachment:
         """Parse an attachment.
 
         Raises:
-            ValueError: not 33 bytes; a peer older than jazzy 0.2.4 sends another form.
+            ValueError: it does not have 33 bytes; peers older than jazzy 0.2.4 send another format.
         """
         return cls(*decode_attachment(data))
 
 
 def encode_attachment(sequence: int, stamp: int, gid: bytes) -> bytes:
-    """As `Attachment(...).encode()`, without making the object: it runs for every message."""
+    """Return `Attachment(...).encode()` without making the object, since it runs for every message."""
     return _ATTACHMENT.pack(sequence, stamp, GID_SIZE, gid)
 
 
 def decode_attachment(data: bytes) -> tuple[int, int, bytes]:
-    """Sequence number, time of sending and GID: `Attachment.decode` without the object.
+    """Return sequence number, time of sending [ns] and GID, as `Attachment.decode` without the object.
 
     Raises:
-        ValueError: not 33 bytes; a peer older than jazzy 0.2.4 sends another form.
+        ValueError: it does not have 33 bytes; peers older than jazzy 0.2.4 send another format.
     """
     if len(data) != _ATTACHMENT.size:
         raise ValueError(f"attachment of {len(data)} bytes, {_ATTACHMENT.size} expected: peer too old?")

@@ -1,7 +1,7 @@
 """The QoS field of a liveliness token, in the canonical form of rmw_zenoh: defaults are left empty.
 
-`<reliability>:<durability>:<history>,<depth>:<deadline s>,<ns>:<lifespan s>,<ns>:<liveliness>,<lease
-s>,<ns>`. Peers encode the decoded value again and hash it, so the canonical form matters.
+It is `<reliability>:<durability>:<history>,<depth>:<deadline s>,<ns>:<lifespan s>,<ns>:<liveliness>,<lease
+s>,<ns>`. Peers encode the decoded value again and hash it, so the form must be canonical.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _BILLION = 1_000_000_000
 
 @dataclass(frozen=True)
 class WireQoS:
-    """A QoS profile as numbers of `rmw/types.h`; durations in nanoseconds."""
+    """A QoS profile, with policies as numbers of `rmw/types.h` and durations in ns."""
 
     reliability: int = RELIABLE
     durability: int = VOLATILE
@@ -43,7 +43,7 @@ def _duration(value: int) -> str:
 
 
 def encode(qos: WireQoS) -> str:
-    """The canonical text, e.g. `::,10:,:,:,,` for reliable, volatile, keep last 10."""
+    """Return the canonical text, e.g. `::,10:,:,:,,` for reliable, volatile, keep last 10."""
     return ":".join(
         [
             _number(qos.reliability, DEFAULT.reliability),
@@ -63,10 +63,10 @@ def _parse_duration(seconds: str, nanoseconds: str) -> int:
 
 
 def decode(text: str) -> WireQoS:
-    """The profile of a QoS field.
+    """Return the profile of a QoS field.
 
     Raises:
-        ValueError: not six fields, or not numbers that a profile may hold.
+        ValueError: the text does not have six fields, or their values are not valid in a profile.
     """
     reliability, durability, history, deadline, lifespan, liveliness = text.split(":")[:6]
     kind, depth = history.split(",")

@@ -1,4 +1,4 @@
-"""Liveliness tokens: how nodes and their endpoints are announced, and the records parsed from them."""
+"""Liveliness tokens, which announce nodes and their endpoints, and the records parsed from them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NODE_PARTS, _ENDPOINT_PARTS = 9, 13
 
 
 def mangle(name: str) -> str:
-    """Replace slashes, which would divide the key; an empty name is `%`."""
+    """Return a name with its slashes, which would split the key, replaced; an empty name becomes `%`."""
     return name.replace("/", "%") or "%"
 
 
@@ -62,7 +62,7 @@ def _namespace(namespace: str) -> str:
 
 
 def node_token(domain: int, session: str, node_id: int, namespace: str, name: str) -> str:
-    """The token of a node; the enclave is always the root one."""
+    """Return the token of a node; the enclave is always the root one."""
     return f"{PREFIX}/{domain}/{session}/{node_id}/{node_id}/{NODE}/%/{_namespace(namespace)}/{mangle(name)}"
 
 
@@ -76,7 +76,7 @@ def endpoint_token(
     endpoint: tuple[str, str, str],
     qos: WireQoS,
 ) -> str:
-    """The token of an endpoint.
+    """Return the token of an endpoint.
 
     Args:
         domain: ROS domain id.
@@ -96,9 +96,7 @@ def endpoint_token(
 
 
 def parse_token(key: str) -> NodeRecord | EndpointRecord | None:
-    """The record of a token, or None for one that is not understood; parts added by newer peers are
-    ignored.
-    """
+    """Return the record of a token; None: it cannot be parsed. Parts that newer peers add are ignored."""
     parts = key.split("/")
     if len(parts) < _NODE_PARTS or parts[0] != PREFIX:
         return None

@@ -25,7 +25,7 @@ _LENGTHS = {True: 1, False: 3}  # of sequences without a bound, in messages of l
 
 
 def get_test_msg(message_name: str) -> list[Any]:
-    """The messages of a type: with defaults, with low values, and with high values.
+    """Return the messages of a type: with defaults, with low values, and with high values.
 
     Args:
         message_name: name without package, e.g. `BasicTypes`.
@@ -66,65 +66,65 @@ def _value(type_name: str, low: bool) -> Any:
 
 
 def get_msg_arrays() -> list[Any]:
-    """Messages of `Arrays`."""
+    """Return messages of `Arrays`."""
     return get_test_msg("Arrays")
 
 
 def get_msg_basic_types() -> list[Any]:
-    """Messages of `BasicTypes`."""
+    """Return messages of `BasicTypes`."""
     return get_test_msg("BasicTypes")
 
 
 def get_msg_bounded_plain_sequences() -> list[Any]:
-    """Messages of `BoundedPlainSequences`."""
+    """Return messages of `BoundedPlainSequences`."""
     return get_test_msg("BoundedPlainSequences")
 
 
 def get_msg_bounded_sequences() -> list[Any]:
-    """Messages of `BoundedSequences`."""
+    """Return messages of `BoundedSequences`."""
     return get_test_msg("BoundedSequences")
 
 
 def get_msg_builtins() -> list[Any]:
-    """Messages of `Builtins`."""
+    """Return messages of `Builtins`."""
     return get_test_msg("Builtins")
 
 
 def get_msg_constants() -> list[Any]:
-    """Messages of `Constants`."""
+    """Return messages of `Constants`."""
     return get_test_msg("Constants")
 
 
 def get_msg_defaults() -> list[Any]:
-    """Messages of `Defaults`."""
+    """Return messages of `Defaults`."""
     return get_test_msg("Defaults")
 
 
 def get_msg_empty() -> list[Any]:
-    """Messages of `Empty`."""
+    """Return messages of `Empty`."""
     return get_test_msg("Empty")
 
 
 def get_msg_multi_nested() -> list[Any]:
-    """Messages of `MultiNested`."""
+    """Return messages of `MultiNested`."""
     return get_test_msg("MultiNested")
 
 
 def get_msg_nested() -> list[Any]:
-    """Messages of `Nested`."""
+    """Return messages of `Nested`."""
     return get_test_msg("Nested")
 
 
 def get_msg_strings() -> list[Any]:
-    """Messages of `Strings`."""
+    """Return messages of `Strings`."""
     return get_test_msg("Strings")
 
 
 def get_msg_unbounded_sequences() -> list[Any]:
-    """Messages of `UnboundedSequences`."""
+    """Return messages of `UnboundedSequences`."""
     return get_test_msg("UnboundedSequences")
 
 
 def get_msg_wstrings() -> list[Any]:
-    """Messages of `WStrings`."""
+    """Return messages of `WStrings`."""
     return get_test_msg("WStrings")

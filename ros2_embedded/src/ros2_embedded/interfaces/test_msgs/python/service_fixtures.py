@@ -9,7 +9,7 @@ from test_msgs.message_fixtures import filled
 
 
 def get_test_srv(service_name: str) -> list[list[Any]]:
-    """Pairs of a request and its response: with defaults, with low values, and with high values.
+    """Return pairs of a request and its response: with defaults, with low values, and with high values.
 
     Args:
         service_name: name without package, e.g. `BasicTypes`.
@@ -27,15 +27,15 @@ def get_test_srv(service_name: str) -> list[list[Any]]:
 
 
 def get_msg_empty() -> list[list[Any]]:
-    """Pairs of `Empty`."""
+    """Return pairs of `Empty`."""
     return get_test_srv("Empty")
 
 
 def get_msg_basic_types() -> list[list[Any]]:
-    """Pairs of `BasicTypes`."""
+    """Return pairs of `BasicTypes`."""
     return get_test_srv("BasicTypes")
 
 
 def get_msg_arrays() -> list[list[Any]]:
-    """Pairs of `Arrays`."""
+    """Return pairs of `Arrays`."""
     return get_test_srv("Arrays")

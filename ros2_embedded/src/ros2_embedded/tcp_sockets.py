@@ -1,4 +1,4 @@
-"""Sets up the TCP sockets of this process for links to other machines; Zenoh has no settings for that."""
+"""Sets options of this process's TCP sockets for links to other machines, for which Zenoh has no settings."""
 
 from __future__ import annotations
 
@@ -10,23 +10,29 @@ import threading
 from pathlib import Path
 
 UNSENT_BYTES = 65536
-"""What the system keeps of a link that is not on its way yet. It is sent in the order in which it came,
-so that a stop waits for all of it; Linux lets it grow to 4 MB. What is on its way is not limited."""
+"""[bytes] limit of a socket's data that is queued in the system but not sent yet; Linux allows up to 4 MB.
+
+The queue is sent in order, so an urgent message such as a stop waits for all of it. Data that was sent but
+not acknowledged is not limited.
+"""
 SILENT_S = 10.0
-"""[s] after which a link is given up whose other end acknowledges nothing; as long as Zenoh bears silence.
-Else Zenoh waits for what it sent last, takes a new link for one more of the dead one, and closes both."""
+"""[s] time without an acknowledgement after which a link is closed; Zenoh tolerates silence for as long.
+
+Without it Zenoh waits for the acknowledgement, takes a new link for a further one of the same peer, and
+closes both.
+"""
 LOOK_S = 0.2
-"""[s] between two looks for new sockets."""
+"""[s] between two searches for new sockets."""
 TCP_USER_TIMEOUT, TCP_NOTSENT_LOWAT = 18, 25
-"""Options of Linux, in milliseconds and bytes."""
+"""Socket options of Linux, in milliseconds and in bytes."""
 _OPEN = Path("/proc/self/fd")
 
 
 def set_up() -> int:
-    """Set the options of every TCP socket of this process, also of those that listen; return how many."""
+    """Set the options of all TCP sockets of this process, listening ones included; return their number."""
     found = 0
     for name in os.listdir(_OPEN):
-        with contextlib.suppress(OSError, FileNotFoundError):  # it was closed meanwhile, or is no socket
+        with contextlib.suppress(OSError, FileNotFoundError):  # it was closed meanwhile, or is not a socket
             if not os.readlink(_OPEN / name).startswith("socket:"):
                 continue
             with socket.socket(fileno=os.dup(int(name))) as one:
@@ -38,6 +44,6 @@ def set_up() -> int:
 
 
 def keep_set_up(stopped: threading.Event) -> None:
-    """Do it again and again, for links that open later, until told to stop; on Linux only."""
+    """Repeat `set_up` for links that open later, until `stopped` is set; on Linux only."""
     while sys.platform == "linux" and not stopped.wait(LOOK_S):
         set_up()

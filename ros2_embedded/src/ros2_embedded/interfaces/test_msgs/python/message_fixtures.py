@@ -40,7 +40,7 @@ def get_test_msg(message_name: str) -> list[Any]:
 
 
 def filled(kind: Any, low: bool) -> Any:
-    """A message with the low ends of all ranges, or with the high ends; fields with defaults keep them."""
+    """Return a message with the low or high ends of all ranges, except in fields that have defaults."""
     message = kind()
     for name, type_name in kind.get_fields_and_field_types().items():
         if not name.endswith("_check") and "default" not in name:
@@ -49,7 +49,7 @@ def filled(kind: Any, low: bool) -> Any:
 
 
 def _value(type_name: str, low: bool) -> Any:
-    """A value of a type as `get_fields_and_field_types` writes it: `int8[3]`, `sequence<string, 3>`, ..."""
+    """Return a value of a type as `get_fields_and_field_types` writes it, e.g. `sequence<string, 3>`."""
     if type_name.startswith("sequence<"):
         element, _, bound = type_name[len("sequence<") : -1].rpartition(", ")
         element, size = (element, int(bound)) if element and bound.isdigit() else (type_name[9:-1], None)

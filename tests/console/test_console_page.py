@@ -21,7 +21,7 @@ from console_browser import (
     until_text,
 )
 from system_operator import Operator
-from system_stack import Stack
+from system_stack import Stack, wait_for
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -124,12 +124,13 @@ def test_the_process_behind_stop_is_started_again(page: Page, operator: Operator
     (behind,) = console_of(stack).children()
     behind.kill()
     stack.until_says("the process behind Stop ended with -9; it is started again")
+    before = len(actions(stack))
     page.click("#stop")
     page.wait_for_function(CONFIRMED)
+    heard = "pressed stop, heard by its own process"  # when the new one is up
+    wait_for(lambda: heard in actions(stack)[before:], lambda: f"the new process in {actions(stack)}")
     release(page, operator)
-    # The new process hears of the stop when it is up; that is before the release, and not after it.
     assert actions(stack)[-1] == "released the stop"
-    assert "pressed stop, heard by its own process" in actions(stack)[-3:]
 
 
 def test_while_typing_the_space_bar_types_and_escape_stops(page: Page, operator: Operator) -> None:

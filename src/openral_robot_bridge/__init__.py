@@ -1,1 +1,1 @@
-"""Real arms: their drivers (`ArmDriver`), the control loop's side of them, and simulated twins of their controllers."""
+"""Real arms: their drivers, what leads them, and simulated twins of their controllers."""

@@ -6,5 +6,5 @@ import sys
 from openral_sim_bridge.rendering.opengl import VARIABLE, platform
 
 if sys.platform == "linux":
-    # mujoco picks its OpenGL platform once, when it is imported, and its default (GLFW) fails without a display.
+    # mujoco chooses its OpenGL platform once, at import, and its default (GLFW) fails without a display.
     os.environ[VARIABLE] = platform()

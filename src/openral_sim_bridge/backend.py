@@ -1,4 +1,4 @@
-"""What every simulator offers to bridge, benchmark and training: worlds that can be reset, stepped and seen."""
+"""The interface of every simulator for bridge, benchmark and training: worlds that are reset, stepped and rendered."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from openral_core.types import RobotState
 
 @dataclass(frozen=True)
 class StepResult:
-    """What the N worlds that were stepped look like after one control step, in the order of the actions."""
+    """The result of one control step for the N worlds that were stepped, in the order of their actions."""
 
     states: list[RobotState]
     """N robot states; `stamp_s` counts from the world's last reset."""
@@ -26,48 +26,48 @@ class StepResult:
     """(N,) the episode reached the horizon of the backend."""
     reward: NDArray[np.float64] | None = None
     """(N, K) the simulator's own reward of this step for each of the backend's `task_ids`, in the simulator's units;
-    None: it has none."""
+    None: the simulator has no reward."""
 
 
 WORLD = "world"
-"""Name of the frame in which worlds are described."""
+"""Name of the root frame of every world."""
 
 
 @dataclass(frozen=True)
 class Frame:
-    """Where frame `child` lies in frame `parent`."""
+    """Pose of frame `child` in frame `parent`."""
 
     parent: str
     child: str
     position: NDArray[np.float64]
     """(3,) [m]"""
     quaternion: NDArray[np.float64]
-    """(4,) x, y, z, w"""
+    """(4,) unit quaternion x, y, z, w."""
 
 
 @dataclass(frozen=True)
 class RobotModel:
-    """The robot of a world as others know it."""
+    """The kinematic model of a world's robot, for publication."""
 
     urdf: str
     """URDF text; its joints are those of `Backend.joint_positions`."""
     base: Frame
-    """Where its root link stands in the world."""
+    """Pose of its root link in the world."""
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """All that a picture of a world depends on, so that a run can be drawn again."""
+    """The part of a world's state that its images depend on, so that a run can be rendered again."""
 
     qpos: NDArray[np.float64]
     """(nq,) MuJoCo's generalised positions."""
     mocap_pos: NDArray[np.float64]
-    """(3,) [m] of the first mocap body; nan where there is none."""
+    """(3,) [m] position of the first mocap body; nan if there is none."""
 
 
 @dataclass(frozen=True)
 class CameraModel:
-    """A pinhole camera fixed to a link, for the image as the backend returns it (after any flip)."""
+    """A pinhole camera fixed to a link. It describes the image that the backend returns, after any flip."""
 
     name: str
     width: int
@@ -81,13 +81,14 @@ class CameraModel:
     rotation: NDArray[np.float64]
     """(3, 3) columns are the axes of the optical frame (x right, y down, z forward) in the frame `parent`."""
     parent: str = WORLD
-    """Link that carries it."""
+    """Link to which the camera is fixed."""
 
 
 class Backend(Protocol):
     """N copies of one simulated scene, stepped together.
 
-    Every `(task_id, init_id)` names one initial state, repeatable to the byte. Images are upright RGB.
+    Every `(task_id, init_id)` names one initial state, which is the same to the byte at each reset. Images are upright
+    RGB.
     """
 
     control_hz: float
@@ -97,69 +98,69 @@ class Backend(Protocol):
     action_dim: int
     """A"""
     task_ids: tuple[str, ...]
-    """The K tasks whose success this scene can judge."""
+    """The K tasks whose success the simulator reports."""
 
     def reset(
         self, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
     ) -> list[RobotState]:
-        """Put worlds into fixed initial states and return their robot states.
+        """Put worlds into given initial states and return their robot states.
 
         Args:
-            task_ids: one task for each world that is reset.
-            init_ids: one initial state for each of them, >= 0.
-            envs: which worlds, default all.
+            task_ids: task of each world that is reset.
+            init_ids: number (>= 0) of the initial state of each of these worlds.
+            envs: indices of the worlds that are reset; None: all.
 
         Raises:
-            NotFoundError: a task is not of this scene.
-            SimulationError: the simulator refused.
+            NotFoundError: a task does not belong to this scene.
+            SimulationError: the simulator cannot reset a world.
         """
         ...
 
     def step(self, actions: NDArray[Any], envs: Sequence[int] | None = None) -> StepResult:
-        """Advance worlds by one control step; the others stand still.
+        """Advance worlds by one control step; the other worlds do not change.
 
         Args:
             actions: (n, A) in the scene's action contract, one row for each world that is stepped.
-            envs: which worlds, default all.
+            envs: indices of the worlds that are stepped; None: all.
         """
         ...
 
     def render(
         self, cameras: Sequence[str], envs: Sequence[int] | None = None
     ) -> dict[str, NDArray[np.uint8]]:
-        """Return (n, H, W, 3) uint8 RGB for each camera, for the named worlds (default all)."""
+        """Return images (n, H, W, 3) uint8 RGB for each camera, of the worlds `envs` (None: all)."""
         ...
 
     def render_depth(
         self, cameras: Sequence[str], envs: Sequence[int] | None = None
     ) -> dict[str, NDArray[np.float32]]:
-        """Return (n, H, W) float32 [m] along the optical axis for each camera, pixel by pixel beside `render`.
+        """Return depth (n, H, W) float32 [m] along the optical axis for each camera, with the pixels of `render`.
 
-        inf where nothing is drawn (REP 118). Raises SimulationError: this backend draws no depth.
+        It is inf where nothing is drawn (REP 118). Raises SimulationError if this backend renders no depth.
         """
         ...
 
     def object_positions(self, env: int = 0) -> Mapping[str, NDArray[np.float64]]:
-        """Return where the simulator has the things of one world, (3,) [m] by name.
+        """Return the true position (3,) [m] in the world frame of each object of one world, by name.
 
-        Nobody acts on it unless a deployment says so. Raises SimulationError: this backend does not say.
+        It is used only where a deployment asks for it. Raises SimulationError if this backend does not report it.
         """
         ...
 
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
-        """Return the action (A,) that keeps the arm where it is, given the last one executed."""
+        """Return the action (A,) that keeps the arm in place, given the last executed one (None: there is none)."""
         ...
 
     def robot(self, name: str, base_frame: str, mesh_directory: Path | None = None) -> RobotModel:
-        """Describe the robot.
+        """Return the kinematic model of the robot.
 
         Args:
             name: of the robot, for its URDF.
-            base_frame: a link of it, as in robot.yaml.
-            mesh_directory: where its meshes are written; None: each is shown as its bounding box.
+            base_frame: a link of the robot, as in robot.yaml.
+            mesh_directory: folder to write its meshes to; None: each mesh is replaced by its bounding box.
 
         Raises:
-            SimulationError: the world has no such link.
+            SimulationError: the world has no link `base_frame`.
         """
         ...
 
@@ -168,29 +169,29 @@ class Backend(Protocol):
         ...
 
     def snapshot(self, env: int = 0) -> Snapshot:
-        """Return what one world looks like now."""
+        """Return the present snapshot of one world."""
         ...
 
     def restore(self, snapshot: Snapshot, env: int = 0) -> None:
-        """Make one world look as it did; `reset` to the same task and initial state goes before."""
+        """Set one world to a snapshot, for rendering; call `reset` with its task and initial state first."""
         ...
 
     def camera(self, name: str) -> CameraModel:
-        """Return the model of one camera. Raises NotFoundError, naming those that exist."""
+        """Return the model of one camera. Raises NotFoundError, which lists the existing cameras."""
         ...
 
     def close(self) -> None:
-        """Free renderers and worlds; called once."""
+        """Free renderers and worlds; call it once."""
         ...
 
 
 def worlds_to_reset(
     num_envs: int, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None
 ) -> list[int]:
-    """Return the worlds that a `Backend.reset` is about, one for each of its tasks.
+    """Return the indices of the worlds that `Backend.reset` resets, one for each of its tasks.
 
     Raises:
-        SimulationError: they are not as many as the tasks and the initial states.
+        SimulationError: the numbers of worlds, tasks and initial states differ.
     """
     chosen = list(range(num_envs)) if envs is None else list(envs)
     if not len(chosen) == len(task_ids) == len(init_ids):
@@ -203,7 +204,7 @@ def worlds_to_reset(
 def worlds_to_step(
     num_envs: int, action_dim: int, actions: NDArray[Any], envs: Sequence[int] | None
 ) -> list[int]:
-    """Return the worlds that a `Backend.step` is about, one for each row of its actions.
+    """Return the indices of the worlds that `Backend.step` advances, one for each row of its actions.
 
     Raises:
         SimulationError: the actions are not of shape (number of those worlds, action_dim).

@@ -1,4 +1,4 @@
-"""The answer to one question about a scene."""
+"""The result of one check of a scene."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from openral_core.errors import OpenralError
 
 @dataclass(frozen=True)
 class CheckRow:
-    """The answer to one question."""
+    """The result of one check."""
 
     what: str
+    """What was checked."""
     ok: bool
     found: str
     fix: str = ""
+    """How to mend it if `ok` is False."""
 
 
 def fault_rows(what: str, error: OpenralError) -> list[CheckRow]:
-    """Return one row for each line of an error, `what; fix`."""
+    """Return one failed row for each line of an error, whose lines have the form `found; fix`."""
     rows = []
     for line in str(error).splitlines():
         found, _, fix = line.rpartition("; ")

@@ -1,4 +1,4 @@
-"""Coordinate frames of the scene: the robot's links, its cameras, and the numbers of `camera_info`."""
+"""Coordinate frames of a scene (the robot's links and its cameras) and camera intrinsics."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from openral_sim_bridge.backend import CameraModel, Frame, RobotModel
 
 
 class LinkFrames:
-    """Frames of the robot's links, from its URDF; split into those that a joint moves and those that stay.
+    """Forward kinematics of the robot's links from its URDF, split into links behind moving joints and fixed links.
 
-    Whoever moves the robot, in this process or elsewhere, need only say where its joints are.
+    It depends on joint positions alone, so that it serves any process that knows these.
     """
 
     def __init__(self, robot: RobotModel) -> None:
@@ -33,11 +33,11 @@ class LinkFrames:
         self._quaternions = np.array([frame.quaternion for frame in self._moving]).reshape(-1, 4)
 
     def fixed(self) -> list[Frame]:
-        """Return world to root, and every link that no joint moves."""
+        """Return the frame of the root link in the world, and that of each child link of a fixed joint."""
         return list(self._fixed)
 
     def moving(self, joint_positions: Mapping[str, float]) -> list[Frame]:
-        """Return every link that a joint moves, for positions [rad] or [m] of all `joint_names`."""
+        """Return the frame of each child link of a moving joint, given the positions [rad or m] of `joint_names`."""
         values = np.array([joint_positions[name] for name in self.joint_names])
         shifts = _rotate(self._quaternions, self._axes * np.where(self._slides, values, 0.0)[:, None])
         half = np.where(self._slides, 0.0, values)[:, None] / 2
@@ -64,16 +64,16 @@ def optical_frame(camera: str) -> str:
 
 
 def intrinsics(camera: CameraModel) -> NDArray[np.float64]:
-    """Return K (3, 3) [px]: square pixels, the principal point in the middle of the image.
+    """Return the camera matrix K (3, 3) [px], with square pixels and the principal point in the image's centre.
 
-    MuJoCo gives the vertical field of view, so f = (height / 2) / tan(fovy / 2).
+    MuJoCo specifies the vertical field of view, so f = (height / 2) / tan(fovy / 2).
     """
     focal = 0.5 * camera.height / np.tan(np.radians(camera.fovy_deg) / 2)
     return np.array([[focal, 0.0, camera.width / 2], [0.0, focal, camera.height / 2], [0.0, 0.0, 1.0]])
 
 
 def _frame(joint: ET.Element) -> Frame:
-    """Where a joint's child link lies in its parent while the joint is at zero."""
+    """Return the frame of a joint's child link in its parent link when the joint is at zero."""
     parent, child = joint.find("parent"), joint.find("child")
     assert parent is not None
     assert child is not None
@@ -88,14 +88,14 @@ def _frame(joint: ET.Element) -> Frame:
 
 
 def _numbers(joint: ET.Element, element: str, attribute: str) -> NDArray[np.float64]:
-    """The three numbers of an attribute; URDF's own default, zeros, where it is absent."""
+    """Return the three numbers (3,) of an attribute; zeros, the default of URDF, if it is absent."""
     found = joint.find(element)
     text = found.get(attribute) if found is not None else None
     return np.array([float(word) for word in (text or "0 0 0").split()])
 
 
 def _rotate(quaternions: NDArray[Any], vectors: NDArray[Any]) -> NDArray[np.float64]:
-    """Return vectors (n, 3) turned by unit quaternions (n, 4) x, y, z, w."""
+    """Return vectors (n, 3) rotated by unit quaternions (n, 4) x, y, z, w."""
     u, w = quaternions[:, :3], quaternions[:, 3:]
     twice = 2.0 * np.cross(u, vectors)
     turned: NDArray[np.float64] = vectors + w * twice + np.cross(u, twice)
@@ -103,7 +103,7 @@ def _rotate(quaternions: NDArray[Any], vectors: NDArray[Any]) -> NDArray[np.floa
 
 
 def _product(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the products (n, 4) of quaternions (n, 4) x, y, z, w: the second turn, then the first."""
+    """Return the products (n, 4) of quaternions (n, 4) x, y, z, w, which rotate by `second` and then by `first`."""
     u, a = first[:, :3], first[:, 3:]
     v, b = second[:, :3], second[:, 3:]
     scalar = a * b - np.sum(u * v, axis=1, keepdims=True)

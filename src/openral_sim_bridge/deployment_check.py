@@ -1,4 +1,7 @@
-"""Is what a scene deploys there, of the right kind, and does it fit? Nothing is started, fetched or loaded."""
+"""Checks that the packages a scene deploys exist, are of the right kind, and fit its robot.
+
+It starts no world, downloads nothing and loads no weights.
+"""
 
 from __future__ import annotations
 
@@ -16,22 +19,22 @@ from openral_rskill.store.repo_id import HUB
 from openral_sim_bridge.check_row import CheckRow
 
 KINDS: Mapping[str, str] = {"skills": "vla", "reward_skill": "reward", "detector_skill": "detector"}
-"""Key of the scene -> kind that it takes; motions and playbooks have checks of their own."""
+"""Key of the scene -> kind of skill that it takes; motions and playbooks have checks of their own."""
 FETCHED = ("skills", "reward_skill")
-"""Keys whose skills a deployment fetches from a hub."""
+"""Keys whose skills a deployment downloads from a hub."""
 ALLOWED = ("latency", "licence")
-"""Gates that an operator opens when deploying: by --lockstep, and by accepting the terms."""
+"""Gates that an operator may pass at deployment: by --lockstep, and by accepting the terms."""
 
 
 def deployment_rows(scene: DeployScene, robot: RobotDescription) -> Iterator[CheckRow]:
-    """Look at everything that a scene deploys.
+    """Check every package that a scene deploys.
 
     Args:
-        scene: where it is deployed.
-        robot: the scene's.
+        scene: to check.
+        robot: of the scene.
 
     Yields:
-        A row for each fault, with file, line and fix, and for each key one row of all that is well.
+        A row for each fault, with file, line and fix, and for each key of the scene one row of its faultless packages.
     """
     for section in ("skills", "motions", "reward_skill", "detector_skill", "playbooks"):
         named = getattr(scene, section)
@@ -52,7 +55,7 @@ def deployment_rows(scene: DeployScene, robot: RobotDescription) -> Iterator[Che
 def _look(
     section: str, ref: str, scene: DeployScene, robot: RobotDescription
 ) -> tuple[list[tuple[str, str]], str]:
-    """Return what is wrong with one reference, each with its fix, and what it is called if nothing is."""
+    """Return the faults of one reference, each with its fix, and the package's name to print if there is none."""
     try:
         package = resolve(ref)
         faults = _kind_faults(section, package)
@@ -77,7 +80,11 @@ def _look(
 
 
 def _kind_faults(section: str, package: RSkillPackage) -> list[tuple[str, str]]:
-    """Return what is wrong with a skill's kind, or with its text if it is a playbook. Raises as these checks do."""
+    """Return the faults of a skill's kind, each with its fix.
+
+    Raises:
+        OpenralError: a playbook's text is wrong, or a motion is unknown.
+    """
     manifest = package.manifest
     if section == "playbooks":
         load_playbook(package)
@@ -91,7 +98,7 @@ def _kind_faults(section: str, package: RSkillPackage) -> list[tuple[str, str]]:
 
 
 def _arm_rows(scene: DeployScene, robot: RobotDescription) -> Iterator[CheckRow]:
-    """Motions need an arm that displaces a hand with a gripper."""
+    """Yield the faults of robot and scene for motions, which need actions that displace a hand with a gripper."""
     if not robot.end_effectors:
         yield _fault(scene, ("motions",), f"robot {robot.name} has no end effector", "add one to robot.yaml")
         return
@@ -106,7 +113,7 @@ def _called(package: RSkillPackage) -> str:
 
 
 def _split(error: OpenralError) -> list[tuple[str, str]]:
-    """Return each line of an error as what is wrong and its fix."""
+    """Return each line of an error as a fault and its fix."""
     parts = [line.partition("; ") for line in str(error).splitlines()]
     return [(what, fix or what) for what, _, fix in parts]
 

@@ -1,9 +1,8 @@
-"""Disturbances of a simulated world: a grasp that opens in the lift, a thing that is pushed away.
+"""Disturbances of a simulated world: a gripper that opens during a lift, an object that is pushed away.
 
-A disturbance sits between the executor and the simulator (`SimulatedArm`): nothing above it knows of it, so what
-happens has to be noticed by cameras, states and the reward monitor, as it would be in the real world. Each strikes
-once an episode, by what happens in the world and not by the clock, so that a slow way of doing a task meets it as a
-quick one does.
+A disturbance acts between the executor and the simulator (`SimulatedArm`). Nothing above it is notified, so its effect
+must be detected from images, states and the reward monitor, as in the real world. Each occurs once per episode,
+triggered by the state of the world and not by the clock, so that it affects slow and fast policies alike.
 """
 
 from __future__ import annotations
@@ -21,33 +20,33 @@ from openral_core.stop_conditions import FingerTravel, commands_closing, moves_f
 from openral_core.types import RobotState
 
 LIFT_M = 0.05
-"""[m] that the hand has risen, since its fingers were told to close, when `GraspOpened` strikes."""
+"""[m] height gained by the hand since the fingers were commanded to close, at which `GraspOpened` acts."""
 OPEN_S = 0.5
-"""[s] for which it keeps the fingers open, whatever they are told."""
+"""[s] for which `GraspOpened` keeps the fingers open, whatever the action commands."""
 NEAR_M = 0.1
-"""[m] from the hand to a thing, horizontally, at which `ObjectPushed` strikes."""
+"""[m] horizontal distance between hand and object at which `ObjectPushed` acts."""
 PUSH_M = (0.05, 0.08)
-"""[m] least and greatest distance by which it moves the thing."""
+"""[m] smallest and largest distance by which `ObjectPushed` moves the object."""
 PUSH_WAYS = 4
-"""Directions, at right angles, that it tries one after the other: something may stand where the thing would go."""
+"""Number of directions, 90 degrees apart, that `ObjectPushed` tries in turn, since some may be obstructed."""
 
 
 class Disturbance(Protocol):
-    """Something that goes wrong in a world, once from one reset to the next. Used from the world's thread."""
+    """A fault of a world that occurs at most once between two resets. Used from the world's thread."""
 
     done: str
-    """What it did, with the numbers; empty: it has not struck."""
+    """Description of its effect, with the numbers; empty: it has not occurred yet."""
 
     def begin(self) -> None:
-        """The world begins anew."""
+        """Start over after a reset of the world."""
         ...
 
     def act(self, state: RobotState, action: NDArray[Any]) -> NDArray[Any]:
-        """Strike, if it is time to, and return the action (A,) to be executed in place of `action` (A,).
+        """Act if the trigger is met, and return the action (A,) to be executed in place of `action` (A,).
 
         Args:
             state: of the robot before the control step.
-            action: what the executor wants executed, in the scene's action contract.
+            action: from the executor, in the scene's action contract.
         """
         ...
 
@@ -56,22 +55,22 @@ class MovableThings(Protocol):
     """The part of a backend that `ObjectPushed` needs."""
 
     def object_positions(self, env: int = 0) -> Mapping[str, NDArray[np.float64]]:
-        """Return where the simulator has the things of one world, (3,) [m] by name."""
+        """Return the position (3,) [m] in the world frame of each object of one world, by name."""
         ...
 
     def move_object(self, name: str, by: NDArray[np.float64], env: int = 0) -> None:
-        """Move a thing (3,) [m] and leave it at rest.
+        """Displace an object by a vector (3,) [m] in the world frame and leave it at rest.
 
-        Raises SimulationError: nothing of that name can be moved, or there is no room.
+        Raises SimulationError if no object of that name can be moved, or its new place is not free.
         """
         ...
 
 
 class GraspOpened:
-    """Opens the gripper in the lift: once the hand has risen with something between its fingers.
+    """Opens the gripper during a lift, once the hand has risen with an object between its fingers.
 
-    It does not wait for the fingers to come to rest, as the stop condition `lifted` does: a hand that tears a thing up
-    would be at its goal before.
+    Unlike the stop condition `lifted` it does not wait for the fingers to come to rest, since a hand that lifts an
+    object fast would be at its goal before.
     """
 
     def __init__(self, scene: DeployScene, robot: RobotDescription) -> None:
@@ -91,11 +90,11 @@ class GraspOpened:
         self.begin()
 
     def begin(self) -> None:
-        """The world begins anew."""
+        """Start over after a reset of the world."""
         self.done = ""
         self._left = 0
         self._lowest: float | None = None
-        """[m] of the hand since the fingers were told to close; None: they are not."""
+        """[m] least height of the hand since the fingers were commanded to close; None: they are not commanded to."""
 
     def act(self, state: RobotState, action: NDArray[Any]) -> NDArray[Any]:
         """Open the fingers for `OPEN_S`, once the hand has risen by `LIFT_M`."""
@@ -118,15 +117,18 @@ class GraspOpened:
 
 
 class ObjectPushed:
-    """Pushes a thing away when the hand first comes near it, in the first free one of the seed's directions."""
+    """Pushes an object away when the hand first comes near it.
+
+    A seed decides the distance and the `PUSH_WAYS` directions, of which the first unobstructed one is taken.
+    """
 
     def __init__(self, world: MovableThings, thing: str, seed: int) -> None:
-        """Take the world and the name of one of its things."""
+        """Take the world and the name of one of its objects."""
         self._world, self._thing, self._seed = world, thing, seed
         self.begin()
 
     def begin(self) -> None:
-        """The world begins anew."""
+        """Start over after a reset of the world."""
         self.done = ""
         rng = np.random.default_rng(self._seed)
         angle, far = rng.uniform(-np.pi, np.pi), rng.uniform(*PUSH_M)
@@ -134,7 +136,11 @@ class ObjectPushed:
         self._ways = [far * np.array([np.cos(way), np.sin(way), 0.0]) for way in ways]
 
     def act(self, state: RobotState, action: NDArray[Any]) -> NDArray[Any]:
-        """Move the thing once the hand is within `NEAR_M` of it."""
+        """Move the object once the hand is within `NEAR_M` of it.
+
+        Raises:
+            SimulationError: the world has no such object, or it cannot be moved in any of the directions.
+        """
         if self.done:
             return action
         there = self._world.object_positions().get(self._thing)
@@ -146,7 +152,7 @@ class ObjectPushed:
         return action
 
     def _push(self) -> NDArray[Any]:
-        """Move the thing, and return by how much (3,) [m]. Raises SimulationError: it can be moved in no direction."""
+        """Move the object, and return its displacement (3,) [m]. Raises SimulationError if no direction is possible."""
         fault: SimulationError | None = None
         for by in self._ways:
             try:
@@ -175,7 +181,7 @@ DISTURBANCES: Mapping[str, Callable[[DeployScene, RobotDescription, Any, int], D
     "open_in_lift": _open_in_lift,
     "push_away": _push_away,
 }
-"""Name -> what makes one, of the scene, the robot, the backend and a seed."""
+"""Name -> function that makes the disturbance from the scene, the robot, the backend and a seed."""
 
 
 def make_disturbance(
@@ -186,19 +192,19 @@ def make_disturbance(
     Args:
         name: one of `DISTURBANCES`.
         scene: of the world.
-        robot: in it.
+        robot: of the scene.
         world: the backend, reset at least once.
-        seed: of what is random in it.
+        seed: of the disturbance's random numbers.
 
     Raises:
-        UsageError: there is no such disturbance; the text names those that there are.
-        SimulationError: the world cannot be disturbed so.
+        UsageError: there is no such disturbance; the text lists the existing ones.
+        SimulationError: the scene or its simulator does not allow this disturbance.
     """
     require_disturbance(name)
     return DISTURBANCES[name](scene, robot, world, seed)
 
 
 def require_disturbance(name: str) -> None:
-    """Raise UsageError, which names those that there are, unless there is a disturbance of that name."""
+    """Raise UsageError, which lists the existing disturbances, unless there is one of that name."""
     if name not in DISTURBANCES:
         raise UsageError(f"there is no disturbance '{name}'; there are {', '.join(DISTURBANCES)}")

@@ -1,4 +1,4 @@
-"""How long a policy takes, as a rollout writes it into its rows."""
+"""Timing of a policy's inference, for the rows of a rollout."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from openral_core.types import Policy, PolicyBatch
 
 
 class TimedPolicy(Policy, Protocol):
-    """A policy that says how long it took."""
+    """A policy that reports the duration of its inference."""
 
     @property
     def elapsed_s(self) -> float:
-        """[s] of the last `predict`, without any wait for others."""
+        """[s] duration of the last `predict`, without the time that it waited for other processes."""
         ...
 
 
@@ -29,7 +29,7 @@ class Stopwatch:
         self.elapsed_s = 0.0
 
     def reset(self, episodes: Sequence[str]) -> None:
-        """Forget what is remembered of these episodes; called before the first `predict` of each goal or episode."""
+        """Discard the policy's memory of these episodes; called before the first `predict` of each goal or episode."""
         self._policy.reset(episodes)
 
     def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
@@ -40,5 +40,5 @@ class Stopwatch:
         return chunks
 
     def close(self) -> None:
-        """Free what the policy holds; called once."""
+        """Free the policy's resources; call it once."""
         self._policy.close()

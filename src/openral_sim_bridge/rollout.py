@@ -1,10 +1,11 @@
-"""Run a policy in N worlds of one process: the same adapters as the deployment, without the wires.
+"""Runs a policy in N worlds of one process, with the adapters of a deployment but without ROS.
 
 The world waits for the policy: every `n_action_steps` control steps it is observed, one batch is inferred for all
-worlds, and the first steps of each chunk are executed. Between, it is rendered only where a skill that looks back will
-look. An episode ends at the simulator's first success or at the horizon.
+worlds, and the first steps of each chunk are executed. In between it is rendered only at the control steps that a
+policy with an image history reads. An episode ends at the simulator's first success or at the horizon.
 
-A job may ask for delays, in frames of `n_action_steps` control steps. The arm waits for the first observation only.
+A job may ask for delays, in frames of `n_action_steps` control steps. The first chunk of an episode is always that of
+its first observation, for which the arm waits.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ class Observe(Protocol):
 
     @property
     def history(self) -> tuple[int, ...]:
-        """Control steps back from now at which the policy looks; empty: now only."""
+        """Offsets in control steps (0 or negative, rising) of the images that the policy reads; empty: now only."""
         ...
 
     def batch(self, observations: Sequence[Observation]) -> PolicyBatch:
-        """Return observations in the checkpoint's form."""
+        """Return a batch of observations in the form that the checkpoint takes."""
         ...
 
 
@@ -46,7 +47,7 @@ class Worlds(Protocol):
     num_envs: int
     """N"""
     task_ids: tuple[str, ...]
-    """Whose success is judged."""
+    """The K tasks whose success the simulator reports."""
 
     def reset(
         self, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
@@ -65,12 +66,12 @@ class Worlds(Protocol):
         ...
 
     def snapshot(self, env: int = 0) -> Snapshot:
-        """Return what one world looks like now."""
+        """Return the present snapshot of one world."""
         ...
 
 
 Act = Callable[[NDArray[np.float32]], NDArray[np.float32]]
-"""Core's ActionAdapter: a chunk (H, A) of the checkpoint to one (H, A) of the scene."""
+"""Converts a chunk (H, A) of the checkpoint to one (H, A) of the scene, as core's ActionAdapter does."""
 
 
 @dataclass(frozen=True)
@@ -81,18 +82,18 @@ class EpisodeJob:
     init_id: int
     instruction: str
     traced: bool = False
-    """Note what its world looks like, for a film. It costs a snapshot a frame and changes nothing."""
+    """Whether snapshots of its world are kept, from which a video can be rendered. They do not affect the episode."""
     answer_delay: int = 0
     """[frames] from an observation to the first step of its chunk that is executed, as with a slow policy or network.
     Steps that are past by then are skipped, as a deployment's executor skips them by the observation's stamp."""
     picture_delay: int = 0
-    """[frames] by which pictures are older than the proprioception beside them, as with a slow camera whose
-    pictures are stamped when they arrive."""
+    """[frames] by which images are older than the proprioception beside them, as with a slow camera whose images are
+    stamped on arrival."""
 
 
 @dataclass(frozen=True)
 class EpisodeRow:
-    """What became of one episode."""
+    """The outcome of one episode."""
 
     task: str
     init_id: int
@@ -101,23 +102,24 @@ class EpisodeRow:
     steps: int
     """Control steps until success or the horizon."""
     wall_s: float
-    """[s] from reset to end, shared with the other worlds of the batch."""
+    """[s] wall time from reset to end, during which the other worlds of the batch ran, too."""
     latency_p50_ms: float
-    """[ms] of the batched inferences that this episode took part in."""
+    """[ms] median duration of the batched inferences that this episode took part in; the 95th and 99th percentile
+    follow."""
     latency_p95_ms: float
     latency_p99_ms: float
     return_: float | None
     """Sum of the simulator's reward for the task over the episode's steps, undiscounted; None: it has no reward."""
     inference_s: float | None = None
-    """[s] sum of those inferences; None: the row is older than this field, or the episode did not come to its end."""
+    """[s] total duration of these inferences; None: the episode did not finish, or the file has no such field."""
 
     @classmethod
     def lost(cls, job: EpisodeJob) -> EpisodeRow:
-        """Return the row of an episode that did not come to its end: a failure of no steps."""
+        """Return the row of an episode that did not finish: a failure after 0 steps."""
         return cls(job.task_id, job.init_id, job.instruction, False, 0, 0.0, 0.0, 0.0, 0.0, None)
 
     def record(self) -> dict[str, Any]:
-        """Return the row as results hold it: `return_`, which Python cannot say otherwise, is `return`."""
+        """Return the row as results store it, with the key `return` (a keyword of Python) in place of `return_`."""
         return {name.rstrip("_"): value for name, value in asdict(self).items()}
 
 
@@ -130,15 +132,15 @@ class _Running:
     started: float
     history: FrameHistory[StepView]
     images: Mapping[str, Image] = field(default_factory=dict)
-    """As old as they are seen."""
+    """Images that the policy sees now, after `picture_delay`."""
     steps: int = 0
     latencies: list[float] = field(default_factory=list)
     return_: float | None = None
     snapshots: list[Snapshot] = field(default_factory=list)
     taken: deque[tuple[int, Mapping[str, Image]]] = field(default_factory=deque)
-    """Pictures with the control step that they were taken after; the first is the one that is seen now."""
+    """Images with the number of control steps before them, oldest first; the policy sees the first ones now."""
     asked: deque[tuple[int, Observation]] = field(default_factory=deque)
-    """Observations with their control step, the oldest first; the first is the one that is answered now."""
+    """Observations with their control step, oldest first; the policy answers the first one now."""
 
     @property
     def episode(self) -> str:
@@ -146,7 +148,12 @@ class _Running:
         return f"{self.job.task_id}#{self.job.init_id}#{self.number}"
 
     def look(self, images: Mapping[str, Image], frame: int) -> None:
-        """Take pictures, and remember what is seen now; a frame has so many control steps."""
+        """Take new images, and add those that the policy sees now to its history.
+
+        Args:
+            images: just rendered, by camera.
+            frame: control steps in a frame, the unit of the delays.
+        """
         self.taken.append((self.steps, images))
         seen_until = self.steps - self.job.picture_delay * frame
         while len(self.taken) > 1 and self.taken[1][0] <= seen_until:
@@ -155,7 +162,7 @@ class _Running:
         self.history.add(self.steps, StepView(self.images, self.state))
 
     def observe(self) -> tuple[Observation, int]:
-        """Return the observation that is answered now, and how many control steps ago it was."""
+        """Return the observation that the policy answers now, and its age in control steps."""
         history = self.history.at(self.steps)
         words = self.job.instruction
         now = Observation(self.state.stamp_s, self.images, self.state, words, history, self.episode)
@@ -178,7 +185,7 @@ class _Running:
         )
 
     def add_reward(self, reward: float) -> None:
-        """Count the reward of one step."""
+        """Add the reward of one step to the return."""
         self.return_ = reward + (self.return_ or 0.0)
 
     def trace(self) -> Trace:
@@ -187,21 +194,22 @@ class _Running:
 
 @dataclass(frozen=True)
 class Round:
-    """One decision of all worlds that run, told before its inference."""
+    """One decision of all running worlds, reported before its inference."""
 
     running: tuple[int, ...]
     """Numbers of the jobs that share its batch; empty: all have ended."""
     finished: Mapping[int, EpisodeRow]
-    """By the number of the job: what ended since the round before."""
+    """Rows of the episodes that ended since the last round, by the number of the job."""
     traces: Mapping[int, Trace]
-    """Of those among them whose jobs are traced."""
+    """Traces of these episodes, by the number of the job, where the job is traced."""
 
 
 Watch = Callable[[int, Observation], None]
+"""(number of the job, observation that its policy gets) -> None"""
 
 
 def _unwatched(number: int, observation: Observation) -> None:
-    """Nobody looks on."""
+    """Do nothing."""
 
 
 def roll_out(
@@ -220,8 +228,8 @@ def roll_out(
     """Run every job and return a row for each, in the order of the jobs.
 
     Args:
-        backend: see `rounds`, as for the others.
-        policy: infers one batch for all worlds that run.
+        backend: see `rounds`.
+        policy: infers one batch for all running worlds.
         observe: see `rounds`.
         act: see `rounds`.
         jobs: see `rounds`.
@@ -261,30 +269,30 @@ def rounds(
     horizon: int,
     watch: Watch = _unwatched,
 ) -> Iterator[Round]:
-    """Run every job, one decision of all worlds after the other.
+    """Run every job, one batched decision of all worlds after the other.
 
-    Which episodes share a batch depends on the jobs alone: a world whose episode ended gets the next job at the next
-    decision, the world of the lowest number first.
+    Which episodes share a batch depends on the jobs and the lengths of their episodes: a world whose episode ended
+    gets the next job at the next decision, the world of the lowest index first.
 
     Args:
-        backend: N worlds; episodes are handed to them as they become free.
-        policy: infers one batch for all worlds that run.
-        observe: turns observations into the checkpoint's form.
-        act: turns the checkpoint's chunk into the scene's actions.
+        backend: N worlds; each gets the next job when its episode has ended.
+        policy: infers one batch for all running worlds.
+        observe: converts observations to the form that the checkpoint takes.
+        act: converts a chunk of the checkpoint to actions of the scene.
         jobs: the episodes.
-        cameras: which cameras the policy reads.
+        cameras: names of the cameras that the policy reads.
         n_action_steps: control steps executed of each chunk.
-        horizon: control steps after which an episode has failed.
-        watch: called with the number of an episode and each observation that its policy gets.
+        horizon: control steps after which an episode without success has failed.
+        watch: called with the number of the job and each observation that its policy gets.
 
     Yields:
-        one Round before each inference, and a last one in which nothing runs.
+        One Round before each inference, and a last one in which nothing runs.
     """
     waiting = list(enumerate(jobs))
     running: dict[int, _Running] = {}
     finished: dict[int, EpisodeRow] = {}
     traces: dict[int, Trace] = {}
-    # Inference is due every n_action_steps, so these steps of a replay are the only ones that are looked back at.
+    # Inference is due every n_action_steps, so the history refers only to these steps after a decision.
     glances = {offset % n_action_steps for offset in observe.history}
     while waiting or running:
         begun = []
@@ -310,7 +318,7 @@ def rounds(
 def _look(
     backend: Worlds, running: Mapping[int, _Running], cameras: Sequence[str], n_action_steps: int
 ) -> None:
-    """Render worlds; their episodes remember what was seen."""
+    """Render the running worlds, and add the images to their episodes."""
     envs = sorted(running)
     images = backend.render(cameras, envs)
     for i, env in enumerate(envs):
@@ -320,7 +328,7 @@ def _look(
 def _infer(
     policy: TimedPolicy, observe: Observe, act: Act, running: Mapping[int, _Running], watch: Watch
 ) -> dict[int, NDArray[np.float32]]:
-    """Return what is left of each world's chunk, from the next control step on."""
+    """Return the rest (H', A) of each world's chunk, from the next control step on, by the world's index."""
     asked = {env: running[env].observe() for env in sorted(running)}
     for env, (observation, _) in asked.items():
         watch(running[env].number, observation)
@@ -339,7 +347,10 @@ def _execute(
     glances: Container[int],
     cameras: Sequence[str],
 ) -> dict[int, bool]:
-    """Step the worlds whose episodes run; return those that ended, with their success. Idle worlds stand still."""
+    """Execute up to `steps` control steps in the running worlds; return those that ended, with their success.
+
+    Worlds whose episode has ended are not stepped.
+    """
     ended: dict[int, bool] = {}
     frame = steps_a_frame(backend.control_hz)
     for step in range(steps):

@@ -1,6 +1,7 @@
-"""Does a scene's world do what its files say? It is built, started, held, moved and looked at, one row a question.
+"""Checks that a scene's simulated world agrees with its files: its model, cameras, initial states and control.
 
-What the scene deploys in it is looked at before, without starting it.
+The world is built, reset, held and moved, and each check gives one row. What the scene deploys is checked first,
+without a world.
 """
 
 from __future__ import annotations
@@ -24,43 +25,43 @@ from openral_sim_bridge.check_row import CheckRow, fault_rows
 from openral_sim_bridge.deployment_check import deployment_rows
 
 HOLD_S, MOVE_S = 1.0, 0.5
-"""[s] how long the arm is held, and how long it is moved along each axis."""
+"""[s] durations for which the arm is held, and is moved along each axis."""
 DRIFT_M = 0.005
-"""[m] by which a hand that is held may sink."""
+"""[m] largest displacement of the hand in `HOLD_S` while it is held."""
 MOVED = (0.5, 1.5)
-"""Share of a commanded displacement that the hand must go."""
+"""Least and greatest ratio of the hand's displacement to the commanded one."""
 COMMAND = 0.3
-"""Of a full command, by which it is moved."""
+"""Share of a full command with which the hand is moved."""
 _TYPES = {"revolute": ("revolute", "continuous"), "continuous": ("continuous",), "prismatic": ("prismatic",)}
 
 
 @dataclass
 class Report:
-    """All answers, and what the cameras saw."""
+    """The results of all checks, and an image of each camera."""
 
     rows: list[CheckRow] = field(default_factory=list)
     pictures: Mapping[str, NDArray[np.uint8]] = field(default_factory=dict)
-    """Camera -> (H, W, 3) RGB of the first initial state."""
+    """Camera -> image (H, W, 3) uint8 RGB of the first initial state."""
 
     @property
     def ok(self) -> bool:
-        """Whether every answer is a good one."""
+        """Whether every check has passed."""
         return all(row.ok for row in self.rows)
 
 
 def check_scene(
     ref: str, *, states: int = 5, factory: Callable[[DeployScene], Backend] = make_backend
 ) -> Report:
-    """Build a scene's world and try it.
+    """Build a scene's world and check it; faults of the world are rows of the report.
 
     Args:
         ref: name or path of the scene.
-        states: how many initial states are looked at.
+        states: number of initial states that are checked.
         factory: builds the world.
 
     Raises:
         NotFoundError: there is no such scene.
-        ManifestError: its file is wrong, one line a fault.
+        ManifestError: its file is wrong; the text has one line for each fault.
     """
     report, scene = Report(), load_scene(ref)
     backend: Backend | None = None
@@ -82,7 +83,7 @@ def check_scene(
 
 
 class Trial:
-    """The questions to a world that could be built; each is asked with the number of initial states."""
+    """The checks of a world that could be built; each takes the number of initial states and yields its rows."""
 
     def __init__(self, scene: DeployScene, robot: RobotDescription, backend: Backend) -> None:
         self._scene, self._robot, self._backend = scene, robot, backend
@@ -90,7 +91,7 @@ class Trial:
         self.pictures: dict[str, NDArray[np.uint8]] = {}
 
     def links(self, states: int) -> Iterator[CheckRow]:
-        """Links and joints of robot.yaml must be those of the model."""
+        """Check that the model has the links of robot.yaml, and joints of the same types."""
         robot, model = self._robot, self._backend.robot(self._robot.name, self._robot.base_frame)
         urdf = ET.fromstring(model.urdf)
         links = {str(link.get("name")) for link in urdf.findall("link")}
@@ -113,7 +114,7 @@ class Trial:
         yield CheckRow("joints", not wrong, found, "fix joint_type in robot.yaml")
 
     def cameras(self, states: int) -> Iterator[CheckRow]:
-        """Each camera must show something."""
+        """Check that the image of each camera is not of one colour."""
         self._reset(self._first)
         for camera in self._scene.cameras:
             model = self._backend.camera(camera.name)
@@ -127,7 +128,7 @@ class Trial:
             )
 
     def starts(self, states: int) -> Iterator[CheckRow]:
-        """Initial states must repeat to the byte, begin in the workspace and leave something to do."""
+        """Check that initial states repeat to the byte, begin in the workspace and leave a task undone."""
         again, outside, done = [], [], []
         for init_id in range(self._first, self._first + states):
             state, first = self._reset(init_id), self._backend.snapshot().qpos.tobytes()
@@ -152,7 +153,7 @@ class Trial:
         yield _tasks_row(self._backend.task_ids, done)
 
     def holds(self, states: int) -> Iterator[CheckRow]:
-        """A hand that is held must stay, and the world must not be slower than time."""
+        """Check that a held hand stays in place, and report the simulation's speed relative to real time."""
         before, steps = self._reset(self._first), max(1, round(HOLD_S * self._scene.control_hz))
         began = time.perf_counter()
         for _ in range(steps):
@@ -164,7 +165,7 @@ class Trial:
         yield CheckRow("speed", True, f"{rate / self._scene.control_hz:.1f} x real time, without pictures")
 
     def moves(self, states: int) -> Iterator[CheckRow]:
-        """A displacement must lead the hand that way."""
+        """Check that commanded displacements move the hand in their direction by about their length."""
         action = self._scene.action
         if not action.representation.startswith("delta_ee"):
             return
@@ -177,7 +178,7 @@ class Trial:
             command[axis] = sign * COMMAND
             for _ in range(steps):
                 self._backend.step(command[None])
-            for _ in range(steps):  # what lags behind arrives
+            for _ in range(steps):  # lets a hand that lags behind arrive
                 result = self._backend.step(self._backend.hold_action(command)[None])
             went = sign * float(result.states[0].ee_position[axis] - before.ee_position[axis])
             ok = MOVED[0] * wanted <= went <= MOVED[1] * wanted
@@ -194,7 +195,7 @@ class Trial:
         return bool(((box.low <= state.ee_position) & (state.ee_position <= box.high)).all())
 
     def _roomy(self, state: RobotState, axis: int, distance: float) -> float:
-        """The direction in which the workspace is wider; up, where there is none."""
+        """Return the sign of a displacement along an axis that stays in the workspace; +1 if there is no workspace."""
         box = self._scene.workspace
         if box is None or state.ee_position[axis] + distance <= box.high[axis]:
             return 1.0
@@ -202,9 +203,9 @@ class Trial:
 
 
 def _tasks_row(tasks: Sequence[str], done: Sequence[set[str]]) -> CheckRow:
-    """Return whether there is something to do in every initial state, given the tasks that are done in each.
+    """Return a row that says whether each initial state leaves a task undone, given the tasks that are done in each.
 
-    Of two opposite tasks, to open a thing and to close it, one is done at the start.
+    Some tasks may be done at the start: of two opposite ones, to open a drawer and to close it, one always is.
     """
     ever, undone = set().union(*done), set().union(*(set(tasks) - row for row in done))
     fix = "demand more in `success`, or place things further away"

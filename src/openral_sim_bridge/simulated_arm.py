@@ -1,4 +1,4 @@
-"""One world of a backend as the arm that the control loop moves, and the record of what happens in it."""
+"""A backend's world as the arm of the control loop, and the recording of its control steps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from openral_sim_bridge.truth_recorder import TruthRecorder
 
 
 class SimulatedArm:
-    """The only world of a backend, for `openral_control.control_loop`."""
+    """Adapts a backend with one world to the arm of `openral_control.control_loop`."""
 
     def __init__(self, backend: Backend) -> None:
         """Take a backend with one world."""
@@ -25,18 +25,18 @@ class SimulatedArm:
         self._depths = StillPictures(backend, backend.render_depth)
         self.control_hz = backend.control_hz
         self.task, self.init_id = "", 0
-        """Where the world was last put."""
+        """Task and initial state of the last reset."""
         self.success = np.zeros(len(backend.task_ids), np.bool_)
         """(K,) the simulator's own success signal after the last step."""
         self.disturbance: Disturbance | None = None
-        """What goes wrong in the world; None: nothing does."""
+        """The disturbance of the world; None: there is none."""
         self._state: RobotState | None = None
 
     def reset(self, task: str, init_id: int) -> RobotState:
         """Put the world into an initial state and return the arm's state there.
 
         Raises:
-            OpenralError: there is no such task, or the simulator refused.
+            OpenralError: there is no such task, or the simulator cannot be reset.
         """
         self._state = self._backend.reset([task], [init_id])[0]
         self._pictures.forget()
@@ -59,19 +59,19 @@ class SimulatedArm:
         return self._pictures.of(cameras)
 
     def depth_images(self, cameras: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
-        """Return the present depth (H, W) float32 [m] of cameras."""
+        """Return the present depth image (H, W) float32 [m] of each camera."""
         return self._depths.of(cameras)
 
 
 class WorldRecorder:
-    """Adds to each control step of the loop what only the simulator knows, and keeps it in `truth.npz`."""
+    """Records each control step of the loop, with the simulator's snapshot and success signal, in `truth.npz`."""
 
     def __init__(self, arm: SimulatedArm, backend: Backend, record: TruthRecorder) -> None:
         self._arm, self._backend, self._record = arm, backend, record
         self._struck = ""
 
     def step(self, stamp_s: float, wall_s: float, action: NDArray[Any], held: bool, goal_id: str) -> None:
-        """Keep one control step with the world that it led to."""
+        """Record a control step with the state of the world after it."""
         world = self._backend.snapshot()
         self._record.step(stamp_s, wall_s, world, action, held, self._arm.success, goal_id)
         struck = self._arm.disturbance.done if self._arm.disturbance else ""
@@ -80,9 +80,9 @@ class WorldRecorder:
         self._struck = struck
 
     def begin(self, stamp_s: float) -> None:
-        """Keep that the world was put into an initial state."""
+        """Record a reset of the world."""
         self._record.reset(stamp_s, self._arm.task, self._arm.init_id)
 
     def chunk(self, stamp_s: float, latency_s: float, rejected: bool) -> None:
-        """Keep one chunk of a goal that was admitted."""
+        """Record a chunk of an admitted goal."""
         self._record.chunk(stamp_s, latency_s, rejected)

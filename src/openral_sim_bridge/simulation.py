@@ -1,4 +1,4 @@
-"""A scene brought to life: backend, executor, loop and record, and the thread that owns them."""
+"""The simulation of a scene: backend, executor, control loop and recorder, owned by one thread."""
 
 from __future__ import annotations
 
@@ -25,16 +25,18 @@ from openral_sim_bridge.simulated_arm import SimulatedArm, WorldRecorder
 from openral_sim_bridge.truth_recorder import TruthRecorder
 
 MAX_TASK = 128
-"""Characters of the name of a task."""
+"""Most characters in the name of a task."""
 MAX_SEED = 2**31 - 1
-"""Greatest initial state that can be asked for."""
+"""Greatest number of an initial state that can be requested."""
 
 
 def read_reset(message: Any) -> tuple[str, int]:
-    """Return task and initial state that an `openral/srv/ResetScene` asks for; empty and negative: the scene's own.
+    """Return task and initial state that a request of `openral/srv/ResetScene` names.
+
+    An empty task and the initial state -1 stand for those that the bridge was started with.
 
     Raises:
-        ContractError: the task's name is too long or malformed, or there is no such initial state.
+        ContractError: the task's name is too long or malformed, or the number of the initial state is too great.
     """
     seed = int(message.seed)
     if seed > MAX_SEED:
@@ -44,7 +46,7 @@ def read_reset(message: Any) -> tuple[str, int]:
 
 @dataclass(frozen=True)
 class ResetDone:
-    """What a reset led to."""
+    """The result of a reset."""
 
     task: str
     init_id: int
@@ -68,13 +70,16 @@ class BridgeOptions:
     init_id: int = -1
     """Number of the initial state; negative: the scene's own."""
     sim_positions: bool = False
-    """Publish where the simulator has things, for a locator that is told to answer with that."""
+    """Whether the simulator's own object positions are published, for a locator that is configured to use them."""
     disturbance: str = ""
-    """What goes wrong in the world, by its name in `openral_sim_bridge.disturbances`; empty: nothing does."""
+    """Name of a disturbance in `openral_sim_bridge.disturbances`; empty: none."""
 
 
 class Simulation(ControlRun):
-    """Owns a world. Make it and call `live` in one thread; the other methods are for other threads."""
+    """Owns a world.
+
+    Construct it and call `live` in one thread, the control thread; each other method names the thread that it is for.
+    """
 
     def __init__(self, options: BridgeOptions, sink: Sink, backend_factory: Callable[..., Backend]) -> None:
         """Build the world.
@@ -118,33 +123,33 @@ class Simulation(ControlRun):
         self.cameras = [backend.camera(camera.name) for camera in scene.cameras]
 
     def reset(self, task: str, init_id: int) -> ResetDone:
-        """Put the world into an initial state; call it from any thread.
+        """Put the world into an initial state; call it from any other thread.
 
         Args:
-            task: task of the scene; empty: the one it started in.
-            init_id: initial state; negative: the one it started in.
+            task: of the scene; empty: the one that the simulation started in.
+            init_id: initial state; negative: the one that the simulation started in.
 
         Raises:
-            OpenralError: the world refused, or its thread is busy or has ended.
+            OpenralError: the world cannot be reset, or the control thread is busy or has ended.
         """
         task = task or self._task
         init_id = init_id if init_id >= 0 else self._init_id
         return ResetDone(task, init_id, self.loop.interrupt(lambda: self._arm.reset(task, init_id)))
 
     def joint_positions(self) -> Mapping[str, float]:
-        """Return the present position of every joint of the URDF; call it from the control thread."""
+        """Return the present position [rad or m] of each joint of the URDF; call it from the control thread."""
         return self._backend.joint_positions()
 
     def depth_images(self, cameras: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
-        """Return the present depth (H, W) float32 [m] of cameras; call it from the control thread."""
+        """Return the present depth image (H, W) float32 [m] of each camera; call it from the control thread."""
         return self._arm.depth_images(cameras)
 
     def object_positions(self) -> Mapping[str, NDArray[np.float64]]:
-        """Return where things are now, (3,) [m] by name; call it from the control thread."""
+        """Return the position (3,) [m] in the world frame of each object by name; call it from the control thread."""
         return self._backend.object_positions()
 
     def describe(self) -> str:
-        """Return one line about what is simulated and how."""
+        """Return one line that names simulator, control rate, mode, task and initial state."""
         options = self.options
         pace = f"x{options.real_time_factor:g}" if options.real_time_factor else "unpaced"
         how = options.mode if options.mode == "lockstep" else f"{options.mode} {pace}"

@@ -1,4 +1,4 @@
-"""What worlds looked like while episodes ran, so that some of them can be drawn afterwards."""
+"""Snapshots of worlds during episodes, from which a video of an episode can be rendered afterwards."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from openral_core.scene import DeployScene
 from openral_sim_bridge.backend import Backend, Snapshot
 
 FPS = 10
-"""[1/s of simulation] snapshots taken, and frames drawn of them."""
+"""[1/s of simulation time] rate of the snapshots, and of the frames that are rendered from them."""
 
 
 @dataclass(frozen=True)
 class Trace:
-    """One episode: its initial state, and what came of it."""
+    """The T snapshots of one episode."""
 
     task_id: str
-    """As its simulator knows it."""
+    """The simulator's name of the task."""
     init_id: int
     qpos: NDArray[np.float64]
     """(T, nq) see Snapshot."""
@@ -30,7 +30,7 @@ class Trace:
     """(T, 3) [m] see Snapshot."""
 
     def save(self, path: Path) -> None:
-        """Write it, as whole or not at all."""
+        """Write the trace as npz, atomically."""
         path.parent.mkdir(parents=True, exist_ok=True)
         with replaced_file(path) as partial, partial.open("wb") as file:
             np.savez_compressed(file, **vars(self))
@@ -43,26 +43,26 @@ class Trace:
 
     @classmethod
     def load(cls, path: Path) -> Trace:
-        """Read what `save` wrote."""
+        """Read a trace that `save` wrote."""
         with np.load(path, allow_pickle=False) as found:
             return cls(str(found["task_id"]), int(found["init_id"]), found["qpos"], found["mocap_pos"])
 
 
 def steps_a_frame(control_hz: float) -> int:
-    """Return how many control steps lie between two snapshots."""
+    """Return the number of control steps between two snapshots, at least 1."""
     return max(1, round(control_hz / FPS))
 
 
 def trace_frames(backend: Backend, trace: Trace, camera: str) -> Iterator[NDArray[np.uint8]]:
-    """Draw an episode again, FPS frames for each second of simulation.
+    """Render an episode again, FPS frames for each second of simulation.
 
     Args:
-        backend: of the scene in which it ran; its world 0 is used.
+        backend: of the episode's scene; its world 0 is used.
         trace: of the episode.
-        camera: point of view.
+        camera: name of the camera.
 
     Yields:
-        (H, W, 3) uint8 RGB
+        Images (H, W, 3) uint8 RGB.
     """
     backend.reset([trace.task_id], [trace.init_id], [0])
     for qpos, mocap in zip(trace.qpos, trace.mocap_pos, strict=True):
@@ -71,12 +71,12 @@ def trace_frames(backend: Backend, trace: Trace, camera: str) -> Iterator[NDArra
 
 
 def enlarged(scene: DeployScene, size: int, look: str | None = None) -> DeployScene:
-    """Return a scene whose pictures are squares of `size` [px], for people.
+    """Return a copy of a scene with square images of another size, for videos.
 
     Args:
-        scene: that is drawn.
-        size: [px]
-        look: name of another render profile; None: as it is.
+        scene: to be rendered.
+        size: [px] width and height of the images.
+        look: name of another render profile; None: that of the scene.
     """
     world = scene.scene
     options = {**world.backend_options, **({"render_profile": look} if look else {})}

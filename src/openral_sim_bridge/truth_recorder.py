@@ -1,15 +1,15 @@
-"""The simulator's own record of a run, `truth.npz`: states, actions, success. Never published.
+"""The simulator's own record of a run, `truth.npz`: states, actions and success, none of which is published.
 
-Of a long run it holds the newest part (`KEPT_ROWS`).
+Of a long run it keeps the newest `KEPT_ROWS` control steps, chunks and resets.
 
-Arrays, T control steps, K tasks, C chunks, R resets:
+Arrays for T control steps, K tasks, C chunks, R resets, G goals and D disturbances:
 
     stamp_s (T,) [s]   wall_s (T,) [s] monotonic   qpos (T, nq)   mocap_pos (T, 3) [m]   action (T, A)
     held (T,) bool     success (T, K) bool         tasks (K,) names     goal (T,) index of goals
     goals (G,) hex ids of ExecuteSkill goals that moved the arm, goals[0] is "" (none)
     chunk_stamp_s (C,) [s]   chunk_latency_s (C,) [s]   chunk_rejected (C,) bool
     reset_stamp_s (R,) [s]   reset_task (R,) names   reset_init (R,)   control_hz ()
-    disturbed_stamp_s (D,) [s]   disturbed (D,) words   of the D disturbances that struck
+    disturbed_stamp_s (D,) [s]   disturbed (D,) descriptions of their effects
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ FILE_NAME = "truth.npz"
 FLUSH_S = 1.5
 """[s] wall time between two writes."""
 KEPT_ROWS = 64_000
-"""Control steps that are kept at most: 13 minutes at 80 Hz, some 13 MB. Then the oldest eighth of them goes."""
+"""Most control steps that are kept: 13 minutes at 80 Hz, some 13 MB. At this number the oldest eighth is dropped."""
 MAX_GOALS = 10_000
-"""Goals that are told apart; later ones share the name `LATER_GOALS`."""
+"""Most goals that are recorded by id; later ones share the name `LATER_GOALS`."""
 LATER_GOALS = "later"
 
 
 class TruthRecorder:
-    """Collects rows in memory and writes them, whole and atomically, from a thread of its own."""
+    """Collects rows in memory; a thread of its own writes all of them atomically every `FLUSH_S`."""
 
     def __init__(
         self, run_dir: Path, task_ids: Sequence[str], control_hz: float, *, limit: int = KEPT_ROWS
     ) -> None:
-        """Start recording into `run_dir`, which is made, for this user only, when needed.
+        """Start recording into `run_dir`, which is made if needed, accessible to this user only.
 
         Args:
             run_dir: folder of the run.
             task_ids: the K tasks, in the order of the success signal.
-            control_hz: [Hz]
-            limit: most rows, chunks and resets that are kept; the oldest go first, so that a run may last for days.
+            control_hz: [Hz] rate of control steps.
+            limit: most rows, chunks and resets that are kept; the oldest are dropped, so that memory stays bounded.
 
         Raises:
             OutputError: the folder cannot be written.
@@ -67,7 +67,7 @@ class TruthRecorder:
         self._rows: NDArray[np.void] | None = None
         self._count = self._dropped = 0
         self._lock = threading.Lock()
-        """Held while rows are dropped, and while the writer takes what there is."""
+        """Held while lists or the row array change, and while the writer copies references to them."""
         self._chunks: list[tuple[float, float, bool]] = []
         self._resets: list[tuple[float, str, int]] = []
         self._disturbed: list[tuple[float, str]] = []
@@ -87,7 +87,17 @@ class TruthRecorder:
         success: NDArray[np.bool_],
         goal_id: str,
     ) -> None:
-        """Add what one control step led to; `success` (K,)."""
+        """Add one control step.
+
+        Args:
+            stamp_s: [s] simulation time after the step.
+            wall_s: [s] monotonic clock.
+            world: snapshot after the step.
+            action: (A,) that was executed.
+            held: whether the arm was commanded to stay in place.
+            success: (K,) the simulator's success signal after the step.
+            goal_id: hex id of the goal that the arm followed; empty: none.
+        """
         goal = self._goal_number(goal_id)
         if self._rows is None:
             kind = _row_type(len(world.qpos), len(action), len(success))
@@ -110,7 +120,7 @@ class TruthRecorder:
         self._count += 1
 
     def chunk(self, stamp_s: float, latency_s: float, rejected: bool) -> None:
-        """Add one chunk of a goal that was admitted."""
+        """Add one chunk of an admitted goal, its latency [s], and whether it was rejected."""
         with self._lock:
             del self._chunks[: max(len(self._chunks) + 1 - self._limit, 0)]
             self._chunks.append((stamp_s, latency_s, rejected))
@@ -122,18 +132,18 @@ class TruthRecorder:
             self._resets.append((stamp_s, task_id, init_id))
 
     def disturbed(self, stamp_s: float, words: str) -> None:
-        """Add what a disturbance of the world did."""
+        """Add the description of a disturbance's effect."""
         with self._lock:
             del self._disturbed[: max(len(self._disturbed) + 1 - self._limit, 0)]
             self._disturbed.append((stamp_s, words))
 
     def close(self) -> None:
-        """Write what is left and stop."""
+        """Write the remaining rows and stop the thread."""
         self._closed.set()
         self._thread.join()
 
     def _drop_the_oldest(self, rows: NDArray[np.void]) -> None:
-        """Move the newer rows into a new array; the writer may be at the old one."""
+        """Copy the newer rows into a new array, since the writer may be reading the old one."""
         gone = max(self._limit // 8, 1)
         kept = np.zeros_like(rows)
         kept[: self._count - gone] = rows[gone : self._count]
@@ -141,7 +151,7 @@ class TruthRecorder:
             self._rows, self._count, self._dropped = kept, self._count - gone, self._dropped + gone
 
     def _goal_number(self, goal_id: str) -> int:
-        """Return the index of a goal in `goals`, where it is added when it is new."""
+        """Return the index of a goal in `goals`, to which a new goal is appended."""
         if goal_id not in self._goal_numbers:
             name = goal_id if len(self._goals) < MAX_GOALS else LATER_GOALS
             if name not in self._goal_numbers:
@@ -156,7 +166,7 @@ class TruthRecorder:
         self._try_to_flush()
 
     def _try_to_flush(self) -> None:
-        """Write a snapshot; a disk that fails costs the record, which is said once, and is tried again later."""
+        """Write the file; a failure of the disk is logged once, and the next call tries again."""
         try:
             self._flush()
         except OSError as error:
@@ -166,7 +176,7 @@ class TruthRecorder:
                 _log.error("%s: %s; %s", self.path, error.strerror or error, what)
 
     def _flush(self) -> None:
-        """Write a snapshot: rows below the count never change, so the loop may go on appending."""
+        """Write the file. Rows below the count never change, so the loop may append meanwhile."""
         with self._lock:
             count, rows, steps = self._count, self._rows, self._dropped + self._count
             chunks, resets, disturbed = self._chunks[:], self._resets[:], self._disturbed[:]
@@ -196,7 +206,7 @@ class TruthRecorder:
 
 
 def _row_type(positions: int, actions: int, tasks: int) -> np.dtype[np.void]:
-    """One control step as it is kept in memory."""
+    """Return the dtype of one control step in memory."""
     return np.dtype(
         [
             ("stamp_s", np.float64),

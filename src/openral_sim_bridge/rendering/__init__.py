@@ -1,1 +1,1 @@
-"""Images of MuJoCo worlds: OpenGL, cameras, overlays, MP4."""
+"""Rendering of MuJoCo worlds: OpenGL contexts, images, video panels and MP4 files."""

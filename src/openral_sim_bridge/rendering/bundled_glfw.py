@@ -1,8 +1,8 @@
-"""Keep an import from starting processes.
+"""Prevents `import glfw` from starting processes.
 
-`import glfw`, which gymnasium's MuJoCo environments do, starts one Python for every libglfw it finds, to ask for
-its version, although nothing here opens a window. A Ctrl-C in that moment reaches those children too, and they
-end with a traceback of their own. Named by `PYGLFW_LIBRARY`, the library is loaded directly.
+gymnasium's MuJoCo environments import glfw, although nothing here opens a window. The import starts one Python process
+for every libglfw that it finds, to query its version; a Ctrl-C meanwhile also reaches these processes, which then print
+tracebacks. A library named by `PYGLFW_LIBRARY` is loaded without them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 def name_bundled_glfw() -> None:
     """Set `PYGLFW_LIBRARY` to the library inside the glfw wheel, unless the user has set it.
 
-    Without a wheel that carries one (macOS names it otherwise) nothing is set.
+    Nothing is set if the wheel has no `x11/libglfw.so`, as on macOS.
     """
     spec = find_spec("glfw")
     for folder in (spec.submodule_search_locations or ()) if spec else ():

@@ -1,8 +1,8 @@
-"""Lighter meshes for the eye: on a CPU, what is left of a frame's cost is the number of triangles.
+"""Decimation of meshes for rendering, whose cost on a CPU grows with the number of triangles.
 
-Only a copy of the model is changed, and only what OpenGL is given of it, so physics cannot differ by a bit. A lighter
-mesh keeps the frame, the normals and the texture coordinates of the mesh it stands for: each of its corners takes
-them from the original corner that is nearest.
+Only a copy of the model is changed, and only the arrays that OpenGL reads, so physics is not affected. A decimated mesh
+keeps the frame of the original one; each of its corners takes normal and texture coordinate from the nearest original
+corner.
 """
 
 from __future__ import annotations
@@ -25,12 +25,15 @@ from openral_core.files.atomic import replaced_file
 from openral_core.files.cache import cache_home
 
 WELD = 1e-5
-"""Share of a mesh's size below which two vertices are one: files repeat a vertex for each normal that it has."""
+"""Size of the grid cells in which vertices are merged, relative to the mesh's largest extent.
+
+Files repeat a vertex for each of its normals."""
 AGGRESSIVENESS = 3.0
-"""Of the collapse of edges (Garland and Heckbert's quadrics); the library's default of 7 crumples round links."""
+"""Of the edge collapse (quadrics of Garland and Heckbert); the library's default of 7 distorts round links."""
 INWARD = 0.1
-"""Share of the way from a corner to the middle of its triangle, where corners are compared: it tells apart those that
-lie on one point but belong to different sides of an edge."""
+"""Share of the distance from a corner to its triangle's centroid by which corners are moved before they are compared.
+
+It distinguishes corners at the same point that belong to different sides of an edge."""
 _RECIPE = f"1 {WELD} {AGGRESSIVENESS} {INWARD}"
 
 
@@ -43,14 +46,14 @@ class LightMesh:
     faces: NDArray[np.int32]
     """(f, 3) indices of vertices."""
     corners: NDArray[np.int32]
-    """(f, 3) number of the original corner, 3 * face + 0..2, that gives normal and texture coordinate."""
+    """(f, 3) index of the original corner, 3 * face + (0 to 2), that gives normal and texture coordinate."""
 
 
 def with_light_meshes(model: mujoco.MjModel, max_faces: int) -> mujoco.MjModel:
-    """Return a copy of a model to draw with, in which no mesh has many more triangles than `max_faces`.
+    """Return a copy of a model for rendering, whose meshes have about `max_faces` triangles or fewer.
 
-    It is for an OpenGL context and for `mjv_updateScene` with the data of the original; do not step it. What was
-    decimated once on this machine is read from `<cache>/meshes`.
+    It is for an OpenGL context and for `mjv_updateScene` with the data of the original; do not step it. Decimated
+    meshes are cached in `<cache>/meshes`.
     """
     light_model = copy.copy(model)
     for mesh in np.flatnonzero(model.mesh_facenum > max_faces):
@@ -66,17 +69,19 @@ def with_light_meshes(model: mujoco.MjModel, max_faces: int) -> mujoco.MjModel:
             getattr(light_model, name)[faces] = old[light.corners]
         light_model.mesh_vertnum[mesh] = len(light.vertices)
         light_model.mesh_facenum[mesh] = len(light.faces)
-        light_model.mesh_graphadr[mesh] = -1  # the convex hull names vertices that are gone; it is not drawn
+        light_model.mesh_graphadr[
+            mesh
+        ] = -1  # the convex hull, which is not drawn, refers to removed vertices
     return light_model
 
 
 def decimate(vertices: NDArray[np.float32], faces: NDArray[np.int32], max_faces: int) -> LightMesh:
-    """Collapse edges until about `max_faces` triangles are left.
+    """Collapse edges of a mesh until about `max_faces` triangles are left.
 
     Args:
         vertices: (V, 3) [m]
         faces: (F, 3) indices of vertices.
-        max_faces: of the result; where it cannot be reached, more are left, never more than F.
+        max_faces: of the result; if it cannot be reached, more remain, but never more than F.
     """
     cell = WELD * float(np.ptp(vertices, axis=0).max())
     _, first, merged = np.unique(np.round(vertices / cell), axis=0, return_index=True, return_inverse=True)
@@ -95,7 +100,7 @@ def decimate(vertices: NDArray[np.float32], faces: NDArray[np.int32], max_faces:
 
 
 def _decimated(vertices: NDArray[np.float32], faces: NDArray[np.int32], max_faces: int) -> LightMesh:
-    """Decimate, or read what came of it before; the file is named by all that decides its content."""
+    """Decimate a mesh, or read the result from the cache, whose file name is a digest of all inputs."""
     digest = hashlib.sha256(
         f"{_RECIPE} {version('fast-simplification')} {max_faces} {len(vertices)}".encode()
     )
@@ -112,7 +117,7 @@ def _decimated(vertices: NDArray[np.float32], faces: NDArray[np.int32], max_face
 
 
 def _store(path: Path, light: LightMesh) -> None:
-    """Write at once, since other processes read it; a cache that cannot be written is done without."""
+    """Write to the cache atomically, since other processes read it; a failure to write is ignored."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replaced_file(path) as partial, partial.open("wb") as file:
@@ -122,14 +127,14 @@ def _store(path: Path, light: LightMesh) -> None:
 
 
 def _proper(faces: NDArray[Any]) -> NDArray[Any]:
-    """Leave out triangles that shrank to a line."""
+    """Return the triangles (f, 3) with three different vertices."""
     a, b, c = faces.T
     kept: NDArray[Any] = faces[(a != b) & (b != c) & (a != c)]
     return kept
 
 
 def _pulled_in(vertices: NDArray[np.float32], faces: NDArray[np.int32]) -> NDArray[np.float32]:
-    """Return (3 f, 3): every corner of every triangle, a little towards the triangle's middle."""
+    """Return (3 f, 3) [m]: every corner of every triangle, moved by `INWARD` towards the triangle's centroid."""
     corners = vertices[faces]
     moved: NDArray[np.float32] = corners + INWARD * (corners.mean(axis=1, keepdims=True) - corners)
     return moved.reshape(-1, 3)

@@ -1,4 +1,4 @@
-"""The panel beside the picture in a run's film: mission, tasks, progress curve, the reasoner's words."""
+"""The panel beside the image in the video of a run: mission, tasks, progress curve and the reasoner's last message."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 WIDTH = 360
-"""[px] of the panel."""
+"""[px] width of the panel."""
 BACKGROUND, INK, FAINT, LINE = (22, 26, 32), (232, 236, 240), (132, 142, 154), (48, 55, 64)
 PROGRESS, SUCCESS, DONE, FAILED = (94, 196, 182), (240, 180, 84), (120, 200, 120), (226, 104, 96)
 _MARGIN = 20
@@ -27,13 +27,13 @@ class PanelState:
     tasks: Sequence[tuple[str, str]]
     """Text and state of each task at this instant."""
     curve: NDArray[np.float64]
-    """(n, 3) stamp [s], progress, success: the readings so far of the running attempt."""
+    """(n, 3) stamp [s], progress (0 to 1) and success (0 to 1) of the running attempt's readings so far."""
     words: str
-    """The reasoner's last words."""
+    """The reasoner's last message."""
     held: bool
-    """The arm holds."""
+    """Whether the arm is holding its position."""
     disturbance: str = ""
-    """What was just done to the world, shown in place of the words; empty: nothing."""
+    """Description of a recent disturbance, shown in place of `words`; empty: none."""
 
 
 def draw_panel(state: PanelState, height: int) -> NDArray[np.uint8]:
@@ -61,7 +61,7 @@ def _task(draw: ImageDraw.ImageDraw, y: int, text: str, state: str) -> int:
 
 
 def _curve(draw: ImageDraw.ImageDraw, box: tuple[int, int, int, int], curve: NDArray[np.float64]) -> None:
-    """Progress and success over the running attempt, 0 to 1 upwards, at least four seconds wide."""
+    """Draw progress and success (0 to 1) over time into a box [px]; the time axis spans at least 4 s."""
     left, top, right, bottom = box
     for level in (0.0, 0.5, 1.0):
         y = bottom - level * (bottom - top)
@@ -92,7 +92,7 @@ def _paragraph(
     lines: int,
     left: int = _MARGIN,
 ) -> int:
-    """Draw wrapped text and return the y below it."""
+    """Draw wrapped text and return the y [px] below it."""
     columns = int((WIDTH - _MARGIN - left) / (0.52 * size))
     for line in textwrap.wrap(text, columns, max_lines=lines, placeholder=" …"):
         draw.text((left, y), line, font=_font(size), fill=color)
@@ -102,5 +102,5 @@ def _paragraph(
 
 @cache
 def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    """Pillow's own font, so that a film looks the same everywhere."""
+    """Return the font that Pillow contains, so that a video is the same on every machine."""
     return ImageFont.load_default(size)

@@ -1,4 +1,4 @@
-"""Frames as an MP4 that every browser plays."""
+"""Encoding of frames as an MP4 file (H.264, yuv420p) that every browser plays."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from openral_core.files.atomic import replaced_file
 
 
 def write_mp4(path: Path, frames: Iterable[NDArray[np.uint8]], *, fps: int, crf: int = 20) -> Path:
-    """Encode frames as H.264 and return the path; a file that was begun and not ended never has its name.
+    """Encode frames as H.264, write the file atomically and return its path.
 
     Args:
-        path: of the film.
-        frames: (H, W, 3) uint8 RGB each, all of one size, even in both directions; at least one.
-        fps: [1/s] frames shown.
-        crf: quality, 0 best to 51; 20 is hard to tell from the original.
+        path: of the video.
+        frames: at least one (H, W, 3) uint8 RGB, all of one size, with H and W even.
+        fps: [1/s] frame rate.
+        crf: constant rate factor, from 0 (best) to 51; 20 is hard to tell from the original.
     """
     with replaced_file(path) as partial, av.open(str(partial), "w", format="mp4") as container:
         stream = container.add_stream("libx264", rate=fps, options={"crf": str(crf), "preset": "veryfast"})

@@ -1,4 +1,4 @@
-"""Which OpenGL platform renders off screen here. Nothing of MuJoCo is imported: it decides once, at its import."""
+"""Chooses the OpenGL platform for offscreen rendering. It imports no MuJoCo, which reads the choice at its import."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ VARIABLE = "MUJOCO_GL"
 EGL_LIBRARY = "libEGL.so.1"
 OSMESA_LIBRARIES = ("libOSMesa.so.8", "libOSMesa.so.6", "libOSMesa.so")
 EGL_PACKAGES = "libegl1 libegl-mesa0 libgl1 libgl1-mesa-dri"
-"""Debian's and Ubuntu's; with an NVIDIA card its driver brings EGL instead of libegl-mesa0."""
+"""Packages of Debian and Ubuntu; the driver of an NVIDIA card provides EGL in place of libegl-mesa0."""
 OSMESA_PACKAGES = "libosmesa6"
 
 
 RASTERISER_VARIABLE = "LP_NUM_THREADS"
-"""Threads that Mesa's llvmpipe draws with beside the one that calls it; 0: none. Without it, one a core."""
+"""Number of threads with which Mesa's llvmpipe renders beside the calling one; 0: none; unset: one per core."""
 
 
 def rasteriser_threads(processes: int, cores: int) -> str:
-    """Return the value of `RASTERISER_VARIABLE` for each of so many processes that draw at the same time.
+    """Return the value of `RASTERISER_VARIABLE` for each of several processes that render at the same time.
 
-    Where there is a process for each core, further threads only take turns with them: on two cores beside other work,
-    two processes without them took half the time. The pictures are the same.
+    With a process for each core, further threads only compete with the processes: on two cores with other load, two
+    processes took half the time without them. The images are the same.
     """
     share = cores // processes
     return str(share if share > 1 else 0)
 
 
 def platform(environment: Mapping[str, str] = os.environ) -> str:
-    """Return the value for MUJOCO_GL: what the user set, else what there is.
+    """Return the value for MUJOCO_GL: the one that the user set, else `egl`, `osmesa` or `disable`.
 
-    EGL works with and without a display and on graphics cards; OSMesa is the same rasteriser on the CPU without EGL
-    around it. Where there is neither, `disable` lets MuJoCo be imported, so that all but pictures works.
+    EGL works with and without a display and on graphics cards; OSMesa is the same CPU rasteriser without EGL. Where
+    neither is available, MuJoCo can still be imported with `disable`, and everything but rendering works.
     """
     chosen = environment.get(VARIABLE)
     if chosen:
@@ -43,17 +43,17 @@ def platform(environment: Mapping[str, str] = os.environ) -> str:
 
 
 def has_egl() -> bool:
-    """Whether EGL's loader is there, with or without a driver."""
+    """Return whether EGL's loader can be loaded, with or without a driver."""
     return _loads(EGL_LIBRARY)
 
 
 def has_osmesa() -> bool:
-    """Whether OSMesa is there."""
+    """Return whether OSMesa can be loaded."""
     return any(_loads(name) for name in OSMESA_LIBRARIES)
 
 
 def egl_devices() -> int:
-    """Return how many devices EGL offers, CPUs included; 0 where its loader or every driver is missing."""
+    """Return the number of EGL devices, software rasterisers included; 0 if its loader or every driver is missing."""
     try:
         egl = ctypes.CDLL(EGL_LIBRARY)
         find = egl.eglGetProcAddress

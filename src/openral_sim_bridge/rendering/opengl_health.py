@@ -1,4 +1,4 @@
-"""What `openral doctor` says of rendering: which platform draws, or what is missing and the line that fixes it."""
+"""Checks of `openral doctor` for rendering: the platform that renders, or what is missing and the command to fix it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from openral_sim_bridge.rendering.opengl import (
 )
 
 TIMEOUT_S = 120.0
-"""[s] for one picture; it takes one where the machine has nothing else to do."""
+"""[s] limit for rendering one image, which takes 1 s on an idle machine."""
 INSTALL = "sudo apt-get install -y --no-install-recommends"
 _DRAW = """
 import os
@@ -38,11 +38,11 @@ except Exception as error:
     print(str(error).strip() or type(error).__name__, flush=True)
     os._exit(1)
 """
-"""It leaves without a farewell: what half-made contexts say when they are destroyed hides the fault."""
+"""Script that renders one image. It ends by os._exit, since destructors of incomplete contexts print other errors."""
 
 
 def checks() -> list[Check]:
-    """Draw one picture with the platform that will be used; where that fails, look for one that does not."""
+    """Return one check: render an image with the chosen platform; if that fails, try the others for a fix."""
     if importlib.util.find_spec("mujoco") is None:
         return [Check("rendering", False, "mujoco is not installed", "pip install 'openral[sim]'")]
     chosen = platform()
@@ -63,7 +63,7 @@ def checks() -> list[Check]:
 
 
 def _missing() -> str:
-    """Say what lacks where no platform was found."""
+    """Return what is missing where no platform was found."""
     if not has_egl():
         return "neither EGL (libEGL.so.1) nor OSMesa is installed; pictures cannot be drawn"
     if not egl_devices():
@@ -72,8 +72,8 @@ def _missing() -> str:
 
 
 def _draw(platform_name: str) -> tuple[bool, str]:
-    """Return whether a process of its own drew a picture, and the name of what drew, or its fault."""
-    # MuJoCo, where it was imported before, left its own choice for PyOpenGL in our environment.
+    """Render an image in a separate process; return whether it worked, and the OpenGL renderer's name or the error."""
+    # MuJoCo, if it was imported before, has set PyOpenGL's platform in this environment.
     inherited = {name: value for name, value in os.environ.items() if name != "PYOPENGL_PLATFORM"}
     try:
         result = subprocess.run(

@@ -1,4 +1,4 @@
-"""Pictures of a world, drawn again only when something in it has moved: without a GPU drawing is what costs most."""
+"""A cache of a world's images, which are rendered again only after something has moved, since rendering costs most."""
 
 from __future__ import annotations
 
@@ -11,21 +11,20 @@ from numpy.typing import NDArray
 from openral_sim_bridge.backend import Backend, Snapshot
 
 STILL = 1e-5
-"""[m], and rad: where nothing has moved by more since a picture was drawn, it still holds; a pixel is a thousand times
-that."""
+"""[m or rad] largest change of a coordinate for which an image is reused; a pixel spans about a thousand times that."""
 
 
 class StillPictures:
-    """What cameras see of the only world of a backend; between resets all that changes is where things are."""
+    """Caches the images of a backend's only world; between resets they depend on its snapshot alone."""
 
     def __init__(self, backend: Backend, draw: Callable[[Sequence[str]], Mapping[str, NDArray[Any]]]) -> None:
-        """Take the backend, and that method of it which draws: its `render`, or its `render_depth`."""
+        """Take the backend and its method that renders: `render` or `render_depth`."""
         self._backend, self._draw = backend, draw
         self._drawn: dict[str, NDArray[Any]] = {}
         self._seen: Snapshot | None = None
 
     def of(self, cameras: Sequence[str]) -> dict[str, NDArray[Any]]:
-        """Return the present picture (H, W, ...) of each camera; not to be written to."""
+        """Return the present image (H, W, ...) of each camera; do not write to it."""
         now = self._backend.snapshot()
         if (
             self._seen is None
@@ -39,10 +38,10 @@ class StillPictures:
         return {name: self._drawn[name] for name in cameras}
 
     def forget(self) -> None:
-        """Draw anew: the world was put into another state, which may look otherwise."""
+        """Discard the images, after a reset of the world."""
         self._seen = None
 
 
 def _moved(before: NDArray[np.float64], now: NDArray[np.float64]) -> bool:
-    """Tell whether any coordinate has changed; one that is nan, as of a mocap body that is not there, has not."""
+    """Return whether any coordinate has changed; nan, the position of an absent mocap body, never does."""
     return bool((np.abs(now - before) > STILL).any())

@@ -1,8 +1,8 @@
-"""Offscreen MuJoCo rendering with a named look.
+"""Offscreen MuJoCo rendering with named render profiles.
 
-What a frame costs on a CPU is decided by multisampling, shadows, reflections, the number of triangles and the size. A
-profile names one setting of them, is written into every result, and is the same for collection, training and
-evaluation, since a policy that reads pixels is bound to the look it was trained on.
+The cost of a frame on a CPU depends on multisampling, shadows, reflections, the number of triangles and the size. A
+profile is one setting of them. It is recorded in every result, and must be the same for collection, training and
+evaluation, since a policy depends on the appearance of the images that it was trained on.
 """
 
 from __future__ import annotations
@@ -25,25 +25,26 @@ from openral_sim_bridge.rendering.opengl import VARIABLE
 
 @dataclass(frozen=True)
 class RenderProfile:
-    """One look of the renderer."""
+    """One setting of the renderer."""
 
     name: str
     samples: int
-    """Multisampling of the offscreen buffer."""
+    """Samples per pixel of the offscreen buffer; 0: no multisampling."""
     shadows: bool
     reflections: bool
     markers: bool
-    """Draw the sites, which hold goal markers that no real camera sees."""
+    """Whether sites are drawn, among them goal markers that no real camera sees."""
     shadow_map: int = 4096
-    """[px] side of the shadow map, of looks with shadows; at 1024 a frame costs a third less and looks the same at
-    480 px."""
+    """[px] side of the shadow map, of profiles with shadows; at 1024 a frame costs a third less, and images of 480 px
+    look the same."""
     max_faces: int | None = None
-    """Triangles that a mesh is drawn with; None: all it has."""
+    """Largest number of triangles of a mesh; None: meshes are not decimated."""
 
 
 LIGHT = 1500
-"""Triangles a mesh: MetaWorld's arm has 68 thousand in 13 meshes, a Panda of robosuite 145 thousand in 54. Drawn so, a
-frame takes half the time or less and differs from the whole one by 0.5 of 255 on average, mostly at outlines."""
+"""Triangles per mesh of the fast profiles. MetaWorld's arm has 68 thousand in 13 meshes, a Panda of robosuite 145
+thousand in 54. Decimated so, a frame takes half the time or less and differs from the full one by 0.5 of 255 on
+average, mostly at outlines."""
 PROFILES = {
     "published": RenderProfile("published", samples=4, shadows=True, reflections=True, markers=True),
     "fast": RenderProfile(
@@ -57,13 +58,13 @@ PROFILES = {
         "film_goals", samples=4, shadows=True, reflections=False, markers=True, shadow_map=1024
     ),
 }
-"""`published`: a benchmark's own defaults. `fast`: what policies train and run on. `fast_goals`: where a
-task says its goal by a marker alone, as MetaWorld's reach, push and pick-place do. `film`: for videos of a run,
-`film_goals` of one in such a look."""
+"""Profiles by name. `published`: the defaults of benchmarks. `fast`: for training and running policies. `fast_goals`:
+for tasks whose goal is shown by a marker alone, such as MetaWorld's reach, push and pick-place. `film`: for videos of a
+run; `film_goals`: for videos of a run with `fast_goals`."""
 
 
 def profile(name: str) -> RenderProfile:
-    """Return the profile of that name. Raises NotFoundError, naming those that exist."""
+    """Return the profile of a name. Raises NotFoundError, which lists the existing ones."""
     if name not in PROFILES:
         raise NotFoundError(f"render_profile: there is no '{name}'; use one of {', '.join(PROFILES)}")
     return PROFILES[name]
@@ -71,28 +72,28 @@ def profile(name: str) -> RenderProfile:
 
 @dataclass(frozen=True)
 class AddedShape:
-    """A shape that is drawn into the pictures and is not in the world."""
+    """A shape that is drawn into the images and does not exist in the world."""
 
     kind: Literal["box", "sphere", "cylinder", "capsule", "ellipsoid"]
-    """Which shape of MuJoCo's."""
+    """Type of MuJoCo geom."""
     size: tuple[float, float, float]
-    """[m] half sizes, as of a geom of that kind."""
+    """[m] as `size` of a geom of that type: half sizes, or radius and half length."""
     position: NDArray[np.float64]
-    """(3,) [m]"""
+    """(3,) [m] in the world frame."""
     rotation: NDArray[np.float64]
-    """(3, 3)"""
+    """(3, 3) whose columns are the shape's axes in the world frame."""
     rgba: tuple[float, float, float, float]
-    """0 to 1."""
+    """Each 0 to 1."""
 
 
 ADDED = 1_000_000
-"""`render_geoms` shows the added shape i as this number plus i."""
+"""`render_geoms` reports the added shape i as this number plus i."""
 NEARLY_FAR = 0.999
-"""Share of the distance to the far plane from which on a depth means that nothing was drawn there."""
+"""Share of the far plane's distance from which a depth means that nothing was drawn at the pixel."""
 
 
 class OffscreenRenderer:
-    """Renders any camera of one MjModel at one size. Bound to the thread that made it."""
+    """Renders any camera of one MjModel at one image size. Use it only in the thread that made it."""
 
     def __init__(
         self,
@@ -106,11 +107,11 @@ class OffscreenRenderer:
         """Make a renderer.
 
         Args:
-            model: the model whose data will be drawn; what is drawn is a copy of it as it is now.
+            model: whose data will be rendered; the renderer uses a copy of it as it is now.
             width: [px]
             height: [px]
             look: the profile.
-            hidden_groups: geometry groups that are not drawn, besides those that MuJoCo leaves out.
+            hidden_groups: geometry groups that are not drawn, besides those that MuJoCo does not draw by default.
 
         Raises:
             SimulationError: no OpenGL context can be made.
@@ -130,7 +131,7 @@ class OffscreenRenderer:
                 "`openral doctor` shows what is missing and the line that fixes it"
             ) from error
         self.model = model
-        """The copy; where a world's model changes its colours, they must be written here, too."""
+        """The renderer's copy; a change of colours in a world's model must be repeated in it."""
         flags = self._renderer.scene.flags
         flags[mujoco.mjtRndFlag.mjRND_SHADOW] = look.shadows
         flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = look.reflections
@@ -138,16 +139,16 @@ class OffscreenRenderer:
         self._option.geomgroup[list(hidden_groups)] = 0
         self._option.sitegroup[:] = int(look.markers)
         self.added: list[AddedShape] = []
-        """Drawn from now on, too."""
+        """Shapes that are drawn in addition to the world."""
 
     def render(self, data: mujoco.MjData, camera: str) -> NDArray[np.uint8]:
-        """Return (H, W, 3) uint8 RGB as MuJoCo draws it."""
+        """Return the image (H, W, 3) uint8 RGB of a camera as MuJoCo draws it."""
         self._update(data, camera)
         image: NDArray[np.uint8] = self._renderer.render()
         return image
 
     def render_depth(self, data: mujoco.MjData, camera: str) -> NDArray[np.float32]:
-        """Return (H, W) float32 [m] along the optical axis; inf where nothing is nearer than the far plane."""
+        """Return depth (H, W) float32 [m] along the optical axis; inf where nothing is nearer than the far plane."""
         self._renderer.enable_depth_rendering()
         try:
             self._update(data, camera)
@@ -158,7 +159,7 @@ class OffscreenRenderer:
         return depth
 
     def render_geoms(self, data: mujoco.MjData, camera: str) -> NDArray[np.int32]:
-        """Return (H, W) int32: the number of the geom that each pixel shows; -1 where it shows none."""
+        """Return (H, W) int32: the id of the geom that each pixel shows; -1 if it shows none."""
         self._renderer.enable_segmentation_rendering()
         try:
             self._update(data, camera)

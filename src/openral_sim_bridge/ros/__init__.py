@@ -1,1 +1,1 @@
-"""The node `sim_bridge`: the topics and services of a simulated world."""
+"""The node `sim_bridge` with the topics and services of a simulated world."""

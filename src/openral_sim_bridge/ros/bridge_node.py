@@ -24,7 +24,7 @@ from openral_sim_bridge.simulation import BridgeOptions, Simulation, read_reset
 
 
 class BridgeNode(ControlNode[Simulation]):
-    """Wires a `Simulation` to the graph. Parameters: see `BridgeOptions`, and `autostart`."""
+    """Connects a `Simulation` to the ROS graph. Its parameters are the fields of `BridgeOptions`, and `autostart`."""
 
     what = "the simulation"
 
@@ -35,17 +35,17 @@ class BridgeNode(ControlNode[Simulation]):
         self._truth: PositionTopic | None = None
 
     def clock(self, stamp_s: float) -> None:
-        """The arm's time advanced, or the loop waits and time stands still."""
+        """Publish the arm's time [s], which does not advance while the loop waits."""
         if self._topics is not None:
             self._topics.clock(stamp_s)
 
     def state(self, state: RobotState) -> None:
-        """The robot after a control step; `stamp_s` is the bridge's clock."""
+        """Publish the robot's state after a control step; its `stamp_s` is on the bridge's clock."""
         if self._topics is not None:
             self._topics.state(state)
 
     def images(self, stamp_s: float, images: Mapping[str, NDArray[np.uint8]]) -> None:
-        """New camera images (H, W, 3) uint8 RGB."""
+        """Publish new camera images (H, W, 3) uint8 RGB, and object positions where they are asked for."""
         if self._topics is not None:
             self._topics.images(stamp_s, images)
         if self._truth is not None:
@@ -55,7 +55,7 @@ class BridgeNode(ControlNode[Simulation]):
         return Simulation(BridgeOptions(**self._options()), self, self._factory)
 
     def _open(self, run: Simulation) -> None:
-        """Offer the topics of the world, and its reset."""
+        """Make the publishers of the world's topics, and the service that resets it."""
         self._topics = BridgeTopics(
             self,
             run.cameras,
@@ -67,7 +67,7 @@ class BridgeNode(ControlNode[Simulation]):
         )
         if run.options.sim_positions:
             self._truth = PositionTopic(self, run.object_positions)
-        apart = MutuallyExclusiveCallbackGroup()  # status and diagnostics go on while a world begins again
+        apart = MutuallyExclusiveCallbackGroup()  # status and diagnostics continue during a reset
         self.create_service(ResetScene, "sim/reset", self._on_reset, callback_group=apart)
 
     def _forget(self) -> None:
@@ -86,7 +86,7 @@ class BridgeNode(ControlNode[Simulation]):
 
 
 def main(args: list[str] | None = None) -> int:
-    """Run the bridge until it is told to stop; 1 when the simulation failed."""
+    """Run the bridge until it is stopped; return the exit status, 1 if the simulation failed."""
     return run_bridge(BridgeNode, args)
 
 

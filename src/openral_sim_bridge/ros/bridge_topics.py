@@ -1,4 +1,4 @@
-"""The topics of a simulated world: clock, images, and the robot's own."""
+"""The topics of a simulated world: clock, images, and the robot's states and frames."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from openral_sim_bridge.ros.depth_topics import DepthTopics
 
 
 class BridgeTopics:
-    """Publishes what the control loop observes. Used from the loop's thread only."""
+    """Publishes the observations of the control loop. Used from the loop's thread only."""
 
     def __init__(
         self,
@@ -35,13 +35,13 @@ class BridgeTopics:
         outbox: Outbox,
         depth: DepthTopics,
     ) -> None:
-        """Make the publishers; latch the robot's description and the frames that never move.
+        """Make the publishers; publish the robot's description and its static frames, latched.
 
         Args:
-            node: which publishes.
+            node: of the publishers.
             cameras: models of the published cameras.
             links: frames of the robot.
-            joint_positions: returns the present position of every joint of the URDF.
+            joint_positions: returns the present position [rad or m] of every joint of the URDF.
             urdf: text for `/robot_description`.
             outbox: sends the clock and the robot's states.
             depth: publishes the depth images beside the colour images.
@@ -63,7 +63,7 @@ class BridgeTopics:
         self._clock_message = Clock()
 
     def clock(self, stamp_s: float) -> None:
-        """Publish simulation time."""
+        """Publish the simulation time [s]."""
         self._clock_message.clock = to_time(stamp_s)
         self._outbox.send(self._clock, self._clock_message)
 
@@ -72,12 +72,12 @@ class BridgeTopics:
         self._robot.state(state)
 
     def images(self, stamp_s: float, images: Mapping[str, NDArray[np.uint8]]) -> None:
-        """Publish images, their camera_info, depth where it is due, and `/tf` on one stamp."""
+        """Publish images (H, W, 3) uint8 RGB, their camera_info, depth that is due, and `/tf`, with one stamp [s]."""
         stamp = to_time(stamp_s)
         for name, image in images.items():
             pictures, info_publisher, info = self._images[name]
             info.header.stamp = stamp
-            pictures.publish(stamp, image)  # first: a policy waits for it
+            pictures.publish(stamp, image)  # first, since a policy waits for it
             info_publisher.publish(info)
         self._robot.links(stamp_s)
         self._depth.images(stamp_s, list(images))

@@ -1,4 +1,4 @@
-"""Parts of messages that colour and depth images share."""
+"""The camera_info message that colour and depth images share."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from openral_sim_bridge.coordinate_frames import intrinsics, optical_frame
 
 
 def camera_info_message(camera: CameraModel, prefix: str) -> CameraInfo:
-    """A camera without distortion: R is the identity and P is K with a zero column (REP 104).
+    """Return the message of a camera without distortion: R is the identity and P is K with a zero column (REP 104).
 
     Args:
         camera: model of the camera.
-        prefix: of the frames of its deployment.
+        prefix: of the frame ids of the deployment.
     """
     matrix = intrinsics(camera)
     info = CameraInfo(height=camera.height, width=camera.width, distortion_model="plumb_bob", d=[0.0] * 5)

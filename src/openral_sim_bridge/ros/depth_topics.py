@@ -1,4 +1,4 @@
-"""Depth images beside the colour images: drawn only for the cameras whose scene asks for them, and only when due."""
+"""Depth images beside the colour images, rendered only for cameras with `depth` in the scene, and only when due."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from openral_sim_bridge.coordinate_frames import optical_frame
 from openral_sim_bridge.ros.camera_messages import camera_info_message
 
 ENCODING = "32FC1"
-"""Metres along the optical axis (REP 118)."""
+"""float32 [m] along the optical axis (REP 118)."""
 
 
 class DepthTopics:
@@ -36,10 +36,10 @@ class DepthTopics:
         """Make the publishers of the cameras that have depth.
 
         Args:
-            node: which publishes.
-            cameras: all of the scene.
-            models: of the same cameras, in the same order.
-            draw: returns the present depth (H, W) float32 [m] of cameras.
+            node: of the publishers.
+            cameras: all cameras of the scene.
+            models: of the cameras.
+            draw: returns the present depth (H, W) float32 [m] of each camera.
         """
         self._draw = draw
         prefix = frame_prefix(node.get_namespace())
@@ -61,9 +61,9 @@ class DepthTopics:
             )
 
     def images(self, stamp_s: float, names: Sequence[str]) -> None:
-        """Publish the depth that belongs to colour images of this stamp, for the cameras where it is due.
+        """Publish the depth images of a stamp [s], of the cameras in `names` for which depth is due.
 
-        A waiting loop shows its colour images again, on the same stamp; then the same depth goes out again, too.
+        A waiting loop publishes its colour images again with the same stamp; then the same depth is published again.
         """
         again = stamp_s == self._stamp_s
         self._stamp_s = stamp_s

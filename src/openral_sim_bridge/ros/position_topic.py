@@ -1,4 +1,4 @@
-"""Where the simulator has things, published only where a deployment asks for it by `sim_positions`."""
+"""The simulator's own object positions, published only where a deployment sets `sim_positions`."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from openral_sim_bridge.backend import WORLD
 
 
 class PositionTopic:
-    """Publishes `sim/positions`: a frame in the world for each thing. Used from the loop's thread only."""
+    """Publishes `sim/positions`: a frame in the world for each object. Used from the loop's thread only."""
 
     def __init__(
         self, node: LifecycleNode, positions: Callable[[], Mapping[str, NDArray[np.float64]]]
     ) -> None:
-        """Make the publisher; `positions` returns where things are now, (3,) [m] by name."""
+        """Make the publisher; `positions` returns the present position (3,) [m] in the world of each object by name."""
         self._positions, self._prefix = positions, frame_prefix(node.get_namespace())
         self._publisher = node.create_publisher(TFMessage, "sim/positions", 1)
 
     def publish(self, stamp_s: float) -> None:
-        """Publish where things are at a stamp [s]."""
+        """Publish the present positions of the objects with a stamp [s]."""
         frames = []
         for name, position in self._positions().items():
             frame = TransformStamped(child_frame_id=f"{self._prefix}{name}")

@@ -1,1 +1,1 @@
-"""Simulators behind `Backend`, one folder a simulator."""
+"""Simulators that implement `Backend`, each in a folder of its own."""

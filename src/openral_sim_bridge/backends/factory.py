@@ -1,4 +1,4 @@
-"""From a scene's words to a simulator. Simulators are imported only when a scene asks for them."""
+"""Builds the simulator that a scene names. A simulator is imported only when a scene needs it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def make_backend(scene: DeployScene, *, num_envs: int = 1, horizon: int | None =
     """Build the simulator of a scene.
 
     Args:
-        scene: its `backend_options.family` names the simulator.
-        num_envs: how many worlds.
+        scene: whose `backend_options.family` names the simulator.
+        num_envs: number of worlds.
         horizon: control steps until an episode is done; None: never.
 
     Raises:
-        NotFoundError: no such family, task, camera or render profile.
+        NotFoundError: there is no such family, task, camera or render profile.
         OpenralError: the simulator could not be built.
     """
     world = scene.scene
@@ -63,7 +63,7 @@ def make_backend(scene: DeployScene, *, num_envs: int = 1, horizon: int | None =
 
 
 def _unknown(scene: DeployScene) -> str:
-    """Return what is said of a scene that names no simulator that there is."""
+    """Return the error message for a scene that names no existing simulator."""
     family = scene.scene.backend_options.get("family")
     what, fix = ("is missing", f"name a simulator: {', '.join(FAMILIES)}")
     if family is not None:

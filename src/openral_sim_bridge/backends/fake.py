@@ -1,8 +1,7 @@
-"""A point arm without dynamics: the smallest world that satisfies `Backend`, to test and try out nodes.
+"""A point arm without dynamics: a minimal `Backend` for tests and trials of nodes.
 
 The arm is a gantry of three slides with a finger. An action moves it exactly as commanded, so every state
-is known beforehand. Task k asks it to reach the k-th of a row of points. Nothing is random, and no OpenGL
-is needed.
+can be predicted. Task k is to reach the k-th of a row of points. Nothing is random, and no OpenGL is needed.
 """
 
 from __future__ import annotations
@@ -30,15 +29,17 @@ from openral_sim_bridge.backends.mujoco_articulation import Articulation, restor
 from openral_sim_bridge.coordinate_frames import intrinsics
 
 STEP_M = 0.01
-"""[m] motion of the end effector for an action of 1, as in MetaWorld."""
+"""[m] displacement of the end effector per control step for an action of 1, as in MetaWorld."""
 REACH_M = 0.03
-"""[m] a task has succeeded within this distance of its point."""
+"""[m] distance to its point below which a task has succeeded."""
 HOME = (0.0, 0.6, 0.2)
+"""[m] position of the hand in initial state 0, in the world frame."""
 OPENING_M = 0.1
+"""[m] distance between the open fingers."""
 CAMERAS = ("corner2", "front", "wrist")
-"""All at one place."""
+"""Names of the cameras, all of which have the same pose."""
 JOINT_NAMES = (*(f"right_j{i}" for i in range(7)), "right_gripper")
-"""Sawyer's, so that its description and its skills fit; the slides stand for the first three."""
+"""Those of the Sawyer, so that its robot.yaml and its skills can be used; the slides are the first three."""
 _LOW, _HIGH = np.array([-0.5, 0.2, 0.0]), np.array([0.5, 1.0, 0.5])
 
 _MJCF = """
@@ -66,7 +67,7 @@ _MJCF = """
 
 
 class FakeBackend:
-    """N point arms that go where they are told; see the module's docstring."""
+    """N point arms that follow every command exactly; see the module's docstring."""
 
     action_dim = 4
 
@@ -85,14 +86,14 @@ class FakeBackend:
         """Build the worlds.
 
         Args:
-            task_ids: any names; each gets a point of its own.
+            task_ids: any names; each task gets a point of its own.
             num_envs: N
             width: [px] of rendered images.
-            height: [px]
-            control_hz: [Hz]
+            height: [px] of rendered images.
+            control_hz: [Hz] rate of `step`.
             horizon: control steps until an episode is done; None: never.
             fail_after: control steps after which `step` raises SimulationError; None: never.
-            hang_in: initial state in which `step` never returns; None: it always does.
+            hang_in: initial state in which `step` never returns; None: it always returns.
         """
         self.task_ids = tuple(task_ids)
         self.num_envs = num_envs
@@ -108,16 +109,16 @@ class FakeBackend:
         self.reset([self.task_ids[0]] * num_envs, [0] * num_envs)
 
     def target(self, task_id: str) -> NDArray[np.float64]:
-        """Return the point (3,) [m] in the world frame that a task asks for."""
+        """Return the point (3,) [m] in the world frame that a task is to reach."""
         offset = 0.15 * (self.task_ids.index(task_id) + 1)
         return np.array([offset - 0.3, HOME[1] + 0.1, HOME[2]])
 
     def reset(
         self, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
     ) -> list[RobotState]:
-        """Put worlds into fixed initial states and return their robot states.
+        """Put worlds into given initial states and return their robot states.
 
-        State i begins i mm further along y, modulo 50.
+        In state i the hand begins (i modulo 50) mm from `HOME` along y.
         """
         chosen = worlds_to_reset(self.num_envs, task_ids, init_ids, envs)
         for env, task_id, init_id in zip(chosen, task_ids, init_ids, strict=True):
@@ -130,9 +131,9 @@ class FakeBackend:
         return [self._state(env) for env in chosen]
 
     def step(self, actions: NDArray[Any], envs: Sequence[int] | None = None) -> StepResult:
-        """Advance worlds, default all, by one control step with `actions` (n, A) in the scene's action contract.
+        """Advance worlds (None: all) by one control step with `actions` (n, A) in the scene's action contract.
 
-        The reward is the distance [m] to the task's point, negative.
+        The reward is the negative distance [m] to the task's point.
         """
         chosen = worlds_to_step(self.num_envs, self.action_dim, actions, envs)
         if self._hang_in in [self._init_ids[env] for env in chosen]:
@@ -155,9 +156,10 @@ class FakeBackend:
     def render(
         self, cameras: Sequence[str], envs: Sequence[int] | None = None
     ) -> dict[str, NDArray[np.uint8]]:
-        """Return (n, H, W, 3) uint8 RGB for each camera, for the named worlds (default all).
+        """Return images (n, H, W, 3) uint8 RGB for each camera, of the worlds `envs` (None: all).
 
-        A grey floor seen from above, the arm a bright disc, red for closed fingers.
+        They show a grey floor from above and the arm as a bright disc, which is yellow with open fingers and red with
+        closed ones.
         """
         chosen = range(self.num_envs) if envs is None else envs
         for camera in cameras:
@@ -168,40 +170,40 @@ class FakeBackend:
     def render_depth(
         self, cameras: Sequence[str], envs: Sequence[int] | None = None
     ) -> dict[str, NDArray[np.float32]]:
-        """Return (n, H, W) float32 [m] along the optical axis for each camera.
+        """Return depth (n, H, W) float32 [m] along the optical axis for each camera.
 
-        A floor at z = 0 and nothing on it, whatever `render` paints; inf above the horizon.
+        It is that of an empty floor at z = 0, whatever `render` shows, and inf above the horizon.
         """
         chosen = range(self.num_envs) if envs is None else envs
         floors = {camera: _floor_depth(self.camera(camera)) for camera in cameras}
         return {camera: np.stack([floor] * len(chosen)) for camera, floor in floors.items()}
 
     def object_positions(self, env: int = 0) -> dict[str, NDArray[np.float64]]:
-        """Return where the points (3,) [m] are that the tasks ask for, by task."""
+        """Return the point (3,) [m] in the world frame of each task, by task."""
         return {task: self.target(task) for task in self.task_ids}
 
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
-        """Return the action (A,) that keeps the arm where it is, given the last one executed."""
+        """Return the action (A,) that keeps the arm in place, given the last executed one (None: there is none)."""
         return np.array([0.0, 0.0, 0.0, -1.0 if last is None else float(last[3])])
 
     def robot(self, name: str, base_frame: str, mesh_directory: Path | None = None) -> RobotModel:
-        """Describe the robot."""
+        """Return the kinematic model of the robot; see `Backend.robot`."""
         return self._articulation.describe(self._data[0], name, base_frame, mesh_directory)
 
     def joint_positions(self, env: int = 0) -> dict[str, float]:
-        """Return the position [rad] or [m] of every joint that the robot's URDF has."""
+        """Return the position [rad or m] of each joint of the robot's URDF."""
         return self._articulation.positions(self._data[env])
 
     def snapshot(self, env: int = 0) -> Snapshot:
-        """Return what one world looks like now."""
+        """Return the present snapshot of one world."""
         return take_snapshot(self._data[env])
 
     def restore(self, snapshot: Snapshot, env: int = 0) -> None:
-        """Make one world look as it did; `reset` to the same task and initial state goes before."""
+        """Set one world to a snapshot; see `Backend.restore`."""
         restore_snapshot(self._model, self._data[env], snapshot)
 
     def camera(self, name: str) -> CameraModel:
-        """Return the model of one camera. Raises NotFoundError, naming those that exist."""
+        """Return the model of one camera. Raises NotFoundError, which lists the existing ones."""
         if name not in CAMERAS:
             raise NotFoundError(f"the fake world has no camera '{name}'; it has {', '.join(CAMERAS)}")
         camera = self._data[0].cam("corner2")
@@ -210,7 +212,7 @@ class FakeBackend:
         return CameraModel(name, self._size[0], self._size[1], fovy, camera.xpos.copy(), rotation)
 
     def close(self) -> None:
-        """Free renderers and worlds; called once."""
+        """Do nothing, since there are no resources to free."""
 
     def _place(self, env: int, position: NDArray[np.float64], opening: float) -> None:
         data = self._data[env]
@@ -243,7 +245,7 @@ class FakeBackend:
 
 
 def _floor_depth(camera: CameraModel) -> NDArray[np.float32]:
-    """Return (H, W) [m]: where the ray through the middle of each pixel meets z = 0."""
+    """Return depth (H, W) [m] where the ray through the centre of each pixel meets z = 0; inf where it does not."""
     focal = intrinsics(camera)[0, 0]
     rows, columns = np.mgrid[0 : camera.height, 0 : camera.width] + 0.5
     rays = np.stack(

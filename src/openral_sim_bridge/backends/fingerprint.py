@@ -1,4 +1,4 @@
-"""What a scene's world is made of beside the scene's own words: digests that change when a file it names does."""
+"""Digests of the files that a scene refers to and that decide the behaviour of its world."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from openral_core.scene import DeployScene
 
 
 def fingerprint(scene: DeployScene) -> dict[str, str]:
-    """Return a SHA-256 for each thing that a scene names and that decides what happens in it.
+    """Return the SHA-256 of each input of a scene's world that the scene file refers to.
 
-    `robot` is the description that it is driven by. `model`, where the scene has a model of its own, is that model as
-    MuJoCo compiled it: XML, included files, meshes and textures.
+    `robot` is that of the robot description. `model`, for scenes of family `mjcf` only, is that of the model as
+    MuJoCo compiled it, which covers XML, included files, meshes and textures.
 
     Raises:
         NotFoundError: there is no such robot.

@@ -1,7 +1,8 @@
-"""URDF of the robot inside a MuJoCo model, so that forward kinematics agree with the simulator.
+"""Conversion of the robot in a MuJoCo model to URDF with the same forward kinematics.
 
-Every body below the root becomes a link of the same name whose frame is the body's frame; a hinge becomes a
-revolute joint, a slide a prismatic one, no joint a fixed one. Joint values are MuJoCo's qpos.
+The root body and every body below it become links of the same names and frames. A hinge becomes a revolute (or
+continuous) joint, a slide a prismatic one, and a body without a joint is attached by a fixed one. Joint positions are
+MuJoCo's qpos.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from openral_core.errors import SimulationError
 from openral_core.files.atomic import write_atomically
 
 EFFORT, VELOCITY = "1000", "10"
-"""URDF demands these limits; MuJoCo models do not hold them, and nothing here reads them."""
+"""Limits that URDF requires but MuJoCo models do not contain; this project does not use them."""
 _FIXED = "_fixed"
-"""Ending of a fixed joint's name, after its link's."""
+"""Suffix that makes a fixed joint's name from that of its child link."""
 
 
 def subtree(model: Any, root: str) -> list[int]:
-    """Return the ids of `root` and the bodies below it, parents first.
+    """Return the ids of the body `root` and all bodies below it, parents first.
 
     Raises:
         SimulationError: the model has no such body.
@@ -43,7 +44,7 @@ def subtree(model: Any, root: str) -> list[int]:
 
 
 def robot_root(model: Any, base_frame: str) -> str:
-    """Return the topmost body, below the world, of the robot that has the body `base_frame`.
+    """Return the name of the child body of the world from which the body `base_frame` descends.
 
     Raises:
         SimulationError: the model has no body `base_frame`.
@@ -53,7 +54,7 @@ def robot_root(model: Any, base_frame: str) -> str:
 
 
 def link_name(model: Any, body: int) -> str:
-    """Return the name of the link for a body; an unnamed body is called after its number."""
+    """Return the name of the link for a body; that of an unnamed body is `body_<id>`."""
     return model.body(body).name or f"body_{body}"
 
 
@@ -67,20 +68,21 @@ def make_urdf(
     names: Mapping[str, str] | None = None,
     sites: Sequence[str] = (),
 ) -> str:
-    """Describe the robot below body `root` as URDF text.
+    """Return the URDF text of the robot whose base is body `root`.
 
     Args:
         model: mujoco.MjModel.
-        root: name of the robot's base body; it becomes the root link.
-        robot_name: of the URDF.
-        mesh_directory: where meshes are written as STL and referred to by `file://`; None: each mesh is
-            shown as its bounding box, and the text stands alone.
-        hidden_groups: geometry groups that are left out, besides those that MuJoCo does not draw.
-        names: name in the model -> name of the link or joint here, where they differ.
-        sites: those that become links, too, such as one between the fingertips.
+        root: name of the robot's base body, which becomes the root link.
+        robot_name: name of the robot in the URDF.
+        mesh_directory: folder to which meshes are written as STL, with `file://` references to them; None: each mesh is
+            replaced by its bounding box, and the text needs no other file.
+        hidden_groups: geometry groups that are left out, besides those that MuJoCo does not draw by default.
+        names: name in the model -> name of the link or joint in the URDF, where they differ.
+        sites: sites that become links, too, such as one between the fingertips.
 
     Raises:
-        SimulationError: a body has a joint that URDF cannot say (ball, free, several, displaced).
+        SimulationError: a body has joints that URDF cannot express: a ball or free joint, several joints, or one that
+            is not at the body's origin or not zero in the model's reference configuration.
     """
     robot = ET.Element("robot", name=robot_name)
     bodies = subtree(model, root)
@@ -133,7 +135,7 @@ def _joint(robot: ET.Element, model: Any, body: int) -> None:
 
 
 def _site(robot: ET.Element, model: Any, name: str) -> None:
-    """Add a site as a link without a body of its own."""
+    """Add a site as a link, fixed to the link of its body."""
     site = model.site(name)
     ET.SubElement(robot, "link", name=name)
     element = ET.SubElement(robot, "joint", name=f"{name}{_FIXED}", type="fixed")
@@ -143,7 +145,7 @@ def _site(robot: ET.Element, model: Any, name: str) -> None:
 
 
 def _rename(robot: ET.Element, names: Mapping[str, str]) -> None:
-    """Call links and joints otherwise; a fixed joint is called after its link."""
+    """Rename links and joints; a fixed joint is renamed with its child link."""
     for element in robot.iter():
         for key in ("name", "link"):
             stem = element.get(key, "").removesuffix(_FIXED)
@@ -160,7 +162,7 @@ def _inertial(link: ET.Element, model: Any, body: int) -> None:
 
 
 def _is_shown(model: Any, geom: int) -> bool:
-    """MuJoCo draws the geometry groups 0 to 2; higher ones are collision shapes."""
+    """Return whether MuJoCo draws a geom: it is not transparent and in group 0 to 2 (others are collision shapes)."""
     return bool(model.geom_group[geom] <= 2 and _color(model, geom)[3] > 0)
 
 
@@ -180,7 +182,9 @@ def _visual(link: ET.Element, model: Any, geom: int, mesh_directory: Path | None
         )
     else:
         _primitive(geometry, model, geom, is_mesh)
-    number = geom - int(model.body_geomadr[model.geom_bodyid[geom]])  # in its link: the same in every scene
+    number = geom - int(
+        model.body_geomadr[model.geom_bodyid[geom]]
+    )  # within its link: the same in every scene
     material = ET.SubElement(visual, "material", name=f"{link.get('name')}_{number}")
     ET.SubElement(material, "color", rgba=_numbers(_color(model, geom)))
 
@@ -204,7 +208,7 @@ def _color(model: Any, geom: int) -> NDArray[np.float32]:
 
 
 def _export(model: Any, mesh: int, directory: Path) -> Path:
-    """Write one mesh as binary STL, named by its content, unless it is there."""
+    """Return the path of one mesh as binary STL, named by a digest of its content; write the file if it is missing."""
     vertex, vertices = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
     face, faces = model.mesh_faceadr[mesh], model.mesh_facenum[mesh]
     corners = model.mesh_vert[vertex : vertex + vertices][model.mesh_face[face : face + faces]]
@@ -225,12 +229,12 @@ def _origin(element: ET.Element, position: NDArray[Any], quaternion: NDArray[Any
 
 
 def _roll_pitch_yaw(quaternion: NDArray[Any]) -> NDArray[np.float64]:
-    """Fixed-axis roll, pitch, yaw [rad] of a MuJoCo quaternion (w, x, y, z), as URDF wants them."""
+    """Return roll, pitch, yaw (3,) [rad] about fixed axes, as in URDF, of a MuJoCo quaternion (w, x, y, z)."""
     matrix = np.zeros(9)
     mujoco.mju_quat2Mat(matrix, np.asarray(quaternion, dtype=np.float64))
     m = matrix.reshape(3, 3)
     level = np.hypot(m[0, 0], m[1, 0])
-    if level < 1e-9:  # looking straight up or down: yaw is free, chosen zero
+    if level < 1e-9:  # pitch is +-90 degrees: yaw is arbitrary, and set to zero
         return np.array([np.arctan2(-m[1, 2], m[1, 1]), np.arctan2(-m[2, 0], level), 0.0])
     return np.array([np.arctan2(m[2, 1], m[2, 2]), np.arctan2(-m[2, 0], level), np.arctan2(m[1, 0], m[0, 0])])
 

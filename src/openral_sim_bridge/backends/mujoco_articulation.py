@@ -1,4 +1,4 @@
-"""What a backend with a MuJoCo model at hand tells about its robot and its worlds."""
+"""Robot model, joint positions and snapshots of backends whose MuJoCo model is in this process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from openral_sim_bridge.backends.mjcf_to_urdf import link_name, make_urdf, robot
 
 
 class Articulation:
-    """The robot inside a MuJoCo model: its URDF, where it stands, and the positions of its joints."""
+    """The robot in a MuJoCo model: its URDF, base pose and joint positions."""
 
     def __init__(
         self,
@@ -26,15 +26,15 @@ class Articulation:
         names: Mapping[str, str] | None = None,
         sites: Sequence[str] = (),
     ) -> None:
-        """Find the robot.
+        """Find the robot's bodies and joints.
 
         Args:
             model: mujoco.MjModel.
             base_frame: any body of the robot.
-            hidden_groups: geometry groups that are not for the eye.
-            is_root: `base_frame` is the robot's root; else the topmost body above it is.
-            names: name in the model -> name to be known by, where they differ.
-            sites: those that become links, too.
+            hidden_groups: geometry groups that are left out of the URDF.
+            is_root: whether `base_frame` is the robot's root; else the root is the topmost body above it.
+            names: name in the model -> name in the URDF, where they differ.
+            sites: sites that become links, too.
 
         Raises:
             SimulationError: the model has no such body.
@@ -52,8 +52,8 @@ class Articulation:
     def describe(
         self, data: Any, name: str, base_frame: str, mesh_directory: Path | None = None
     ) -> RobotModel:
-        """Describe the robot. `data` is the mujoco.MjData of any world."""
-        subtree(self._model, base_frame)  # refuses a link that is not there
+        """Return the robot's model; see `Backend.robot`. `data` is the mujoco.MjData of any world."""
+        subtree(self._model, base_frame)  # raises if there is no such link
         urdf = make_urdf(
             self._model,
             self._root,
@@ -69,12 +69,12 @@ class Articulation:
         return RobotModel(urdf, Frame(WORLD, root, data.xpos[body].copy(), np.array([x, y, z, w])))
 
     def link_of(self, body: int) -> str | None:
-        """Return the name of the link for a body of the model; None: it is not of the robot."""
+        """Return the name of the link for a body of the model; None: the body is not part of the robot."""
         name = link_name(self._model, body)
         return self._names.get(name, name) if body in self._bodies else None
 
     def positions(self, data: Any) -> dict[str, float]:
-        """Return [rad] or [m] by joint; see `Backend.joint_positions`."""
+        """Return the position [rad or m] of each joint by name; see `Backend.joint_positions`."""
         return dict(zip(self.joint_names, data.qpos[self._addresses].tolist(), strict=True))
 
 
@@ -85,7 +85,7 @@ def take_snapshot(data: Any) -> Snapshot:
 
 
 def restore_snapshot(model: Any, data: Any, snapshot: Snapshot) -> None:
-    """Put a world back; see `Backend.restore`."""
+    """Set a world to a snapshot; see `Backend.restore`."""
     data.qpos[:] = snapshot.qpos
     if len(data.mocap_pos):
         data.mocap_pos[0] = snapshot.mocap_pos

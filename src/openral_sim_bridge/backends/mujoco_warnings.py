@@ -1,4 +1,4 @@
-"""MuJoCo's warnings go where ours go, and not into a MUJOCO_LOG.TXT in whatever folder the process was started in."""
+"""Sends MuJoCo's warnings to `logging` in place of a file MUJOCO_LOG.TXT in the working directory."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ _log = logging.getLogger("openral_sim_bridge.mujoco")
 
 
 def log_warnings() -> None:
-    """Hand MuJoCo's warnings to `logging`, in this process and from now on; may be called again."""
+    """Send MuJoCo's warnings in this process to `logging` from now on; repeated calls do no harm."""
     mujoco.set_mju_user_warning(_log.warning)

@@ -1,4 +1,4 @@
-"""What backends share whose worlds are in this process: N MuJoCo worlds that differ in state, not in model."""
+"""The common part of backends whose worlds are in this process: N MuJoCo worlds of the same model."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ class MujocoWorld(Protocol):
         ...
 
     def reset(self, task: str, init_id: int) -> None:
-        """Put the world into a fixed initial state of a task."""
+        """Put the world into a numbered initial state of a task."""
 
     def robot_state(self) -> RobotState:
-        """Return the robot's state now."""
+        """Return the robot's present state."""
 
 
 WorldT = TypeVar("WorldT", bound=MujocoWorld)
 
 
 class MujocoWorlds(Generic[WorldT]):
-    """Initial states, pictures, joints and snapshots; `step` and what a camera is are the backend's own."""
+    """Implements reset, rendering, joint positions and snapshots of `Backend`; subclasses add `step` and cameras."""
 
     def __init__(
         self,
@@ -50,8 +50,8 @@ class MujocoWorlds(Generic[WorldT]):
 
         Args:
             worlds: N
-            articulation: of the robot, the same in all of them.
-            make_renderer: called once, in the thread that asks first for a picture.
+            articulation: of the robot, the same in all worlds.
+            make_renderer: called once, in the thread that first renders.
         """
         self.num_envs = len(worlds)
         self._worlds = tuple(worlds)
@@ -66,7 +66,7 @@ class MujocoWorlds(Generic[WorldT]):
     def reset(
         self, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
     ) -> list[RobotState]:
-        """Put worlds into fixed initial states and return their robot states."""
+        """Put worlds into given initial states and return their robot states; see `Backend.reset`."""
         chosen = worlds_to_reset(self.num_envs, task_ids, init_ids, envs)
         for env, task, init_id in zip(chosen, task_ids, init_ids, strict=True):
             self._worlds[env].reset(task, init_id)
@@ -75,42 +75,42 @@ class MujocoWorlds(Generic[WorldT]):
     def render(
         self, cameras: Sequence[str], envs: Sequence[int] | None = None
     ) -> dict[str, NDArray[np.uint8]]:
-        """Return (n, H, W, 3) uint8 RGB for each camera, for the named worlds (default all)."""
+        """Return images (n, H, W, 3) uint8 RGB for each camera, of the worlds `envs` (None: all)."""
         return self._drawn(cameras, envs, self.renderer.render)
 
     def render_depth(
         self, cameras: Sequence[str], envs: Sequence[int] | None = None
     ) -> dict[str, NDArray[np.float32]]:
-        """Return (n, H, W) float32 [m] along the optical axis for each camera; inf where nothing is drawn."""
+        """Return depth (n, H, W) float32 [m] along the optical axis for each camera; inf where nothing is drawn."""
         return self._drawn(cameras, envs, self.renderer.render_depth)
 
     def render_geoms(
         self, cameras: Sequence[str], envs: Sequence[int] | None = None
     ) -> dict[str, NDArray[np.int32]]:
-        """Return (n, H, W) int32 for each camera: the geom of the model that each pixel shows, -1 for none."""
+        """Return (n, H, W) int32 for each camera: the id of the geom that each pixel shows, -1 for none."""
         return self._drawn(cameras, envs, self.renderer.render_geoms)
 
     @property
     def renderer(self) -> OffscreenRenderer:
-        """Draws every world; made in the thread that asks first."""
+        """The renderer of all worlds; it is made in the thread that first uses it."""
         if self._renderer is None:
             self._renderer = self._make_renderer()
         return self._renderer
 
     def joint_positions(self, env: int = 0) -> dict[str, float]:
-        """Return the position [rad] or [m] of every joint that the robot's URDF has."""
+        """Return the position [rad or m] of each joint of the robot's URDF."""
         return self._articulation.positions(self._worlds[env].data)
 
     def snapshot(self, env: int = 0) -> Snapshot:
-        """Return what one world looks like now."""
+        """Return the present snapshot of one world."""
         return take_snapshot(self._worlds[env].data)
 
     def restore(self, snapshot: Snapshot, env: int = 0) -> None:
-        """Make one world look as it did; `reset` to the same task and initial state goes before."""
+        """Set one world to a snapshot; see `Backend.restore`."""
         restore_snapshot(self._worlds[env].model, self._worlds[env].data, snapshot)
 
     def close(self) -> None:
-        """Free the renderer; called once."""
+        """Free the renderer; call it once."""
         if self._renderer is not None:
             self._renderer.close()
             self._renderer = None
@@ -128,9 +128,9 @@ class MujocoWorlds(Generic[WorldT]):
         }
 
     def _upright(self, camera: int, image: NDArray[Any]) -> NDArray[Any]:
-        """Return an image (H, W, ...) as a person would hold the camera."""
+        """Return an image (H, W, ...) of a camera the right way up; it is unchanged here."""
         return image
 
     def _camera_id(self, name: str) -> int:
-        """Return the index of a camera in the model. Raises NotFoundError, naming those that exist."""
+        """Return the id of a camera in the model. Raises NotFoundError, which lists the existing ones."""
         raise NotImplementedError

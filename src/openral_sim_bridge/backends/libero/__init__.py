@@ -1,4 +1,4 @@
-"""LIBERO: a Franka Panda over tables and floors, five suites of tasks with stored initial states.
+"""LIBERO: five suites of tasks with stored initial states for a Franka Panda at tables and on floors.
 
-It needs robosuite 1.4.0, which no process can hold beside a newer one, so its worlds live in a sidecar.
+It needs robosuite 1.4.0, which cannot be imported beside a newer version, so its worlds run in a sidecar process.
 """

@@ -1,10 +1,10 @@
-"""LIBERO's meshes and textures: where they are, and how they come there. Nobody is asked anything.
+"""Finds, unpacks or downloads LIBERO's meshes and textures without prompts. An environment variable names a copy:
 
     OPENRAL_LIBERO_ASSETS=<folder>      a copy of LIBERO's `libero/libero/assets`
     OPENRAL_LIBERO_ASSETS=<file>.tar.xz the same, packed; unpacked once into the cache
-    (neither)                           fetched once from the hub, data set `lerobot/libero-assets`
+    (unset)                             downloaded once from the hub, data set `lerobot/libero-assets`
 
-`python -m openral_sim_bridge.backends.libero.assets` fetches or unpacks them and says where they are.
+`python -m openral_sim_bridge.backends.libero.assets` downloads or unpacks them and prints their folder.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ PARTS = (
     "textures",
     "turbosquid_objects",
 )
-"""The folders that LIBERO's assets consist of."""
+"""The folders of LIBERO's assets."""
 _log = logging.getLogger("openral.libero")
 
 
 def find_assets() -> Path | None:
-    """Return the folder of the assets; None where they have yet to be unpacked or fetched.
+    """Return the folder of the assets; None if they have yet to be unpacked or downloaded.
 
     Raises:
-        SimulationError: OPENRAL_LIBERO_ASSETS names something else.
+        SimulationError: OPENRAL_LIBERO_ASSETS names a missing file, or a folder without LIBERO's assets.
     """
     chosen = os.environ.get(VARIABLE)
     if not chosen:
@@ -65,14 +65,14 @@ def find_assets() -> Path | None:
 
 
 def ensure_assets(progress: Callable[[str], None] = lambda line: None) -> Path:
-    """Return the folder of the assets, after unpacking or fetching them if need be.
+    """Return the folder of the assets, after unpacking or downloading them if necessary.
 
     Args:
-        progress: told one line a step.
+        progress: called with one line for each stage.
 
     Raises:
-        SimulationError: OPENRAL_LIBERO_ASSETS names something else, or an archive of something else.
-        HubError: they could not be fetched; the text names the variable.
+        SimulationError: OPENRAL_LIBERO_ASSETS names a missing file, or a folder or archive without LIBERO's assets.
+        HubError: they could not be downloaded; the text names the variable.
     """
     found = find_assets()
     if found is not None:
@@ -93,7 +93,7 @@ def _store() -> Path:
 
 
 def _unpacked(archive: Path) -> Path:
-    """The folder for the content of an archive, by the archive's bytes."""
+    """Return the folder for the content of an archive, named by a digest of the archive."""
     digest = hashlib.sha256()
     with archive.open("rb") as file:
         while block := file.read(1 << 20):
@@ -106,7 +106,7 @@ def _is_whole(folder: Path) -> bool:
 
 
 def _unpack(archive: Path, folder: Path) -> Path:
-    """Unpack beside the folder and move it there in one step, so that nobody sees half of it."""
+    """Unpack an archive beside `folder` and rename the result to it, so that no process sees an incomplete folder."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(tempfile.mkdtemp(prefix=".unpacking-", dir=folder.parent))
     try:
@@ -124,7 +124,7 @@ def _unpack(archive: Path, folder: Path) -> Path:
         try:
             inner.rename(folder)
         except OSError:
-            if not _is_whole(folder):  # another process was faster
+            if not _is_whole(folder):  # unless another process has made it meanwhile
                 raise
     finally:
         shutil.rmtree(partial, ignore_errors=True)
@@ -132,12 +132,12 @@ def _unpack(archive: Path, folder: Path) -> Path:
 
 
 def _fetch(progress: Callable[[str], None]) -> Path:
-    """Fetch the data set's present commit; what an interrupted download left is kept and completed."""
+    """Download the data set's present commit, resuming an interrupted download, and return its folder."""
     with one_at_a_time(f"files {REPOSITORY}"):
         client = HubClient()
         listing = client.listing(HubReference(REPOSITORY, dataset=True))
         folder = _store() / f"hub-{listing.reference.revision[:16]}"
-        if folder.is_dir():  # by the process that was waited for
+        if folder.is_dir():  # made by another process that held the lock
             return folder
         partial = folder.with_name(f".{folder.name}")
         for number, file in enumerate(listing.files, start=1):
@@ -146,7 +146,7 @@ def _fetch(progress: Callable[[str], None]) -> Path:
                 raise HubError(
                     f"{listing.reference}: {file.path!r} leaves its folder; the data set is broken"
                 )
-            if not target.is_file():  # only a whole file gets its name
+            if not target.is_file():  # only complete files have their names
                 progress(f"fetching LIBERO's assets: {file.path}, {number} of {len(listing.files)}")
                 fetch(client, listing.reference, file, target, lambda name, done, total: None)
         missing = [part for part in PARTS if not (partial / part).is_dir()]
@@ -157,7 +157,7 @@ def _fetch(progress: Callable[[str], None]) -> Path:
 
 
 def main() -> int:
-    """Fetch or unpack the assets."""
+    """Download or unpack the assets; return the exit status."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
         _log.info("LIBERO's assets are in %s", ensure_assets(_log.info))

@@ -1,4 +1,4 @@
-"""LIBERO behind the Backend interface."""
+"""The Backend of LIBERO's tasks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from openral_sim_bridge.backends.remote_sim.backend import ArmBackend, open_worl
 from openral_sim_bridge.backends.remote_sim.command_modes import control_of
 
 REPRESENTATIONS = ("delta_ee_6d_plus_gripper", "cartesian_pose")
-"""What actions may mean."""
+"""Supported actions: displacements or absolute poses of the hand."""
 
 
 def open_libero(
@@ -25,15 +25,15 @@ def open_libero(
     """Start a process with LIBERO's worlds.
 
     Args:
-        task_ids: `suite/name`. Initial state i of a task is its i-th stored one, after it settled for half a second.
+        task_ids: `suite/name`. Initial state i of a task is its i-th stored one, after 0.5 s of settling.
         representation: of the actions, one of `REPRESENTATIONS`.
-        progress: told one line a step while environment and assets are brought.
+        progress: called with one line for each stage of installing the environment and the assets.
         options: of `open_worlds`.
 
     Raises:
-        SimulationError: another representation, or the assets are not LIBERO's.
-        HubError: the assets could not be fetched.
-        OpenralError: as `open_worlds`.
+        SimulationError: the representation is not supported, or the assets are not LIBERO's.
+        HubError: the assets could not be downloaded.
+        OpenralError: as in `open_worlds`.
     """
     control = control_of(representation, "libero", REPRESENTATIONS)
     arguments = ["--assets", str(ensure_assets(progress))]

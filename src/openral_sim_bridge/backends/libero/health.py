@@ -1,4 +1,4 @@
-"""What `openral doctor` says of LIBERO. It is nobody's duty to have it; what is there must be whole."""
+"""Checks of `openral doctor` for LIBERO, which is optional; an incomplete installation is a fault."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from openral_sim_bridge.backends.libero.spec import SPEC
 
 
 def checks() -> list[Check]:
-    """Return a row for the environment and one for the assets."""
+    """Return one check of the environment and one of the assets."""
     return [_environment(), _assets()]
 
 

@@ -1,4 +1,4 @@
-"""LIBERO's process: `python -m openral_sim_bridge.backends.libero.server`."""
+"""The process of LIBERO's worlds: `python -m openral_sim_bridge.backends.libero.server`."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from openral_sim_bridge.backends.remote_sim.world_service import RemoteWorld
 
 
 def build_worlds(args: argparse.Namespace) -> Sequence[RemoteWorld]:
-    """Return the worlds. Raises OpenralError: no such task, or LIBERO is not whole."""
+    """Return the worlds. Raises OpenralError if there is no such task, or LIBERO's installation is incomplete."""
     prepare(args.assets, cache_home() / "libero")
     from openral_sim_bridge.backends.libero.world import LiberoWorld
 
     tasks, control = args.tasks.split(","), named_control(args.control)
     worlds = [LiberoWorld(tasks, control=control) for _ in range(args.num_envs)]
-    # The first steps compile the controller (half a minute, once a machine); no client should wait for that.
+    # The first steps compile the controller (half a minute, once per machine); no client should wait for that.
     worlds[0].reset(tasks[0], 0)
     return worlds
 

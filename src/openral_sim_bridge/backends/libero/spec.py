@@ -1,4 +1,4 @@
-"""The environment that LIBERO's worlds live in."""
+"""The Python environment of LIBERO's process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ SPEC = SidecarSpec(
     name="libero",
     python="3.11",
     steps=(
-        # What hf-libero, bddl and robosuite really import; all that they declare would be torch for CUDA, wandb…
+        # The packages that hf-libero, bddl and robosuite import; they declare more, such as wandb and torch for CUDA.
         InstallStep(
             (
                 "numpy==1.26.4",

@@ -1,4 +1,4 @@
-"""LIBERO's suites."""
+"""Horizons and numbers of initial states of LIBERO's suites."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ MAX_STEPS = {
     "libero_10": 520,
     "libero_90": 400,
 }
-"""Suite -> control steps until an episode is cut off, as in lerobot's LIBERO environment."""
+"""Suite -> control steps after which an episode is truncated, as in lerobot's LIBERO environment."""
 STATES_PER_TASK = 50
-"""Stored initial states of each task (`.pruned_init`), all of which the published protocol runs."""
+"""Number of stored initial states of each task (`.pruned_init`), all of which the published protocol runs."""

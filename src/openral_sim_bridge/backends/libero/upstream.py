@@ -1,6 +1,6 @@
-"""LIBERO's own code and files, taken as they are: no prompt, no download, nothing written beside them.
+"""Access to LIBERO's own code and files without its prompts, downloads and writes to its folders.
 
-For the sidecar's interpreter only.
+Import it only in the sidecar's interpreter.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ from openral_core.errors import NotFoundError, SimulationError
 from openral_sim_bridge.backends.libero.suites import MAX_STEPS
 
 _UNSEEN_BY_PHYSICS = ("goal_state", "language_instruction", "obj_of_interest")
-"""What tasks of one scene differ in."""
+"""Keys of a problem in which tasks of one scene may differ."""
 
 
 def prepare(assets: Path, scratch: Path) -> None:
-    """Make LIBERO importable; call it before anything imports it or robosuite.
+    """Make LIBERO importable; call it before LIBERO or robosuite is imported.
 
     Args:
         assets: folder of LIBERO's assets, as in its repository.
-        scratch: folder of our own for what the two would write elsewhere.
+        scratch: folder for the files that the two packages would otherwise write elsewhere.
     """
     config = scratch / "config"
     config.mkdir(parents=True, exist_ok=True)
-    # LIBERO asks questions on stdin when this file is absent. We read none of the paths in it.
+    # LIBERO asks questions on stdin if this file is absent. Its paths are not used here.
     (config / "config.yaml").write_text(json.dumps({"assets": str(assets)}))
     os.environ["LIBERO_CONFIG_PATH"] = str(config)
-    os.environ["NUMBA_CACHE_DIR"] = str(scratch / "numba")  # else it writes into site-packages
+    os.environ["NUMBA_CACHE_DIR"] = str(scratch / "numba")  # by default it writes to site-packages
     macros = _load("robosuite.macros", _package_folder("robosuite") / "macros.py")
-    # The log file would be /tmp/robosuite.log, which belongs to the first user of the machine, and what it says of
-    # absent private macros is no concern of anybody.
+    # The log file would be /tmp/robosuite.log, which only the first user of the machine can write, and its messages
+    # about absent private macros are irrelevant.
     logging.getLogger("robosuite_logs").setLevel(logging.ERROR)
     macros.FILE_LOGGING_LEVEL = None  # type: ignore[attr-defined]
     macros.CONSOLE_LOGGING_LEVEL = "ERROR"  # type: ignore[attr-defined]
     sys.modules["robosuite.macros"] = macros
     import libero.libero
 
-    libero.libero._assets_path_cache = str(assets)  # looked at before any other place, and before the hub
+    libero.libero._assets_path_cache = str(assets)  # LIBERO uses this before any other folder or the hub
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,13 @@ class LiberoTask:
     """One task of a suite."""
 
     id: str
-    """suite/name"""
+    """`suite/name`."""
     bddl: Path
-    """Its problem file."""
+    """Path of its problem file."""
     problem: dict[str, Any]
     """The parsed problem."""
     scene: str
-    """Equal for tasks that differ in nothing but their goal."""
+    """Identifier that is equal for tasks that differ only in their goal."""
     states: NDArray[np.float64]
     """(50, 1 + nq + nv) stored initial states: time, qpos, qvel."""
 
@@ -75,7 +75,7 @@ def load_task(task_id: str) -> LiberoTask:
     """Read a task's files.
 
     Raises:
-        NotFoundError: no such suite or task; the text lists what there is.
+        NotFoundError: there is no such suite or task; the text lists the existing ones.
     """
     suite, _, name = task_id.partition("/")
     if suite not in MAX_STEPS:
@@ -99,7 +99,7 @@ def load_task(task_id: str) -> LiberoTask:
 def suite_tasks() -> dict[str, list[str]]:
     """Return suite -> names of its tasks in LIBERO's order.
 
-    The file is loaded by itself: the package around it imports torch for one call that is not needed here.
+    The file is loaded without its package, which imports torch for a function that is not needed here.
     """
     path = _package_folder("libero") / "libero" / "benchmark" / "libero_suite_task_map.py"
     tasks: dict[str, list[str]] = _load("libero_suite_task_map", path).libero_task_map
@@ -107,14 +107,14 @@ def suite_tasks() -> dict[str, list[str]]:
 
 
 def read_states(path: Path) -> NDArray[np.float64]:
-    """Read stored initial states without executing what the file says.
+    """Return the stored initial states (N, 1 + nq + nv) of a file without unpickling it.
 
-    `torch.save` of a numpy array is a zip with one pickle in it. Its opcodes are looked at, not run: the array's
-    shape is the only pair of integers, its dtype must be float64 in C order, and its bytes are the longest text,
-    which Python 2's protocol writes as latin-1.
+    `torch.save` of a numpy array is a zip archive with one pickle. Its opcodes are parsed, not executed: the array's
+    shape is the only pair of integers, its dtype must be float64 in C order, and its bytes are the longest text, which
+    pickle's protocol 2 writes as latin-1.
 
     Raises:
-        SimulationError: the file holds anything else.
+        SimulationError: the file has other content.
     """
     with zipfile.ZipFile(path) as archive:
         steps = [
@@ -145,7 +145,7 @@ def _integer_pairs(steps: list[tuple[str, Any]]) -> Iterator[tuple[int, int]]:
 
 
 def _package_folder(name: str) -> Path:
-    """Return where a package lies, without importing it."""
+    """Return the folder of a package without importing it."""
     found = importlib.util.find_spec(name)
     if found is None or not found.submodule_search_locations:
         raise SimulationError(f"{name} is not installed here; run `openral sidecar build libero`")
@@ -153,7 +153,7 @@ def _package_folder(name: str) -> Path:
 
 
 def _load(name: str, path: Path) -> ModuleType:
-    """Execute one module of a package without its package."""
+    """Load one module of a package without importing the package."""
     found = importlib.util.spec_from_file_location(name, path)
     if found is None or found.loader is None:
         raise SimulationError(f"{path} cannot be loaded; install it as the sidecar's spec says")

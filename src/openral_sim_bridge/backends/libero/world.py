@@ -1,6 +1,6 @@
-"""One world of LIBERO: a Panda, a table or a floor, things on it, and the judges of its tasks.
+"""One world of LIBERO: a Panda with objects on a table or floor, and the success checks of its tasks.
 
-For the sidecar's interpreter only; `upstream.prepare` goes before the first world.
+Import it only in the sidecar's interpreter, and call `upstream.prepare` before the first world is built.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from openral_sim_bridge.backends.remote_sim.command_modes import CONTROL_HZ, OPE
 from openral_sim_bridge.backends.remote_sim.world_service import WorldState
 
 SETTLE_STEPS = 10
-"""No-op steps after the stored state is set, while things fall into place, as the published evaluations do."""
+"""Control steps without motion after a stored state is set, in which objects settle, as in published evaluations."""
 SEED = 0
-"""The stored states leave out where fixtures stand; LIBERO draws that from numpy's global generator, so it is seeded
-before every reset. Evaluations of LIBERO seed with 0, too."""
+"""Seed of numpy's global generator before every reset. The stored states do not contain the poses of fixtures, which
+LIBERO draws from this generator. Published evaluations of LIBERO use seed 0, too."""
 
 
 class LiberoWorld:
-    """One simulated Panda. A scene is built when a task first needs it and kept until another one does."""
+    """One simulated Panda. It holds one scene, and builds another when a reset's task needs it."""
 
     arm = PANDA
 
@@ -33,11 +33,11 @@ class LiberoWorld:
         """Build the world of the first task.
 
         Args:
-            task_ids: tasks that the world can be reset to and judges.
+            task_ids: tasks that the world can be reset to, and whose success it reports.
             control: relative or absolute; see `step`.
 
         Raises:
-            NotFoundError: no such task.
+            NotFoundError: there is no such task.
         """
         self._tasks = {task_id: load_task(task_id) for task_id in task_ids}
         self.control = control
@@ -49,7 +49,7 @@ class LiberoWorld:
 
     @property
     def scene(self) -> str:
-        """Name of the scene; worlds of one name have one model."""
+        """Identifier of the scene; worlds with the same identifier have the same model."""
         return self._scene
 
     @property
@@ -65,12 +65,12 @@ class LiberoWorld:
     def reset(self, task_id: str, init_id: int) -> None:
         """Put the world into stored state `init_id` of a task, and let it settle.
 
-        A soft reset, which costs a fortieth of a hard one; what it forgets is set here, and the bytes that follow
-        are those of a world built anew.
+        It uses a soft reset, which costs a fortieth of a hard one, and sets the state that a soft reset omits, so that
+        the following states are the same to the byte as in a new world.
 
         Raises:
-            NotFoundError: not a task of this world.
-            SimulationError: no such state.
+            NotFoundError: the task does not belong to this world.
+            SimulationError: there is no such state.
         """
         if task_id not in self._tasks:
             raise NotFoundError(f"task '{task_id}' is not of this scene, which has {', '.join(self._tasks)}")
@@ -94,8 +94,8 @@ class LiberoWorld:
         """Advance by one control step of 50 ms.
 
         Args:
-            action: (7,) displacement of the hand in units of 0.05 m and 0.5 rad (axis times angle), or, if absolute,
-                its pose [m, rad]; then the gripper, -1 open, 1 closed.
+            action: (7,) displacement of the hand in units of 0.05 m and 0.5 rad (axis times angle), or, for absolute
+                control, its pose [m, rad]; the last number is the gripper's, from -1 (open) to 1 (closed).
 
         Raises:
             SimulationError: the simulation diverged.
@@ -118,31 +118,31 @@ class LiberoWorld:
         )
 
     def judge(self) -> list[bool]:
-        """Return LIBERO's own verdict for each task; a task of another scene is not done."""
+        """Return for each task whether it is done, by LIBERO's own check; a task of another scene is not done."""
         return [task.scene == self._scene and self._is_done(task) for task in self._tasks.values()]
 
     def advice(self) -> ExpertAction:
-        """Raises SimulationError: LIBERO's tasks have no scripted experts."""
+        """Raise SimulationError, since LIBERO's tasks have no scripted experts."""
         raise SimulationError(
             "LIBERO's tasks have no scripted experts; robosuite's Lift, Stack and PickPlaceCan do"
         )
 
     def object_positions(self) -> dict[str, NDArray[np.float64]]:
-        """Raises SimulationError: LIBERO's things have no names here."""
+        """Raise SimulationError, since positions of LIBERO's objects are not available."""
         raise SimulationError("LIBERO does not say where things are; deploy without sim_positions")
 
     def move_object(self, name: str, by: NDArray[np.float64]) -> None:
-        """Raises SimulationError: LIBERO's things cannot be moved."""
+        """Raise SimulationError, since LIBERO's objects cannot be moved."""
         raise SimulationError("LIBERO cannot move things; choose another disturbance")
 
     def close(self) -> None:
-        """Free the world."""
+        """Free the environment."""
         if self._env is not None:
             self._env.close()
             self._env = None
 
     def _is_done(self, task: LiberoTask) -> bool:
-        """Tasks of one scene differ in their goal only, so one environment can judge them all."""
+        """Return whether a task of the present scene is done, by checking its goal in the present environment."""
         problem = self._env.env.parsed_problem
         own = problem["goal_state"]
         problem["goal_state"] = task.problem["goal_state"]

@@ -1,1 +1,1 @@
-"""Any MuJoCo scene with an arm in it: what its file does not say stands in the scene's `backend_options`."""
+"""Backend for any MuJoCo scene with an arm; the scene's `backend_options` add what an MJCF file cannot express."""

@@ -1,4 +1,4 @@
-"""N worlds of one MuJoCo scene behind the Backend interface."""
+"""The Backend of scenes of family `mjcf`."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from openral_sim_bridge.rendering.renderer import OffscreenRenderer, profile
 
 
 class MjcfBackend(MujocoWorlds[MjcfWorld]):
-    """N worlds that differ in state, not in model."""
+    """N worlds of one compiled scene."""
 
     def __init__(
         self, scene: DeployScene, robot: RobotDescription, *, num_envs: int = 1, horizon: int | None = None
     ) -> None:
-        """Compile the scene and build its worlds, in their first initial state; see `open_mjcf`."""
+        """Compile the scene and build its worlds in the initial state `scene.init_id`; see `open_mjcf`."""
         used = profile(str(scene.scene.backend_options.get("render_profile", "published")))
         self._scene = CompiledScene(scene, robot)
         self.control_hz = scene.control_hz
@@ -53,7 +53,7 @@ class MjcfBackend(MujocoWorlds[MjcfWorld]):
             self.camera(camera.name)
 
     def step(self, actions: NDArray[Any], envs: Sequence[int] | None = None) -> StepResult:
-        """Advance worlds, default all, by one control step with `actions` (n, A) in the scene's action contract."""
+        """Advance worlds (None: all) by one control step with `actions` (n, A) in the scene's action contract."""
         chosen = worlds_to_step(self.num_envs, self.action_dim, actions, envs)
         worlds = [self._worlds[env] for env in chosen]
         for world, action in zip(worlds, actions, strict=True):
@@ -63,16 +63,16 @@ class MjcfBackend(MujocoWorlds[MjcfWorld]):
         return StepResult([world.robot_state() for world in worlds], np.array(success), np.array(done))
 
     def object_positions(self, env: int = 0) -> dict[str, NDArray[np.float64]]:
-        """Return where each named body (3,) [m] is that is not of the robot, by its name in the model."""
+        """Return the position (3,) [m] in the world of each named body outside the robot, by its name in the model."""
         model, data = self._scene.model, self._worlds[env].data
         others = [body for body in range(1, model.nbody) if self._articulation.link_of(body) is None]
         named = {model.body(body).name: np.array(data.xpos[body]) for body in others}
         return {name: position for name, position in named.items() if name}
 
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
-        """Return the action (A,) that keeps the arm where it is, given the last one executed.
+        """Return the action (A,) that keeps the arm in place, given the last executed one (None: there is none).
 
-        World 0's target stays; the gripper as it was commanded last, open at first.
+        It keeps the target of world 0 and the last command of the gripper, which is open if there is none.
         """
         scene = self._scene
         action = np.zeros(self.action_dim)
@@ -83,16 +83,17 @@ class MjcfBackend(MujocoWorlds[MjcfWorld]):
         return action
 
     def robot(self, name: str, base_frame: str, mesh_directory: Path | None = None) -> RobotModel:
-        """Describe the robot."""
+        """Return the kinematic model of the robot; see `Backend.robot`."""
         base = self._scene.naming.in_model(base_frame)
         return self._articulation.describe(self._worlds[0].data, name, base, mesh_directory)
 
     def camera(self, name: str) -> CameraModel:
-        """Return the model of one camera. Raises NotFoundError, naming those that exist.
+        """Return the model of one camera.
 
         Raises:
-            SimulationError: it turns by itself, rides on something that is not of the robot, or has a lens that a
-                field of view does not describe.
+            NotFoundError: there is no such camera; the text lists the existing ones.
+            SimulationError: the camera tracks or targets a body, is fixed to a moving body outside the robot, or has a
+                `sensorsize`, so that `fovy` does not describe its lens.
         """
         index, model, data = self._camera_id(name), self._scene.model, self._worlds[0].data
         if model.cam_mode[index] != mujoco.mjtCamLight.mjCAMLIGHT_FIXED:
@@ -111,7 +112,7 @@ class MjcfBackend(MujocoWorlds[MjcfWorld]):
                 f"camera {name} rides on body {model.body(body).name}, which moves and is not of the robot; "
                 "fix it to the world or to a link"
             )
-        # MuJoCo looks along -z with y up; the optical frame looks along z with y down.
+        # MuJoCo's cameras look along -z with y up; the optical frame has z forward and y down.
         optical = rotation.reshape(3, 3) @ np.diag([1.0, -1.0, -1.0])
         width, height = self._size
         return CameraModel(
@@ -131,13 +132,13 @@ def open_mjcf(scene: DeployScene, *, num_envs: int = 1, horizon: int | None = No
     """Build the worlds of a scene.
 
     Args:
-        scene: of family `mjcf`; its model lies beside its file.
+        scene: of family `mjcf`, whose model's path is relative to the scene file.
         num_envs: N
         horizon: control steps until `done`; None: never.
 
     Raises:
-        ManifestError: one line for each thing that the model lacks, with its fix.
-        NotFoundError: no such robot, camera or render profile.
+        ManifestError: the model lacks names that the scene uses; the text has one line with its fix for each.
+        NotFoundError: there is no such robot, camera or render profile.
         SimulationError: the robot or a camera cannot be described, or the first initial state diverges.
     """
     return MjcfBackend(scene, load_robot(scene.robot_id), num_envs=num_envs, horizon=horizon)

@@ -1,4 +1,6 @@
-"""When a task is done, in YAML and without code: conditions on bodies and joints, joined by all, any and not.
+"""Success conditions of tasks in YAML: conditions on bodies and joints, combined by all, any and not.
+
+An example:
 
 success:
   lift-cube: {height: {of: cube, above: 0.1}}
@@ -22,7 +24,7 @@ from openral_core.schema import Fault, Finite, Many, Positive, Schema, Vector3, 
 from openral_sim_bridge.backends.mjcf.name_lookup import Naming
 
 Judge = Callable[[Any], bool]
-"""Says of a mujoco.MjData, forwarded to the present state, whether a condition holds."""
+"""Returns whether a condition holds in a mujoco.MjData, on which mj_forward was called for its present state."""
 Pair = Annotated[tuple[Word, Word], Field(strict=False)]
 
 
@@ -56,7 +58,7 @@ class Bounds(Schema):
         return self
 
     def holds(self, value: float) -> bool:
-        """Whether the number lies within the limits."""
+        """Return whether a number lies within the limits, which are exclusive."""
         return (self.above is None or value > self.above) and (self.below is None or value < self.below)
 
 
@@ -102,14 +104,14 @@ class SceneCondition(Schema):
 
 
 class Conditions:
-    """Turns conditions into judges of one model, and notes every name that the model does not have."""
+    """Compiles conditions to functions for one model, and adds a fault to `naming` for each unknown name."""
 
     def __init__(self, model: Any, naming: Naming) -> None:
         self._model = model
         self._naming = naming
 
     def judge(self, condition: SceneCondition, key: str) -> Judge:
-        """Return the judge of a condition that stands at `key` of the options."""
+        """Return the function that evaluates a condition; `key` is its place in the options, for faults."""
         [name] = condition.model_fields_set
         part = getattr(condition, name)
         key = f"{key}.{name.rstrip('_')}"

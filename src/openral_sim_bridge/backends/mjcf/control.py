@@ -1,4 +1,4 @@
-"""What an action means: where the joints, or the hand, are to be one control step later."""
+"""Conversion of actions to targets: joint positions, or a pose of the hand, for each control step."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from openral_sim_bridge.backends.mjcf.hand_target import LEASH_S, STEP_RAD, Hand
 from openral_sim_bridge.backends.mjcf.robot import Robot, Weld
 
 ASTRAY_M = 0.1
-"""[m] so far from its set point may joints bring the hand to turn it; where they would bring it further, it is not
-turned. Without this a rotation that the joints cannot follow swings the hand through the room."""
+"""[m] largest distance of the hand from its set point that is accepted for the sake of its orientation; beyond it only
+the position is solved for. Otherwise a rotation that the joints cannot follow swings the hand far from its path."""
 HAND_NUMBERS = {"delta_ee_6d_plus_gripper": 6, "delta_ee_6d": 6, "delta_ee_3d_plus_gripper": 3}
-"""Representation -> how many numbers of an action displace the hand."""
+"""Representation -> number of an action's elements that displace the hand."""
 JOINTS, JOINT_DELTAS = "joint_positions", "delta_joints_plus_gripper"
 _Joints = TypeVar("_Joints", bound="_LedJoints")
 _Hand = TypeVar("_Hand", bound="_LedHand")
 
 
 class ArmControl(Protocol):
-    """Turns the arm's part of actions into targets of one world."""
+    """Converts the arm's part of actions to targets of one world."""
 
     joints: NDArray[np.float64]
-    """(n,) [rad] or [m] where the drives are to bring the joints."""
+    """(n,) [rad or m] target of the drives."""
 
     @property
     def hand(self) -> NDArray[np.float64] | None:
-        """(3,) [m] where the hand is led; None: the joints are led."""
+        """(3,) [m] target position of the hand in the world; None: actions command the joints."""
         ...
 
     def restart(self, data: Any) -> None:
-        """Take the present pose for the target."""
+        """Set the target to the present pose."""
         ...
 
     def aim(self, data: Any, numbers: NDArray[np.float64]) -> None:
@@ -44,20 +44,20 @@ class ArmControl(Protocol):
         ...
 
     def go_on_from(self, data: Any, joints: NDArray[np.float64], velocities: NDArray[np.float64]) -> bool:
-        """Take where the joints are led (n,) [rad], and how fast (n,) [rad/s], in the place of `joints`.
+        """Offer positions (n,) [rad] and velocities (n,) [rad/s], which the joints can follow, in place of `joints`.
 
         Returns:
-            Whether the next step counts from there; else what the joints lag behind is still to be made up for.
+            Whether the target was replaced by them; else it is unchanged, and the joints must still catch up with it.
         """
         ...
 
     def fork(self) -> ArmControl:
-        """Return one that goes on from this one's target by itself."""
+        """Return an independent copy with the present target."""
         ...
 
 
 class _LedJoints:
-    """What the controls share that lead the joints themselves."""
+    """The common part of controls whose actions command the joints."""
 
     def __init__(self, robot: Robot) -> None:
         self._chain = robot.chain
@@ -65,69 +65,72 @@ class _LedJoints:
 
     @property
     def hand(self) -> None:
-        """(3,) [m] where the hand is led; None: the joints are led."""
+        """None, since actions command the joints."""
         return None
 
     def restart(self, data: Any) -> None:
-        """Take the present pose for the target."""
+        """Set the target to the present positions."""
         self.joints = data.qpos[self._chain.qpos].copy()
 
     def go_on_from(self, data: Any, joints: NDArray[np.float64], velocities: NDArray[np.float64]) -> bool:
-        """Stay: what is asked for are positions."""
+        """Keep the target, since actions command positions; return False."""
         return False
 
     def fork(self: _Joints) -> _Joints:
-        """Return one that goes on from this one's target by itself."""
-        return copy.copy(self)  # what changes is replaced, never written into
+        """Return an independent copy with the present target."""
+        return copy.copy(self)  # arrays are replaced, never modified in place
 
 
 class JointControl(_LedJoints):
-    """`joint_positions`: each joint's position, approached no faster than robot.yaml allows."""
+    """`joint_positions`: the target approaches the commanded positions no faster than robot.yaml allows."""
 
     def __init__(self, robot: Robot, dt: float) -> None:
         super().__init__(robot)
         self._step = robot.speed * dt
 
     def aim(self, data: Any, numbers: NDArray[np.float64]) -> None:
-        """Move the target by one control step. `numbers` (n,) [rad] or [m]."""
+        """Move the target by one control step towards `numbers` (n,) [rad or m]."""
         wanted = np.clip(numbers, self._chain.low, self._chain.high)
         self.joints = self.joints + np.clip(wanted - self.joints, -self._step, self._step)
 
 
 class JointDeltaControl(_LedJoints):
-    """`delta_joints_plus_gripper`: the joints' set point, displaced by actions, on a leash."""
+    """`delta_joints_plus_gripper`: actions displace the joints' set point, which stays near the joints.
+
+    Its distance from each joint is limited to `LEASH_S` of motion at full command.
+    """
 
     def __init__(self, robot: Robot, step_rad: float, dt: float) -> None:
         super().__init__(robot)
         self._step_rad, self._leash = step_rad, LEASH_S * step_rad / dt
 
     def aim(self, data: Any, numbers: NDArray[np.float64]) -> None:
-        """Move the target by one control step. `numbers` (n,) in -1..1."""
+        """Displace the target by `numbers` (n,), each -1 to 1, in units of `step_rad`."""
         here = data.qpos[self._chain.qpos]
         ahead = np.clip(self.joints - here, -self._leash, self._leash)
         self.joints = np.clip(here + ahead + self._step_rad * numbers, self._chain.low, self._chain.high)
 
 
 class _LedHand:
-    """What the controls share that lead the hand."""
+    """The common part of controls whose actions command the hand."""
 
     def __init__(self, target: HandTarget) -> None:
         self._target = target
 
     @property
     def hand(self) -> NDArray[np.float64]:
-        """(3,) [m] where the hand is led; None: the joints are led."""
+        """(3,) [m] target position of the hand in the world."""
         return self._target.position
 
     def fork(self: _Hand) -> _Hand:
-        """Return one that goes on from this one's target by itself."""
-        other = copy.copy(self)  # what changes is replaced, never written into
+        """Return an independent copy with the present target."""
+        other = copy.copy(self)  # arrays are replaced, never modified in place
         other._target = copy.copy(self._target)
         return other
 
 
 class HandControl(_LedHand):
-    """`delta_ee_*` for an arm with actuators: the hand's set point, then the joints for it."""
+    """`delta_ee_*` for an arm with actuators: the hand's target is converted to joints by inverse kinematics."""
 
     def __init__(self, robot: Robot, target: HandTarget, dt: float) -> None:
         super().__init__(target)
@@ -135,15 +138,12 @@ class HandControl(_LedHand):
         self.joints = self._posture = np.zeros(len(robot.speed))
 
     def restart(self, data: Any) -> None:
-        """Take the present pose for the target.
-
-        The posture at the start is the one that the elbow keeps to.
-        """
+        """Set the target to the present pose, and the rest posture of the null space to the present joints."""
         self._target.restart(data)
         self.joints = self._posture = data.qpos[self._chain.qpos].copy()
 
     def aim(self, data: Any, numbers: NDArray[np.float64]) -> None:
-        """Move the target by one control step. `numbers` (3,) or (6,) in -1..1."""
+        """Move the target by one control step with `numbers` (3,) or (6,), each -1 to 1."""
         self._target.move(data, numbers)
         position = self._target.position
         wanted = self._chain.solve(
@@ -152,11 +152,11 @@ class HandControl(_LedHand):
         if float(np.linalg.norm(self._chain.position_at(data, wanted) - position)) > ASTRAY_M:
             wanted = self._chain.solve(data, self.joints, position, None, self.joints)
         way = wanted - self.joints
-        # All joints are slowed alike, so that the hand keeps its direction.
+        # All joints are slowed by the same factor, so that the hand keeps its direction.
         self.joints = self.joints + way * min(1.0, float((self._step / np.maximum(np.abs(way), 1e-12)).min()))
 
     def go_on_from(self, data: Any, joints: NDArray[np.float64], velocities: NDArray[np.float64]) -> bool:
-        """Take where the joints are led, if displacements count from the hand on a spring."""
+        """Replace the target if displacements count from the hand (`SprungHand`); see `ArmControl.go_on_from`."""
         taken = self._target.go_on_from(self._chain.motion_at(data, joints, velocities))
         if taken:
             self.joints = joints.copy()
@@ -164,7 +164,7 @@ class HandControl(_LedHand):
 
 
 class MocapControl(_LedHand):
-    """`delta_ee_*` for an arm whose hand a mocap body drags."""
+    """`delta_ee_*` for an arm whose hand is welded to a mocap body, which drags it."""
 
     def __init__(self, robot: Robot, weld: Weld, target: HandTarget) -> None:
         super().__init__(target)
@@ -173,14 +173,14 @@ class MocapControl(_LedHand):
         self._position, self._quaternion = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
 
     def restart(self, data: Any) -> None:
-        """Take the present pose for the target. The mocap body goes where the weld is at rest."""
+        """Set the target to the present pose, and move the mocap body to where the weld is at rest."""
         self._target.restart(data)
         hand, turn = data.xpos[self._weld.hand], data.xquat[self._weld.hand]
         position, quaternion = np.zeros(3), np.zeros(4)
         mujoco.mju_negPose(position, quaternion, self._weld.position, self._weld.quaternion)
         mujoco.mju_mulPose(position, quaternion, hand.copy(), turn.copy(), position.copy(), quaternion.copy())
         data.mocap_pos[self._weld.mocap], data.mocap_quat[self._weld.mocap] = position, quaternion
-        # The mocap body in the frame of the hand's set point, so that both are moved as one.
+        # The pose of the mocap body in the frame of the hand's target, which is constant.
         back_position, back_quaternion = np.zeros(3), np.zeros(4)
         mujoco.mju_negPose(back_position, back_quaternion, self._target.position, self._target.quaternion)
         mujoco.mju_mulPose(
@@ -188,11 +188,11 @@ class MocapControl(_LedHand):
         )
 
     def go_on_from(self, data: Any, joints: NDArray[np.float64], velocities: NDArray[np.float64]) -> bool:
-        """Stay: a mocap body is where it is put."""
+        """Keep the target, since a mocap body needs no joint targets; return False."""
         return False
 
     def aim(self, data: Any, numbers: NDArray[np.float64]) -> None:
-        """Move the target by one control step. `numbers` (3,) or (6,) in -1..1."""
+        """Move the target by one control step with `numbers` (3,) or (6,), each -1 to 1."""
         self._target.move(data, numbers)
         position, quaternion = np.zeros(3), np.zeros(4)
         mujoco.mju_mulPose(
@@ -207,10 +207,10 @@ class MocapControl(_LedHand):
 
 
 def arm_numbers(action: SceneAction, robot: Robot) -> int:
-    """Return how many numbers of an action are the arm's; one more, if there is one, is the gripper's.
+    """Return the number of an action's elements for the arm; a further one, if there is one, is for the gripper.
 
     Raises:
-        ManifestError: the robot cannot be commanded that way, or the length is wrong.
+        ManifestError: the robot cannot be commanded by this representation, or the action has another length.
     """
     name, joints = action.representation, len(robot.speed)
     if name not in (*HAND_NUMBERS, JOINTS, JOINT_DELTAS):

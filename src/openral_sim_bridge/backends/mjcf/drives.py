@@ -1,8 +1,8 @@
-"""What makes joints go where they are told: an actuator each, of position or of force.
+"""Position control of joints by one actuator each, of position or of force.
 
-MuJoCo's force of an actuator is gain * ctrl + b0 + b1 * length + b2 * velocity
+The force of a MuJoCo actuator is gain * ctrl + b0 + b1 * length + b2 * velocity
 (https://mujoco.readthedocs.io/en/stable/computation/index.html#actuation-model). With b1 < 0 it is a spring towards a
-position; with b1 = b2 = 0 it is a force, and the position is held by computed torque.
+position. With b1 = b2 = 0 it is a pure force, and the position is controlled by computed torque.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from openral_core.schema import Fault
 
 BANDWIDTH = 30.0
-"""[rad/s] of the critically damped computed torque; a ramp is followed 2 / 30 s late."""
+"""[rad/s] of the critically damped computed torque control, which follows a ramp with a delay of 2 / BANDWIDTH s."""
 
 
 class Drives:
@@ -32,26 +32,26 @@ class Drives:
         self._gear = model.actuator_gear[actuators, 0]
         self._springs = model.actuator_biasprm[actuators, 1] < 0
         self.needs_torque = not bool(self._springs.all())
-        """Whether `push` is due before each step of the physics."""
+        """Whether `push` must be called in each physics step."""
         self._acceleration, self._torque = np.zeros(model.nv), np.zeros(model.nv)
 
     def aim(self, data: Any, target: NDArray[np.float64]) -> None:
-        """Set the controls of position actuators so that they rest at `target` (n,) [rad] or [m]."""
+        """Set the controls of position actuators so that their equilibrium is `target` (n,) [rad or m]."""
         if not self._springs.any():
             return
         rest = -(self._bias[:, 0] + self._bias[:, 1] * self._gear * target) / self._gain
         data.ctrl[self._actuators[self._springs]] = rest[self._springs]
 
     def push(self, data: Any, target: NDArray[np.float64]) -> None:
-        """Set the controls of force actuators; `data` is between mj_step1 and mj_step2.
+        """Set the controls of force actuators for `target` (n,) [rad or m]; call it between mj_step1 and mj_step2.
 
-        Computed torque: M (w^2 (target - q) - 2 w v) + bias.
+        The computed torque is M (w^2 (target - q) - 2 w v) + bias, with w = BANDWIDTH.
         """
         error = target - data.qpos[self._qpos]
         self._acceleration[:] = 0.0
         self._acceleration[self._dofs] = BANDWIDTH**2 * error - 2.0 * BANDWIDTH * data.qvel[self._dofs]
         mujoco.mj_mulM(self._model, data, self._torque, self._acceleration)
-        # Where bodies carry their own weight (gravcomp), it is among the passive forces.
+        # Gravity compensation of bodies (gravcomp) is part of the passive forces.
         wanted = self._torque + data.qfrc_bias - data.qfrc_passive
         control = wanted[self._dofs] / (self._gear * self._gain)
         data.ctrl[self._actuators[~self._springs]] = control[~self._springs]
@@ -63,10 +63,10 @@ def find_drives(model: Any, joints: NDArray[np.int64], key: str) -> tuple[NDArra
     Args:
         model: mujoco.MjModel.
         joints: (n,) ids of hinges or slides.
-        key: the option to blame.
+        key: of the option that the faults refer to.
 
     Returns:
-        (n,) ids of actuators, and a fault for each joint that has none, several, or one that cannot be used.
+        Ids (n,) of actuators, and a fault for each joint that has none, several, or an unusable one.
     """
     found, faults = [], []
     for joint in joints:
@@ -97,7 +97,7 @@ def _actuators_of(model: Any, joint: int) -> list[int]:
 
 
 def _unusable(model: Any, actuator: int) -> str:
-    """Say what is wrong with an actuator; empty: nothing."""
+    """Return why an actuator cannot be used; empty: it can."""
     if model.actuator_gaintype[actuator] != mujoco.mjtGain.mjGAIN_FIXED:
         return "not linear (a muscle or with affine gain)"
     if model.actuator_dyntype[actuator] == mujoco.mjtDyn.mjDYN_INTEGRATOR:

@@ -1,4 +1,4 @@
-"""The fingers: one number between open and closed, whatever moves them."""
+"""The gripper's fingers, commanded by one number between open and closed."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from openral_sim_bridge.backends.mjcf.name_lookup import Naming
 from openral_sim_bridge.backends.mjcf.options import GripperOptions
 
 OPEN, CLOSED = -1.0, 1.0
-"""The gripper's number in an action; what lies between is between."""
+"""The gripper's element of an action for open and closed fingers; values between them interpolate."""
 
 
 def gripper_number(action: SceneAction, number: float) -> float:
-    """Return where an action's last number leads the fingers, from OPEN to CLOSED; see `SceneAction.gripper`."""
+    """Return the command (OPEN to CLOSED) of the fingers for an action's last element; see `SceneAction.gripper`."""
     if action.gripper == "sign":
         return CLOSED if number > (OPEN + CLOSED) / 2.0 else OPEN
     return float(np.clip(number, OPEN, CLOSED))
@@ -28,22 +28,22 @@ def gripper_number(action: SceneAction, number: float) -> float:
 
 @dataclass(frozen=True)
 class Gripper:
-    """F fingers and the actuators that move them."""
+    """F finger joints and the K actuators that move them."""
 
     qpos: NDArray[np.int64]
-    """(F,) addresses."""
+    """(F,) addresses of the joints in qpos."""
     closed: NDArray[np.float64]
-    """(F,) [m] or [rad]"""
+    """(F,) [m or rad] positions of the closed fingers."""
     open: NDArray[np.float64]
-    """(F,)"""
+    """(F,) [m or rad] positions of the open fingers."""
     actuators: NDArray[np.int64]
     """(K,) ids."""
     closed_control: NDArray[np.float64]
-    """(K,) in the actuators' own units."""
+    """(K,) controls that close the fingers, in the actuators' own units."""
     open_control: NDArray[np.float64]
-    """(K,)"""
+    """(K,) controls that open the fingers."""
     max_opening_m: float
-    """[m] between the open fingers."""
+    """[m] distance between the open fingers."""
 
     def command(self, data: Any, number: float) -> None:
         """Set the controls for a command of OPEN to CLOSED."""
@@ -51,18 +51,18 @@ class Gripper:
         data.ctrl[self.actuators] = (1.0 - share) * self.open_control + share * self.closed_control
 
     def opening(self, data: Any) -> float:
-        """Return the distance between the fingers [m]: the mean share to which the joints are open."""
+        """Return the distance between the fingers [m]: `max_opening_m` times the mean opened share of the joints."""
         shares = (data.qpos[self.qpos] - self.closed) / (self.open - self.closed)
         return self.max_opening_m * float(np.clip(shares.mean(), 0.0, None))
 
     def spread(self, data: Any) -> None:
-        """Put the fingers into their open position, and let them stay there."""
+        """Set the fingers to their open positions, and command them to stay open."""
         data.qpos[self.qpos] = self.open
         self.command(data, OPEN)
 
 
 def find_gripper(model: Any, options: GripperOptions, naming: Naming, max_opening_m: float) -> Gripper | None:
-    """Find the fingers and their actuators; what is wrong goes to `naming.faults`, and None comes back."""
+    """Return the fingers and their actuators; or add faults to `naming.faults` and return None."""
     before = len(naming.faults)
     joints = np.array(
         [
@@ -101,7 +101,7 @@ def find_gripper(model: Any, options: GripperOptions, naming: Naming, max_openin
 def _ends(
     model: Any, joints: NDArray[np.int64], options: GripperOptions, naming: Naming
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return where the joints are closed and where they are open: as given, else the ends of their ranges."""
+    """Return the closed and the open positions (F,) of the joints: the given ones, else the ends of their ranges."""
     ends = model.jnt_range[joints]
     closed, opened = (_given(options, name, naming) for name in ("closed", "open"))
     if closed is None:

@@ -1,4 +1,4 @@
-"""Where actions lead the hand: a set point that displacements are added to, or a hand on a spring."""
+"""The target pose of the hand: a set point to which displacements are added, or a simulated hand on a spring."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from openral_core.scene import SceneAction
 from openral_sim_bridge.backends.mjcf.kinematics import Chain, HandMotion, rotation_between, turned
 
 LEASH_S = 0.1
-"""[s] at full command: so far ahead of the hand may its set point run. It follows where the arm is free, and does
-not wind up where something is in the way."""
+"""[s] limit of the target's lead over the hand, as time of motion at full command. It is enough for free motion, and
+keeps the target from winding up when the hand is obstructed."""
 STEP_RAD = 0.5
 """[rad] rotation of the hand by a command of 1 where the scene's `action.step_rad` is absent, as in robosuite."""
 SPRUNG_TURN_M = 0.3
-"""[m/rad] OSC_POSE draws position and orientation by springs of their own (`uncouple_pos_ori`), so that a hand at the
-end of the arm's reach goes on to its place and tilts."""
+"""[m/rad] weight of an orientation error in `Chain.solve`. It is below 1 because robosuite's OSC_POSE controls position
+and orientation separately (`uncouple_pos_ori`), so that a hand at the end of the arm's reach keeps to its position and
+tilts."""
 
 
 class HandTarget(Protocol):
@@ -29,23 +30,23 @@ class HandTarget(Protocol):
     quaternion: NDArray[np.float64]
     """(4,) w, x, y, z"""
     turn_m: float
-    """[m/rad] what an error of the hand's orientation counts beside one of its position; see `Chain.solve`."""
+    """[m/rad] weight of an error of the hand's orientation relative to one of its position; see `Chain.solve`."""
 
     def restart(self, data: Any) -> None:
-        """Take the present pose."""
+        """Set the target to the hand's present pose."""
         ...
 
     def move(self, data: Any, numbers: NDArray[np.float64]) -> None:
-        """Move by one control step of (3,) or (6,) numbers in -1..1."""
+        """Move the target by one control step with numbers (3,) or (6,), each -1 to 1."""
         ...
 
     def go_on_from(self, hand: HandMotion) -> bool:
-        """Take the hand's motion after a step in which it could not be led all the way; tell whether it was taken."""
+        """Offer the motion of a hand that could not follow the target; return whether it replaced the target."""
         ...
 
 
 class SetPoint:
-    """The set point of the hand, displaced by actions in the world's axes, on a leash."""
+    """A set point that actions displace along the world's axes; its distance from the hand is limited by `LEASH_S`."""
 
     turn_m = 1.0
 
@@ -55,11 +56,11 @@ class SetPoint:
         self.position, self.quaternion = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
 
     def restart(self, data: Any) -> None:
-        """Take the present pose."""
+        """Set the target to the hand's present pose."""
         self.position, self.quaternion = self._chain.hand(data)
 
     def move(self, data: Any, numbers: NDArray[np.float64]) -> None:
-        """Displace the set point by (3,) or (6,) numbers in -1..1."""
+        """Displace the set point by numbers (3,) or (6,), each -1 to 1, in units of `step_m` and `step_rad`."""
         here, turn = self._chain.hand(data)
         rotation = rotation_between(turn, self.quaternion)
         if len(numbers) == 6:
@@ -69,16 +70,17 @@ class SetPoint:
         self.position = here + _at_most(self.position - here, self._leash_m) + self._step_m * numbers[:3]
 
     def go_on_from(self, hand: HandMotion) -> bool:
-        """Stay where it is: displacements add up, and what the hand lags behind is made up for."""
+        """Keep the set point, since displacements add up and the hand has to catch up with it; return False."""
         return False
 
 
 class SprungHand:
-    """A hand that a critically damped spring of unit mass draws to where each action displaces it from where it is.
+    """A unit mass on a critically damped spring, whose goal is the mass's position plus each action's displacement.
 
-    So robosuite's OSC_POSE moves a hand (kp 150, damping ratio 1, its goal set anew from the hand at every action): at
-    a constant command c it goes at sqrt(kp) / 2 * c * step_m: 0.31 m/s for a step of 5 cm. The spring is solved
-    exactly for a control step; the drives are then led along with the hand that it describes, on a leash.
+    robosuite's OSC_POSE moves a hand like this (kp 150, damping ratio 1, with a new goal relative to the hand at every
+    action). At a constant command c the speed is sqrt(kp) / 2 * c * step_m, which is 0.31 m/s for a step of 5 cm. The
+    motion is solved exactly for each control step. The mass is the target of the hand; its distance from the hand is
+    limited by `LEASH_S`.
     """
 
     turn_m = SPRUNG_TURN_M
@@ -92,12 +94,12 @@ class SprungHand:
         self._velocity, self._spin = np.zeros(3), np.zeros(3)
 
     def restart(self, data: Any) -> None:
-        """Take the present pose, at rest."""
+        """Set the target to the hand's present pose, at rest."""
         self.position, self.quaternion = self._chain.hand(data)
         self._velocity, self._spin = np.zeros(3), np.zeros(3)
 
     def move(self, data: Any, numbers: NDArray[np.float64]) -> None:
-        """Let a control step pass with a displacement of (3,) or (6,) numbers in -1..1."""
+        """Advance the mass by one control step with numbers (3,) or (6,), each -1 to 1."""
         here, turn = self._chain.hand(data)
         ahead, self._velocity = self._drawn(self._step_m * numbers[:3], self._velocity)
         self.position = here + _at_most(self.position + ahead - here, self._leash_m)
@@ -107,9 +109,9 @@ class SprungHand:
             self.quaternion = turned(turn, _at_most(rotation, self._leash_rad))
 
     def go_on_from(self, hand: HandMotion) -> bool:
-        """Take the hand's motion for that of the mass on the spring.
+        """Replace the motion of the mass by that of the hand; return True.
 
-        A mass that ran ahead of an arm with less acceleration would brake late, and the hand overshoot.
+        A mass ahead of an arm with less acceleration would brake too late, and the hand would overshoot.
         """
         self.position, self.quaternion = hand.position, hand.quaternion
         self._velocity, self._spin = hand.velocity, hand.spin
@@ -118,7 +120,7 @@ class SprungHand:
     def _drawn(
         self, goal: NDArray[np.float64], velocity: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the way (3,) that the spring draws the hand in a control step towards `goal`, and its velocity then.
+        """Return the displacement (3,) of the mass in a control step towards `goal` (3,), and its velocity after it.
 
         x'' = w^2 (goal - x) - 2 w x' with x(0) = 0: x - goal = (-goal + (v - w goal) t) exp(-w t).
         """
@@ -137,5 +139,5 @@ def make_target(action: SceneAction, chain: Chain, dt: float) -> HandTarget:
 
 
 def _at_most(vector: NDArray[np.float64], length: float) -> NDArray[np.float64]:
-    """Return a vector (3,), shortened to a length if need be."""
+    """Return a vector (3,), shortened to `length` if it is longer."""
     return vector * min(1.0, length / max(float(np.linalg.norm(vector)), 1e-12))

@@ -1,4 +1,4 @@
-"""Initial states by number: a home pose, and free bodies placed by a seed within ranges."""
+"""Numbered initial states: a home pose with free bodies placed at random, or keyframes of the model."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from openral_sim_bridge.backends.mjcf.name_lookup import Naming
 from openral_sim_bridge.backends.mjcf.options import MjcfOptions, Placement
 
 TRIES = 200
-"""Draws until the placed bodies are far enough apart."""
+"""Most draws to find places in which the bodies are far enough apart."""
 
 
 class InitialStates:
-    """State i of any task is drawn with the seed i: the tasks of a scene share their states."""
+    """The initial states of a scene. Random places of state i are drawn with the seed i, whatever the task."""
 
     def __init__(self, model: Any, options: MjcfOptions, gripper: Gripper | None, naming: Naming) -> None:
-        """Look up keyframes, joints and bodies; what is missing goes to `naming.faults`."""
+        """Look up keyframes, joints and bodies; each missing one adds a fault to `naming.faults`."""
         self._model = model
         self._options = options
         self._gripper = gripper
@@ -46,11 +46,11 @@ class InitialStates:
         self._free = {body: _free_joint(model, naming, body) for body in options.place}
 
     def put(self, data: Any, task: str, init_id: int) -> None:
-        """Put a world into an initial state; nothing moves in it, and `data` is forwarded.
+        """Put a world into an initial state, at rest unless a keyframe has velocities, and call mj_forward.
 
         Raises:
-            NotFoundError: no such task.
-            SimulationError: a number for which there is no state, or no room for the bodies.
+            NotFoundError: there is no such task.
+            SimulationError: there is no state of this number, or no room for the bodies.
         """
         if task not in self._options.tasks:
             raise NotFoundError(
@@ -73,7 +73,7 @@ class InitialStates:
         mujoco.mj_forward(self._model, data)
 
     def require(self, init_id: int) -> None:
-        """See that there is a state of this number. Raises SimulationError: there is none."""
+        """Raise SimulationError unless there is a state of this number."""
         if init_id < 0:
             raise SimulationError(f"init_id must be >= 0, not {init_id}")
         if self._states and init_id not in self._states:
@@ -81,7 +81,7 @@ class InitialStates:
             raise SimulationError(f"the model has no keyframe for init_id {init_id}; it has {known}")
 
     def poses(self) -> list[tuple[str, NDArray[np.float64]]]:
-        """Return the option that names a pose, and the pose (nq,), for all that an initial state begins in."""
+        """Return each pose (nq,) that an initial state can begin in, with the option that names it."""
         model = self._model
         if self._states:
             return [("keyframes", model.key_qpos[key]) for key in self._states.values()]
@@ -96,7 +96,11 @@ class InitialStates:
         return found
 
     def _draw(self, data: Any, init_id: int) -> dict[str, NDArray[np.float64]]:
-        """Return x, y, z [m] and the turn [rad] of each placed body."""
+        """Return x, y, z [m] in the world and the rotation [rad] about the vertical of each placed body.
+
+        Raises:
+            SimulationError: the bodies were not far enough apart in any of `TRIES` draws.
+        """
         rng = np.random.default_rng(init_id)
         for _ in range(TRIES):
             drawn = {
@@ -116,7 +120,10 @@ class InitialStates:
 
 
 def _draw_one(place: Placement, here: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Every number is drawn, so that a narrower range of one does not change the others."""
+    """Return x, y, z [m] and yaw [rad] of one body.
+
+    All four numbers are always drawn, so that the range of one does not affect the others.
+    """
     ranges = [place.x, place.y, place.z, place.yaw]
     stays = [*here, 0.0]
     shares = rng.uniform(size=4)
@@ -129,7 +136,7 @@ def _draw_one(place: Placement, here: NDArray[np.float64], rng: np.random.Genera
 
 
 def _numbered(model: Any, prefix: str) -> dict[int, int]:
-    """Return number -> id of the keyframes whose names are a prefix and a number."""
+    """Return number -> id of the keyframes whose names consist of a prefix and a number."""
     names = [model.key(index).name for index in range(model.nkey)]
     endings = [name.removeprefix(prefix) if name.startswith(prefix) else "" for name in names]
     return {int(ending): index for index, ending in enumerate(endings) if ending.isdigit()}

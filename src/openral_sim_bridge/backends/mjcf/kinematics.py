@@ -1,8 +1,8 @@
-"""Kinematics of the arm: where its hand is for given joints, and joints for a wanted pose of the hand.
+"""Forward and inverse kinematics of the arm.
 
-Damped least squares with the rest posture in the null space (Nakamura and Hanafusa 1986; Buss 2009, "Introduction to
-inverse kinematics with Jacobian transpose, pseudoinverse and damped least squares methods"). `mink` does this and more,
-but the releases that take MetaWorld's MuJoCo 3.3.0 are no longer kept.
+The inverse uses damped least squares with a rest posture in the null space (Nakamura and Hanafusa 1986; Buss 2009,
+"Introduction to inverse kinematics with Jacobian transpose, pseudoinverse and damped least squares methods"). The
+package `mink` does this and more, but its releases that accept MetaWorld's MuJoCo 3.3.0 are no longer available.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 DAMPING = 0.03
-"""[m/rad] near a singularity the joints move so little that the hand falls behind, in place of running away."""
+"""[m/rad] damping factor; it limits the steps of the joints near a singularity, where the hand then lags behind."""
 ITERATIONS = 4
-"""Steps of the solver a control step; each starts where the last one ended."""
+"""Iterations of the solver per call; each begins with the result of the last one."""
 _DAMPED = DAMPING**2 * np.eye(6)
 POSTURE_GAIN = 0.05
-"""Share of the way back to the rest posture that a free elbow goes in one iteration."""
+"""Share of the difference to the rest posture that joints with null space motion cover in one iteration."""
 
 
 @dataclass(frozen=True)
 class HandMotion:
-    """Where the hand is and how it moves, in the world."""
+    """Pose and velocity of the hand in the world frame."""
 
     position: NDArray[np.float64]
     """(3,) [m]"""
@@ -52,7 +52,7 @@ class Chain:
         self._hand = hand[1]
         self._jacobian = np.zeros((6, model.nv))
         self.turns = len(joints) >= 6
-        """Whether the hand can be turned as well as moved; an arm with fewer joints is only moved."""
+        """Whether the hand's orientation is controlled as well as its position, which needs at least 6 joints."""
 
     def hand(self, data: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return position (3,) [m] and quaternion (4,) w, x, y, z of the hand in the world."""
@@ -63,7 +63,7 @@ class Chain:
         return data.xpos[self._hand].copy(), data.xquat[self._hand].copy()
 
     def place(self, data: Any) -> NDArray[np.float64]:
-        """Return the hand's position (3,) [m] in the world; not to be kept, it changes with `data`."""
+        """Return the hand's position (3,) [m] in the world, as a view that changes with `data`."""
         position: NDArray[np.float64] = (data.site_xpos if self._is_site else data.xpos)[self._hand]
         return position
 
@@ -76,17 +76,17 @@ class Chain:
         posture: NDArray[np.float64],
         turn_m: float = 1.0,
     ) -> NDArray[np.float64]:
-        """Return joints (n,) within their ranges that bring the hand nearer to a pose, or to it.
+        """Return joint positions (n,) within their ranges that bring the hand to a pose, or nearer to it.
 
         Args:
-            data: mujoco.MjData that says where all else is.
-            start: (n,) where to begin, so that the solution follows the last one.
+            data: mujoco.MjData with the state of all other joints.
+            start: (n,) joint positions to begin with, such as the last solution.
             position: (3,) [m] of the hand in the world.
-            quaternion: (4,) w, x, y, z; None: the hand may turn as it likes.
-            posture: (n,) to which joints that the pose leaves free go back.
-            turn_m: [m/rad] what an error of the orientation counts beside one of the position, where the arm cannot
-                have both. At 1 or more, what a joint at its end leaves undone stays undone: the other joints would
-                take the hand from its place for the sake of its turn.
+            quaternion: (4,) w, x, y, z of the hand in the world; None: its orientation is free.
+            posture: (n,) rest posture that joints approach in the null space.
+            turn_m: [m/rad] weight of an error of the orientation relative to one of the position. Below 1, or without
+                `quaternion`, the other joints compensate for a joint at the end of its range; at 1 or more they do
+                not, since they would displace the hand for the sake of its orientation.
         """
         scratch, joints = self._copy(data), start.copy()
         shared = quaternion is None or turn_m < 1.0
@@ -112,7 +112,7 @@ class Chain:
     ) -> NDArray[np.float64]:
         """Return joints (n,) after one iteration.
 
-        With `shared`, joints at the ends of their ranges leave the error to the others.
+        With `shared`, the other joints compensate for joints at the ends of their ranges.
         """
         rows, free = len(error), POSTURE_GAIN * (posture - joints)
         at_high, at_low = joints >= self.high, joints <= self.low
@@ -126,14 +126,14 @@ class Chain:
             jacobian, free = jacobian * ~out, free * ~out
 
     def position_at(self, data: Any, joints: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return where the hand is (3,) [m] with joints (n,), all else being as `data` says."""
+        """Return the hand's position (3,) [m] for joint positions (n,), with all other joints as in `data`."""
         self._copy(data)
         return self._place(joints)[0]
 
     def motion_at(
         self, data: Any, joints: NDArray[np.float64], velocities: NDArray[np.float64]
     ) -> HandMotion:
-        """Return the hand's motion with joints (n,) at velocities (n,) [rad/s], all else being as `data` says."""
+        """Return the hand's motion for joint positions (n,) and velocities (n,), with all other joints as in `data`."""
         scratch = self._copy(data)
         position, quaternion = self._place(joints)
         mujoco.mj_comPos(self._model, scratch)
@@ -141,7 +141,7 @@ class Chain:
         return HandMotion(position, quaternion, twist[:3], twist[3:])
 
     def _copy(self, data: Any) -> Any:
-        """Return a world of the solver's own that is as `data` says."""
+        """Copy the positions of `data` to the solver's own MjData and return it."""
         scratch = self._scratch
         scratch.qpos[:] = data.qpos
         if len(data.mocap_pos):
@@ -149,13 +149,13 @@ class Chain:
         return scratch
 
     def _place(self, joints: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Put the arm of that world into joints (n,), and return where its hand is; see `hand`."""
+        """Set the joint positions (n,) in the solver's MjData, and return the hand's pose; see `hand`."""
         self._scratch.qpos[self.qpos] = joints
         mujoco.mj_kinematics(self._model, self._scratch)
         return self.hand(self._scratch)
 
     def jacobian(self, data: Any) -> NDArray[np.float64]:
-        """Return (6, n): velocity [m/s] and angular velocity [rad/s] of the hand for joint velocities."""
+        """Return the Jacobian (6, n) from joint velocities to the hand's velocity and angular velocity in the world."""
         rows = self._jacobian
         if self._is_site:
             mujoco.mj_jacSite(self._model, data, rows[:3], rows[3:], self._hand)
@@ -165,7 +165,7 @@ class Chain:
 
 
 def rotation_between(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return axis times angle (3,) [rad] in the world that turns quaternion `first` into `second` (w, x, y, z)."""
+    """Return axis times angle (3,) [rad] in the world that rotates quaternion `first` to `second` (w, x, y, z)."""
     inverse, difference, rotation = np.zeros(4), np.zeros(4), np.zeros(3)
     mujoco.mju_negQuat(inverse, first)
     mujoco.mju_mulQuat(difference, second, inverse)
@@ -174,7 +174,7 @@ def rotation_between(first: NDArray[np.float64], second: NDArray[np.float64]) ->
 
 
 def turned(quaternion: NDArray[np.float64], rotation: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a quaternion (w, x, y, z) turned by axis times angle (3,) [rad] in the world."""
+    """Return a quaternion (w, x, y, z) rotated by axis times angle (3,) [rad] in the world."""
     angle = float(np.linalg.norm(rotation))
     if angle < 1e-12:
         return quaternion.copy()

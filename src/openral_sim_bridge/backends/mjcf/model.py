@@ -1,4 +1,4 @@
-"""A model file becomes a compiled model, or one line that says why not."""
+"""Compilation of a scene's MJCF file, with errors that name the line of the scene file."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def load_model(options: MjcfOptions, document: Document) -> Any:
 
     Args:
         options: of the scene.
-        document: that the options are from; the model lies beside it.
+        document: of the options; the model's path is relative to its folder.
 
     Returns:
         mujoco.MjModel
 
     Raises:
-        ManifestError: no such file, or MuJoCo refuses it; with MuJoCo's own words.
+        ManifestError: there is no such file, or MuJoCo rejects it; the text contains MuJoCo's message.
     """
     path = document.path.parent / Path(options.model).expanduser()
     if not path.is_file():
@@ -44,17 +44,17 @@ def load_model(options: MjcfOptions, document: Document) -> Any:
 
 
 def model_bytes(model: Any) -> bytes:
-    """Return a compiled model as MuJoCo stores it: the same bytes for the same files under the same MuJoCo."""
+    """Return a compiled model in MuJoCo's binary format, which is equal for equal files and the same MuJoCo version."""
     buffer = np.zeros(mujoco.mj_sizeModel(model), np.uint8)
     mujoco.mj_saveModel(model, None, buffer)
     return buffer.tobytes()
 
 
 def substeps(model: Any, control_hz: float, document: Document) -> int:
-    """Return how many steps of the model make one control step.
+    """Return the number of physics steps in one control step.
 
     Raises:
-        ManifestError: not a whole number.
+        ManifestError: it is not an integer.
     """
     ratio = 1.0 / (control_hz * model.opt.timestep)
     count = max(1, round(float(ratio)))

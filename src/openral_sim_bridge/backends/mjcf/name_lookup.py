@@ -1,4 +1,4 @@
-"""Names of a scene's files, looked up in the compiled model; what is missing is gathered, not thrown one by one."""
+"""Lookup of names of a scene's files in the compiled model; unknown names are collected as faults."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _COUNTS = {
     mujoco.mjtObj.mjOBJ_SITE: "nsite",
 }
 SHOWN = 12
-"""So many names are listed in a message."""
+"""Most names that are listed in a message."""
 
 
 class Naming:
-    """Finds things by the names of robot.yaml or of the model. What is not found becomes a fault and the id 0."""
+    """Finds elements of a model by their names in robot.yaml or the model; a missing one adds a fault and has id 0."""
 
     def __init__(self, model: Any, names: Mapping[str, str]) -> None:
-        """Read the names.
+        """Take the model and the aliases.
 
         Args:
             model: mujoco.MjModel.
@@ -45,20 +45,20 @@ class Naming:
         self.faults: list[Fault] = []
 
     def in_model(self, name: str) -> str:
-        """Return what a thing of robot.yaml is called in the model."""
+        """Return the name in the model of an element that robot.yaml names."""
         return self._names.get(name, name)
 
     def known(self, kind: mujoco.mjtObj) -> list[str]:
-        """Return the names of all things of a kind; those without a name are left out."""
+        """Return the names of all named elements of a kind."""
         names = (mujoco.mj_id2name(self._model, kind, i) for i in range(getattr(self._model, _COUNTS[kind])))
         return [name for name in names if name]
 
     def has(self, kind: mujoco.mjtObj, name: str) -> bool:
-        """Whether the model has such a thing."""
+        """Return whether the model has an element of this kind and name."""
         return int(mujoco.mj_name2id(self._model, kind, self.in_model(name))) >= 0
 
     def find(self, kind: mujoco.mjtObj, name: str, key: str) -> int:
-        """Return the id of a thing that the option `key` names."""
+        """Return the id of an element that the option `key` names; if there is none, add a fault and return 0."""
         index = int(mujoco.mj_name2id(self._model, kind, self.in_model(name)))
         if index < 0:
             self.miss(key, WORDS[kind], name, self.known(kind))
@@ -74,7 +74,14 @@ class Naming:
         return mujoco.mjtObj.mjOBJ_BODY, 0
 
     def miss(self, key: str, word: str, name: str, known: Sequence[str]) -> None:
-        """Note that the model has no such thing."""
+        """Add the fault that the model has no element of this name.
+
+        Args:
+            key: of the option with the name.
+            word: for the kind of element.
+            name: in the option.
+            known: names of the model's elements of this kind.
+        """
         real = self.in_model(name)
         alias = f" (names: {name})" if real != name else ""
         close = nearest(real, known)

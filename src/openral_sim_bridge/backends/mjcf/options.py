@@ -1,4 +1,4 @@
-"""What a scene of family `mjcf` says about its model, its tasks and its initial states."""
+"""Options of scenes of family `mjcf`: model, tasks, initial states and gripper."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def read_options(scene: DeployScene) -> tuple[MjcfOptions, Document]:
         The options, and the document whose faults point at their lines.
 
     Raises:
-        ManifestError: one line a fault, with file and line.
+        ManifestError: the options are wrong; the text has one line for each fault, with file and line.
     """
     document = section_of(scene)
     try:

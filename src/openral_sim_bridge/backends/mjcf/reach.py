@@ -1,7 +1,7 @@
-"""Whether the arm can lead its hand along a path, by the model of a scene of our own.
+"""Checks whether the arm can move its hand along a path without collision, with the model of a scene of family `mjcf`.
 
-The path is followed by inverse kinematics in small steps (`Chain`). What moves on its own, such as a cube or a drawer,
-is left out: nobody knows where it is. `mink` would do this, too; its releases demand another MuJoCo than MetaWorld's.
+The path is followed in small steps by inverse kinematics (`Chain`). Movable objects, such as a cube or a drawer, are
+left out, since their positions are unknown. `mink` would do this, too, but it needs another MuJoCo than MetaWorld's.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from openral_core.types import RobotState
 from openral_sim_bridge.backends.mjcf.world import CompiledScene
 
 STEP_M = 0.02
-"""[m] between two points of a path that are looked at."""
+"""[m] distance between checked points of a path."""
 ATTEMPTS = 12
-"""Calls of the solver for one point."""
+"""Most calls of the solver for one point."""
 OFF_M = 0.01
-"""[m] from a point from which on the hand counts as not there."""
+"""[m] largest distance of the hand from a point that counts as reached."""
 CLEAR_M = 0.01
-"""[m] nearer than this the arm may not come to what stands still, unless it was so near when it began."""
+"""[m] least distance between the arm and static geoms, except for pairs that are nearer at the start."""
 AT_TARGET_M = 0.06
-"""[m] from the end of a line within which the hand may come near to things: there is what it goes to."""
+"""[m] distance from the end of a line within which the hand may be near static geoms, since it may go to one."""
 
 Vector = NDArray[np.float64]
 
 
 class ReachCheck:
-    """The model of one scene, for looking ahead."""
+    """The compiled model of one scene, with which paths are checked."""
 
     def __init__(self, scene: DeployScene) -> None:
         """Compile the scene.
@@ -50,7 +50,7 @@ class ReachCheck:
         self._hand = self._geoms_below(of_joint[-1])
         solid = [self._is_solid(geom) for geom in range(self._model.ngeom)]
         base = int(self._model.body_rootid[of_joint[0]])
-        # Planes have no distance here; the floor of the workspace is above them.
+        # mj_geomDistance does not support planes; the floor of the workspace is above them.
         self._still = [
             geom
             for geom in range(self._model.ngeom)
@@ -61,11 +61,11 @@ class ReachCheck:
         ]
 
     def fault(self, state: RobotState, path: Sequence[Vector]) -> str:
-        """Return why the hand cannot be led along straight lines from where it is; empty: it can.
+        """Return why the hand cannot move along straight lines from its present position; empty: it can.
 
         Args:
             state: of the robot.
-            path: ends (3,) [m] of the lines, in their order; the hand keeps its orientation.
+            path: end points (3,) [m] of the lines in the world frame; the hand keeps its orientation.
         """
         data, chain = self._data, self._robot.chain
         positions = dict(zip(state.joint_names, state.joint_positions, strict=True))
@@ -103,7 +103,7 @@ class ReachCheck:
         return ""
 
     def _near(self, geoms: set[int]) -> dict[tuple[int, int], float]:
-        """Return the pairs of the arm's and other geoms that are nearer than CLEAR_M, with their distances [m]."""
+        """Return the pairs (geom of the arm, static geom) that are nearer than CLEAR_M, with their distances [m]."""
         found = {}
         for geom in geoms:
             for other in self._still:
@@ -113,7 +113,7 @@ class ReachCheck:
         return found
 
     def _geoms_below(self, body: int) -> set[int]:
-        """Return the solid geoms of a body and of all that hangs from it."""
+        """Return the ids of the solid geoms of a body and its descendants."""
         bodies = {body}
         for index in range(body + 1, self._model.nbody):
             if int(self._model.body_parentid[index]) in bodies:
@@ -128,7 +128,7 @@ class ReachCheck:
         return bool(self._model.geom_contype[geom] or self._model.geom_conaffinity[geom])
 
     def _name(self, geom: int) -> str:
-        """Return what a geom is called, else its body."""
+        """Return the name of a geom, else that of its body."""
         body = int(self._model.geom_bodyid[geom])
         return str(
             self._model.geom(geom).name or self._model.body(body).name or "something that stands still"
@@ -141,6 +141,6 @@ def make_check(scene: DeployScene) -> ReachCheck:
 
 
 def _points(start: Vector, end: Vector) -> list[Vector]:
-    """Return points of a line, its end included."""
+    """Return points (3,) [m] of a line, at most STEP_M apart, with its end and without its start."""
     count = max(1, math.ceil(float(np.linalg.norm(end - start)) / STEP_M))
     return [start + (end - start) * (index / count) for index in range(1, count + 1)]

@@ -1,4 +1,4 @@
-"""The robot of robot.yaml, found in the model: arm, hand, fingers, and what moves them."""
+"""Finds the parts of the robot in the model: the joints of arm and fingers, the hand, and their actuators."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Weld:
     """A mocap body that drags the hand."""
 
     mocap: int
-    """Number among the mocap bodies."""
+    """Index among the mocap bodies."""
     hand: int
-    """Body that is welded to it."""
+    """Id of the body that is welded to it."""
     position: NDArray[np.float64]
     """(3,) [m] of `hand` in the mocap body's frame while the weld is at rest."""
     quaternion: NDArray[np.float64]
@@ -39,7 +39,7 @@ class Weld:
 
 @dataclass(frozen=True)
 class Robot:
-    """Where the parts of the robot are in the model."""
+    """The parts of the robot in the model."""
 
     chain: Chain
     drives: Drives | None
@@ -47,12 +47,12 @@ class Robot:
     weld: Weld | None
     gripper: Gripper | None
     speed: NDArray[np.float64]
-    """(n,) [rad/s] or [m/s] greatest speed of each joint of the arm; inf where robot.yaml names none."""
+    """(n,) [rad/s or m/s] velocity limit of each joint of the arm; inf where robot.yaml has none."""
     reported: tuple[tuple[str, int], ...]
-    """Joints of robot.yaml in its order, with their addresses in qpos; -1: the gripper's opening."""
+    """Movable joints of robot.yaml in its order, with their addresses in qpos; -1: the gripper's opening."""
 
     def state(self, data: Any, stamp_s: float) -> RobotState:
-        """Return what the robot says of itself."""
+        """Return the robot's state, with the given stamp."""
         position, (w, x, y, z) = self.chain.hand(data)
         opening = self.gripper.opening(data) if self.gripper is not None else 0.0
         joints = [opening if address < 0 else data.qpos[address] for _, address in self.reported]
@@ -67,7 +67,7 @@ class Robot:
 
 
 def other_robot(robot: RobotDescription, naming: Naming) -> list[Fault]:
-    """Return one fault where the model has none of an arm's joints, in place of one for each of its parts."""
+    """Return one fault if the model has none of the arm's joints, in place of a fault for each of its parts."""
     arm = [joint.name for joint in robot.joints if joint.role == "arm"]
     if len(arm) < 2 or any(naming.has(mujoco.mjtObj.mjOBJ_JOINT, name) for name in arm):
         return []
@@ -81,7 +81,7 @@ def other_robot(robot: RobotDescription, naming: Naming) -> list[Fault]:
 
 
 def find_robot(model: Any, robot: RobotDescription, options: MjcfOptions, naming: Naming) -> Robot | None:
-    """Find every part of the robot in the model; what is wrong goes to `naming.faults`, and None comes back."""
+    """Return the parts of the robot in the model; or add faults to `naming.faults` and return None."""
     arm = [joint for joint in robot.joints if joint.role == "arm"]
     if not arm:
         naming.faults.append(Fault("model", f"{robot.name} has no joint of role arm", "fix robot.yaml"))
@@ -118,8 +118,7 @@ def find_robot(model: Any, robot: RobotDescription, options: MjcfOptions, naming
 
 
 def _order_faults(model: Any, names: list[str], ids: list[int], robot: str) -> list[Fault]:
-    """Return a fault for each joint that comes before one from which it hangs: a real arm counts its joints from base
-    to hand."""
+    """Return a fault for each joint that is listed before one of its ancestors; arms list joints from base to hand."""
     return [
         Fault(
             "model",
@@ -133,7 +132,7 @@ def _order_faults(model: Any, names: list[str], ids: list[int], robot: str) -> l
 
 
 def _hangs_from(model: Any, joint: int, other: int) -> bool:
-    """Whether another joint moves the body of a joint; of two of one body, the later moves what the earlier does."""
+    """Return whether `other` is an ancestor of `joint`; of two joints of one body, the earlier is the ancestor."""
     body, above = int(model.jnt_bodyid[joint]), int(model.jnt_bodyid[other])
     if body == above:
         return other < joint
@@ -155,7 +154,7 @@ def _find_fingers(
 
 
 def _reported(robot: RobotDescription, naming: Naming, has_gripper: bool) -> list[tuple[str, int]]:
-    """A joint of role gripper need not be in the model: its position is then the opening."""
+    """Return `Robot.reported`; a joint of role gripper that the model lacks reports the gripper's opening."""
     found = []
     for joint in robot.joints:
         if joint.role == "gripper" and not naming.has(mujoco.mjtObj.mjOBJ_JOINT, joint.name):
@@ -190,7 +189,7 @@ def _find_weld(model: Any, options: MjcfOptions, naming: Naming) -> Weld | None:
 
 
 def raise_all(document: Document, faults: list[Fault]) -> NoReturn:
-    """Raise a ManifestError with one line a fault, each once."""
+    """Raise a ManifestError with one line for each distinct fault."""
     lines = dict.fromkeys(
         document.fault(
             tuple(int(part) if part.isdigit() else part for part in fault.key.split(".")),

@@ -1,4 +1,4 @@
-"""Start poses of an arm, held against the ranges of its joints."""
+"""Checks that the start poses of an arm are within the ranges of its joints."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from openral_sim_bridge.backends.mjcf.name_lookup import Naming
 from openral_sim_bridge.backends.mjcf.options import MjcfOptions
 
 ROUNDING = 1e-6
-"""[rad] or [m] beyond a range that counts as at its end."""
+"""[rad or m] excess over a range that is accepted as rounding."""
 
 
 def start_faults(
     robot: RobotDescription, options: MjcfOptions, states: InitialStates, naming: Naming, margin_rad: float
 ) -> list[Fault]:
-    """Return a fault for each joint of the arm that begins outside of its range in robot.yaml.
+    """Return a fault for each joint of the arm that begins outside its range in robot.yaml.
 
     Args:
-        robot: whose joints of role arm are looked at.
+        robot: whose joints of role arm are checked.
         options: of the scene.
         states: its initial states.
         naming: finds the joints.
-        margin_rad: [rad] that a joint begins away from the ends of its range, at least; that of a real arm's filter.
+        margin_rad: [rad] least distance of revolute joints from the ends of their ranges, as a real arm's safety filter
+            requires.
     """
     faults: list[Fault] = []
     for key, qpos in states.poses():
         if key == "keyframes" and faults:
-            break  # a hundred states may have one fault
+            break  # further keyframes likely have the same fault
         for joint in robot.joints:
             if joint.role == "arm" and joint.position_limits is not None:
                 at = float(qpos[naming.address(joint.name)])
@@ -39,7 +40,7 @@ def start_faults(
 
 
 def _given(key: str, joint: str, options: MjcfOptions, naming: Naming) -> str:
-    """Return the option that gives a joint its position in a pose that `key` names."""
+    """Return the key of the option that sets a joint's position in the pose of option `key`."""
     named = options.home if key == "home" and isinstance(options.home, dict) else {}
     return next((f"{key}.{name}" for name in (joint, naming.in_model(joint)) if name in named), key)
 

@@ -1,4 +1,4 @@
-"""The compiled scene, and one world of it that is reset, stepped and judged."""
+"""The compiled scene and its worlds."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _DIVERGED = (
 
 
 class CompiledScene:
-    """What all worlds of a scene share."""
+    """The part that all worlds of a scene share: model, robot, initial states and success conditions."""
 
     def __init__(self, scene: DeployScene, robot: RobotDescription) -> None:
-        """Compile the model, and find in it all that the scene and robot.yaml speak of.
+        """Compile the model, and find in it everything that the scene and robot.yaml name.
 
         Raises:
-            ManifestError: one line for each thing that is missing or wrong, with its fix.
+            ManifestError: something is missing or wrong; the text has one line with its fix for each fault.
         """
         self.options, document = read_options(scene)
         self.action = scene.action
@@ -65,7 +65,7 @@ class CompiledScene:
         self.arm_numbers = arm_numbers(scene.action, found)
 
     def articulation(self, robot: RobotDescription) -> Articulation:
-        """Return the robot inside the model, known by the names of its robot.yaml."""
+        """Return the robot in the model, with the names of its robot.yaml."""
         names = {theirs: ours for ours, theirs in self.options.names.items()}
         hand = robot.end_effectors[0].frame
         is_site = self.naming.body_or_site(hand, "model")[0] == mujoco.mjtObj.mjOBJ_SITE
@@ -80,7 +80,7 @@ class CompiledScene:
 
 
 class MjcfWorld:
-    """One simulated robot among its things."""
+    """One simulated world with its robot."""
 
     def __init__(self, scene: CompiledScene) -> None:
         self._scene = scene
@@ -93,7 +93,7 @@ class MjcfWorld:
         self._task = scene.options.tasks[0]
 
     def reset(self, task: str, init_id: int) -> None:
-        """Put the world into an initial state; see InitialStates.put."""
+        """Put the world into an initial state (see `InitialStates.put`), and simulate `settle_s` with the arm held."""
         scene, data = self._scene, self.data
         scene.states.put(data, task, init_id)
         self.steps, self._task = 0, task
@@ -119,7 +119,7 @@ class MjcfWorld:
         mujoco.mj_forward(scene.model, data)
 
     def judge(self, task: str) -> bool:
-        """Return whether a task is done now."""
+        """Return whether a task is done in the present state."""
         return self._scene.judges[task](self.data)
 
     def robot_state(self) -> RobotState:
@@ -132,7 +132,7 @@ class MjcfWorld:
             self._scene.robot.drives.aim(data, self.control.joints)
 
     def _advance(self) -> None:
-        """Run the physics for one control step towards the control's joints."""
+        """Simulate one control step with the control's joint targets. Raises SimulationError if it diverges."""
         scene, data, drives = self._scene, self.data, self._scene.robot.drives
         self._aim(data)
         if drives is not None and drives.needs_torque:
@@ -142,7 +142,7 @@ class MjcfWorld:
                 mujoco.mj_step2(scene.model, data)
         else:
             mujoco.mj_step(scene.model, data, nstep=scene.substeps)
-        # MuJoCo puts a world that has diverged back to its start and goes on; here that is the end.
+        # MuJoCo resets a world that has diverged and continues; here that is an error.
         for warning in _DIVERGED:
             if data.warning[warning].number:
                 at = int(data.warning[warning].lastinfo)

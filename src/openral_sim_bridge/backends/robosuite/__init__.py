@@ -1,4 +1,4 @@
-"""robosuite 1.5: a Franka Panda that lifts, stacks, sorts, opens and assembles.
+"""robosuite 1.5: a Franka Panda or a Sawyer that lifts, stacks, sorts, opens and assembles.
 
-In a process of its own, since it pins an older numpy than openral runs on and half a gigabyte belongs to it.
+It runs in a process of its own, since it requires an older numpy than openral and half a gigabyte of packages.
 """

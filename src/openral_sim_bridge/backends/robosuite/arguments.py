@@ -8,7 +8,7 @@ from openral_sim_bridge.backends.remote_sim.arguments import worlds_parser
 
 
 def robosuite_parser() -> argparse.ArgumentParser:
-    """Return the parser of what robosuite's process is started with."""
+    """Return the parser of the arguments of robosuite's process."""
     parser = worlds_parser("robosuite")
     parser.add_argument("--robot", default="franka_panda", help="name of the arm's description")
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""robosuite behind the Backend interface."""
+"""The Backend of robosuite's tasks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from openral_sim_bridge.backends.remote_sim.command_modes import control_of
 from openral_sim_bridge.backends.robosuite.spec import SPEC
 
 REPRESENTATIONS = ("delta_ee_6d_plus_gripper", "delta_joints_plus_gripper")
-"""What actions may mean: displacements of the hand (OSC_POSE), or of the joints (JOINT_POSITION)."""
+"""Supported actions: displacements of the hand (controller OSC_POSE), or of the joints (JOINT_POSITION)."""
 
 
 def open_robosuite(
@@ -28,15 +28,15 @@ def open_robosuite(
         task_ids: Lift, Stack, PickPlaceCan, Door, NutAssembly. Initial state i of a task is what robosuite draws from
             the seed i.
         representation: of the actions, one of `REPRESENTATIONS`.
-        robot: which arm, by the name of its description: franka_panda or sawyer_rethink.
-        object_outside: the cube of Lift, or the red one of Stack, begins 3 to 10 cm beside the range in which robosuite
-            puts it.
+        robot: name of the arm's description, franka_panda or sawyer_rethink.
+        object_outside: whether the cube of Lift, or the red one of Stack, begins 3 to 10 cm outside the range in which
+            robosuite places it.
         options: of `open_worlds`.
 
     Raises:
-        NotFoundError: no such robot.
-        SimulationError: another representation.
-        OpenralError: as `open_worlds`.
+        NotFoundError: there is no such robot.
+        SimulationError: the representation is not supported.
+        OpenralError: as in `open_worlds`.
     """
     arm, control = arm_of(robot), control_of(representation, "robosuite", REPRESENTATIONS)
     words = ["--robot", robot, *(["--object-outside"] if object_outside else [])]

@@ -1,8 +1,8 @@
-"""Scripted experts for Lift, Stack and PickPlaceCan, from what no camera sees: where the things are.
+"""Scripted experts for Lift, Stack and PickPlaceCan, which use the privileged positions of objects.
 
-An expert is a function of the present state alone. So it says what to do in every state that a disturbance leads
-to, and a policy without memory can learn it: a thing that slipped is picked again, a hand that was pushed aside
-first rises and then comes back.
+An expert is a function of the present state alone. It is therefore defined in every state that a disturbance leads
+to, and a policy without memory can learn it: an object that slipped is picked again, and a hand that was pushed aside
+rises before it returns.
 """
 
 from __future__ import annotations
@@ -17,75 +17,76 @@ from openral_sim_bridge.backends.remote_sim.command_modes import OPEN
 
 CLOSED = -OPEN
 METRES, RADIANS = 0.05, 0.5
-"""What a command of 1 is."""
+"""[m], [rad] displacement and rotation of the hand by a command of 1."""
 POINTING_DOWN = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
 """Orientation of the grip site with the fingers straight down and opening along the world's y axis."""
 
 NEIGHBOUR = 0.085
-"""[m] between two cubes' centres, below which an open finger may come down on the other one."""
+"""[m] horizontal distance between two cubes' centres below which an open finger may come down on the other cube."""
 ASIDE = np.pi / 3
-"""[rad] between the fingers' axis and such a neighbour's direction: enough to pass it."""
+"""[rad] angle between the fingers' axis and the direction of such a neighbour that suffices to pass it."""
 
 
 @dataclass(frozen=True)
 class ArmSettings:
-    """How an arm is led."""
+    """The parameters of the experts for one arm."""
 
     gain: float
-    """Of the displacement to the target over one unit of command. At 1.6 OSC_POSE (kp 150, critically damped)
-    overshoots by a few percent at most."""
+    """Factor from the displacement to the target, in units of `METRES`, to the command. At 1.6 OSC_POSE (kp 150,
+    critically damped) overshoots by a few percent at most."""
     turning: float
-    """Share of the turn to the wanted orientation that is asked for."""
+    """Share of the rotation to the wanted orientation that is commanded."""
     leaning: float = 0.0
-    """[rad] outwards, about the world's x axis, for each metre that the hand is wanted to the side of the arm."""
+    """[rad/m] outward tilt of the hand about the world's x axis, per metre of its target's distance to the side."""
     round_yaw: float = 0.0
-    """[rad] of the hand when it holds a round thing, which any yaw grasps."""
+    """[rad] yaw of the hand for round objects, which can be grasped at any yaw."""
 
 
 ARM_SETTINGS = {"Panda": ArmSettings(1.6, 1.0), "Sawyer": ArmSettings(5.0, 0.2, leaning=1.8, round_yaw=-1.5)}
-"""By robosuite's name of the arm. Its Sawyer touches its own base, and that contact holds the first joint against
-77 of its motor's 80 Nm. So the arm reaches to the side by leaning that way, and creeps if its hand is told to point
-straight down there. Fingers that open along x stay level while it leans, and the can between them stays upright."""
+"""Settings by robosuite's name of the arm. robosuite's Sawyer touches its own base, and this contact holds the first
+joint against 77 of its motor's 80 Nm. The arm therefore reaches to the side by leaning, and hardly moves if its hand
+has to point straight down there. Fingers that open along x stay level while it leans, so a can between them stays
+upright."""
 
 
 @dataclass(frozen=True)
 class PrivilegedState:
-    """The state of a world, as an expert needs it; positions [m] in the world frame."""
+    """The part of a world's state that an expert uses; positions [m] in the world frame."""
 
     hand: NDArray[np.float64]
     """(3,) point between the fingertips."""
     rotation: NDArray[np.float64]
-    """(3, 3) of the grip site."""
+    """(3, 3) orientation of the grip site in the world frame."""
     held: bool
-    """Both finger pads touch the thing."""
+    """Whether both finger pads touch the object."""
     thing: NDArray[np.float64]
-    """(3,) centre of what is to be moved."""
+    """(3,) centre of the object that is to be moved."""
     settings: ArmSettings
-    """Of this arm."""
+    """Of the arm."""
     goal: NDArray[np.float64]
-    """(3,) where its centre shall come to rest; of Lift: where it shall be held."""
+    """(3,) where the object's centre is to come to rest, or, in Lift, to be held."""
 
 
 @dataclass(frozen=True)
 class Approach:
-    """How a point is approached: from above, through a funnel."""
+    """The shape of an approach to a point from above, through a funnel."""
 
     clearance: float
-    """[m] above the point while it is still far away."""
+    """[m] height above the point while the hand is far away."""
     mouth: float = 0.008
-    """[m] horizontal distance within which the hand goes all the way down."""
+    """[m] horizontal distance within which the hand descends to the point."""
     slope: float = 5.0
-    """Metres higher for each metre farther away."""
+    """[m/m] increase of the height with the horizontal distance beyond `mouth`, up to `clearance`."""
 
 
 PICK = Approach(clearance=0.08)
 OVER_CUBES = Approach(clearance=0.07)
 OVER_WALLS = Approach(clearance=0.16, mouth=0.03, slope=4.0)
-"""A can that hangs 16 cm above its place clears the wall between the bins."""
+"""A can 16 cm above its goal clears the wall between the bins."""
 
 
 def lift(state: PrivilegedState) -> NDArray[np.float64]:
-    """Return the command (7,) that brings the cube up."""
+    """Return the command (7,) that lifts the cube."""
     if not state.held:
         return pick(state)
     up = np.array([0.0, 0.0, state.goal[2] - state.thing[2]])
@@ -99,7 +100,7 @@ def stack(state: PrivilegedState) -> NDArray[np.float64]:
         return let_go(state)
     if not state.held:
         return pick(state, yaw=clear_of_neighbour(left))
-    # Turning back beside the large cube would knock it over.
+    # Rotating the hand back beside the large cube would knock it over.
     yaw = yaw_of(state) if left[2] > 0 else 0.0
     return command(state, through(left, OVER_CUBES), CLOSED, yaw)
 
@@ -119,11 +120,11 @@ EXPERTS: dict[str, Callable[[PrivilegedState], NDArray[np.float64]]] = {
     "Stack": stack,
     "PickPlaceCan": place,
 }
-"""By robosuite's name of the task."""
+"""Expert by robosuite's name of the task."""
 
 
 def clear_of_neighbour(way: NDArray[np.float64]) -> float:
-    """Return the yaw [rad] at which open fingers pass a neighbour that lies `way` (3,) [m] from the thing."""
+    """Return the yaw [rad] at which open fingers pass a neighbour at `way` (3,) [m] from the object."""
     if np.linalg.norm(way[:2]) > NEIGHBOUR:
         return 0.0
     towards = (
@@ -135,16 +136,16 @@ def clear_of_neighbour(way: NDArray[np.float64]) -> float:
 
 
 def pick(state: PrivilegedState, above: float = 0.0, yaw: float = 0.0) -> NDArray[np.float64]:
-    """Return the command (7,) that grasps the thing, `above` [m] its centre, with the hand turned by `yaw` [rad]."""
+    """Return the command (7,) that grasps the object `above` [m] its centre, with the hand at `yaw` [rad]."""
     way = state.thing - state.hand + np.array([0.0, 0.0, above])
     there = np.linalg.norm(way[:2]) < 0.016 and abs(way[2]) < 0.012
     return command(state, through(way, PICK), CLOSED if there else OPEN, yaw)
 
 
 def let_go(state: PrivilegedState, yaw: float = 0.0) -> NDArray[np.float64]:
-    """Return the command (7,) that opens the fingers, and rises as soon as they hold nothing.
+    """Return the command (7,) that opens the fingers, and raises the hand as soon as they hold nothing.
 
-    Until then it goes on towards the goal: an arm that is told to stand still while it leans springs back.
+    Until then the hand still moves towards the goal, since a leaning arm without a commanded displacement springs back.
     """
     if state.held:
         return command(state, np.append((state.goal - state.thing)[:2], 0.0), OPEN, yaw)
@@ -152,9 +153,9 @@ def let_go(state: PrivilegedState, yaw: float = 0.0) -> NDArray[np.float64]:
 
 
 def through(way: NDArray[np.float64], passage: Approach) -> NDArray[np.float64]:
-    """Return the displacement (3,) [m] to head for, so that `way` (3,) ends from above.
+    """Return the displacement (3,) [m] to command, so that the end of `way` (3,) [m] is approached from above.
 
-    Who is too low for where he is rises first and goes sideways slowly until then.
+    A hand below the funnel of `passage` rises first, and moves sideways slowly until it is inside.
     """
     distance = float(np.linalg.norm(way[:2]))
     up = way[2] + min(passage.clearance, passage.slope * max(0.0, distance - passage.mouth))
@@ -165,15 +166,15 @@ def through(way: NDArray[np.float64], passage: Approach) -> NDArray[np.float64]:
 def command(
     state: PrivilegedState, displacement: NDArray[np.float64], gripper: float, yaw: float = 0.0
 ) -> NDArray[np.float64]:
-    """Return the command (7,) in -1..1 that heads for a displacement [m] and for a hand that points down.
+    """Return the command (7,), each -1 to 1, for a displacement of a hand that points down.
 
-    An arm that leans (see `ArmSettings`) points outwards instead, as it will have to at the end of the displacement.
+    The hand of an arm that leans (see `ArmSettings`) is tilted outwards as its position after the displacement needs.
 
     Args:
         state: the present one.
-        displacement: (3,) [m]
-        gripper: its command.
-        yaw: [rad] of the hand about the vertical, from the fingers along y.
+        displacement: (3,) [m] in the world frame.
+        gripper: command of the gripper.
+        yaw: [rad] of the hand about the vertical; at 0 the fingers open along y.
     """
     move = state.settings.gain * displacement / METRES
     lean = state.settings.leaning * (state.hand[1] + displacement[1])
@@ -185,13 +186,13 @@ def command(
 
 
 def yaw_of(state: PrivilegedState) -> float:
-    """Return the hand's yaw [rad], as `command` counts it."""
+    """Return the hand's yaw [rad], as defined in `command`."""
     turned = state.rotation @ POINTING_DOWN.T
     return float(np.arctan2(turned[1, 0], turned[0, 0]))
 
 
 def rotation_vector(rotation: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return axis times angle (3,) [rad] of a rotation (3, 3) by less than half a turn."""
+    """Return axis times angle (3,) [rad] of a rotation matrix (3, 3) with an angle below pi."""
     twice: NDArray[np.float64] = np.array(
         [
             rotation[2, 1] - rotation[1, 2],

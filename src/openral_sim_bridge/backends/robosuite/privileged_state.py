@@ -1,6 +1,6 @@
-"""The privileged state that an expert acts on: poses that robosuite knows and no camera shows.
+"""Reads the privileged state that experts use (true poses of hand and objects) from robosuite.
 
-For the sidecar's interpreter only.
+Import it only in the sidecar's interpreter.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from openral_sim_bridge.backends.robosuite.expert import ARM_SETTINGS, PrivilegedState
 
 HELD_AT = 0.14
-"""[m] above its table at which Lift's cube is held; robosuite calls 4 cm a success."""
+"""[m] height above the table at which Lift's cube is held; for robosuite 4 cm are a success."""
 CUBE_ON_CUBE = 0.045
-"""[m] between the centres of Stack's cubes: half of 4 and half of 5 cm."""
+"""[m] between the centres of Stack's cubes with edges of 4 and 5 cm."""
 HALF_A_CAN = 0.06
-"""[m]"""
+"""[m] height of the centre of a standing can."""
 
 Position = NDArray[np.float64]
 
@@ -64,4 +64,4 @@ _FINDERS: dict[str, Callable[[Any], tuple[Any, Position, Position]]] = {
     "Stack": _stack,
     "PickPlaceCan": _can,
 }
-"""Task -> its object, where that is, and where it shall be."""
+"""Task -> function of the environment that returns the task's object, its position and its goal (3,) [m]."""

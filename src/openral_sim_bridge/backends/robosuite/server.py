@@ -1,4 +1,4 @@
-"""robosuite's process: `python -m openral_sim_bridge.backends.robosuite.server`."""
+"""The process of robosuite's worlds: `python -m openral_sim_bridge.backends.robosuite.server`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from openral_sim_bridge.backends.robosuite.arguments import robosuite_parser
 
 
 def build_worlds(args: argparse.Namespace) -> Sequence[RemoteWorld]:
-    """Return the worlds. Raises NotFoundError: no such task or arm."""
+    """Return the worlds. Raises NotFoundError if there is no such task or arm."""
     os.environ["NUMBA_CACHE_DIR"] = str(
         cache_home() / "robosuite" / "numba"
-    )  # else it writes into site-packages
+    )  # by default it writes to site-packages
     from openral_sim_bridge.backends.robosuite.world import RobosuiteWorld
 
     tasks, arm, control = args.tasks.split(","), arm_of(args.robot), named_control(args.control)

@@ -1,4 +1,4 @@
-"""The environment that robosuite's worlds live in."""
+"""The Python environment of robosuite's process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ SPEC = SidecarSpec(
     name="robosuite",
     python="3.11",
     steps=(
-        # What its arms and tasks import; the rest of its requirements is teleoperation and whole-body control.
+        # The packages that its arms and tasks import; its other requirements are for teleoperation and whole-body
+        # control.
         InstallStep(
             (
                 "numpy==1.26.4",

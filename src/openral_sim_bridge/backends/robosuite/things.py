@@ -1,6 +1,6 @@
-"""The things of a robosuite world: where they are, how one is moved, and how one begins where training never had it.
+"""The objects of a robosuite world: their positions, how one is moved, and initial states outside robosuite's range.
 
-For the sidecar's interpreter only.
+Import it only in the sidecar's interpreter.
 """
 
 from __future__ import annotations
@@ -14,30 +14,31 @@ from numpy.typing import NDArray
 from openral_core.errors import SimulationError
 
 OUTSIDE_M = (0.03, 0.10)
-"""[m] least and greatest distance of a thing that begins outside from the range in which robosuite puts it."""
+"""[m] least and greatest distance of an object that begins outside from the range in which robosuite places it."""
 RANGES_M = {"Lift": 0.03, "Stack": 0.08}
-"""[m] robosuite puts the cubes of these tasks so far from the table's middle at most, along x and along y. The can of
-PickPlaceCan begins anywhere in its bin, so there is no outside."""
+"""[m] largest distance along x and along y from the table's centre at which robosuite places the cubes of a task. The
+can of PickPlaceCan begins anywhere in its bin, so that task has no states outside the range."""
 APART_M = 0.07
-"""[m] least distance, horizontally, between the centres of two things: cubes of 4 and 5 cm at any yaw do not touch."""
+"""[m] least horizontal distance between the centres of two objects, at which cubes of 4 and 5 cm do not touch at any
+yaw."""
 BIN_HALF_M = (0.15, 0.20)
-"""[m] half the part of the first bin, along x and y, in which a can stands free of the walls."""
+"""[m] half extents, along x and y, of the part of the first bin in which a can does not touch the walls."""
 RIM_M = 0.1
-"""[m] of a bin's walls above its position: what is put into a bin goes over its rim."""
+"""[m] height of a bin's rim above its position; an object is moved into a bin over its rim."""
 NEARER_M = 0.05
-"""[m] towards the arm from the middle of a compartment, 20 by 25 cm, to the point that stands for it. A Panda's hand
-that points down ends 3 cm short of the middle."""
+"""[m] distance, towards the arm, of a bin's reported position from the centre of the compartment (20 by 25 cm), since a
+Panda's hand that points down reaches no further than 3 cm short of the centre."""
 
 Position = NDArray[np.float64]
 
 
 def positions(env: Any, task: str) -> dict[str, Position]:
-    """Return where the things of a world are, (3,) [m] by name, first the one that the task moves.
+    """Return the position (3,) [m] in the world frame of each object by name; the one that the task moves is first.
 
-    A bin is at the height of its rim, `NEARER_M` from the middle of the can's compartment.
+    The position of a bin is at the height of its rim, `NEARER_M` from the centre of the can's compartment.
 
     Raises:
-        SimulationError: this task's things have no names here.
+        SimulationError: the objects of this task are not known here.
     """
     found = {name: np.array(env.sim.data.body_xpos[body]) for name, (_, body) in _things(env, task).items()}
     if task == "PickPlaceCan":
@@ -48,10 +49,10 @@ def positions(env: Any, task: str) -> dict[str, Position]:
 
 
 def move(env: Any, task: str, name: str, by: Position) -> None:
-    """Move a thing by (3,) [m] and leave it at rest.
+    """Displace an object by a vector (3,) [m] in the world frame and leave it at rest.
 
     Raises:
-        SimulationError: nothing of that name can be moved, or there is no room where it would go.
+        SimulationError: no object of that name can be moved, or its new place is not free.
     """
     things = _things(env, task)
     if name not in things:
@@ -68,12 +69,12 @@ def move(env: Any, task: str, name: str, by: Position) -> None:
 
 
 def begin_outside(env: Any, task: str, init_id: int) -> None:
-    """Put the thing that a task moves beside the range in which robosuite puts it, by `OUTSIDE_M`.
+    """Move the task's object outside the range in which robosuite places it, by a distance within `OUTSIDE_M`.
 
-    It goes to any of the four sides; the same number gives the same state.
+    It moves to one of the four sides, drawn with a seed that depends on `init_id`.
 
     Raises:
-        SimulationError: there is no outside for this task.
+        SimulationError: the task has no states outside the range.
     """
     if task not in RANGES_M:
         raise SimulationError(f"{task}: nothing of it can begin outside; use {' or '.join(RANGES_M)}")
@@ -88,7 +89,7 @@ def begin_outside(env: Any, task: str, init_id: int) -> None:
 
 
 def _is_free(env: Any, task: str, name: str, spot: Position) -> bool:
-    """Return whether a thing can stand at a spot (3,) [m]: off all others, and inside its bin."""
+    """Return whether an object can stand at `spot` (3,) [m]: away from all others, or inside the bin of the can."""
     if task == "PickPlaceCan":
         middle = np.asarray(env.bin1_pos[:2])
         return bool((np.abs(spot[:2] - middle) <= BIN_HALF_M).all())
@@ -97,7 +98,7 @@ def _is_free(env: Any, task: str, name: str, spot: Position) -> bool:
 
 
 def _things(env: Any, task: str) -> dict[str, tuple[Any, int]]:
-    """Return robosuite's object and the id of its body, by the thing's name."""
+    """Return robosuite's object and the id of its body for each movable object by name."""
     if task not in _FINDERS:
         raise SimulationError(
             f"{task}: where its things are is not known here; {', '.join(_FINDERS)} tell it"
@@ -118,4 +119,4 @@ _FINDERS: dict[str, Callable[[Any], dict[str, tuple[Any, int]]]] = {
     },
     "PickPlaceCan": _can,
 }
-"""By robosuite's name of the task."""
+"""Function that finds the objects of a task, by robosuite's name of the task."""

@@ -1,6 +1,6 @@
-"""One world of robosuite: an arm, a table or bins, and robosuite's own judge.
+"""One world of robosuite: an arm with a table or bins, and robosuite's own success check.
 
-For the sidecar's interpreter only.
+Import it only in the sidecar's interpreter.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LAST_INIT_ID = 999_999
 
 
 class RobosuiteWorld:
-    """One simulated arm. A task's environment is built when it is first needed and kept until another one is."""
+    """One simulated arm. It holds the environment of one task, and builds another when a reset changes the task."""
 
     def __init__(
         self, task_ids: Sequence[str], arm: ArmModel, control: CommandMode, *, object_outside: bool = False
@@ -33,18 +33,18 @@ class RobosuiteWorld:
         """Build the world of the first task.
 
         Args:
-            task_ids: tasks that the world can be reset to and judges.
-            arm: which one stands there.
+            task_ids: tasks that the world can be reset to, and whose success it reports.
+            arm: of the world.
             control: relative or joints; see `step`.
-            object_outside: cubes begin beside the range in which robosuite puts them (`things.begin_outside`).
+            object_outside: whether cubes begin outside robosuite's range (`things.begin_outside`).
 
         Raises:
-            NotFoundError: no such task.
+            NotFoundError: there is no such task.
         """
         unknown = sorted(set(task_ids) - set(TASKS))
         if unknown:
             raise NotFoundError(f"robosuite has no task '{unknown[0]}' here; it has {', '.join(TASKS)}")
-        # It tells of private macros and optional packages that nobody needs.
+        # robosuite logs warnings about private macros and optional packages that are not needed here.
         logging.getLogger("robosuite_logs").setLevel(logging.ERROR)
         self._task_ids = tuple(task_ids)
         self.arm, self.control, self._outside = arm, control, object_outside
@@ -56,7 +56,7 @@ class RobosuiteWorld:
 
     @property
     def scene(self) -> str:
-        """Each task has a scene of its own."""
+        """Name of the scene, which is the present task, since each task has a scene of its own."""
         return self._task
 
     @property
@@ -72,12 +72,12 @@ class RobosuiteWorld:
     def reset(self, task_id: str, init_id: int) -> None:
         """Put the world into the state that robosuite draws from the seed `init_id`.
 
-        All its samplers share one generator, whose state is set; so a soft reset, which takes two milliseconds,
-        gives the bytes of an environment made anew.
+        All samplers of robosuite share one generator, which is seeded here, so that a soft reset (2 ms) gives the same
+        bytes as a new environment.
 
         Raises:
-            NotFoundError: not a task of this world.
-            SimulationError: a negative number, or one beyond LAST_INIT_ID, or there is no outside for this task.
+            NotFoundError: the task does not belong to this world.
+            SimulationError: `init_id` is not in 0 to LAST_INIT_ID, or the task has no states outside the range.
         """
         if task_id not in self._task_ids:
             raise NotFoundError(
@@ -97,9 +97,10 @@ class RobosuiteWorld:
         """Advance by one control step of 50 ms.
 
         Args:
-            action: (7,) relative: displacement of the hand in units of 0.05 m and 0.5 rad (axis times angle) in the
-                frame of the arm's base, which stands parallel to the world; (8,) joints: displacement of each joint
-                in units of 0.05 rad. Then the gripper, -1 open, 1 closed. Units are robosuite's defaults.
+            action: for relative control (7,): displacement of the hand in units of 0.05 m and 0.5 rad (axis times
+                angle) in the frame of the arm's base, whose axes are parallel to the world's. For joint control (8,):
+                displacement of each joint in units of 0.05 rad. The last number is the gripper's, from -1 (open) to 1
+                (closed). The units are robosuite's defaults.
 
         Raises:
             SimulationError: the simulation diverged.
@@ -121,11 +122,11 @@ class RobosuiteWorld:
         )
 
     def judge(self) -> list[bool]:
-        """Return robosuite's own verdict on the present task; the others are not done."""
+        """Return for each task whether it is done: robosuite's own check of the present task, False for the others."""
         return [task == self._task and bool(self._env._check_success()) for task in self._task_ids]
 
     def advice(self) -> ExpertAction:
-        """Return what the task's expert would do. Raises SimulationError: the task has none, or joints are moved."""
+        """Return the action of the task's expert. Raises SimulationError if it has none, or if actions move joints."""
         if self.control.name != "relative":
             raise SimulationError("robosuite's experts move the hand; use delta_ee_6d_plus_gripper")
         if self._task not in EXPERTS:
@@ -134,15 +135,15 @@ class RobosuiteWorld:
         return ExpertAction(EXPERTS[self._task](state), state.thing, state.goal)
 
     def object_positions(self) -> dict[str, NDArray[np.float64]]:
-        """Return where the things are, (3,) [m] by name. Raises SimulationError: this task's are not known."""
+        """Return the position (3,) [m] of each object by name; see `things.positions`."""
         return positions(self._env, self._task)
 
     def move_object(self, name: str, by: NDArray[np.float64]) -> None:
-        """Move a thing by (3,) [m]. Raises SimulationError: it is not there, or there is no room."""
+        """Displace an object by (3,) [m]; see `things.move`."""
         move(self._env, self._task, name, by)
 
     def warm_up(self) -> None:
-        """Take one step: the first one of a machine compiles the controller, for half a minute."""
+        """Take one step, since the first one on a machine compiles the controller, which takes half a minute."""
         self.reset(self._task, 0)
         self._env.step(np.append(np.zeros(self.control.dim - 1), OPEN))
 

@@ -1,4 +1,4 @@
-"""MetaWorld v3: the Sawyer arm over a table, fifty tasks."""
+"""MetaWorld v3: fifty tasks of a Sawyer arm at a table."""
 
 from openral_sim_bridge.rendering.bundled_glfw import name_bundled_glfw
 

@@ -1,4 +1,4 @@
-"""MetaWorld behind the Backend interface: N worlds of one scene, one renderer."""
+"""The Backend of MetaWorld's tasks: N worlds of one scene with one renderer."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from openral_sim_bridge.rendering.renderer import OffscreenRenderer, profile
 HORIZON = 500
 """Control steps after which MetaWorld truncates an episode."""
 LEVEL = 0.1
-"""Share of a camera's upward axis along the world's: one that looks straight down has no up."""
+"""Cosine threshold between a camera's up axis and the world's; a camera that looks straight down is not turned."""
 ROBOT_ROOT = "base"
-"""Body of the Sawyer that all its links hang from."""
+"""Root body of the Sawyer."""
 
 THINGS = {
     "reach": "puck",
@@ -40,13 +40,13 @@ THINGS = {
     "button": "button",
     "peg": "peg",
 }
-"""Beginning of a task's name -> what its first object is."""
+"""Prefix of a task's name -> name of the first object in its observation."""
 GOALS = {"reach": "goal", "push-v3": "goal", "pick-place-v3": "goal", "peg-insert": "hole"}
-"""Beginning of a task's name -> what the place is called where the hand or the thing shall be."""
+"""Prefix of a task's name -> name of the place that the hand or the object is to reach."""
 
 
 class MetaWorldBackend(MujocoWorlds[MetaWorldWorld]):
-    """N Sawyers over a table; every camera is shown as a person would hold it, though four hang upside down."""
+    """N worlds with a Sawyer at a table. All images are upright, although four of the cameras are upside down."""
 
     control_hz = 1.0 / CONTROL_DT
     action_dim = 4
@@ -72,8 +72,8 @@ class MetaWorldBackend(MujocoWorlds[MetaWorldWorld]):
             height: [px]
             render_profile: a name in `openral_sim_bridge.rendering.renderer.PROFILES`.
             horizon: control steps until `done`; None: never.
-            distractors: things that lie about and are of no task.
-            object_outside: objects begin 3 to 10 cm beside the range in which MetaWorld puts them.
+            distractors: number of additional loose objects that belong to no task.
+            object_outside: whether objects begin 3 to 10 cm outside the range in which MetaWorld places them.
         """
         self.task_ids = tuple(task_ids)
         self._size = (width, height)
@@ -89,7 +89,7 @@ class MetaWorldBackend(MujocoWorlds[MetaWorldWorld]):
         self._upside_down = _upside_down(model)
 
     def step(self, actions: NDArray[Any], envs: Sequence[int] | None = None) -> StepResult:
-        """Advance worlds, default all, by one control step with `actions` (n, A) in the scene's action contract."""
+        """Advance worlds (None: all) by one control step with `actions` (n, A) in the scene's action contract."""
         chosen = worlds_to_step(self.num_envs, self.action_dim, actions, envs)
         worlds = [self._worlds[env] for env in chosen]
         for world, action in zip(worlds, actions, strict=True):
@@ -102,9 +102,9 @@ class MetaWorldBackend(MujocoWorlds[MetaWorldWorld]):
         return StepResult(states, success, np.array(done), reward)
 
     def object_positions(self, env: int = 0) -> dict[str, NDArray[np.float64]]:
-        """Return where the task's own thing is, (3,) [m], as MetaWorld's observation has it, named as in `THINGS`.
+        """Return the position (3,) [m] of the task's object in MetaWorld's observation, named as in `THINGS`.
 
-        Behind it is the place where the task ends, as `GOALS` names it, where there is more than the thing to it.
+        For the tasks in `GOALS` it is followed by the position of the goal.
         """
         world = self._worlds[env]
         task = world.active_task
@@ -114,41 +114,41 @@ class MetaWorldBackend(MujocoWorlds[MetaWorldWorld]):
         return {thing_of(task): seen[4:7].copy(), **places}
 
     def move_object(self, name: str, by: NDArray[np.float64], env: int = 0) -> None:
-        """Move the task's own thing by (3,) [m] and leave it at rest. Raises SimulationError: it cannot be moved."""
+        """Displace the task's object by (3,) [m] and leave it at rest. Raises SimulationError if it cannot be moved."""
         thing = thing_of(self._worlds[env].active_task)
         if name != thing:
             raise SimulationError(f"'{name}' cannot be moved here; what can is the {thing}")
         self._worlds[env].move_object(by)
 
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
-        """Return the action (A,) that keeps the arm where it is, given the last one executed.
+        """Return the action (A,) that keeps the arm in place, given the last executed one (None: there is none).
 
-        No motion, the gripper as it was commanded last (open at first).
+        It is no displacement with the gripper's last command (open if there is none).
         """
         gripper = -1.0 if last is None else float(last[3])
         return np.array([0.0, 0.0, 0.0, gripper])
 
     def robot(self, name: str, base_frame: str, mesh_directory: Path | None = None) -> RobotModel:
-        """Describe the robot."""
+        """Return the kinematic model of the robot; see `Backend.robot`."""
         return self._articulation.describe(self._worlds[0].data, name, base_frame, mesh_directory)
 
     def camera(self, name: str) -> CameraModel:
-        """Return the model of one camera. Raises NotFoundError, naming those that exist."""
+        """Return the model of one camera. Raises NotFoundError, which lists the existing ones."""
         index = self._camera_id(name)
         model, data = self._worlds[0].model, self._worlds[0].data
-        # MuJoCo looks along -z with y up; the optical frame looks along z with y down.
+        # MuJoCo's cameras look along -z with y up; the optical frame has z forward and y down.
         rotation = data.cam_xmat[index].reshape(3, 3) @ np.diag([1.0, -1.0, -1.0])
         if index in self._upside_down:
             rotation = rotation @ np.diag([-1.0, -1.0, 1.0])
         position, parent = data.cam_xpos[index].copy(), WORLD
         body = int(model.cam_bodyid[index])
-        if body:  # it goes with the hand, which MetaWorld never turns
+        if body:  # fixed to the hand
             turn, parent = data.xmat[body].reshape(3, 3), model.body(body).name
             position, rotation = turn.T @ (position - data.xpos[body]), turn.T @ rotation
         return CameraModel(name, *self._size, float(model.cam_fovy[index]), position, rotation, parent)
 
     def close(self) -> None:
-        """Free renderers and worlds; called once."""
+        """Free renderers and worlds; call it once."""
         super().close()
         for world in self._worlds:
             world.close()
@@ -166,12 +166,12 @@ class MetaWorldBackend(MujocoWorlds[MetaWorldWorld]):
 
 
 def thing_of(task_id: str) -> str:
-    """Return what the first object of a task's observation is."""
+    """Return the name of the first object in a task's observation."""
     return next((thing for start, thing in THINGS.items() if task_id.startswith(start)), "object")
 
 
 def _upside_down(model: mujoco.MjModel) -> frozenset[int]:
-    """Return the fixed cameras that MetaWorld hangs on their heads: corner to corner4; lerobot turns corner2, too."""
+    """Return the ids of fixed cameras that are upside down: corner to corner4; lerobot, too, turns corner2's images."""
     fixed = [index for index in range(model.ncam) if model.cam_bodyid[index] == 0]
     return frozenset(index for index in fixed if _up(model, index)[2] < -LEVEL)
 

@@ -1,8 +1,8 @@
-"""MetaWorld's fixed initial states, by number.
+"""Numbered initial states of MetaWorld's tasks.
 
 `MT1(task, seed).train_tasks` are fifty goals that depend on the seed alone. Initial state `i` of a task is number
-`i % 50` of the seed `42 + i // 50`, so 0 to 49 are the ones of the benchmark's usual seed 42, and any number
-of further states follows without a list to keep.
+`i % 50` of the seed `42 + i // 50`, so 0 to 49 are those of the benchmark's usual seed 42, and further states need no
+stored list.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from openral_sim_bridge.backends.metaworld.env import make_env
 GOALS_PER_SEED = 50
 FIRST_SEED = 42
 LAST_INIT_ID = 999_999
-"""The last initial state; MetaWorld's seeds would go further."""
+"""Largest number of an initial state; MetaWorld itself would accept larger seeds."""
 
 
 def check_task(task_id: str) -> None:
-    """Raise NotFoundError unless MetaWorld has that task."""
+    """Raise NotFoundError unless MetaWorld has the task."""
     if task_id not in ALL_V3_ENVIRONMENTS:
         raise NotFoundError(
             f"MetaWorld has no task '{task_id}'; it has {', '.join(sorted(ALL_V3_ENVIRONMENTS))}"
@@ -32,18 +32,20 @@ def check_task(task_id: str) -> None:
 
 
 OUTSIDE_M = (0.03, 0.10)
-"""[m] least and greatest distance of `outside_vector` from the range in which MetaWorld puts the object."""
+"""[m] least and greatest distance of the object of `outside_vector` from the range in which MetaWorld places it."""
 APART_M = 0.16
-"""[m] between object and goal, horizontally; MetaWorld draws again where it is less than 0.15."""
+"""[m] least horizontal distance between object and goal; MetaWorld draws again below 0.15 m."""
 
 
 def outside_vector(task_id: str, init_id: int) -> NDArray[np.float64]:
-    """Return the vector of an initial state with the object moved out of the range in which MetaWorld puts it.
+    """Return the vector (3,) or (6,) [m] of an initial state with the object outside MetaWorld's range.
 
-    It goes left or right, or, for the tasks whose object comes first and a goal behind it, towards the robot, by
-    `OUTSIDE_M`. The same number gives the same state.
+    The object is moved left or right, or, for the tasks with a vector of object and goal (6,), towards the robot, by a
+    distance within `OUTSIDE_M`. The random numbers depend on `init_id` alone.
 
-    Raises: as `random_vector`.
+    Raises:
+        NotFoundError: there is no such task.
+        SimulationError: `init_id` is not in 0 to LAST_INIT_ID.
     """
     vector = random_vector(task_id, init_id)
     low, high = _object_range(task_id)
@@ -69,8 +71,8 @@ def _object_range(task_id: str) -> tuple[NDArray[np.float64], NDArray[np.float64
 def _goals(task_id: str, seed: int) -> tuple[NDArray[np.float64], ...]:
     """Return the fifty vectors that `MT1(task_id, seed)` draws, from the same generator and by the same resets.
 
-    MT1 lets the hand settle after each draw, 5000 steps in all, which takes half a second and decides no draw; here the
-    bodies are placed and nothing moves.
+    MT1 simulates until the hand settles after each draw, 5000 steps in all, which takes half a second and does not
+    affect the draws; here bodies are placed without simulation.
     """
     env = make_env(task_id)
     env.do_simulation = lambda control, frames: mujoco.mj_kinematics(env.model, env.data)
@@ -89,11 +91,11 @@ def _goals(task_id: str, seed: int) -> tuple[NDArray[np.float64], ...]:
 
 
 def random_vector(task_id: str, init_id: int) -> NDArray[np.float64]:
-    """Return the vector (3,) or (6,) [m] that fixes where the objects and the goal of this initial state are.
+    """Return the vector (3,) or (6,) [m] that determines the positions of object and goal in an initial state.
 
     Raises:
-        NotFoundError: no such task.
-        SimulationError: a negative number.
+        NotFoundError: there is no such task.
+        SimulationError: `init_id` is not in 0 to LAST_INIT_ID.
     """
     check_task(task_id)
     if not 0 <= init_id <= LAST_INIT_ID:

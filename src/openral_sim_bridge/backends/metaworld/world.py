@@ -1,8 +1,8 @@
-"""One MetaWorld scene that several tasks share.
+"""One world of a MetaWorld scene that several tasks share.
 
-drawer-open and drawer-close, or window-open and window-close, are the same MuJoCo model with other goals. A world
-steps one of them and lets the others look at the same state, so that a mission can go from one task to the next
-without a reset and each task is still judged by MetaWorld's own code.
+drawer-open and drawer-close, or window-open and window-close, are the same MuJoCo model with different goals. A world
+steps the environment of one task and copies its state to those of the others, so that a mission can go from one task to
+the next without a reset, and the success of each task is still computed by MetaWorld's own code.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from openral_sim_bridge.backends.metaworld.env import DISTRACTOR, make_env
 from openral_sim_bridge.backends.metaworld.initial_states import check_task, outside_vector, random_vector
 
 CONTROL_DT = 0.0125
-"""[s] frame_skip 5 times 2.5 ms: 80 Hz."""
+"""[s] control step: frame_skip 5 times 2.5 ms, which is 80 Hz."""
 WIDE_OPEN_M = 0.1
-"""[m] between the fingers where MetaWorld's observation says 1."""
+"""[m] distance between the fingers at which the opening in MetaWorld's observation is 1."""
 W_LAST = [1, 2, 3, 0]
-"""Order of MuJoCo's w, x, y, z as x, y, z, w."""
+"""Indices that reorder MuJoCo's w, x, y, z to x, y, z, w."""
 JOINTS = tuple(f"right_j{i}" for i in range(7))
 GRIPPER_JOINT = "right_gripper"
 STREWN = ((-0.25, 0.5), (0.25, 0.85))
-"""[m] corners x, y of the part of the table on which distractors lie."""
+"""[m] low and high corner (x, y) of the part of the table on which distractors lie."""
 STREWN_APART_M = 0.1
-"""[m] least distance, horizontally, of a distractor from the object, the goal, the hand and its like."""
+"""[m] least horizontal distance of a distractor from the object, the goal, the hand and other distractors."""
 CORNER2_POSITION = (0.75, 0.075, 0.7)
-"""[m] where lerobot's MetaWorld environment puts the camera corner2, so that datasets and checkpoints agree."""
+"""[m] position of the camera corner2 in lerobot's MetaWorld environment, on which datasets and checkpoints depend."""
 
 
 class MetaWorldWorld:
-    """One simulated Sawyer, and a judge for each task of its scene."""
+    """One simulated Sawyer, with an environment of MetaWorld for each task of its scene."""
 
     def __init__(
         self, task_ids: tuple[str, ...], *, distractors: int = 0, object_outside: bool = False
@@ -47,11 +47,11 @@ class MetaWorldWorld:
 
         Args:
             task_ids: tasks that share one MetaWorld scene.
-            distractors: things that lie about and are of no task.
-            object_outside: objects begin beside the range in which MetaWorld puts them (`outside_vector`).
+            distractors: number of additional loose objects that belong to no task.
+            object_outside: whether objects begin outside the range in which MetaWorld places them (`outside_vector`).
 
         Raises:
-            NotFoundError: an unknown task.
+            NotFoundError: a task does not exist.
             SimulationError: the tasks do not share one MuJoCo model.
         """
         for task_id in task_ids:
@@ -100,13 +100,13 @@ class MetaWorldWorld:
         return self._active
 
     def move_camera(self, name: str, offset_m: NDArray[np.float64]) -> None:
-        """Put a camera `offset_m` (3,) [m] away from where it stood when the world was built, for every task."""
+        """Move a camera to its original position plus `offset_m` (3,) [m], for every task."""
         camera = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_CAMERA, name)
         for env in self._envs.values():
             env.model.cam_pos[camera] = self._camera_positions[camera] + offset_m
 
     def reset(self, task_id: str, init_id: int) -> None:
-        """Put the world into initial state `init_id` of `task_id`, and every judge beside it."""
+        """Put the world into initial state `init_id` of `task_id`, with the environments of all tasks."""
         if task_id not in self._envs:
             raise NotFoundError(
                 f"task '{task_id}' is not of this scene, which has {', '.join(self.task_ids)}"
@@ -122,11 +122,15 @@ class MetaWorldWorld:
         self._strew(init_id)
 
     def step(self, action: NDArray[Any]) -> None:
-        """Advance by one control step of 12.5 ms with `action` (4,): xyz in units of 1 cm, gripper effort."""
+        """Advance by one control step of 12.5 ms with `action` (4,): x, y, z in units of 1 cm, and gripper effort.
+
+        Raises:
+            SimulationError: the simulation diverged.
+        """
         env = self.env
         self._last_action = np.asarray(action, dtype=np.float64).clip(-1.0, 1.0)
         env.set_xyz_action(self._last_action[:3])
-        # gymnasium's do_simulation without its forces after the step, which nobody reads.
+        # As gymnasium's do_simulation, without its computation of forces after the step, which are not used.
         env.data.ctrl[:] = self._last_action[3], -self._last_action[3]
         mujoco.mj_step(env.model, env.data, nstep=env.frame_skip)
         mujoco.mj_forward(env.model, env.data)
@@ -137,10 +141,10 @@ class MetaWorldWorld:
         self.steps += 1
 
     def move_object(self, by: NDArray[np.float64]) -> None:
-        """Move the loose thing of the task by (3,) [m] and leave it at rest.
+        """Displace the scene's free object by (3,) [m] and leave it at rest.
 
         Raises:
-            SimulationError: nothing in this scene is loose.
+            SimulationError: the scene has no free object.
         """
         free = np.flatnonzero(self.model.jnt_type == mujoco.mjtJoint.mjJNT_FREE)
         if not len(free):
@@ -151,9 +155,9 @@ class MetaWorldWorld:
         mujoco.mj_forward(self.model, self.data)
 
     def look(self, task_id: str) -> NDArray[np.float64]:
-        """Return MetaWorld's own observation (39,) of the present state, as `task_id` defines it.
+        """Return MetaWorld's own observation (39,) of the present state, as defined by the task.
 
-        The half of it that is the observation before is the present one, too: a verdict depends on one state alone.
+        Its part for the previous observation repeats the present one, so that success depends on one state alone.
         """
         env = self._envs[task_id]
         if env is not self.env:
@@ -162,9 +166,9 @@ class MetaWorldWorld:
         return np.concatenate([now, now, env._get_pos_goal()])
 
     def _numbers(self, env: Any) -> NDArray[np.float64]:
-        """Return MetaWorld's `_get_curr_obs_combined_no_goal` (18,): hand, opening, seven numbers an object, zeros.
+        """Return MetaWorld's `_get_curr_obs_combined_no_goal` (18,): hand, opening, seven numbers per object, zeros.
 
-        MetaWorld's own takes three times as long, an eighth of a control step.
+        MetaWorld's own function takes three times as long, an eighth of a control step.
         """
         data, numbers = env.data, np.zeros(18)
         apart = data.xpos[self._right] - data.xpos[self._left]
@@ -176,18 +180,18 @@ class MetaWorldWorld:
         return numbers
 
     def judge(self, task_id: str) -> dict[str, float]:
-        """Return MetaWorld's own verdict on the present state: success, near_object, obj_to_target, …"""
+        """Return MetaWorld's own evaluation of the present state: success, near_object, obj_to_target and others."""
         observation = self.look(task_id)
         _, info = self._envs[task_id].evaluate_state(observation, self._last_action.astype(np.float32))
         return {key: float(value) for key, value in info.items()}
 
     def expert_action(self, task_id: str, expert: Any) -> NDArray[np.float64]:
-        """Return the scripted expert's action (4,) in [-1, 1] for the present state."""
+        """Return the scripted expert's action (4,), each -1 to 1, for the present state."""
         action = expert.get_action(self.look(task_id))
         return np.clip(np.asarray(action, dtype=np.float64), -1.0, 1.0)
 
     def robot_state(self) -> RobotState:
-        """Return joints, end effector (body `hand`) and gripper in the world frame."""
+        """Return the robot's state; the end effector is the body `hand` in the world frame."""
         data = self.data
         apart = data.xpos[self._right] - data.xpos[self._left]
         opening = math.sqrt(apart @ apart)
@@ -207,7 +211,7 @@ class MetaWorldWorld:
             env.close()
 
     def _strew(self, init_id: int) -> None:
-        """Lay the distractors on the table, away from object, goal and each other, by the initial state's number."""
+        """Place the distractors on the table, away from object, goal, hand and each other; `init_id` is the seed."""
         rng = np.random.default_rng([init_id, 2])
         seen = self.look(self._active)
         taken = [seen[4:6], seen[-3:-1], self.data.xpos[self._hand][:2]]
@@ -223,7 +227,7 @@ class MetaWorldWorld:
             mujoco.mj_forward(self.model, self.data)
 
     def _copy_state(self, env: Any) -> None:
-        """Let a judge see the stepped world: same bodies, joints and mocap."""
+        """Copy the state of the stepped environment (bodies, joints, mocap and controls) to another task's."""
         source, target = self.data, env.data
         env.model.body_pos[:] = self.model.body_pos
         env.model.body_quat[:] = self.model.body_quat
@@ -234,9 +238,9 @@ class MetaWorldWorld:
 
 
 def make_expert(task_id: str) -> Any:
-    """Return MetaWorld's scripted expert of a task: `get_action(observation (39,)) -> (4,)`."""
+    """Return MetaWorld's scripted expert of a task, which has a method `get_action(observation (39,)) -> (4,)`."""
     check_task(task_id)
-    # Its experts ask for more than the arm can do, and say so at each of their first steps; the simulator clips it.
+    # MetaWorld's experts command more than -1 to 1 and warn about it in their first steps; actions are clipped.
     warnings.filterwarnings("ignore", r"Constant\(s\) may be too high", UserWarning)
     expert: type[Any] = ENV_POLICY_MAP[task_id]
     return expert()

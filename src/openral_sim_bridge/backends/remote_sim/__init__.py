@@ -1,4 +1,4 @@
-"""Arms of robosuite in simulators that need a process of their own: what LIBERO and robosuite have in common.
+"""The common part of LIBERO and robosuite, whose worlds of robosuite's arms run in a process of their own.
 
-`backend` is our side, `service` and `serving` the other, and what lies between is numbers.
+`backend` is the client; `world_service` and `world_server_main` are the server.
 """

@@ -1,4 +1,4 @@
-"""The command line of a process with worlds; without a simulator, so that it can be looked at before there is one."""
+"""The command line of a process with worlds; it imports no simulator, so that it is usable before one is installed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from openral_sim_bridge.backends.remote_sim.command_modes import ControlName
 
 
 def worlds_parser(name: str) -> argparse.ArgumentParser:
-    """Return the parser of what every such process is started with; `name`: of the simulator, as in its spec."""
+    """Return the parser of the arguments of every such process; `name` is the simulator's, as in its spec."""
     parser = argparse.ArgumentParser(description=f"{name}'s worlds behind a socket")
     parser.add_argument("--tasks", required=True, help="separated by commas")
     parser.add_argument("--num-envs", type=int, default=1)

@@ -1,7 +1,7 @@
-"""robosuite's arms, under the names that their ROS descriptions have.
+"""robosuite's arms, with the names of their ROS descriptions.
 
-The bodies and joints are robosuite's, so the frames are where the simulation has them. Its Panda is 0.5 mm short of
-Franka's own description at the flange; the second finger of either arm moves the other way.
+Bodies and joints are robosuite's, so the frames are those of the simulation. Its Panda is 0.5 mm shorter at the flange
+than in Franka's own description, and the second finger of either arm moves in the opposite direction.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from openral_core.errors import NotFoundError
 from openral_sim_bridge.backend import Frame
 
 ROOT_BODY = "robot0_base"
-"""robosuite's name of the body that an arm and its mount hang from."""
+"""robosuite's name of the root body of an arm and its mount."""
 UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
+"""(4,) x, y, z, w: no rotation."""
 
 
 @dataclass(frozen=True)
@@ -26,20 +27,20 @@ class ArmModel:
     robot: str
     """Name of its description, `robots/<robot>/robot.yaml`."""
     model: str
-    """robosuite's name of it."""
+    """robosuite's name of the arm."""
     joints: tuple[str, ...]
-    """Of the arm, from the base on."""
+    """Joints of the arm from the base to the hand."""
     fingers: tuple[str, str]
-    """Joints of the fingers; the first opens at growing, the second at falling positions."""
+    """Joints of the fingers; the first opens with increasing, the second with decreasing positions."""
     gripper: str
-    """Not a joint of the model: the distance between the fingers [m]."""
+    """Name of the reported joint whose position is the distance between the fingers [m]; it is not in the model."""
     gap_m: float
-    """[m] that distance while both finger joints are at zero."""
+    """[m] distance between the fingers when both finger joints are at zero."""
     tool: Frame
-    """The end effector of robosuite's observations in the hand: `robot0_eef_pos` is a site between the fingertips,
-    while `robot0_eef_quat` is the hand's orientation."""
+    """Frame of the end effector of robosuite's observations, in the hand: `robot0_eef_pos` is a site between the
+    fingertips, while `robot0_eef_quat` is the hand's orientation."""
     names: Mapping[str, str]
-    """robosuite's names of bodies and joints -> ours."""
+    """robosuite's name of a body or joint -> its name in the description."""
 
 
 _MOUNT = {
@@ -47,11 +48,14 @@ _MOUNT = {
     for prefix in ("", "fixed_")
     for part in ("base", "controller_box", "pedestal_feet", "torso", "pedestal")
 }
-"""robosuite's names of the bodies below an arm -> ours."""
+"""robosuite's names of the mount's bodies -> names in the description."""
 
 
 def _names(base: str, arm: Mapping[str, str], gripper: Mapping[str, str]) -> dict[str, str]:
-    """Return `ArmModel.names` of names without robosuite's prefixes; a gripper's differ in 1.4 (LIBERO) and 1.5."""
+    """Return `ArmModel.names` from names without robosuite's prefixes.
+
+    The prefix of a gripper's names differs between robosuite 1.4 (LIBERO) and 1.5; both are included.
+    """
     return {
         ROOT_BODY: base,
         **{f"robot0_{theirs}": ours for theirs, ours in arm.items()},
@@ -123,14 +127,14 @@ SAWYER = ArmModel(
         },
     ),
 )
-"""With Rethink's electric parallel gripper, whose fingertip pads cannot meet: they stay 13 mm apart."""
+"""A Sawyer with Rethink's electric parallel gripper, whose fingertip pads close to a distance of 13 mm."""
 
 ARMS = {arm.robot: arm for arm in (PANDA, SAWYER)}
-"""By the name of the description."""
+"""Arm by the name of its description."""
 
 
 def arm_of(robot: str) -> ArmModel:
-    """Return the arm of a description. Raises NotFoundError, naming those that exist."""
+    """Return the arm of a description. Raises NotFoundError, which lists the existing ones."""
     if robot not in ARMS:
         raise NotFoundError(f"robot_id: robosuite has no arm '{robot}' here; it has {', '.join(ARMS)}")
     return ARMS[robot]

@@ -1,4 +1,4 @@
-"""N arms in a process of their own, behind the Backend interface."""
+"""The Backend of worlds that run in another process."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ from openral_sim_bridge.rendering.renderer import profile
 RESET_S = 300.0
 """[s] deadline of a reset, which may build another scene for each world."""
 IMAGE_BYTES = 8 << 20
-"""The most that one call renders; a message may have twice that."""
+"""[bytes] most image data that one call renders; a message may have twice that."""
 
 
 class Link(Protocol):
-    """The part of a Sidecar that is needed here."""
+    """The part of a Sidecar that `ArmBackend` needs."""
 
     def call(
         self, op: str, data: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
     ) -> dict[str, Any]:
-        """Ask the server and wait for its answer."""
+        """Send a request to the server and return its reply."""
         ...
 
     def close(self) -> None:
-        """End the server."""
+        """Stop the server."""
         ...
 
 
 class ArmBackend:
-    """N worlds. Tasks of one scene are judged together; a task of another scene is never done."""
+    """N worlds of a server. Tasks of a world's scene are all checked for success; those of other scenes never succeed."""
 
     control_hz = CONTROL_HZ
 
@@ -66,16 +66,16 @@ class ArmBackend:
         height: int = 256,
         horizon: int | None = None,
     ) -> None:
-        """Take over a server's worlds and reset them; `open_worlds` starts one.
+        """Reset the worlds of a running server to its first task; `open_worlds` starts a server.
 
         Args:
             link: to the server.
-            task_ids: as the server was started with.
-            arm: which one it is.
-            control: what actions mean.
+            task_ids: those that the server was started with.
+            arm: of the worlds.
+            control: meaning of the actions.
             num_envs: N
             width: [px] of rendered images.
-            height: [px]
+            height: [px] of rendered images.
             horizon: control steps until `done`; None: never.
         """
         self.task_ids = tuple(task_ids)
@@ -91,16 +91,16 @@ class ArmBackend:
     def reset(
         self, task_ids: Sequence[str], init_ids: Sequence[int], envs: Sequence[int] | None = None
     ) -> list[RobotState]:
-        """Put worlds into fixed initial states and return their robot states."""
+        """Put worlds into given initial states and return their robot states; see `Backend.reset`."""
         chosen = worlds_to_reset(self.num_envs, task_ids, init_ids, envs)
         request = {"envs": chosen, "tasks": list(task_ids), "init_ids": list(init_ids)}
         self._worlds = self._call("reset", request, timeout_s=RESET_S)
         return [self._state(env) for env in chosen]
 
     def step(self, actions: NDArray[Any], envs: Sequence[int] | None = None) -> StepResult:
-        """Advance worlds, default all, by one control step with `actions` (n, A) in the scene's action contract.
+        """Advance worlds (None: all) by one control step with `actions` (n, A) in the scene's action contract.
 
-        The reward is that of the task which a world was reset to, in every column.
+        Every column of the reward is that of the task which the world was reset to.
         """
         chosen = worlds_to_step(self.num_envs, self.action_dim, actions, envs)
         request = {"actions": np.asarray(actions, dtype=np.float64), "envs": chosen}
@@ -108,41 +108,41 @@ class ArmBackend:
         steps = self._worlds["steps"][chosen]
         done = steps >= self._horizon if self._horizon is not None else np.zeros(len(chosen), dtype=bool)
         states = [self._state(env) for env in chosen]
-        # The simulator rewards one task, and which one that is only whoever reset the world needs to know.
+        # The simulator computes the reward of one task only, the one that the world was reset to.
         reward = np.repeat(self._worlds["reward"][chosen, None], len(self.task_ids), axis=1)
         return StepResult(states, self._worlds["success"][chosen], done, reward)
 
     def render(
         self, cameras: Sequence[str], envs: Sequence[int] | None = None
     ) -> dict[str, NDArray[np.uint8]]:
-        """Return (n, H, W, 3) uint8 RGB for each camera, for the named worlds (default all)."""
+        """Return images (n, H, W, 3) uint8 RGB for each camera, of the worlds `envs` (None: all)."""
         return self._drawn("render", 3, cameras, envs)
 
     def render_depth(
         self, cameras: Sequence[str], envs: Sequence[int] | None = None
     ) -> dict[str, NDArray[np.float32]]:
-        """Return (n, H, W) float32 [m] along the optical axis for each camera; inf where nothing is drawn."""
+        """Return depth (n, H, W) float32 [m] along the optical axis for each camera; inf where nothing is drawn."""
         return self._drawn("render_depth", 4, cameras, envs)
 
     def object_positions(self, env: int = 0) -> dict[str, NDArray[np.float64]]:
-        """Return where the simulator has the things of one world, (3,) [m] by name, first the one that the task moves.
+        """Return the position (3,) [m] of each object of one world by name; the one that the task moves is first.
 
-        Raises SimulationError: this simulator does not say, or not for this task.
+        Raises SimulationError if the simulator, or the task, does not report positions.
         """
         found = self._call("object_positions", {"env": env})
         return dict(zip(found["names"], found["positions"], strict=True))
 
     def move_object(self, name: str, by: NDArray[np.float64], env: int = 0) -> None:
-        """Move a thing (3,) [m] and leave it at rest.
+        """Displace an object by a vector (3,) [m] in the world frame and leave it at rest.
 
-        Raises SimulationError: this simulator cannot, nothing of that name can be moved, or there is no room.
+        Raises SimulationError if the simulator cannot move objects, or not this one, or its new place is not free.
         """
         self._call("move_object", {"env": env, "name": name, "by": np.asarray(by, np.float64)})
 
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
-        """Return the action (A,) that keeps the arm where it is, given the last one executed.
+        """Return the action (A,) that keeps the arm in place, given the last executed one (None: there is none).
 
-        No displacement, or world 0's present pose; the gripper as it was, open at first.
+        It is no displacement, or the present pose of world 0, with the gripper's last command (open if there is none).
         """
         gripper = OPEN if last is None else float(last[-1])
         if self._control.name == "absolute":
@@ -150,38 +150,38 @@ class ArmBackend:
         return np.append(np.zeros(self.action_dim - 1), gripper)
 
     def robot(self, name: str, base_frame: str, mesh_directory: Path | None = None) -> RobotModel:
-        """Describe the robot. Where the base stands depends on the scene that world 0 is in."""
+        """Return the kinematic model of the robot; its base pose is that in the present scene of world 0."""
         folder = str(mesh_directory.absolute()) if mesh_directory else None
         found = self._call("robot", {"name": name, "base_frame": base_frame, "mesh_directory": folder})
         return RobotModel(found.pop("urdf"), Frame(**found))
 
     def joint_positions(self, env: int = 0) -> dict[str, float]:
-        """Return the position [rad] or [m] of every joint that the robot's URDF has."""
+        """Return the position [rad or m] of each joint of the robot's URDF."""
         positions = self._worlds["joint_positions"][env].tolist()
         return dict(zip((*self._arm.joints, *self._arm.fingers), positions, strict=True))
 
     def model_xml(self) -> str:
-        """Return the model of the present scene as MJCF; meshes and textures lie where the simulator is installed."""
+        """Return the present scene's model as MJCF; its meshes and textures are in the simulator's installation."""
         return str(self._call("model", {})["xml"])
 
     def snapshot(self, env: int = 0) -> Snapshot:
-        """Return what one world looks like now."""
+        """Return the present snapshot of one world."""
         return Snapshot(**self._call("snapshot", {"env": env}))
 
     def restore(self, snapshot: Snapshot, env: int = 0) -> None:
-        """Make one world look as it did; `reset` to the same task and initial state goes before."""
+        """Set one world to a snapshot; see `Backend.restore`."""
         self._call("restore", {"env": env, **vars(snapshot)})
 
     def camera(self, name: str) -> CameraModel:
-        """Return the model of one camera. Raises NotFoundError, naming those that exist."""
+        """Return the model of one camera. Raises NotFoundError, which lists the existing ones."""
         return CameraModel(**self._call("camera", {"name": name}))
 
     def advice(self, env: int = 0) -> ExpertAction:
-        """Return what a scripted expert would do in one world. Raises SimulationError: there is none for its task."""
+        """Return the action of a scripted expert in one world. Raises SimulationError if its task has none."""
         return ExpertAction(**self._call("advice", {"env": env}))
 
     def close(self) -> None:
-        """Free renderers and worlds; called once."""
+        """Stop the server; call it once."""
         self._link.close()
 
     def _drawn(
@@ -208,7 +208,7 @@ class ArmBackend:
         )
 
     def _call(self, op: str, data: Mapping[str, Any], timeout_s: float | None = None) -> dict[str, Any]:
-        """Ask the server; what it refuses is raised as a backend in our process would raise it."""
+        """Send a request; a refusal is raised as NotFoundError or SimulationError, as by a backend in this process."""
         try:
             return self._link.call(op, data, timeout_s=timeout_s)
         except SidecarRefused as refusal:
@@ -231,25 +231,25 @@ def open_worlds(
     settings: SidecarSettings | None = None,
     progress: Callable[[str], None] = lambda line: None,
 ) -> ArmBackend:
-    """Start a process with worlds; see ArmBackend.
+    """Start a process with worlds, and return the backend that uses it.
 
     Args:
         spec: of the server; its name is the model of the server's identity.
-        task_ids: see there.
-        arguments: of this server, besides those of `serving.main`.
-        arm: see there.
-        control: see there.
-        num_envs: see there.
-        width: see there.
-        height: see there.
+        task_ids: tasks that the worlds can be reset to.
+        arguments: of this server, besides those of `worlds_parser`.
+        arm: see `ArmBackend`, as for the arguments below.
+        control: see `ArmBackend`.
+        num_envs: see `ArmBackend`.
+        width: see `ArmBackend`.
+        height: see `ArmBackend`.
         render_profile: a name in `openral_sim_bridge.rendering.renderer.PROFILES`.
-        horizon: see there.
-        settings: how its process is started.
-        progress: told one line a step while its environment is built.
+        horizon: see `ArmBackend`.
+        settings: for starting the process; None: the default.
+        progress: called with one line for each stage while the environment is built.
 
     Raises:
-        NotFoundError: no such look.
-        SidecarError: the process did not come up, as for an unknown task; the text has the end of its log.
+        NotFoundError: there is no such render profile.
+        SidecarError: the process did not start, for instance for an unknown task; the text has the end of its log.
     """
     profile(render_profile)
     words = [

@@ -1,4 +1,4 @@
-"""How these arms are commanded; both sides of the wire agree on it."""
+"""Command modes of robosuite's arms, shared by client and server."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from openral_core.errors import SimulationError
 
 CONTROL_HZ = 20.0
-"""[Hz] of LIBERO's and robosuite's data sets and evaluations."""
+"""[Hz] control rate of the data sets and evaluations of LIBERO and robosuite."""
 OPEN = -1.0
-"""The gripper's command, the last number of each action, that opens it; 1 closes it."""
+"""Command that opens the gripper, the last number of each action; 1 closes it."""
 
 ControlName = Literal["relative", "absolute", "joints"]
 """relative, absolute: as in a manifest's `sim_env_control_mode`; joints: displacements of the joints."""
@@ -21,12 +21,12 @@ ControlName = Literal["relative", "absolute", "joints"]
 
 @dataclass(frozen=True)
 class CommandMode:
-    """One way to command an arm."""
+    """The meaning of an arm's actions."""
 
     name: ControlName
-    """In identities and arguments of the server."""
+    """Name in the server's identity and arguments."""
     dim: int
-    """Length of an action, the gripper's number included."""
+    """Length of an action, including the gripper's number."""
 
 
 CONTROLS = {
@@ -34,16 +34,25 @@ CONTROLS = {
     "cartesian_pose": CommandMode("absolute", 7),
     "delta_joints_plus_gripper": CommandMode("joints", 8),
 }
-"""By the representation of a scene's actions."""
+"""Command mode by the representation of a scene's actions."""
 
 
 def named_control(name: ControlName) -> CommandMode:
-    """Return the control of that name."""
+    """Return the command mode of a name."""
     return next(control for control in CONTROLS.values() if control.name == name)
 
 
 def control_of(representation: str, simulator: str, offered: tuple[str, ...]) -> CommandMode:
-    """Return how a simulator takes the actions of a scene. Raises SimulationError: it takes no such ones."""
+    """Return the command mode for the actions of a scene.
+
+    Args:
+        representation: of the actions.
+        simulator: its name, for the error.
+        offered: representations that the simulator supports.
+
+    Raises:
+        SimulationError: the representation is not in `offered`.
+    """
     if representation not in offered:
         raise SimulationError(
             f"action.representation: {simulator} takes {' or '.join(offered)}, not {representation}"
@@ -53,11 +62,11 @@ def control_of(representation: str, simulator: str, offered: tuple[str, ...]) ->
 
 @dataclass(frozen=True)
 class ExpertAction:
-    """What a scripted expert would do in one world. It knows what no camera sees, so it is for teaching only."""
+    """The action of a scripted expert in one world. It uses privileged state, so it is for training data only."""
 
     action: NDArray[np.float64]
-    """(7,) what the expert would do, in the scene's action contract, -1..1."""
+    """(7,) action in the scene's action contract, each number -1 to 1."""
     thing: NDArray[np.float64]
-    """(3,) [m] centre of what is to be moved, in the world frame."""
+    """(3,) [m] centre of the object that is to be moved, in the world frame."""
     goal: NDArray[np.float64]
-    """(3,) [m] where that centre shall come to rest, or be held."""
+    """(3,) [m] where this centre is to come to rest, or to be held, in the world frame."""

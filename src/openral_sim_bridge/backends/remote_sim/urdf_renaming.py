@@ -1,4 +1,4 @@
-"""From robosuite's description of its arm to one with the names that others know."""
+"""Renames the links and joints of a URDF made from robosuite's model to the names of the arm's ROS description."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ COLLISION_GROUP = 0
 
 
 def named(robot: RobotModel, arm: ArmModel, base_frame: str) -> RobotModel:
-    """Give a description made from robosuite's model our names, and add the end effector's frame.
+    """Return a robot model made from robosuite's with the names of the ROS description and the end effector's frame.
 
     Raises:
-        SimulationError: it has no link `base_frame` then.
+        SimulationError: the renamed model has no link `base_frame`.
     """
     root = ET.fromstring(robot.urdf)
     for element in root.iter():
@@ -36,7 +36,7 @@ def named(robot: RobotModel, arm: ArmModel, base_frame: str) -> RobotModel:
 
 
 def _renamed(name: str, names: Mapping[str, str]) -> str:
-    """Fixed joints and materials are called after a link, with an ending."""
+    """Return the new name of a link or joint, or of a fixed joint or material, whose name is a link's with a suffix."""
     if name in names:
         return names[name]
     stem, _, ending = name.rpartition("_")

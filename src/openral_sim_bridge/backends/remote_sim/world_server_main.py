@@ -1,4 +1,4 @@
-"""The `main` of a process with worlds behind a socket."""
+"""The main function of a process that serves worlds on a socket."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from openral_sidecar.server import serve, server_options
 from openral_sim_bridge.backends.remote_sim.world_service import RemoteWorld, WorldService
 
 Builder = Callable[[argparse.Namespace], Sequence[RemoteWorld]]
-"""Returns the worlds that the arguments ask for, ready to be stepped. Raises OpenralError: they cannot be built."""
+"""Returns the worlds that the arguments describe. Raises OpenralError if they cannot be built."""
 
 
 def main(name: str, build: Builder, parser: argparse.ArgumentParser) -> int:
-    """Build worlds, then serve them until told to stop; 1 when they cannot be built.
+    """Build worlds and serve them until the process is stopped; return the exit status, 1 if they cannot be built.
 
     Args:
         name: of the simulator, as in its spec.
-        build: makes the worlds.
+        build: builds the worlds.
         parser: of the command line; see `worlds_parser`.
     """
     args = parser.parse_args()

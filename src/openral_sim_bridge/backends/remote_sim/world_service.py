@@ -1,4 +1,4 @@
-"""What the server answers: B worlds, reset, stepped, seen and described, whatever simulates them."""
+"""The request handlers of a server of worlds, for any simulator."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ Handler = Callable[[dict[str, Any]], dict[str, Any]]
 
 @dataclass(frozen=True)
 class WorldState:
-    """What a world says of its robot."""
+    """The state of a world's robot."""
 
     joint_positions: NDArray[np.float64]
     """(9,) seven joints of the arm [rad], two of the fingers [m]."""
     ee_position: NDArray[np.float64]
-    """(3,) [m]"""
+    """(3,) [m] in the world frame."""
     ee_quaternion: NDArray[np.float64]
-    """(4,) x, y, z, w, with the sign that the simulator gives it: the axis-angle of LIBERO's data depends on that."""
+    """(4,) x, y, z, w, with the simulator's sign, on which the axis-angle in LIBERO's data depends."""
     hold_pose: NDArray[np.float64]
-    """(6,) position [m] and axis times angle [rad]: the absolute command that keeps the arm where it is;
-    zeros where the simulator takes displacements only."""
+    """(6,) position [m] and axis times angle [rad]: the absolute command that keeps the arm in place;
+    zeros if the simulator takes displacements only."""
 
 
 class RemoteWorld(Protocol):
-    """One world."""
+    """One world of a server."""
 
     arm: ArmModel
-    """Which arm it has; the same in all worlds of a server."""
+    """Its arm, which is the same in all worlds of a server."""
     control: CommandMode
-    """What its actions mean; likewise."""
+    """The meaning of its actions, which is the same in all worlds of a server."""
     steps: int
     """Control steps since the last reset."""
     reward: float
@@ -55,7 +55,7 @@ class RemoteWorld(Protocol):
 
     @property
     def scene(self) -> str:
-        """Worlds of one name have one model."""
+        """Identifier of the scene; worlds with the same identifier have the same model."""
         ...
 
     @property
@@ -81,39 +81,39 @@ class RemoteWorld(Protocol):
         ...
 
     def judge(self) -> list[bool]:
-        """Return, for each task, whether it is done."""
+        """Return for each task whether it is done."""
         ...
 
     def advice(self) -> ExpertAction:
-        """Return what a scripted expert would do now. Raises SimulationError: there is none for the present task."""
+        """Return the action of a scripted expert. Raises SimulationError if the present task has none."""
         ...
 
     def object_positions(self) -> dict[str, NDArray[np.float64]]:
-        """Return where the things are, (3,) [m] by name. Raises SimulationError: it does not say."""
+        """Return the position (3,) [m] of each object by name. Raises SimulationError if they are not reported."""
         ...
 
     def move_object(self, name: str, by: NDArray[np.float64]) -> None:
-        """Move a thing by (3,) [m] and leave it at rest. Raises SimulationError: it cannot be moved so."""
+        """Displace an object by (3,) [m] and leave it at rest. Raises SimulationError if that is not possible."""
         ...
 
 
 class WorldService:
-    """The server's handlers. Refusals carry the codes not_found, simulation and malformed."""
+    """The server's request handlers. Refusals have the code not_found, simulation or malformed."""
 
     def __init__(
         self, worlds: Sequence[RemoteWorld], *, width: int, height: int, render_profile: str
     ) -> None:
-        """Serve worlds that render `width` x `height` [px] in a look of `openral_sim_bridge.rendering.renderer`."""
+        """Take the worlds, the image size [px], and a profile's name in `openral_sim_bridge.rendering.renderer`."""
         log_warnings()
         self._worlds = list(worlds)
         self._size = (width, height)
-        # robosuite hides what is not for the eye by itself, and LIBERO shows a burning stove by a marker.
+        # robosuite hides its markers by their colours, and LIBERO shows a burning stove by a marker.
         self._look = replace(profile(render_profile), markers=True)
         self._renderers: dict[str, OffscreenRenderer] = {}
         self._was_reset = [False] * len(self._worlds)
 
     def handlers(self) -> dict[str, Handler]:
-        """Return op -> handler."""
+        """Return the handler of each operation by its name."""
         operations: dict[str, Handler] = {
             "reset": self.reset,
             "step": self.step,
@@ -131,20 +131,20 @@ class WorldService:
         return {name: _refusing(operation) for name, operation in operations.items()}
 
     def reset(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """{envs, tasks, init_ids} -> the state of all worlds."""
+        """Handle {envs, tasks, init_ids}: reset worlds and return the state of all worlds."""
         for env, task, init_id in zip(data["envs"], data["tasks"], data["init_ids"], strict=True):
             self._world(env).reset(str(task), int(init_id))
             self._was_reset[env] = True
         return self._reply()
 
     def step(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """{actions (n, A), envs} -> the state of all worlds; those that are stepped must have been reset before."""
+        """Handle {actions (n, A), envs}: step worlds that have been reset, and return the state of all worlds."""
         actions = np.asarray(data["actions"], dtype=np.float64)
         worlds = {env: self._world(env) for env in data["envs"]}
         needed = (len(worlds), self._worlds[0].control.dim)
         if actions.shape != needed:
             raise ValueError(f"actions {actions.shape}, needed {needed}")
-        # A server that was started anew knows nothing of the worlds of the old one.
+        # A restarted server does not have the worlds of its predecessor.
         if not all(self._was_reset[env] for env in worlds):
             raise SimulationError(
                 "the simulator's process began anew and its worlds were lost; reset all of them"
@@ -154,15 +154,18 @@ class WorldService:
         return self._reply()
 
     def render(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """{cameras, envs} -> {camera: (n, H, W, 3) uint8}."""
+        """Handle {cameras, envs}: return {camera: (n, H, W, 3) uint8 RGB}."""
         return self._drawn(data, OffscreenRenderer.render)
 
     def render_depth(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """{cameras, envs} -> {camera: (n, H, W) float32 [m]}."""
+        """Handle {cameras, envs}: return {camera: depth (n, H, W) float32 [m]}."""
         return self._drawn(data, OffscreenRenderer.render_depth)
 
     def robot(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """{name, base_frame, mesh_directory | None} -> {urdf, parent, child, position, quaternion} of world 0."""
+        """Handle {name, base_frame, mesh_directory or None}: return {urdf, parent, child, position, quaternion}.
+
+        The pose is that of the base in world 0.
+        """
         world, directory = self._worlds[0], data["mesh_directory"]
         articulation = Articulation(world.model, ROOT_BODY, hidden_groups=(COLLISION_GROUP,))
         folder = Path(directory) if directory else None
@@ -171,7 +174,7 @@ class WorldService:
         return {"urdf": robot.urdf, **vars(robot.base)}
 
     def camera(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """{name} -> fields of CameraModel, of world 0."""
+        """Handle {name}: return the fields of CameraModel, for world 0."""
         world = self._worlds[0]
         index = self._camera_id(world, str(data["name"]))
         model, body = world.model, int(world.model.cam_bodyid[index])
@@ -185,7 +188,7 @@ class WorldService:
                 np.zeros(9),
             )
             mujoco.mju_quat2Mat(rotation, model.cam_quat[index])
-        # MuJoCo looks along -z with y up; the optical frame looks along z with y down.
+        # MuJoCo's cameras look along -z with y up; the optical frame has z forward and y down.
         optical = rotation.reshape(3, 3) @ np.diag([1.0, -1.0, -1.0])
         return {
             "name": data["name"],
@@ -198,20 +201,20 @@ class WorldService:
         }
 
     def model(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """{} -> {xml}: the model of world 0, which is the one that was loaded last, as MJCF.
+        """Handle {}: return {xml}, the model of world 0 (MuJoCo must have loaded it last) as MJCF.
 
-        Meshes and textures are named by their paths in the simulator's own installation.
+        Meshes and textures are referred to by their paths in the simulator's installation.
         """
         with tempfile.NamedTemporaryFile(suffix=".xml") as file:
             mujoco.mj_saveLastXML(file.name, self._worlds[0].model)
             return {"xml": Path(file.name).read_text(encoding="utf-8")}
 
     def snapshot(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """{env} -> {qpos, mocap_pos}."""
+        """Handle {env}: return {qpos, mocap_pos}."""
         return vars(take_snapshot(self._world(data["env"]).data))
 
     def restore(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """{env, qpos, mocap_pos} -> {}."""
+        """Handle {env, qpos, mocap_pos}: restore a snapshot and return {}."""
         world = self._world(data["env"])
         if np.shape(data["qpos"]) != world.data.qpos.shape:
             raise ValueError(f"qpos {np.shape(data['qpos'])}, this world has {world.data.qpos.shape}")
@@ -219,16 +222,16 @@ class WorldService:
         return {}
 
     def advice(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """{env} -> fields of ExpertAction."""
+        """Handle {env}: return the fields of ExpertAction."""
         return vars(self._world(data["env"]).advice())
 
     def object_positions(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """{env} -> {names, positions (n, 3) [m]}."""
+        """Handle {env}: return {names, positions (n, 3) [m]}."""
         found = self._world(data["env"]).object_positions()
         return {"names": list(found), "positions": np.array(list(found.values())).reshape(-1, 3)}
 
     def move_object(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """{env, name, by (3,) [m]} -> {}."""
+        """Handle {env, name, by (3,) [m]}: displace an object and return {}."""
         self._world(data["env"]).move_object(str(data["name"]), np.asarray(data["by"], np.float64).reshape(3))
         return {}
 
@@ -264,7 +267,7 @@ class WorldService:
         }
 
     def _renderer(self, world: RemoteWorld, camera: str) -> OffscreenRenderer:
-        """One renderer for all worlds of a scene; what the model itself shows differently goes over to it."""
+        """Return the renderer of a world's scene, with the present colours of the world's sites."""
         self._camera_id(world, camera)
         if world.scene not in self._renderers:
             self._renderers[world.scene] = OffscreenRenderer(
@@ -287,7 +290,7 @@ class WorldService:
 
 
 def _refusing(operation: Handler) -> Handler:
-    """Turn what an operation raises into refusals with codes that the client turns back."""
+    """Return a handler that converts the operation's errors to refusals with codes, which the client converts back."""
 
     @functools.wraps(operation)
     def handler(data: dict[str, Any]) -> dict[str, Any]:

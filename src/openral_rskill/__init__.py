@@ -1,4 +1,4 @@
-"""A skill as a package: manifest, weights, registry, hub, licence, checks.
+"""Skill packages: manifest, weights, registry, hub, licence and compatibility checks.
 
 Programs begin with `from openral_rskill.loader import rSkill`.
 """

@@ -1,4 +1,4 @@
-"""Does a skill fit a robot in a scene? One row a gate, each with its fix, before anything is loaded."""
+"""Checks whether a skill fits a robot in a scene, before weights are loaded: one finding with its fix for each gate."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ def match(
     task: str = "",
     allow_unevaluated: bool = False,
 ) -> list[Finding]:
-    """Compare a skill's demands with what a robot and a scene offer.
+    """Compare the requirements of a skill with what a robot and a scene offer.
 
     Args:
-        manifest: the skill.
-        robot: the scene's robot.
-        scene: where it is to run.
-        folder: the skill's folder; with it, the weights are looked at, too.
+        manifest: of the skill.
+        robot: of the scene.
+        scene: in which the skill is to run.
+        folder: of the skill; None: weights are not checked.
         accept_noncommercial: see `openral_rskill.license.check_license`.
-        lockstep: the world waits for the policy, so that an inference may take longer than its chunk.
-        task: the one task of the scene that is to be done; empty: any.
-        allow_unevaluated: run it although it was not evaluated on that task; whoever sets it writes it into the
-            result of the run.
+        lockstep: whether the world waits for the policy, so that an inference may take longer than its chunk.
+        task: of the scene, that the skill is to do; empty: any.
+        allow_unevaluated: whether the skill may run on a task that it was not evaluated on; the caller has to record
+            this in the result of the run.
 
     Returns:
-        One finding a gate, all gates, in a fixed order.
+        One finding for each gate, in a fixed order.
     """
     findings = [embodiment.embodiment(manifest, robot), *embodiment.capabilities(manifest, robot)]
     findings += observation.cameras(manifest, scene)
@@ -73,7 +73,7 @@ def require_fit(
     lockstep: bool = True,
     allow_unevaluated: bool = False,
 ) -> None:
-    """Raise ContractError, one line a failing gate, unless a skill fits a scene and its robot; see `match`."""
+    """Raise ContractError, with a line for each failed gate, unless a skill fits a scene and its robot; see `match`."""
     require(
         match(
             package.manifest,
@@ -91,7 +91,7 @@ def require_fit(
 def package_findings(
     manifest: RSkillManifest, *, folder: Path | None = None, accept_noncommercial: bool | None = None
 ) -> list[Finding]:
-    """Return the rows that need no scene: runtime, licence and, with the skill's folder, weights. See `match`."""
+    """Return the findings that need no scene: runtime, family, licence and, with `folder`, weights; see `match`."""
     gate = package.license_(manifest, folder, accept_noncommercial)
     findings = [package.runtime(manifest), gate]
     if manifest.kind in ("vla", "reward") and manifest.model_family is not None:

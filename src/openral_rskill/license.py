@@ -1,8 +1,7 @@
-"""The licence gate: no weights are downloaded or opened before it, whoever asks.
+"""The licence gate, which precedes every download and every opening of weights.
 
-Nobody is kept from a lie: who writes another licence into a manifest has his way. The gate is against oversight, so
-what is known of weights (who owns their repository, what the installer noted beside them) counts more than what a
-manifest says.
+It prevents oversights, not deception: a false licence in a manifest is accepted. Known facts about weights (the owner
+of their repository, the origin that the installer recorded beside them) take precedence over the manifest.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ KNOWN_OWNERS = {"rlwrld": "rlwrld_non_commercial"}
 """Owner of a hub repository, in lower case -> licence of the weights it publishes. RLWRLD: RLWRLD Model License v1.0
 (https://huggingface.co/RLWRLD/RLDX-1-FT-LIBERO)."""
 KNOWN_ARCHITECTURES = {"RLDX": "rlwrld_non_commercial"}
-"""Model class in `config.json` -> licence, for folders that nothing else speaks of."""
+"""Model class in `config.json` -> licence, for folders without other information."""
 ORIGIN_FILE = ".openral-origin.json"
-"""Written by the installer into every folder of downloaded weights, so that a copy still tells where it is from."""
+"""Written by the installer to every folder of downloaded weights, so that the origin of copies is known, too."""
 
 
 def check_license(
@@ -38,19 +37,19 @@ def check_license(
     accept_noncommercial: bool | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> None:
-    """Refuse weights that may not be used commercially, unless their terms were accepted.
+    """Raise LicenseError for weights that may not be used commercially, unless their terms were accepted.
 
-    Call it before anything of the weights is downloaded or opened. A licence that is proprietary or unknown
-    is refused like a non-commercial one: nothing says that it allows anything.
+    Call it before any part of the weights is downloaded or opened. A proprietary or unknown licence is treated like a
+    non-commercial one, since it may allow nothing.
 
     Args:
-        manifest: the skill.
-        folder: the skill's folder or that of its weights, if they are on this machine.
-        accept_noncommercial: the operator's decision; None: ask the environment for one of OPT_INS = 1.
-        environment: the process's variables.
+        manifest: of the skill.
+        folder: of the skill or of its weights, if they are on this machine.
+        accept_noncommercial: the operator's decision; None: accepted if one of OPT_INS is 1.
+        environment: variables of the process.
 
     Raises:
-        LicenseError: refused; the text says how to accept.
+        LicenseError: the weights are refused; the text says how to accept the terms.
     """
     if manifest.weights_uri is None:
         return
@@ -63,7 +62,7 @@ def check_license(
 def check_checkpoint_license(
     model: str, *, accept_noncommercial: bool | None = None, environment: Mapping[str, str] = os.environ
 ) -> None:
-    """The same gate for weights that are named without a manifest, as a sidecar that is started by hand does.
+    """Apply the licence gate to weights that are named without a manifest, as for a sidecar started by hand.
 
     Args:
         model: `owner/repository`, `hf://owner/repository`, or a folder.
@@ -71,12 +70,12 @@ def check_checkpoint_license(
         environment: see `check_license`.
 
     Raises:
-        LicenseError: refused, or nothing is known about the weights' licence.
-        ManifestError: the folder has a manifest, and it is wrong.
+        LicenseError: the weights are refused, or their licence is unknown.
+        ManifestError: the manifest in the folder is wrong.
     """
     path = Path(model.removeprefix(LOCAL))
     if os.path.isdir(path):
-        path = path.resolve()  # a link is what it points to
+        path = path.resolve()  # follows links
         manifest = _manifest_of(path)
         if manifest is not None:
             check_license(
@@ -92,12 +91,12 @@ def check_checkpoint_license(
 
 
 def accepts_noncommercial(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether the environment accepts non-commercial terms: one of OPT_INS is exactly `1`."""
+    """Return whether the environment accepts non-commercial terms: one of OPT_INS is exactly `1`."""
     return any(environment.get(name) == "1" for name in OPT_INS)
 
 
 def known_license(repositories: Sequence[str]) -> str | None:
-    """Return the licence that is known for the first of these hub repositories of which one is, or None."""
+    """Return the licence of the first of these hub repositories whose owner is in KNOWN_OWNERS, or None."""
     for repository in repositories:
         owner = repository.removeprefix("hf://").split("/", 1)[0].lower()
         if "/" in repository and owner in KNOWN_OWNERS:
@@ -106,10 +105,9 @@ def known_license(repositories: Sequence[str]) -> str | None:
 
 
 def is_evaluated(evaluated_tasks: Sequence[str], task_id: str, scene_id: str) -> bool:
-    """Whether a skill was evaluated on a task.
+    """Return whether a skill was evaluated on a task; True if `evaluated_tasks` is empty.
 
-    An entry is a task id, a family of them (`metaworld` covers `metaworld/drawer-open-v3`) or a scene id.
-    Without any entry nothing is known, and nothing is refused.
+    An entry is a task id, a family of tasks (`metaworld` covers `metaworld/drawer-open-v3`) or a scene id.
     """
     if not evaluated_tasks:
         return True
@@ -132,12 +130,12 @@ def _require(
 
 
 def _repositories(manifest: RSkillManifest) -> list[str]:
-    """Hub repositories that the weights come from, as far as the manifest says."""
+    """Return the hub repositories of the weights that the manifest names."""
     return [uri for uri in (manifest.weights_uri, manifest.source_repo) if uri and uri.startswith("hf://")]
 
 
 def _places(manifest: RSkillManifest, folder: Path | None) -> list[Path]:
-    """Folders in which the installer may have noted where weights are from."""
+    """Return the folders in which the installer may have recorded the origin of weights."""
     if folder is None:
         return []
     uri = manifest.weights_uri or ""
@@ -146,14 +144,14 @@ def _places(manifest: RSkillManifest, folder: Path | None) -> list[Path]:
 
 
 def _shown(weights: str) -> str:
-    """The weights' name as the message gives it: repositories without scheme and revision."""
+    """Return the name of weights for messages: repositories without scheme and revision."""
     if weights.startswith("hf://"):
         return HubReference.parse(weights).repository
     return weights
 
 
 def _origin(folder: Path) -> str | None:
-    """Return the repository that the installer noted beside downloaded weights."""
+    """Return the repository that the installer recorded beside downloaded weights; None: there is no record."""
     try:
         note = json.loads((folder / ORIGIN_FILE).read_text(encoding="utf-8"))
         return f"hf://{note['repository']}"
@@ -178,13 +176,13 @@ def _architecture_license(folder: Path) -> str:
 
 
 def _license_in_manifests(model: str) -> str:
-    """Return what the manifests on this machine say about a repository's weights."""
+    """Return the licence of a repository's weights in the manifests on this machine, or `unknown`."""
     wanted = _shown(model if model.startswith("hf://") else f"hf://{model}") if "/" in model else model
     for folder in skill_folders():
         try:
             manifest = load_manifest(folder)
         except ManifestError:
-            continue  # a broken neighbour says nothing
+            continue  # other skills' faults are irrelevant here
         if wanted in (manifest.name, *(_shown(uri) for uri in _repositories(manifest))):
             return manifest.license
     return "unknown"

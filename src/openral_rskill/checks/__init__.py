@@ -1,4 +1,4 @@
-"""The gates between a skill and what it is to run on; `openral_rskill.compatibility` puts them together."""
+"""Checks (gates) of whether a skill can run on a robot in a scene; `openral_rskill.compatibility` combines them."""
 
 from openral_rskill.checks.finding import Finding, require
 

@@ -1,4 +1,4 @@
-"""Gates of what a skill does: the action vector, its rate, and whether inference keeps up with it."""
+"""Gates for a skill's actions: the action vector, its rate, and whether inference keeps up with the rate."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from openral_core.scene import DeployScene
 from openral_rskill.checks.finding import Finding
 
 ANOTHER_UNIT = 9.0
-"""Ratio of two displacements from which one of them is taken to be in another unit, such as cm. Actions are scaled by
-the ratio; robots of the same kind differ by a factor of five at most among the scenes and skills that ship."""
+"""Ratio of two values of step_m from which one is assumed to be in another unit, such as cm.
+
+Actions are scaled by the ratio, which is at most five among the scenes and skills of openral."""
 
 
 def action(manifest: RSkillManifest, scene: DeployScene) -> Iterator[Finding]:
-    """Length and meaning of an action must be the scene's."""
+    """Check that the length, the representation and the unit of actions agree with the scene."""
     offered, demanded = scene.action, manifest.action_contract
     if demanded is None:
         yield Finding("action", False, "no action_contract", f"{offered.dim} numbers", "add action_contract")
@@ -32,9 +33,9 @@ def action(manifest: RSkillManifest, scene: DeployScene) -> Iterator[Finding]:
 
 
 def rate(manifest: RSkillManifest, scene: DeployScene, lockstep: bool) -> Iterator[Finding]:
-    """Actions must come at the rate of the demonstrations, and a chunk must last longer than an inference.
+    """Check that the scene has the control rate of the demonstrations, and that a chunk lasts longer than an inference.
 
-    The latter not in lockstep, where the world waits.
+    The latter is not needed in lockstep, where the world waits.
     """
     trained = manifest.action_contract.control_hz if manifest.action_contract else None
     if trained is not None:

@@ -1,4 +1,4 @@
-"""Gates between a skill and a body: is it the one it was trained on, and may it be moved that way?"""
+"""Gates between a skill and a robot: embodiment, capabilities, control mode, joints and limits."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ CONTROL_MODES: dict[str, ControlMode] = {
     "delta_joints_plus_gripper": "joint_position",
     "cartesian_pose": "cartesian_pose",
 }
-"""Representation of an action -> how it commands the arm."""
+"""Representation of an action -> control mode of the arm."""
 
 
 def embodiment(manifest: RSkillManifest, robot: RobotDescription) -> Finding:
-    """One of the skill's bodies must be the robot's."""
+    """Check that the skill and the robot have an embodiment tag in common, or that the skill has the tag `any`."""
     tags = manifest.embodiment_tags
     ok = "any" in tags or not set(tags).isdisjoint(robot.embodiment_tags)
     fix = f"choose a scene whose robot is one of {', '.join(tags)}"
@@ -34,7 +34,7 @@ def embodiment(manifest: RSkillManifest, robot: RobotDescription) -> Finding:
 
 
 def capabilities(manifest: RSkillManifest, robot: RobotDescription) -> Iterator[Finding]:
-    """Each flag that the skill demands must have that value."""
+    """Check that each capability flag that the skill requires has the required value."""
     for name, value in manifest.capabilities_required.items():
         found = robot.capabilities.flags.get(name)
         fix = f"choose a robot with {name}: {str(value).lower()}"
@@ -43,10 +43,10 @@ def capabilities(manifest: RSkillManifest, robot: RobotDescription) -> Iterator[
 
 
 def control_mode(manifest: RSkillManifest, robot: RobotDescription, scene: DeployScene) -> Iterator[Finding]:
-    """The robot must take commands of the sort that the actions are.
+    """Check that the robot supports the control mode of the skill's actions.
 
-    What the actions are is said by `action_contract.representation`, else by the scene; the kinds of
-    `actuators_required` count for grippers only, since older manifests call every arm `joint_position`.
+    The mode of the arm follows from `action_contract.representation`, else from the scene's. The kinds of
+    `actuators_required` are used for grippers only, since older manifests name `joint_position` for every arm.
     """
     contract = manifest.action_contract
     representation = (contract.representation if contract else None) or scene.action.representation
@@ -66,7 +66,7 @@ def control_mode(manifest: RSkillManifest, robot: RobotDescription, scene: Deplo
 
 
 def joint_order(manifest: RSkillManifest, robot: RobotDescription) -> Iterator[Finding]:
-    """Actions must name joints in the robot's order, in which they are executed."""
+    """Check that actions list joints in the robot's order, in which they are executed."""
     for number, actuator in enumerate(manifest.actuators_required):
         order = actuator.control_mode_semantics.joint_order
         if order is not None:
@@ -79,7 +79,7 @@ def joint_order(manifest: RSkillManifest, robot: RobotDescription) -> Iterator[F
 
 
 def starting_pose(manifest: RSkillManifest, robot: RobotDescription) -> Iterator[Finding]:
-    """The joints of the skill's starting pose must be the robot's."""
+    """Check that the robot has the joints of the skill's starting pose."""
     if manifest.starting_pose:
         unknown = sorted(set(manifest.starting_pose) - set(robot.joint_names))
         found = f"unknown {', '.join(unknown)}" if unknown else "all joints known"
@@ -88,7 +88,7 @@ def starting_pose(manifest: RSkillManifest, robot: RobotDescription) -> Iterator
 
 
 def bindings(manifest: RSkillManifest, robot: RobotDescription) -> Iterator[Finding]:
-    """The frame and the joints that the skill's state vector reads must be the robot's."""
+    """Check that the robot has the frame and the joints that the skill's state vector reads."""
     bound = manifest.state_contract.bindings if manifest.state_contract else None
     if bound is None:
         return
@@ -102,7 +102,7 @@ def bindings(manifest: RSkillManifest, robot: RobotDescription) -> Iterator[Find
 
 
 def envelope(manifest: RSkillManifest, robot: RobotDescription, scene: DeployScene) -> Iterator[Finding]:
-    """Robot and scene must not allow more than the skill's makers do."""
+    """Check that speed limit and workspace of robot and scene are within the skill's envelope."""
     wanted = manifest.envelope
     if wanted is None:
         return
@@ -122,5 +122,5 @@ def envelope(manifest: RSkillManifest, robot: RobotDescription, scene: DeploySce
 
 
 def _is_offered(mode: ControlMode, offered: tuple[ControlMode, ...]) -> bool:
-    """A gripper that takes positions takes open and close, too."""
+    """Return whether a control mode is supported; a robot with any gripper mode supports all of them."""
     return mode in offered or (mode in GRIPPER_MODES and any(other in offered for other in GRIPPER_MODES))

@@ -1,4 +1,4 @@
-"""What a gate says."""
+"""The result of one gate."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from openral_core.errors import ContractError
 
 @dataclass(frozen=True)
 class Finding:
-    """One gate and what it found."""
+    """The result of one gate."""
 
     gate: str
     """What was compared."""
@@ -19,18 +19,18 @@ class Finding:
     found: str
     """What the scene, the robot or the skill's folder offers."""
     needed: str
-    """What the skill demands."""
+    """What the skill requires."""
     fix: str = ""
-    """What to do about it; empty where it is well."""
+    """How to mend it; empty if `ok` is True."""
 
     @classmethod
     def of(cls, gate: str, ok: bool, found: str, needed: str, fix: str) -> Finding:
-        """Make a finding; the fix is kept only where there is something to fix."""
+        """Return a finding, without the fix if it is ok."""
         return cls(gate, ok, found, needed, "" if ok else fix)
 
 
 def require(findings: Sequence[Finding]) -> None:
-    """Raise ContractError, one line a failing row, unless every row is well."""
+    """Raise ContractError, with one line for each failed finding, unless all are ok."""
     failing = [finding for finding in findings if not finding.ok]
     if failing:
         rows = [f"{row.gate}: {row.found}, needed {row.needed}; {row.fix}" for row in failing]

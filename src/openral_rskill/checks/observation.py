@@ -1,4 +1,4 @@
-"""Gates of what a skill sees and feels: cameras by feature key and resolution, the proprioception vector."""
+"""Gates for a skill's observations: cameras by feature key and resolution, and the proprioception vector."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from openral_rskill.checks.finding import Finding
 
 
 def cameras(manifest: RSkillManifest, scene: DeployScene) -> Iterator[Finding]:
-    """Each sensor that the skill demands must be there, large enough."""
+    """Check that the scene has each sensor that the skill requires, and that images are large enough."""
     other = [
         sensor.modality
         for sensor in manifest.sensors_required
@@ -38,7 +38,7 @@ def cameras(manifest: RSkillManifest, scene: DeployScene) -> Iterator[Finding]:
 
 
 def state(manifest: RSkillManifest, robot: RobotDescription) -> Finding:
-    """The layout of the proprioception vector must be one that can be built, of the stated length."""
+    """Check that the layout of the proprioception vector is known and has the stated length."""
     contract = manifest.state_contract
     dim = contract.dim if contract else None
     try:
@@ -54,7 +54,7 @@ def state(manifest: RSkillManifest, robot: RobotDescription) -> Finding:
 
 
 def _camera(manifest: RSkillManifest, sensor: SensorRequirement, camera: SceneCamera) -> Finding:
-    """A camera is large enough if it has the least size, or the size that the checkpoint itself takes."""
+    """Check that a camera's images have at least the sensor's least size, or the checkpoint's input size."""
     preprocessing = manifest.image_preprocessing
     size = preprocessing.image_size if preprocessing else None
     width, height = sensor.min_width or 0, sensor.min_height or 0

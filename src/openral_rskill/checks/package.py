@@ -1,4 +1,4 @@
-"""Gates that need no robot and no scene: what runs the skill, its licence, its weights, its memory; and its record."""
+"""Gates for a skill's package: runtime, family, licence, weights, memory, companions and evaluated tasks."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ RUNTIMES = ("pytorch",)
 """Runtimes that openral's families use."""
 _CONFIG = "config.json"
 _UNDEPLOYED = ("wam",)
-"""Kinds whose manifests are understood, and that nothing here can run."""
+"""Kinds whose manifests are valid but which openral cannot run."""
 
 
 def runtime(manifest: RSkillManifest) -> Finding:
-    """There must be something here that runs the skill."""
+    """Check that openral supports the skill's runtime and kind."""
     runs = manifest.runtime in RUNTIMES and manifest.kind not in _UNDEPLOYED
     found = f"{', '.join(RUNTIMES)} for every kind but {', '.join(_UNDEPLOYED)}"
     fix = "take the checkpoint's pytorch weights; openral runs no others"
@@ -38,7 +38,7 @@ def runtime(manifest: RSkillManifest) -> Finding:
 
 
 def family(manifest: RSkillManifest) -> Finding:
-    """The code of the skill's family must be on this machine."""
+    """Check that the code of the skill's model family is installed."""
     known = known_families()
     like = nearest(str(manifest.model_family), known)
     fix = f"did you mean '{like}'? Else install" if like else "install"
@@ -48,7 +48,7 @@ def family(manifest: RSkillManifest) -> Finding:
 
 
 def license_(manifest: RSkillManifest, folder: Path | None, accept_noncommercial: bool | None) -> Finding:
-    """The licence of the weights must allow commercial use, or its terms be accepted."""
+    """Check that the licence of the weights allows commercial use, or that its terms were accepted."""
     needed = "commercial use, or its terms accepted"
     try:
         check_license(manifest, folder=folder, accept_noncommercial=accept_noncommercial)
@@ -61,9 +61,9 @@ def license_(manifest: RSkillManifest, folder: Path | None, accept_noncommercial
 
 
 def weights(package: RSkillPackage) -> Finding:
-    """The weights must be on this machine, as whole safetensors files, with a configuration that can be read.
+    """Check that the weights are on this machine, as complete safetensors files with a readable configuration.
 
-    Call it past the licence gate.
+    Call it only after the licence gate has passed.
     """
     needed = "whole safetensors files"
     elsewhere = server_elsewhere(package.manifest.model_family)
@@ -80,7 +80,7 @@ def weights(package: RSkillPackage) -> Finding:
 
 
 def hashes_fit(package: RSkillPackage) -> Iterator[Finding]:
-    """Every byte of what was fetched for a skill must fit its lock; weights that no lock knows are not vouched for."""
+    """Check the hashes of all downloaded files against the skill's lock; weights without a lock fail."""
     lock = find_lock(package.manifest.name, package.folder)
     fix = f"openral rskill install {package.reference}"
     manifest = lock.manifest if lock else None
@@ -99,7 +99,7 @@ def hashes_fit(package: RSkillPackage) -> Iterator[Finding]:
 
 
 def _is_hashed(package: RSkillPackage, lock: SkillLock | None) -> bool:
-    """Whether the lock has hashes of a skill's weights; also where it has none, or a server elsewhere has them."""
+    """Return whether the lock has the hashes of a skill's weights, or there are no weights on this machine to hash."""
     manifest = package.manifest
     if manifest.weights_uri is None or server_elsewhere(manifest.model_family) is not None:
         return True
@@ -112,7 +112,7 @@ def _is_hashed(package: RSkillPackage, lock: SkillLock | None) -> bool:
 def companions(
     manifest: RSkillManifest, search: Sequence[Path], accept_noncommercial: bool | None
 ) -> Iterator[Finding]:
-    """The skills that the manifest names must be there, of the right kind, and past a licence gate of their own."""
+    """Check that the skills that the manifest names exist, are of the right kind, and pass the licence gate."""
     named = {
         "fallback skill": (manifest.fallback_skill_id, manifest.kind),
         "reward skill": (manifest.reward_rskill_name, "reward"),
@@ -132,7 +132,7 @@ def companions(
 
 
 def stated_memory(package: RSkillPackage, peak: PeakMemory) -> Finding:
-    """What the manifest says of memory must not be less than the peak that is computed from the weights' shapes."""
+    """Check that the manifest's `min_vram_gb` is at least the peak computed from the shapes of the weights."""
     dtype, stated = package.manifest.quantization.dtype, package.manifest.min_vram_gb
     said = f"min_vram_gb {dtype} {stated[dtype]:.3g}" if dtype in stated else f"no min_vram_gb for {dtype}"
     fits = dtype in stated and peak.gb <= stated[dtype]
@@ -141,20 +141,20 @@ def stated_memory(package: RSkillPackage, peak: PeakMemory) -> Finding:
 
 
 def memory(found: Budget) -> Finding:
-    """The accelerator must have enough free memory."""
+    """Check that the accelerator has enough free memory."""
     return Finding.of("accelerator memory", found.fits, found.found, found.needed, found.fix)
 
 
 def is_known(manifest: RSkillManifest, scene: DeployScene, task: str = "") -> bool:
-    """Whether the skill was evaluated on a task of the scene, or on one of them at least.
+    """Return whether the skill was evaluated on `task`, or, if that is empty, on at least one of the scene's tasks.
 
-    Several skills may share one deployment: it is enough if this one knows something to do there.
+    One task is enough, since several skills may share a deployment.
     """
     return any(is_evaluated(manifest.evaluated_tasks, name, scene.scene.id) for name in _offered(scene, task))
 
 
 def tasks(manifest: RSkillManifest, scene: DeployScene, task: str, allow_unevaluated: bool) -> Finding:
-    """The task, or one of the scene's at least, must be among those that the skill was evaluated on."""
+    """Check that the skill was evaluated on the task, or on at least one task of the scene; see `is_known`."""
     known = is_known(manifest, scene, task)
     found = ", ".join(_offered(scene, task))
     if not known and allow_unevaluated:
@@ -168,6 +168,6 @@ def tasks(manifest: RSkillManifest, scene: DeployScene, task: str, allow_unevalu
 
 
 def _offered(scene: DeployScene, task: str) -> tuple[str, ...]:
-    """The tasks to compare: one of them, if one was chosen, else all of the scene's."""
+    """Return the scene's tasks that match `task`, or all of them if none does; the scene's id if it has no tasks."""
     chosen = [name for name in scene.task_ids if task and (name == task or name.endswith(f"/{task}"))]
     return tuple(chosen) or scene.task_ids or (scene.scene.id,)

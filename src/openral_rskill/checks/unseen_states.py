@@ -1,4 +1,4 @@
-"""The gate of benchmarks: what a skill saw in training proves nothing about it."""
+"""The gate of benchmarks that excludes initial states from a skill's training."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from openral_rskill.license import is_evaluated
 
 
 def unseen_states(manifest: RSkillManifest, scene: SimScene, init_ids: Sequence[int]) -> Finding:
-    """None of the initial states may be one that the skill's manifest says training saw.
+    """Check that none of the initial states was used in training, as far as the skill's manifest states.
 
     Args:
-        manifest: the skill; a manifest that states nothing passes.
-        scene: its task is the one that is judged.
-        init_ids: those that are to be run.
+        manifest: of the skill; one without `trained_init_ids` passes.
+        scene: with the task that is evaluated.
+        init_ids: initial states of the evaluation.
     """
     task = scene.task
     seen = [

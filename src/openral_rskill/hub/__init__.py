@@ -1,1 +1,1 @@
-"""Skills and weights from a hub: references, download, cache, lock."""
+"""Installation of skills and weights from a hub, and conversion and creation of skill folders."""

@@ -1,4 +1,4 @@
-"""The weights of a skill from the hub: which commit, which files, whether they are whole."""
+"""Download of a skill's weights from the hub, pinned to a commit and verified by hashes."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from openral_rskill.weights_files import select
 def fetch_weights(
     package: RSkillPackage, lock: SkillLock, client: HubClient, progress: Progress
 ) -> SkillLock:
-    """Fetch what is missing of a skill's weights and processor files; return the completed lock.
+    """Download the missing files of a skill's weights and processors; return the completed lock.
 
-    Call it past the licence gate. Raises HubError and WeightsError as `openral_rskill.hub.install.install` does.
+    Call it only after the licence gate has passed. Raises HubError and WeightsError as
+    `openral_rskill.hub.install.install` does.
     """
     manifest = package.manifest
     wanted = HubReference.parse(str(manifest.weights_uri))
@@ -49,10 +50,10 @@ def complete(
     client: HubClient,
     progress: Progress,
 ) -> dict[str, LockedFile]:
-    """Fetch those of the named files that are not whole in a folder; return all of them with their hashes.
+    """Download those of the named files that are missing or altered in a folder; return all of them with their hashes.
 
     Raises:
-        HubError: one is not in the repository, does not fit its hash, or there is no space.
+        HubError: a file differs from its hash or its path leaves the folder, or there is not enough space.
     """
     by_name = {file.path: file for file in listing.files}
     known = before.files if before and before.revision == listing.reference.revision else {}
@@ -80,7 +81,7 @@ def _repository(
     client: HubClient,
     progress: Progress,
 ) -> LockedRepository:
-    """Bring one repository's files into its snapshot; `names` None: all files of a checkpoint."""
+    """Complete the snapshot of one repository and return its lock; `names` None: all files of a checkpoint."""
     with one_at_a_time(f"files {wanted.repository}"):
         if before is None or before.repository != wanted.repository:
             return _fetch(wanted, names, None, client, progress)
@@ -98,7 +99,7 @@ def _fetch(
     client: HubClient,
     progress: Progress,
 ) -> LockedRepository:
-    """Fetch a repository at the commit in the lock, else at what it means now."""
+    """Download a repository at the commit of the lock, or without one at the present commit of its revision."""
     listing = client.listing(before.reference if before else wanted)
     try:
         chosen = list(names) if names is not None else select([file.path for file in listing.files])
@@ -121,7 +122,7 @@ def _fetch(
 
 
 def _is_there(folder: Path, name: str, locked: LockedFile | None) -> bool:
-    """Whether a file of the lock is whole; one that is altered is removed, so that it is fetched anew."""
+    """Return whether a file agrees with its lock; an altered one is deleted, so that it is downloaded again."""
     path = inside(folder, name)
     if locked is None or path is None or not path.is_file():
         return False
@@ -132,7 +133,7 @@ def _is_there(folder: Path, name: str, locked: LockedFile | None) -> bool:
 
 
 def _processor_files(package: RSkillPackage) -> dict[str, list[str]]:
-    """Return repository -> files that the manifest names in `processors`."""
+    """Return repository -> paths of the files that the manifest names in `processors`."""
     processors = package.manifest.processors
     found: dict[str, list[str]] = {}
     for uri in (processors.preprocessor_uri, processors.postprocessor_uri) if processors else ():
@@ -143,7 +144,7 @@ def _processor_files(package: RSkillPackage) -> dict[str, list[str]]:
 
 
 def _require_space(folder: Path, todo: Sequence[HubFile]) -> None:
-    """Refuse before the first byte what the disk cannot hold; what is partly there counts."""
+    """Raise HubError if the disk has not enough free space for the files, less their partial downloads."""
     needed = 0
     for file in todo:
         part = folder / f"{file.path}{PARTIAL}"

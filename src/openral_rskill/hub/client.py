@@ -1,4 +1,4 @@
-"""The three requests of the hub's HTTP interface that openral makes: list a repository, search, fetch a file.
+"""A client for three requests of the hub's HTTP interface: list a repository, search, download a file.
 
 Our own client on the standard library, and not `huggingface_hub`: that one throws a partly downloaded file away when
 its process ends (version 2.4, `_download_to_tmp_and_move`), so 14 GB would begin again after every interruption, and
@@ -25,9 +25,9 @@ from openral_rskill.store.repo_id import HubReference
 
 ENDPOINT = "https://huggingface.co"
 TIMEOUT_S = 60.0
-"""[s] without a byte until a request is given up."""
+"""[s] without data after which a request fails."""
 MAX_LISTING = 64 * 1024 * 1024
-"""[byte] the longest answer that is read as a listing."""
+"""[byte] most that is read of a JSON reply."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -40,9 +40,9 @@ class HubFile:
     size: int
     """[byte]"""
     sha256: str | None = None
-    """Known for large files (git LFS)."""
+    """Hash of the content, known for large files (git LFS)."""
     git_sha1: str | None = None
-    """Hash of the git blob, known for small ones: sha1 of `blob <size>\\0` and the bytes."""
+    """Hash of the git blob, known for small files: sha1 of `blob <size>\\0` and the content."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Listing:
     reference: HubReference
     """Pinned to the commit."""
     files: tuple[HubFile, ...]
-    """All of them, sorted by path."""
+    """All files, sorted by path."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Found:
 
 
 class HubClient:
-    """Talks to one hub. Holds no connection; safe to share."""
+    """A client of one hub. It keeps no connection open and may be shared by threads."""
 
     def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
         """Read endpoint, token and offline mode from the environment.
@@ -82,10 +82,10 @@ class HubClient:
         self._opener = urllib.request.build_opener(_Redirects())
 
     def listing(self, reference: HubReference) -> Listing:
-        """Return what a repository holds, pinned to the commit that the revision means now.
+        """Return the files of a repository, pinned to the commit to which the revision refers now.
 
         Raises:
-            HubError: no such repository or revision, no permission, no network.
+            HubError: there is no such repository or revision, no permission, or no network.
         """
         revision = urllib.parse.quote(reference.revision, safe="")
         kind = "datasets" if reference.dataset else "models"
@@ -99,10 +99,10 @@ class HubClient:
             ) from error
 
     def search(self, words: str, limit: int) -> list[Found]:
-        """Return repositories whose name speaks of rSkills and of all words, most downloaded first.
+        """Return at most `limit` repositories that match `rskill` and contain all words, most downloaded first.
 
         Raises:
-            HubError: no network, or no hub.
+            HubError: there is no network, or the endpoint is no hub.
         """
         query = urllib.parse.urlencode(
             {"search": "rskill", "sort": "downloads", "direction": -1, "limit": 1000}
@@ -121,10 +121,10 @@ class HubClient:
         return [item for item in found if all(word in item.repository.lower() for word in wanted)][:limit]
 
     def open(self, reference: HubReference, path: str, start: int) -> http.client.HTTPResponse:
-        """Begin to fetch a file from byte `start`; the answer's status is 206 where the hub goes along, else 200.
+        """Request a file from byte `start`; the reply's status is 206 if the hub supports the range, else 200.
 
         Raises:
-            HubError: not there, no permission, no network.
+            HubError: there is no such file, no permission, or no network.
         """
         kind = "/datasets" if reference.dataset else ""
         url = f"{kind}/{reference.repository}/resolve/{reference.revision}/{urllib.parse.quote(path)}"
@@ -174,7 +174,7 @@ class HubClient:
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Large files are on other hosts. The token stays at home, and nothing leaves TLS on the way."""
+    """Follows redirects, since large files are on other hosts, without sending them the token or leaving TLS."""
 
     http_error_308 = urllib.request.HTTPRedirectHandler.http_error_302
 
@@ -183,7 +183,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
     ) -> urllib.request.Request | None:
         if req.full_url.startswith("https:") and not newurl.startswith("https:"):
             raise urllib.error.HTTPError(newurl, code, "redirect away from https", headers, fp)
-        # 308 is as 307 for a GET; Python knows it from 3.11 on.
+        # For a GET 308 is the same as 307; Python handles it since 3.11.
         following = super().redirect_request(req, fp, 307 if code == 308 else code, msg, headers, newurl)
         same_host = urllib.parse.urlsplit(newurl).netloc == urllib.parse.urlsplit(req.full_url).netloc
         if following is not None and same_host and "Authorization" in req.unredirected_hdrs:
@@ -192,7 +192,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
 
 
 def _token(environment: Mapping[str, str]) -> str | None:
-    """Return the user's token, from where the hub's own tools keep it."""
+    """Return the user's token from the variable or file that the hub's own tools use; None: there is none."""
     if environment.get("HF_TOKEN"):
         return environment["HF_TOKEN"].strip()
     home = environment.get("HF_HOME") or "~/.cache/huggingface"

@@ -1,4 +1,4 @@
-"""One file from the hub to the disk: continued where it broke off, counted, and compared with its hash."""
+"""Download of one file from the hub: resumed after an interruption and verified by its hash."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ PARTIAL = ".part"
 def fetch(client: HubClient, reference: HubReference, file: HubFile, target: Path, progress: Progress) -> str:
     """Download a file of a pinned repository, or complete it, and return its sha256.
 
-    A file that is there and fits its hash is taken as it is. What has come of one is kept in `<target>.part` until the
-    whole is there and fits; the next call goes on from it.
+    An existing file that agrees with its hash is not downloaded. A partial download is kept in `<target>.part` until it
+    is complete and verified; the next call resumes it.
 
     Raises:
-        HubError: no network after several tries, no space, or the bytes do not fit the hub's own hash.
+        HubError: the network fails repeatedly, the disk is full, or the content differs from the hub's hash.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     has_hash = file.sha256 is not None or file.git_sha1 is not None
@@ -60,7 +60,7 @@ def fetch(client: HubClient, reference: HubReference, file: HubFile, target: Pat
 
 
 def check_file(path: Path, file: HubFile) -> str | None:
-    """Return the sha256 of a file that is what the hub says it is, or None."""
+    """Return the sha256 of a file, or None if it differs from the hub's hash."""
     sha256, git = hashlib.sha256(), hashlib.sha1(usedforsecurity=False)
     git.update(f"blob {path.stat().st_size}\0".encode())
     with path.open("rb") as stream:
@@ -84,9 +84,9 @@ def _append(
         return
     with client.open(reference, file.path, done) as answer:
         if done and answer.status != http.client.PARTIAL_CONTENT:
-            done = 0  # a server that knows no ranges begins anew
+            done = 0  # a server without ranges sends the whole file
         with part.open("ab" if done else "wb") as stream:
-            while block := answer.read1(CHUNK):  # what has come, so that it is kept if we are killed
+            while block := answer.read1(CHUNK):  # as it arrives, so that it is kept if the process is killed
                 stream.write(block)
                 stream.flush()
                 done += len(block)
@@ -98,7 +98,7 @@ def _append(
 
 
 def _may_pass(error: HubError) -> bool:
-    """Whether it is worth trying again: not for a refusal, which stays one."""
+    """Return whether a retry may help; it does not after a refusal, such as 403 or 404."""
     cause = error.__cause__
     code = getattr(cause, "code", None)
     return cause is not None and (code is None or code >= 500 or code in (408, 429))

@@ -1,4 +1,4 @@
-"""Installing a skill: the manifest first, then the licence gate, then the weights; all of it pinned and hashed."""
+"""Installation of a skill: first the manifest, then the licence gate, then the weights, all pinned and hashed."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from openral_rskill.store.store_folders import (
 from openral_rskill.weights_files import select
 
 CALIBRATION_NAME = "calibration.json"
-"""What a reward model's scores mean; see openral_reward_monitor.models.calibration."""
+"""Calibration of a reward model's scores; see openral_reward_monitor.models.calibration."""
 MAX_SMALL = 1024 * 1024
-"""[byte] a manifest, README or evaluation may have."""
+"""[byte] largest size of a manifest, README or evaluation."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Installed:
 
     package: RSkillPackage
     lock: SkillLock
-    """What was pinned; without repositories for a skill whose weights lie with its manifest."""
+    """The pinned repositories; none for a local skill whose weights are in its own folder."""
 
 
 def install(
@@ -57,25 +57,25 @@ def install(
     client: HubClient | None = None,
     progress: Progress = lambda name, done, total: None,
 ) -> Installed:
-    """Fetch what a skill needs and does not have yet, and write its `rskill.lock`.
+    """Download the missing files of a skill, and write its `rskill.lock`.
 
-    A skill that was installed before is completed at the commit in its lock, and all its hashes are compared; where
-    nothing is missing the network is not asked.
+    An installed skill is completed at the commit of its lock, and all its hashes are compared; the network is used only
+    if something is missing.
 
     Args:
         ref: any reference that `openral_rskill.registry.resolve` takes, or a repository on the hub.
         search: see `resolve`.
         accept_noncommercial: see `openral_rskill.license.check_license`.
-        update: forget the lock, and pin what the references mean now.
-        client: of the hub; None: the one that the environment describes.
-        progress: told how each download goes on.
+        update: whether the lock is ignored and the present commits are pinned.
+        client: of the hub; None: one for the hub of the environment.
+        progress: called during each download; see `Progress`.
 
     Raises:
-        LicenseError: the gate refuses; nothing of the weights was fetched.
-        HubError: the hub did not give what was asked.
+        LicenseError: the licence gate refuses; nothing of the weights was downloaded.
+        HubError: a request to the hub failed.
         NotFoundError: there is no such skill.
         ManifestError: its manifest is wrong.
-        WeightsError: its weights are pickles, altered, or not whole.
+        WeightsError: its weights are pickles, altered, or incomplete.
     """
     client = client or HubClient()
     package = replace(
@@ -110,9 +110,9 @@ def ready(
     accept_noncommercial: bool | None = None,
     progress: Progress = lambda name, done, total: None,
 ) -> RSkillPackage:
-    """Return a skill that can be loaded: what is missing at its first use is fetched, past the licence gate.
+    """Return a skill that can be loaded, after the licence gate, and after downloading its missing files.
 
-    Nothing is fetched for weights that a server holds which somebody else started. Raises as `install` does.
+    No weights are downloaded for a family whose server was started separately. Raises as `install` does.
     """
     try:
         package = replace(resolve(ref, search), accept_noncommercial=accept_noncommercial)
@@ -130,7 +130,7 @@ def ready(
 def _manifest(
     ref: str, search: Sequence[Path], update: bool, client: HubClient, progress: Progress
 ) -> RSkillPackage:
-    """Return the skill, from this machine if it is here, else with its manifest fetched."""
+    """Return the skill from this machine, or else after downloading its manifest."""
     try:
         package = resolve(ref, search)
     except NotFoundError as error:
@@ -147,7 +147,7 @@ def _manifest(
 
 
 def _fetch_manifest(wanted: HubReference, client: HubClient, progress: Progress) -> RSkillPackage:
-    """Fetch manifest, README, licence, evaluations and calibration; nothing else of the repository is touched."""
+    """Download the manifest, README, licence, evaluations and calibration of a repository, and return the skill."""
     listing = client.listing(wanted)
     small = [file for file in listing.files if _is_small(file.path)]
     if MANIFEST_NAME not in [file.path for file in small]:
@@ -182,7 +182,7 @@ def _fetch_manifest(wanted: HubReference, client: HubClient, progress: Progress)
 def _weights_beside(
     package: RSkillPackage, source: LockedRepository, client: HubClient, progress: Progress
 ) -> LockedRepository:
-    """Fetch the weights that lie in the same repository as the manifest."""
+    """Download the weights that are in the same repository as the manifest."""
     listing = client.listing(source.reference) if not _is_whole(package, source) else None
     if listing is None:
         return source
@@ -207,7 +207,7 @@ def _locked(listing: Listing, wanted: HubReference, files: Mapping[str, LockedFi
 
 
 def _move_into(staging: Path, target: Path, files: Mapping[str, LockedFile]) -> None:
-    """Replace the small files of an installed skill; weights beside them stay and are compared later."""
+    """Replace the small files of an installed skill; weights beside them stay and are verified later."""
     for name in files:
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         os.replace(staging / name, target / name)

@@ -50,7 +50,7 @@ class Link(Protocol):
 
 
 class ArmBackend:
-    """N worlds of a server. Tasks of a world's scene are all checked for success; those of other scenes never succeed."""
+    """N worlds of a server. All tasks of a world's scene are checked for success; tasks of other scenes never succeed."""
 
     control_hz = CONTROL_HZ
 

@@ -1,4 +1,4 @@
-"""What a manifest leaves open, or says in two ways, and what openral takes it to mean."""
+"""The assumptions that openral makes where a manifest omits a value or contradicts itself."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from openral_rskill.checks.embodiment import CONTROL_MODES
 
 @dataclass(frozen=True)
 class Assumption:
-    """One decision."""
+    """One assumption."""
 
     about: str
     """Field of the manifest."""
     taken: str
-    """What is taken for it, and why."""
+    """The value that is assumed for it, and why."""
 
 
 def assumptions(manifest: RSkillManifest, scene: DeployScene | None = None) -> list[Assumption]:
-    """Return every decision that was made for the manifest's author, in the order of the manifest.
+    """Return all assumptions about a manifest, in the order of its fields.
 
     Args:
         manifest: the skill.

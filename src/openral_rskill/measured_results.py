@@ -1,4 +1,4 @@
-"""What was measured of a skill stays: a result is proof of certain weights, and no command writes over it."""
+"""Protects measured results: commands overwrite neither a result nor the weights with which it was measured."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from openral_core.errors import OutputError
 
 
 def is_measured(path: Path) -> bool:
-    """Say whether a file is an eval JSON with results of its own; one that only quotes the makers' figures is not."""
+    """Return whether a file is an eval JSON with results of its own, and not only with figures of the makers."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -18,10 +18,10 @@ def is_measured(path: Path) -> bool:
 
 
 def keep_result(path: Path) -> None:
-    """See that an eval JSON may be written.
+    """Check that an eval JSON may be written.
 
     Raises:
-        OutputError: a measured result is there.
+        OutputError: the file is a measured result.
     """
     if is_measured(path):
         raise OutputError(
@@ -30,7 +30,7 @@ def keep_result(path: Path) -> None:
 
 
 def keep_weights(folder: Path) -> None:
-    """See that weights may be written into a folder.
+    """Check that weights may be written into a folder.
 
     Raises:
         OutputError: results in its eval/ were measured with the weights that are there.

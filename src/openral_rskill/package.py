@@ -1,4 +1,4 @@
-"""A skill on this machine: its manifest, its folder, and the gated way to its weights."""
+"""A skill on this machine: its manifest, its folder, and access to its weights after the licence gate."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from openral_rskill.weights_files import checkpoint_faults, is_pickled, pickle_r
 
 @dataclass(frozen=True)
 class RSkillPackage:
-    """A manifest and the folder it lies in."""
+    """A manifest and its folder."""
 
     manifest: RSkillManifest
     folder: Path
@@ -31,13 +31,13 @@ class RSkillPackage:
 
     @property
     def slug(self) -> str:
-        """The skill's name as ROS allows it in topic and node names: `mini-metaworld` -> `mini_metaworld`."""
+        """The skill's name in the form of ROS topic and node names: `mini-metaworld` -> `mini_metaworld`."""
         word = re.sub(r"[^a-z0-9]+", "_", self.manifest.short_name.lower()).strip("_") or "skill"
         return word if word[0].isalpha() else f"skill_{word}"
 
     @property
     def reference(self) -> str:
-        """What to write on a command line to mean this skill."""
+        """The name or path that refers to this skill on a command line."""
         known = (share_directory() / "rskills", installed_skills())
         return self.manifest.short_name if self.folder.parent in known else str(self.folder)
 
@@ -94,7 +94,7 @@ class RSkillPackage:
         return folder
 
     def locked_weights(self) -> LockedRepository | None:
-        """Return what the skill's lock says about its weights on the hub, if it speaks of these weights."""
+        """Return the locked repository of the skill's weights on the hub; None: there is none for these weights."""
         uri = self.manifest.weights_uri or ""
         lock = find_lock(self.manifest.name, self.folder) if uri.startswith(HUB) else None
         if lock is None or lock.weights is None:
@@ -107,7 +107,7 @@ class RSkillPackage:
         return locked if fits else None
 
     def weights_bytes(self) -> int | None:
-        """Return the size of the weights [byte], or None where they are not on this machine. Opens nothing."""
+        """Return the size of the weights [byte], or None if they are not on this machine. It opens no file."""
         uri = self.manifest.weights_uri or ""
         locked = self.locked_weights()
         if locked is not None:

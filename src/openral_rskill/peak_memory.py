@@ -1,4 +1,4 @@
-"""What a checkpoint takes on an accelerator at its peak, computed from the shapes in its files before anything loads.
+"""Computes the peak memory of a checkpoint on an accelerator from the shapes in its files, before it is loaded.
 
 The peak is the weights as they lie there (packed, read into 16 bits, or kept on the host), the largest matrix that is
 unpacked for a product, and what lives of the largest input that is accepted. What lives was counted, operation by
@@ -26,9 +26,9 @@ and 1536 numbers, for 1,568 to 12,800 patches."""
 TOKEN_BYTES, INNER_BYTES = 20, 6
 """[byte] alive for each token of the language model: 20 times its width, and 6 times that of its inner layer."""
 SPARE = 1.25
-"""Factor on what is alive, for what the allocator rounds up."""
+"""Factor on the live memory for the rounding of the allocator."""
 WORKSPACE_GB = 0.1
-"""[GB] of cuBLAS, and for all that has no row here."""
+"""[GB] for cuBLAS and everything that is not counted here."""
 BLOCKS = 1.03
 """Factor on the weights, for the blocks of 2 MiB that the allocator takes: 1.02 to 1.03 on an H200."""
 RECORDING_GB = 0.05
@@ -37,7 +37,7 @@ RECORDING_GB = 0.05
 
 @dataclass(frozen=True)
 class Family:
-    """How one family's weights are kept, and its largest input for one robot."""
+    """How the weights of one family are stored in memory, and its largest input for one robot."""
 
     packed: tuple[str, ...]
     """Names of modules under which linear layers are packed in NF4 where the manifest says int4; "": all."""
@@ -106,21 +106,21 @@ class PeakMemory:
 
     @property
     def gb(self) -> float:
-        """All of it."""
+        """[GB] total."""
         return self.weights_gb + self.activations_gb
 
     @property
     def stated_gb(self) -> float:
-        """As a manifest states it: rounded up to a tenth."""
+        """[GB] total as a manifest states it, rounded up to a tenth."""
         return math.ceil(10 * self.gb) / 10
 
     def __str__(self) -> str:
-        """Say it in words."""
+        """Return the total and its parts as text."""
         return f"{self.gb:.1f} GB ({self.weights_gb:.1f} weights + {self.activations_gb:.1f} for the largest input)"
 
 
 def peak_of(package: RSkillPackage, robots: int = 1) -> PeakMemory | None:
-    """Return a skill's peak, or None where its family has no row here or its weights are not on this machine.
+    """Return a skill's peak, or None if its family is not in `FAMILIES` or its weights are not on this machine.
 
     Args:
         package: the skill.
@@ -140,7 +140,7 @@ def peak_of(package: RSkillPackage, robots: int = 1) -> PeakMemory | None:
 
 
 def robot_gb(manifest: RSkillManifest) -> float | None:
-    """Return what lives [GB] of one robot's input, each time there is one more in a batch; None: not known."""
+    """Return the live memory [GB] that each further robot in a batch adds; None: it is unknown."""
     family = FAMILIES.get(str(manifest.model_family))
     if family is None:
         return None
@@ -192,5 +192,5 @@ def _packs(name: str, shape: tuple[int, ...], places: tuple[str, ...], least: in
 
 
 def _widest(dtype: str) -> int:
-    """Return how many bytes a number has at most, once it is read."""
+    """Return the most bytes that a number takes in memory."""
     return 4 if dtype == "fp32" else 2

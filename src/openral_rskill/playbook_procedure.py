@@ -1,4 +1,4 @@
-"""Playbooks: written procedures. What they say is content, and passes every gate like an operator's words.
+"""Playbooks: written procedures, whose text passes every gate like the orders of an operator.
 
 A playbook is an rSkill of kind `playbook`: a trigger, a markdown file, and the tools or skills it is made of. A
 language model reads it as data. The offline planner follows it only where its steps are a plain list, and then each
@@ -15,7 +15,7 @@ from openral_core.errors import ManifestError
 from openral_rskill.registry import RSkillPackage
 
 MAX_BODY = 8_000
-"""Characters of a playbook's text."""
+"""Most characters of a playbook's text."""
 MAX_STEPS = 20
 _ITEM = re.compile(r"^(?:\d{1,2}[.)]|[-*])\s+(?P<step>\S.*)$")
 _HEADING = re.compile(r"^#{1,6}\s+steps\s*$", re.IGNORECASE)
@@ -23,7 +23,7 @@ _HEADING = re.compile(r"^#{1,6}\s+steps\s*$", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Procedure:
-    """One procedure."""
+    """The procedure of one playbook."""
 
     name: str
     """Manifest name, owner/rskill-x."""
@@ -81,7 +81,7 @@ def load_playbook(package: RSkillPackage) -> Procedure:
 
 
 def steps_of(body: str) -> tuple[str, ...]:
-    """The items of the list under the heading "Steps"; none if something else stands there as well."""
+    """Return the items of the list under the heading "Steps"; none if the section has other content, too."""
     lines = iter(body.splitlines())
     if not any(_HEADING.match(line.strip()) for line in lines):
         return ()

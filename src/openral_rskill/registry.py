@@ -1,6 +1,6 @@
 """Finding skills: by path, bare name, `rskill://rskills/<name>`, `owner/rskill-name` or `hf://owner/name@revision`.
 
-Nothing here asks the network: what a hub holds is fetched by `openral_rskill.hub.install`.
+This module does not use the network; skills are downloaded by `openral_rskill.hub.install`.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def resolve(ref: str, search: Sequence[Path] = ()) -> RSkillPackage:
         search: folders of skills that are looked through first, before openral's own `rskills/` and the cache.
 
     Raises:
-        NotFoundError: nothing of that name; the text lists what there is.
-        ManifestError: the skill is there, and its manifest is wrong.
+        NotFoundError: there is no skill of that name; the text lists the existing ones.
+        ManifestError: the manifest of the skill is wrong.
     """
     name = ref
     if ref.startswith(SCHEME):
@@ -78,7 +78,7 @@ def resolve(ref: str, search: Sequence[Path] = ()) -> RSkillPackage:
 
 
 def _resolve_hub(ref: str) -> RSkillPackage:
-    """Return an installed skill by the repository it came from."""
+    """Return an installed skill by the repository that it was downloaded from."""
     wanted = HubReference.parse(ref)
     root = installed_skills()
     for folder in sorted(root.iterdir()) if root.is_dir() else []:
@@ -95,7 +95,7 @@ def _resolve_hub(ref: str) -> RSkillPackage:
 
 
 def list_skills(search: Sequence[Path] = ()) -> list[RSkillPackage]:
-    """Load every skill that can be loaded; the others are logged. Sorted by name."""
+    """Return all skills that can be loaded, sorted by name; the others are logged."""
     packages = [package for folder in skill_folders(search) if (package := _try_load(folder))]
     return sorted(packages, key=lambda package: package.manifest.name)
 

@@ -1,4 +1,4 @@
-"""Where a result comes from: weights, versions, host. Part of every eval JSON."""
+"""The provenance of a result (weights, versions, host), which is part of every eval JSON."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ PACKAGES = ("openral", "ros2-embedded", "metaworld", "mujoco", "numpy", "torch")
 
 
 def provenance(package: RSkillPackage, command: str) -> dict[str, Any]:
-    """Return what one must know to make a result again.
+    """Return the data that are needed to reproduce a result.
 
     Args:
-        package: the skill that was judged.
-        command: the command line that did it.
+        package: the skill that was evaluated.
+        command: the command line of the evaluation.
     """
     return {
         "command": command,
@@ -44,7 +44,7 @@ def provenance(package: RSkillPackage, command: str) -> dict[str, Any]:
 
 
 def write_result(path: Path, content: dict[str, Any]) -> None:
-    """Write an eval JSON at once: indented, but one line for each row of a list of records."""
+    """Write an eval JSON atomically, indented, with one line for each row of a list of records."""
     text = json.dumps(content, indent=2, ensure_ascii=False)
     for key in ("episodes", "rollouts"):
         rows = content.get("results", {}).get(key)
@@ -59,7 +59,7 @@ def write_result(path: Path, content: dict[str, Any]) -> None:
 
 
 def commit() -> str | None:
-    """The checkout's commit, with `-dirty` where files differ from it; None outside a checkout."""
+    """Return the commit of the checkout, with `-dirty` if files differ from it; None outside a checkout."""
     if not (share_directory() / ".git").exists():
         return None
     try:

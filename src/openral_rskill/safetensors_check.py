@@ -1,4 +1,4 @@
-"""A look at a weights file without loading it: is it safetensors, whole, and true to its own header?
+"""Checks without loading it that a weights file is complete safetensors and agrees with its own header.
 
 The format (https://github.com/huggingface/safetensors#format): 8 bytes little-endian length N of the header,
 N bytes of JSON that give each tensor its type, its shape and its range of bytes, then the bytes, each of which belongs
@@ -50,7 +50,7 @@ _BITS = {
 
 @dataclass(frozen=True)
 class TensorShape:
-    """What a header says of one tensor."""
+    """Shape and size of one tensor in a header."""
 
     shape: tuple[int, ...]
     size: int
@@ -97,7 +97,7 @@ def weights_fault(path: Path) -> str | None:
 
 
 def _header_fault(raw: bytes, available: int) -> str | None:
-    """Return what is wrong with a header before so many bytes of tensors."""
+    """Return the fault of a header that is followed by `available` bytes of tensors, or None."""
     broken = "has a broken safetensors header"
     if raw.count(b",") > _MAX_COMMAS:
         return broken

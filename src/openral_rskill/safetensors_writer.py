@@ -1,4 +1,4 @@
-"""A safetensors file written tensor by tensor, so that no more than one is in memory.
+"""Writes a safetensors file tensor by tensor, so that only one tensor is in memory.
 
 Format (https://github.com/huggingface/safetensors, "Format"): 8 bytes little-endian length of the header, the header as
 JSON padded with spaces, the data. The header's place is reserved first and filled in last, because the sizes of packed
@@ -76,7 +76,7 @@ class SafetensorsWriter:
         }
 
     def write_header(self) -> None:
-        """Fill the header in; called once, after the last tensor."""
+        """Write the header; call it once, after the last tensor."""
         header = json.dumps(self._header, separators=(",", ":")).encode()
         assert len(header) <= self._room, "every name was announced"
         self._file.seek(0)

@@ -1,4 +1,4 @@
-"""Does everything that is to run together fit into the accelerator's memory? Asked before anything loads."""
+"""Checks before loading whether all skills of a deployment fit into the accelerator's memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from openral_rskill.peak_memory import peak_of, robot_gb
 from openral_rskill.registry import RSkillPackage
 
 MARGIN_GB = 0.5
-"""[GB] left free for what nobody counted: the display, the simulator's renderer, fragmentation."""
+"""[GB] left free for uncounted memory: the display, the simulator's renderer, fragmentation."""
 CONTEXT_GB = 0.8
 """[GB] that CUDA takes for each process by itself: 0.67 to 0.80 with torch 2.11 on an H200, most where calls are
 recorded as graphs; 0.5 to 0.65 on an H100 without."""
@@ -30,7 +30,7 @@ Probe = Callable[[int], "float | None"]
 
 @dataclass(frozen=True)
 class Need:
-    """What one skill takes."""
+    """The memory that one skill needs."""
 
     name: str
     """The skill's short name."""
@@ -44,7 +44,7 @@ class Need:
 
 @dataclass(frozen=True)
 class Budget:
-    """The needs of a deployment and what there is."""
+    """The memory that a deployment needs, and the free memory."""
 
     needs: tuple[Need, ...]
     device: str
@@ -70,7 +70,7 @@ class Budget:
 
     @property
     def found(self) -> str:
-        """What there is, in words."""
+        """The free memory, as text."""
         if not self.is_counted:
             return "cpu, no accelerator memory needed"
         return (
@@ -81,7 +81,7 @@ class Budget:
 
     @property
     def needed(self) -> str:
-        """What it takes, in words."""
+        """The needed memory with its parts, as text."""
         parts = [
             f"{need.name} {'' if need.gb is None else f'{need.gb:.3g}'}{need.note}" for need in self.needs
         ]
@@ -90,7 +90,7 @@ class Budget:
 
     @property
     def fix(self) -> str:
-        """What to do about it."""
+        """How to make the deployment fit, as text."""
         if self.free_gb is None:
             return "use --device cpu, or fix the driver: nvidia-smi"
         formats = [need.smaller for need in self.needs if need.smaller]

@@ -1,4 +1,4 @@
-"""One hash for the weights of a skill, of whatever number of files."""
+"""A single hash of the weights of a skill, for any number of files."""
 
 from __future__ import annotations
 

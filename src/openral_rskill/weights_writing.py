@@ -1,4 +1,4 @@
-"""Weights files that are written whole or not at all, with a fault of the disk told as one."""
+"""Atomic writing of weights files, which reports faults of the disk as OSError."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
 """A client for three requests of the hub's HTTP interface: list a repository, search, download a file.
 
-Our own client on the standard library, and not `huggingface_hub`: that one throws a partly downloaded file away when
-its process ends (version 2.4, `_download_to_tmp_and_move`), so 14 GB would begin again after every interruption, and
-it would put its HTTP stack below everything that openral installs. Interface: https://huggingface.co/docs/hub/api.
-Honoured: `HF_ENDPOINT` (another hub), `HF_TOKEN` or the file of `hf auth login` (private and gated repositories), the
-proxies of the environment, `HF_HUB_OFFLINE=1`.
+It uses the standard library in place of `huggingface_hub`, which deletes a partial download when its process ends
+(version 2.4, `_download_to_tmp_and_move`), so that 14 GB would begin again after every interruption, and whose HTTP
+stack would be a dependency of every installation. Interface: https://huggingface.co/docs/hub/api.
+
+It respects `HF_ENDPOINT` (another hub), `HF_TOKEN` or the file of `hf auth login` (private and gated repositories), the
+proxy variables of the environment, and `HF_HUB_OFFLINE=1`.
 """
 
 from __future__ import annotations

@@ -15,10 +15,10 @@ from openral_rskill.hub.client import HubClient, HubFile
 from openral_rskill.store.repo_id import HubReference
 
 Progress = Callable[[str, int, int], None]
-"""Told (file, bytes so far, bytes in all) as a download goes on; the total is -1 where it is not known."""
+"""Called during a download with (path of the file, bytes so far, bytes in total); the total is -1 if it is unknown."""
 CHUNK = 1024 * 1024
 PAUSES_S = (0.5, 1.0, 2.0, 4.0, 8.0)
-"""[s] before each new try; a try that brought bytes starts the row again."""
+"""[s] pauses before successive retries; an attempt that received data starts the sequence again."""
 PARTIAL = ".part"
 
 

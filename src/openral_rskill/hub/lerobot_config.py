@@ -1,4 +1,4 @@
-"""What the `config.json` of a LeRobot policy says about the manifest that it needs.
+"""Reads the values of a manifest that the `config.json` of a LeRobot policy determines.
 
 Fields as LeRobot 0.4 writes them (`lerobot/configs/policies.py` and the configuration of each policy): `type`,
 `input_features` and `output_features` (name -> type VISUAL, STATE, ENV or ACTION, and shape), `chunk_size` or

@@ -1,4 +1,4 @@
-"""A manifest as text, from what a checkpoint and a scene say; what neither says is written down as a guess."""
+"""The text of a new manifest from a checkpoint and a scene; values that neither determines are marked as guesses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PER_CHUNK_MS = 200.0
 
 @dataclass(frozen=True)
 class Draft:
-    """What is known of the new skill."""
+    """The data of a new skill from which its manifest is written."""
 
     name: str
     """owner/rskill-name"""
@@ -33,7 +33,7 @@ class Draft:
 
 
 def manifest_text(draft: Draft) -> str:
-    """Return `rskill.yaml`; every line that is a guess says so."""
+    """Return the text of `rskill.yaml`, in which guesses are marked."""
     return (
         "\n".join(
             [

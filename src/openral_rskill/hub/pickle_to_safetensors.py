@@ -1,4 +1,4 @@
-"""From a pickle of tensors to safetensors, without ever unpickling here.
+"""Converts a pickle of tensors to safetensors without unpickling in this process.
 
 The file is read by a process of its own (`openral_rskill.hub.pickle_to_safetensors_child`) with PyTorch's reader for
 plain tensors (`torch.load(weights_only=True)`, https://docs.pytorch.org/docs/stable/generated/torch.load.html). What

@@ -1,4 +1,4 @@
-"""Removing what was fetched for a skill."""
+"""Removal of the downloaded files of a skill."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def remove(ref: str) -> list[Path]:
     A folder of the user's own and the skills that come with openral stay.
 
     Raises:
-        NotFoundError: nothing of that skill was fetched.
+        NotFoundError: no files of that skill were downloaded.
     """
     package = resolve(ref)
     folder = skill_folder(package.manifest.name)

@@ -38,7 +38,7 @@ _FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
 
 @dataclass(frozen=True)
 class Choices:
-    """What the checkpoint cannot say."""
+    """Settings of a new skill that the checkpoint does not determine."""
 
     owner: str = "local"
     """First half of the skill's name."""
@@ -126,7 +126,7 @@ def _small_files(source: str, client: HubClient | None) -> Iterator[tuple[Path, 
 
 
 def _bring(source: Path, target: Path) -> None:
-    """Put a checkpoint's files into the skill's folder, without a second copy where the disk can."""
+    """Hard-link a checkpoint's files into the skill's folder, or copy them if that is not possible."""
     names = [path.relative_to(source).as_posix() for path in source.rglob("*") if path.is_file()]
     for name in select(names):
         place = target / PurePosixPath(name)

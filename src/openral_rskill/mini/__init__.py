@@ -1,5 +1,5 @@
-"""What openral's own `mini` models share, policies and reward models alike. The one part of core that needs torch."""
+"""The common part of openral's own `mini` policies and reward models; its modules need torch."""
 
 WEIGHTS = "model.safetensors"
 CONFIG = "config.json"
-"""Files of a checkpoint, see `checkpoint`."""
+"""Names of the files of a checkpoint; see `checkpoint`."""

@@ -20,7 +20,7 @@ from openral_rskill.mini import CONFIG, WEIGHTS
 from openral_rskill.weights_writing import replaced_weights
 
 MADE_OF = "made_of"
-"""Key of the header under which `metadata` stands, as JSON."""
+"""Key in the header of the weights file whose value is `metadata` as JSON."""
 NetworkT = TypeVar("NetworkT", bound=nn.Module)
 
 
@@ -29,7 +29,7 @@ def load_network(folder: Path, make: Callable[..., NetworkT]) -> NetworkT:
 
     Args:
         folder: of the checkpoint.
-        make: takes the fields of config.json, without `family`, by name.
+        make: builds the network from the fields of config.json, without `family`, as keyword arguments.
 
     Raises:
         PolicyError: a file is missing or does not fit the network.
@@ -46,13 +46,13 @@ def load_network(folder: Path, make: Callable[..., NetworkT]) -> NetworkT:
 
 
 def save_network(network: nn.Module, config: Any, folder: Path, metadata: dict[str, str]) -> None:
-    """Write a checkpoint; weights in bf16, buffers (statistics of the data) in float32.
+    """Write a checkpoint, with weights in bf16 and buffers (statistics of the data) in float32.
 
     Args:
         network: any module.
-        config: a dataclass, the fields of config.json.
-        folder: made if it is not there.
-        metadata: what the weights are made of, for the header of the file; see `read_metadata`.
+        config: dataclass with the fields of config.json.
+        folder: made if it does not exist.
+        metadata: provenance of the weights, for the header of the file; see `read_metadata`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     fields = {"family": "mini", **asdict(config)}
@@ -62,13 +62,13 @@ def save_network(network: nn.Module, config: Any, folder: Path, metadata: dict[s
         name: value.to(torch.float32 if name in buffers else torch.bfloat16).contiguous()
         for name, value in network.state_dict().items()
     }
-    # One entry, since safetensors writes several in an order that changes, and with it the hash of the file.
+    # A single entry, since safetensors writes several in a varying order, which would change the hash of the file.
     with replaced_weights(folder / WEIGHTS) as partial:
         save_file(tensors, partial, metadata={MADE_OF: json.dumps(metadata, sort_keys=True)})
 
 
 def read_metadata(path: Path) -> dict[str, str]:
-    """Return what a file of weights says of how it was made; empty: nothing."""
+    """Return the provenance in the header of a weights file; empty if there is none."""
     with safe_open(path, "np") as file:
         found = json.loads((file.metadata() or {}).get(MADE_OF, "{}"))
     return {str(name): str(value) for name, value in found.items()}

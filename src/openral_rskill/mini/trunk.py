@@ -1,4 +1,4 @@
-"""The small vision trunk of the `mini` models: a CNN that looks where the words say."""
+"""The vision trunk of the `mini` models: a small CNN that is conditioned on the instruction."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import torch
 from torch import Tensor, nn
 
 CHANNELS = (32, 64, 96, 128)
-"""Of four stride-2 convolutions: 96 px become 6 × 6 cells; the keypoints are taken at 12 × 12."""
+"""Channels of the convolutions. Four of stride 2 reduce 96 px to 6 × 6 cells; keypoints are taken at 12 × 12."""
 
 
 class FilmBlock(nn.Module):
-    """Convolution, group norm, and a per-channel scale and shift from the words (FiLM, Perez et al. 2018)."""
+    """Convolution, group norm, and a per-channel scale and shift from the sentence (FiLM, Perez et al. 2018)."""
 
     def __init__(self, channels_in: int, channels_out: int, stride: int, words: int) -> None:
         super().__init__()
@@ -27,16 +27,16 @@ class FilmBlock(nn.Module):
 
 
 class FilmTrunk(nn.Module):
-    """From an image and a sentence embedding to a vector of keypoints and pooled features."""
+    """Maps an image and a sentence embedding to a vector of keypoints and pooled features."""
 
     def __init__(self, sentence_dim: int = 384, words: int = 64, fine: int = 0, pictures: int = 1) -> None:
         """Make a trunk.
 
         Args:
-            sentence_dim: of the sentence embedding.
-            words: channels of the words.
-            fine: keypoints at a quarter of the image's resolution, for things a few pixels wide; 0: none.
-            pictures: of the same camera that are seen one on top of the other.
+            sentence_dim: length of the sentence embedding.
+            words: length of the vector that the sentence embedding is mapped to.
+            fine: number of keypoints at a quarter of the image's resolution, for objects a few pixels wide; 0: none.
+            pictures: number of images of the same camera that are stacked as channels.
         """
         super().__init__()
         self.words = nn.Sequential(
@@ -57,7 +57,7 @@ class FilmTrunk(nn.Module):
         """Return features (B, out_features).
 
         Args:
-            images: (B, 3 * pictures, H, W) uint8 or float in 0..255, RGB.
+            images: (B, 3 * pictures, H, W) RGB, uint8 or float in 0 to 255.
             sentences: (B, sentence_dim) unit vectors.
         """
         words = self.words(sentences)
@@ -71,7 +71,7 @@ class FilmTrunk(nn.Module):
         return torch.cat(features[::-1], dim=1)
 
     def _keypoints(self, x: Tensor) -> Tensor:
-        """Return the expected position (B, 2C) of each channel, in -1..1 (spatial soft-argmax, Levine et al. 2016)."""
+        """Return the expected position (B, 2C) of each channel, -1 to 1 (spatial soft-argmax, Levine et al. 2016)."""
         height, width = x.shape[2:]
         logits = x.flatten(2).float() * self.temperature.float()
         weights = torch.softmax(logits, dim=2).reshape(*x.shape[:2], height, width)

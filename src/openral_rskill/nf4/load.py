@@ -1,4 +1,4 @@
-"""Fills a model that was built on the meta device, from plain or packed safetensors files, without a second copy."""
+"""Loads plain or packed safetensors files into a model built on the meta device, without a second copy."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from openral_rskill.nf4.module_surgery import replace
 from openral_rskill.nf4.quantize import packed_linear, quantize_weight
 
 STATE = ".weight.quant_state.bitsandbytes__nf4"
-"""Key that every packed layer has in a file, after the layer's name."""
+"""Suffix to a packed layer's name that makes a key which every packed layer has in a file."""
 MAPPED = 1_000_000_000
-"""[bytes] of a file that are read before it is mapped anew, tensors in float32 assumed where they are read by rows."""
+"""[bytes] that are read of a file before it is mapped again; tensors that are read by rows are counted as float32."""
 
 
 def opened(path: Path, device: str = "cpu") -> Any:
     """Open a safetensors file without reading its data; the library's own stub has no types.
 
     Raises:
-        PolicyError: it is missing or no whole safetensors file.
+        PolicyError: the file is missing, or is no complete safetensors file.
     """
     try:
         return safe_open(path, framework="pt", device=device)
@@ -44,26 +44,26 @@ def load_checkpoint(
     on_host: Collection[str] = (),
     renamed: Callable[[str], str | None] = lambda name: name,
 ) -> list[str]:
-    """Give every parameter and buffer of `skeleton` its value from the files.
+    """Set every parameter and buffer of `skeleton` to its value in the files.
 
     On a CPU the values stay mapped to the files and are read when they are first used. Layers of `pack` are quantised a
-    few rows at a time as they are read, so that neither memory ever holds more than one tensor besides the result, and
-    the host's `MAPPED` bytes of the files.
+    few rows at a time while they are read, so that host and device hold at most one tensor besides the result, and the
+    host `MAPPED` bytes of the files.
 
     Args:
-        skeleton: built with `accelerate.init_empty_weights(include_buffers=False)`, so that buffers which no file
-            holds, such as rotary frequencies, are real already. Its parameters' dtypes are kept.
-        files: safetensors; a name may be in one only.
-        device: in torch's words.
-        pack: names of linear layers to be packed, unless the files hold packed layers already.
+        skeleton: built with `accelerate.init_empty_weights(include_buffers=False)`, so that buffers which are in no
+            file, such as rotary frequencies, have their values. The dtypes of its parameters are kept.
+        files: safetensors files; each name must be in one only.
+        device: name of the torch device.
+        pack: names of linear layers to be packed, unless the files contain packed layers already.
         on_host: names of embeddings whose tables stay in the host's memory, mapped to the file.
-        renamed: from a name in the files to the one in the skeleton; None: the tensor is not read.
+        renamed: returns the skeleton's name for a name in the files; None: the tensor is not read.
 
     Returns:
         The names of the packed layers, in order.
 
     Raises:
-        PolicyError: a tensor is missing, unknown, in two files or of another shape.
+        PolicyError: a tensor is missing, unknown, in two files, or has another shape.
     """
     packed: list[str] = []
     with contextlib.ExitStack() as open_files:
@@ -88,10 +88,10 @@ def load_checkpoint(
 
 
 class WeightFile:
-    """A safetensors file that is mapped anew after every `MAPPED` bytes that were read.
+    """A safetensors file that is mapped again after every `MAPPED` bytes that were read.
 
-    Pages of a mapped file count as the process's memory from when they are read until the file is unmapped: in one
-    mapping a checkpoint of 14 GB takes 14 GB of the host, wherever its tensors go.
+    Pages of a mapped file count as memory of the process from when they are read until the file is unmapped. With one
+    mapping a checkpoint of 14 GB takes 14 GB of the host's memory, whatever the target of its tensors.
     """
 
     def __init__(self, path: Path, device: str) -> None:
@@ -113,7 +113,7 @@ class WeightFile:
         return value
 
     def get_slice(self, name: str) -> Any:
-        """Return what gives rows of a tensor."""
+        """Return a slice object that reads rows of a tensor."""
         rows = self._mapped().get_slice(name)
         self._read += math.prod(rows.get_shape()) * 4
         return rows
@@ -141,7 +141,7 @@ def _load_file(
     on_host: Collection[str],
     renamed: Callable[[str], str | None],
 ) -> list[str]:
-    """Give the skeleton what one file holds, and return the layers that are packed by now; see `load_checkpoint`."""
+    """Load one file into the skeleton, and return the names of its packed layers; see `load_checkpoint`."""
     path, names = source.path, source.names
     packed = [name.removesuffix(STATE) for name in names if name.endswith(STATE)]
     consumed = _load_packed(skeleton, packed, names, source, path)
@@ -162,7 +162,7 @@ def _load_file(
 def _load_packed(
     skeleton: nn.Module, layers: list[str], names: list[str], source: WeightFile, path: Path
 ) -> set[str]:
-    """Put packed layers in place of the skeleton's and return the keys that they used up."""
+    """Replace the skeleton's layers by packed ones, and return the keys of the file that belong to them."""
     consumed: set[str] = set()
     weights = {f"{layer}.weight" for layer in layers}
     statistics: dict[str, list[str]] = {weight: [] for weight in weights}
@@ -187,7 +187,7 @@ def _load_packed(
 
 
 def _pack(skeleton: nn.Module, layer: str, rows: Any, device: str, path: Path) -> None:
-    """Put the packed form of a layer's rows in the place of the skeleton's layer."""
+    """Quantise a layer's rows, and replace the skeleton's layer by the packed one."""
     linear = _part(skeleton, layer, path)
     assert isinstance(linear, nn.Linear), "linears_to_pack names nothing else"
     shape, found = (linear.out_features, linear.in_features), tuple(rows.get_shape())
@@ -198,7 +198,7 @@ def _pack(skeleton: nn.Module, layer: str, rows: Any, device: str, path: Path) -
 
 
 def _keep_on_host(skeleton: nn.Module, layer: str, name: str, path: Path) -> None:
-    """Put an embedding that reads its rows from the file in the place of the skeleton's."""
+    """Replace an embedding of the skeleton by one that reads its rows from the file."""
     embedding = _part(skeleton, layer, path)
     assert isinstance(embedding, nn.Embedding), f"{layer} is {type(embedding).__name__}"
     with opened(path) as source:

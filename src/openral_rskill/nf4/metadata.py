@@ -1,4 +1,4 @@
-"""`quantization_metadata.json` beside packed weights: how they were made, and which layers are packed.
+"""The file `quantization_metadata.json` beside packed weights: their provenance, and which layers are packed.
 
 The fields are those of the packed Robometer on the hub, with `modules` and `versions` added. This module needs no
 torch.
@@ -25,7 +25,7 @@ def write_metadata(
         folder: of the packed weights.
         layers: names of the packed layers.
         min_numel: least number of weights of a packed layer.
-        versions: distribution -> version, of what decides the bits.
+        versions: distribution -> version, for those that affect the packed bits.
         provenance: such as source_repo, source_revision, build_tool.
     """
     fields = {
@@ -43,10 +43,10 @@ def write_metadata(
 
 
 def check_metadata(folder: Path, layers: Sequence[str]) -> None:
-    """Compare the layers that were found packed in the weights with the file; a folder without one is taken as it is.
+    """Check that the file lists the layers that are packed in the weights; do nothing if there is no file.
 
     Raises:
-        PolicyError: the file cannot be read, or speaks of other weights than these.
+        PolicyError: the file cannot be read, or describes other layers.
     """
     path = folder / FILE
     if not path.is_file():

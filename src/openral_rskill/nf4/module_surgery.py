@@ -1,4 +1,4 @@
-"""Changes to a module tree before its weights are read: another part, another number format."""
+"""Changes to a module tree before its weights are read: replacing a submodule, and casting parameters."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from torch import nn
 
 
 def replace(module: nn.Module, name: str, part: nn.Module) -> None:
-    """Put `part` where `module` has its submodule of that dotted name."""
+    """Replace the submodule of `module` with the dotted name `name` by `part`."""
     parent, _, last = name.rpartition(".")
     setattr(module.get_submodule(parent), last, part)
 
 
 def cast_parameters(module: nn.Module, dtype: torch.dtype) -> None:
-    """Bring the parameters under `module` to a number format; they need no gradients from then on.
+    """Cast the parameters under `module` to a dtype, without gradients.
 
-    Buffers, such as rotary frequencies, keep theirs, and so does batch normalisation, whose statistics are buffers.
+    Buffers, such as rotary frequencies, keep their dtype, and so do parameters of batch normalisation, whose statistics
+    are buffers.
     """
     for part in module.modules():
         if isinstance(part, nn.modules.batchnorm._BatchNorm):

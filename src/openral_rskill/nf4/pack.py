@@ -1,4 +1,4 @@
-"""Packs a checkpoint file by file: bf16 safetensors in, one NF4 safetensors out, never the whole model in memory."""
+"""Packs bf16 safetensors files of a checkpoint into one NF4 safetensors file, without the whole model in memory."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from openral_rskill.nf4.rule import linears_to_pack
 from openral_rskill.safetensors_writer import SafetensorsWriter, safetensors_writer
 
 STATISTICS = ("absmax", "quant_map", "nested_absmax", "nested_quant_map")
-"""What is stored of a packed layer besides its weight and the key `STATE`."""
+"""Suffixes of the tensors that are stored for a packed layer besides its weight and the key `STATE`."""
 _WIDTHS = {"F64": 8, "I64": 8, "F32": 4, "I32": 4, "F16": 2, "BF16": 2, "U8": 1, "BOOL": 1}
-"""[bytes] of an element by safetensors' name of its dtype."""
+"""[bytes] size of an element by safetensors' name of its dtype."""
 
 
 def pack_checkpoint(
@@ -33,17 +33,16 @@ def pack_checkpoint(
 ) -> list[str]:
     """Write the packed form of a checkpoint.
 
-    The file holds what bitsandbytes puts into a state dict, the buffers that a state dict leaves out (rotary
-    frequencies), so that it can be loaded without computing them anew, and the list of packed layers in its header
-    (`nf4_modules`).
+    The file contains the tensors of a bitsandbytes state dict; the buffers that a state dict omits (rotary
+    frequencies), so that loading need not compute them; and the list of packed layers in its header (`nf4_modules`).
 
     Args:
-        skeleton: the model on the meta device, buffers real; says which weights belong to linear layers.
-        files: safetensors of the weights in full width.
+        skeleton: the model on the meta device with real buffers; it determines which weights are of linear layers.
+        files: safetensors files of the weights in full precision.
         target: the file to write.
         min_numel: least number of weights of a layer that is packed.
-        include: says by name which layers may be packed; absent: all.
-        device: what quantises, in torch's words; the file is the same.
+        include: returns whether the layer of a name may be packed; None: all may.
+        device: name of the torch device that quantises; it does not affect the file.
 
     Returns:
         The names of the packed layers, in order.
@@ -68,7 +67,7 @@ def pack_checkpoint(
         widths |= {
             name: _WIDTHS[place[name].get_slice(name).get_dtype()] for name in place if name not in weights
         }
-        # The widest first: then every tensor begins at a multiple of its element's size, and can be mapped as it is.
+        # The widest dtypes come first, so that every tensor begins at a multiple of its element size and can be mapped.
         for name in sorted(widths, key=lambda name: -widths[name]):
             writer.add(name, rest[name] if name in rest else place[name].get_tensor(name))
     return layers
@@ -77,7 +76,7 @@ def pack_checkpoint(
 def _write_packed(
     writer: SafetensorsWriter, skeleton: nn.Module, layers: list[str], place: Mapping[str, Any], device: str
 ) -> dict[str, Tensor]:
-    """Write the packed weights and return their statistics, which are a sixty-fourth of them."""
+    """Write the packed weights and return their statistics, of which there is one number for 64 weights."""
     statistics: dict[str, Tensor] = {}
     for layer in layers:
         linear = skeleton.get_submodule(layer)

@@ -1,4 +1,4 @@
-"""One weight matrix and its packed form, bit for bit as bitsandbytes packs it, a few rows at a time."""
+"""Quantisation of one weight matrix, a few rows at a time, with the same bits as by bitsandbytes."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from torch import Tensor, nn
 from openral_rskill.nf4.packable_weights import BLOCK
 
 NESTED_BLOCK = 256
-"""Scales that share one scale of their own; fixed in `bitsandbytes.functional.quantize_4bit`."""
+"""Number of scales that share one scale of second level; fixed in `bitsandbytes.functional.quantize_4bit`."""
 CHUNK = 2_097_152
-"""Weights quantised at once, which bounds what is held besides the result: 4 MB in bf16, 8 MB in float32."""
+"""Number of weights quantised at once, which bounds the memory besides the result: 4 MB in bf16, 8 MB in float32."""
 
 
 class Rows(Protocol):
-    """What is needed of a source: a Tensor has it, and so has a slice of a safetensors file."""
+    """A source of rows: a Tensor, or a slice of a safetensors file."""
 
     def __getitem__(self, rows: slice) -> Tensor: ...
 
@@ -26,26 +26,26 @@ class Rows(Protocol):
 def quantize_weight(
     source: Rows, shape: tuple[int, int], dtype: torch.dtype, device: torch.device | str = "cpu"
 ) -> tuple[Tensor, Any]:
-    """Quantise a matrix without ever holding more than a few rows of it in full width.
+    """Quantise a matrix with only a few rows of it in full precision in memory.
 
-    Equal to `bitsandbytes.functional.quantize_4bit(..., quant_type="nf4", compress_statistics=True)` on the whole
-    matrix: the blocks are independent of each other, and the scales are compressed only when all are known. The bits
-    are the same for any number of threads (bitsandbytes' own are those for one) and on every device.
+    The result equals that of `bitsandbytes.functional.quantize_4bit(..., quant_type="nf4", compress_statistics=True)`
+    for the whole matrix, since blocks are independent and scales are compressed when all are known. The bits do not
+    depend on the number of threads (they are those of bitsandbytes with one thread) or on the device.
 
     Args:
-        source: the rows.
+        source: of the rows.
         shape: (out_features, in_features); the product must be a multiple of 64.
-        dtype: bf16, fp16 or fp32; the rows are cast to it first, and the state remembers it.
-        device: where the rows are quantised, a chunk at a time, and where the result is.
+        dtype: bf16, fp16 or fp32, to which the rows are cast before; it is stored in the state.
+        device: that quantises the rows, a chunk at a time, and holds the result.
 
     Returns:
-        (numel / 2, 1) uint8, two weights a byte, and the QuantState that undoes it.
+        The packed weights (numel / 2, 1) uint8, two per byte, and the QuantState for dequantisation.
     """
     from bitsandbytes import functional
 
     out_features, in_features = shape
     step = max(1, CHUNK // in_features)
-    # Whole blocks only: with 64 rows in a chunk any width will do, with a width in blocks any number of rows.
+    # A chunk must consist of whole blocks: either its number of rows or the width is a multiple of 64.
     step = step if in_features % BLOCK == 0 else max(BLOCK, step // BLOCK * BLOCK)
     packed, scales, code = [], [], None
     for begin in range(0, out_features, step):
@@ -56,8 +56,8 @@ def quantize_weight(
         packed.append(part.reshape(-1))
         scales.append(state.absmax)
         code = state.code
-    # The second level is computed on the CPU, whose kernel for it rounds otherwise than CUDA's: so the file that a GPU
-    # packs is the one that a CPU packs.
+    # The second level is always computed on the CPU, since its kernel rounds differently from CUDA's; so a GPU and a
+    # CPU make the same file.
     absmax = torch.cat(scales).cpu()
     with _one_thread():
         offset = absmax.mean()
@@ -78,7 +78,7 @@ def quantize_weight(
 
 @contextlib.contextmanager
 def _one_thread() -> Iterator[None]:
-    """A sum of floats depends on how it is divided among threads, and with it the last bit of all that follows."""
+    """Use one thread of torch inside the block, since the last bits of a float sum depend on the number of threads."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -91,7 +91,7 @@ def packed_linear(linear: nn.Linear, weight: Tensor, statistics: dict[str, Tenso
     """Return the 4-bit layer that takes the place of `linear`.
 
     Args:
-        linear: gives shape, dtype of the computation and the bias, which it shares.
+        linear: from which shape, dtype of the computation and the bias (shared) are taken.
         weight: (numel / 2, 1) uint8.
         statistics: the packed QuantState, `QuantState.as_dict(packed=True)`; not changed.
     """
@@ -107,12 +107,12 @@ def packed_linear(linear: nn.Linear, weight: Tensor, statistics: dict[str, Tenso
         device=torch.device("meta"),
     )
     layer.bias = linear.bias
-    # A copy, because from_prequantized takes the dictionary apart; the device, because its default is "cuda".
+    # The dictionary is copied because from_prequantized modifies it; the device is given because its default is "cuda".
     layer.weight = Params4bit.from_prequantized(
         weight, dict(statistics), requires_grad=False, device=weight.device, module=layer
     )
-    # On CPUs with AVX512-BF16 the layer would rewrite its weights at the first forward pass, which changes the numbers
-    # from machine to machine and makes the weights unfit to be saved.
+    # On CPUs with AVX512-BF16 the layer would repack its weights at the first forward pass, so that results would
+    # depend on the machine and the weights could not be saved.
     layer.support_avx512bf16_for_cpu = False
     packed: nn.Module = layer.train(linear.training)
     return packed

@@ -1,4 +1,4 @@
-"""Which linear layers are worth packing."""
+"""The rule for which linear layers of a module are packed."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def linears_to_pack(
 ) -> list[str]:
     """Return the names of the `nn.Linear` layers under `module` to which the rule applies, in order.
 
-    Layers whose weight is shared with another module, such as a language model's head with its embedding, are left out:
-    packing one of the two would split them.
+    Layers whose weight is shared with another module, such as a language model's head with its embedding, are excluded,
+    since packing one of the two would separate them.
 
     Args:
         module: may be on the meta device.
         min_numel: least number of weights.
-        include: says by name which layers may be packed; absent: all.
+        include: returns whether the layer of a name may be packed; None: all may.
     """
     owners: dict[int, int] = {}
     for part in module.modules():

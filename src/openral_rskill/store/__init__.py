@@ -1,1 +1,1 @@
-"""The skills that are on this machine: their folders, their locks, and where they came from."""
+"""The skills on this machine: their folders, lock files and repositories."""

@@ -65,7 +65,7 @@ class SkillLock(Schema):
     """Further repositories, such as that of the processor files."""
 
     def write(self, folder: Path) -> None:
-        """Write the lock into a folder, at once: others read it while they wait for nobody."""
+        """Write the lock into a folder atomically, since other processes read it without locking."""
         text = self.model_dump_json(indent=2, exclude_defaults=False)
         write_atomically(folder / LOCK_NAME, text + "\n", durable=True)
 

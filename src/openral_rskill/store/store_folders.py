@@ -1,4 +1,4 @@
-"""Where fetched skills and weights lie on this machine.
+"""The folders of downloaded skills and weights on this machine.
 
 <cache>/rskills/skills/<owner>--<name>/         rskill.yaml, README.md, eval/, rskill.lock
 <cache>/rskills/files/<owner>--<name>/<commit>/ files of a repository of weights, shared by the skills that use it
@@ -20,7 +20,7 @@ from openral_rskill.store.repo_id import HubReference
 
 
 def installed_skills() -> Path:
-    """Return the folder that holds one folder a fetched skill."""
+    """Return the folder that contains a folder for each downloaded skill."""
     return cache_home() / "rskills" / "skills"
 
 
@@ -30,12 +30,12 @@ def skill_folder(name: str) -> Path:
 
 
 def staging_folder(name: str) -> Path:
-    """Return the folder in which the small files of a skill lie until they have passed the gates."""
+    """Return the folder for the small files of a skill until they have passed the gates."""
     return cache_home() / "rskills" / "staging" / _folder_name(name)
 
 
 def snapshots(repository: str) -> Path:
-    """Return the folder that holds one folder a commit of a repository."""
+    """Return the folder that contains a folder for each commit of a repository."""
     return cache_home() / "rskills" / "files" / _folder_name(repository)
 
 
@@ -55,7 +55,7 @@ def find_lock(name: str, folder: Path) -> SkillLock | None:
 
 @contextlib.contextmanager
 def one_at_a_time(name: str) -> Iterator[None]:
-    """Hold the store for one name; another process that wants the same waits. Freed when the process ends."""
+    """Lock the store for one name inside the block; other processes wait. The lock is freed when the process ends."""
     folder = make_folder(cache_home() / "rskills" / "locks")
     with (folder / _folder_name(name)).open("wb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -50,7 +50,7 @@ class Link(Protocol):
 
 
 class ArmBackend:
-    """N worlds of a server. All tasks of a world's scene are checked for success; tasks of other scenes never succeed."""
+    """N worlds of a server. Success is checked for all tasks of a world's scene; other tasks never succeed."""
 
     control_hz = CONTROL_HZ
 

@@ -67,7 +67,7 @@ class TruthRecorder:
         self._rows: NDArray[np.void] | None = None
         self._count = self._dropped = 0
         self._lock = threading.Lock()
-        """Held while lists or the row array change, and while the writer copies references to them."""
+        """Held while rows are dropped or the lists change, and while the writer copies the lists."""
         self._chunks: list[tuple[float, float, bool]] = []
         self._resets: list[tuple[float, str, int]] = []
         self._disturbed: list[tuple[float, str]] = []

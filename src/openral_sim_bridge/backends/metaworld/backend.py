@@ -142,7 +142,7 @@ class MetaWorldBackend(MujocoWorlds[MetaWorldWorld]):
             rotation = rotation @ np.diag([-1.0, -1.0, 1.0])
         position, parent = data.cam_xpos[index].copy(), WORLD
         body = int(model.cam_bodyid[index])
-        if body:  # fixed to the hand
+        if body:  # fixed to the hand, which MetaWorld never rotates
             turn, parent = data.xmat[body].reshape(3, 3), model.body(body).name
             position, rotation = turn.T @ (position - data.xpos[body]), turn.T @ rotation
         return CameraModel(name, *self._size, float(model.cam_fovy[index]), position, rotation, parent)

@@ -1,4 +1,4 @@
-"""The experience of one update: which episodes are run, and the batch that is made of them."""
+"""Collects the experience of one update: chooses and runs its episodes, and makes the batch."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Collection:
     trajectories: list[Trajectory]
     """All episodes that were run."""
     batch: Batch | None
-    """What the update learns from; None: no group is informative."""
+    """The decisions that the update is computed from; None: no group is informative."""
     metrics: dict[str, float]
-    """`rollout/*` and `env/*`"""
+    """The metrics `rollout/*` and `env/*`."""
 
 
 def collect(
@@ -45,8 +45,8 @@ def collect(
         workers: run episodes.
         policy: samples its actions.
         config: of the run.
-        update: number of the update, counted from 0; with the seed it fixes all randomness.
-        progress: reward model whose differences of progress are added to the rewards; None: rewards are successes.
+        update: number of the update, counted from 0; together with the seed it determines all randomness.
+        progress: reward model whose differences of progress are added to the rewards; None: success is the only reward.
     """
     if isinstance(config.algorithm, Grpo):
         return _collect_groups(workers, policy, config, config.algorithm, update)
@@ -77,7 +77,7 @@ def _collect_for_critic(
 def _collect_groups(
     workers: RolloutWorkers, policy: StochasticPolicy, config: RlConfig, algorithm: Grpo, update: int
 ) -> Collection:
-    """Run rounds of groups for GRPO until each task has enough informative ones, or `max_rounds` are run."""
+    """Run rounds of groups for GRPO until each task has enough informative ones, at most `max_rounds`."""
     mode = SamplingMode(explores=True, correlation=config.rollout.sampling_params.correlation)
     trajectories: list[Trajectory] = []
     tasks: Sequence[str] = config.env.tasks
@@ -99,7 +99,7 @@ def episode_requests(
 
     Args:
         config: of the run.
-        tasks: which of its tasks.
+        tasks: those of its tasks that take part in the round.
         update: number of the update.
         round_number: of the round in the update, counted from 0.
     """

@@ -1,7 +1,7 @@
-"""The config of a run: one YAML file, with RLinf's keys where they mean the same. Its sections are in `settings`.
+"""The config of a run: one YAML file, with the names of RLinf's keys where the meaning is the same.
 
-Each fact has one key. A key that is unknown, or that the chosen algorithm or placement would not read, is an error that
-names it, so every value in a file has an effect.
+Its sections are in `settings`. A key that is unknown, or that the chosen algorithm or placement does not use, is an
+error that names it, so every value in a file has an effect.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ PATTERNS = ("config/rl/{}.yaml",)
 
 
 class RlConfig(Schema):
-    """A run."""
+    """The settings of a training run by reinforcement learning."""
 
     cluster: Cluster = Cluster()
-    """Placement of its components."""
+    """Placement of the run's components."""
     runner: Runner
-    """Its length, evaluations and logs."""
+    """Length, evaluations and logs of the run."""
     env: Env
     """Tasks, environments and initial states."""
     base: InitialCloning | None = None
-    """How the initial policy of model_type `mlp` is cloned; the other kinds of policies are loaded."""
+    """How the initial policy of model_type `mlp` is cloned; absent for other kinds of policies, which are loaded."""
     algorithm: Grpo | Ppo
     """PPO or GRPO."""
     reward: ProgressReward | None = None
@@ -159,13 +159,13 @@ class RlConfig(Schema):
 
 
 _ALGORITHMS: dict[object, type[Schema]] = {"grpo": Grpo, "gae": Ppo}
-"""By adv_type."""
+"""Schema of the section `algorithm`, by its `adv_type`."""
 _POLICIES: dict[object, type[Schema]] = {"mlp": MlpConfig, "mini": MiniActorConfig, "tokens": TokenConfig}
-"""By model_type."""
+"""Schema of the section `actor.model`, by its `model_type`."""
 
 
 def _schema(algorithm: type[Schema], model: type[Schema]) -> type[RlConfig]:
-    """Return RlConfig for one algorithm and one kind of policy, so that faults do not name the keys of the others."""
+    """Return RlConfig restricted to one algorithm and kind of policy, so that faults do not name keys of the others."""
     cloned = model is MlpConfig
     actor = create_model("Actor", __base__=Actor, model=(model, model() if cloned else ...))
     rest: dict[str, Any] = {"base": (InitialCloning, InitialCloning())} if cloned else {}
@@ -177,7 +177,7 @@ def load_config(ref: str | Path) -> RlConfig:
 
     Raises:
         NotFoundError: neither exists.
-        ManifestError: one line a fault, `file:line: key: what is wrong; fix`.
+        ManifestError: the file is invalid; one line per fault, `file:line: key: what is wrong; fix`.
     """
     document = read_document(find_file(ref, "RL config", PATTERNS))
     algorithm = _chosen(document, _ALGORITHMS, ("algorithm", "adv_type"), None)

@@ -1,4 +1,4 @@
-"""The initial policy of a run, with its observation encoder and scenes. One function a kind of policy."""
+"""The initial policy of a run, with its observation encoder and scenes; one function for each kind of policy."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from openral_training.rl.state_cloning import clone, concatenated, demonstrate
 
 BASE = "base.safetensors"
 ProgressCallback = Callable[[int, str], None]
-"""Takes the number of finished updates and a line about them."""
+"""(number of finished updates, a line about them) -> None"""
 
 
 @dataclass(frozen=True)
 class InitialPolicy:
-    """The initial policy of a run, and what goes with it."""
+    """The initial policy of a run, with its scenes and its observation encoder."""
 
     policy: StochasticPolicy
-    """The same weights each time, also when a run is resumed."""
+    """The initial weights are the same each time, also when a run is resumed."""
     scenes: dict[str, BenchmarkScene]
-    """By task, each with the instruction that the policy gets."""
+    """Scenes by task, each with the instruction that the policy gets."""
     encoder_factory: EncoderFactory
-    """Makes the policy's observations."""
+    """Constructs the encoder of the policy's observations."""
     checkpoint_name: str
     """Name in the run's folder under which the final policy is saved."""
 
@@ -52,10 +52,10 @@ def initial_policy(
 
     Args:
         config: of the run.
-        progress_callback: called while demonstrations are made and cloned.
+        progress_callback: called while demonstrations are recorded and cloned.
 
     Raises:
-        OpenralError: a scene or a skill is not there, or they do not fit each other.
+        OpenralError: a scene or a skill is missing, or they do not fit each other.
     """
     model = config.actor.model
     if isinstance(model, MiniActorConfig):
@@ -79,7 +79,7 @@ def _value_width(config: RlConfig, chunk: int) -> int:
 
 
 def _mini_actor(config: RlConfig, model: MiniActorConfig) -> InitialPolicy:
-    """Return a skill of the family `mini`; tasks without an instruction get the first one of the skill's manifest."""
+    """Return the policy of a `mini` skill; tasks without an instruction get the first one of the skill's manifest."""
     package = resolve(model.model_path)
     scene = load_scene(config.env.scene, BenchmarkScene)
     instructions = config.env.instructions
@@ -97,7 +97,7 @@ def _mini_actor(config: RlConfig, model: MiniActorConfig) -> InitialPolicy:
 
 
 def _token_actor(config: RlConfig, model: TokenConfig) -> InitialPolicy:
-    """Return a vision-language model that generates action tokens."""
+    """Return the policy of a vision-language model that generates action tokens."""
     instructions = {task: config.env.instructions[task] for task in config.env.tasks}
     scenes = _scenes(config, lambda task: instructions[task])
     torch.manual_seed(config.actor.seed)
@@ -129,11 +129,11 @@ def state_policy(
 
     Args:
         config: of the run.
-        path: of the file.
+        path: of the policy's file.
         progress_callback: called for each task and while cloning.
 
     Raises:
-        ContractError: the run's policy is of another kind.
+        ContractError: the policy of the run does not act on the state.
     """
     model = config.actor.model
     if not isinstance(model, MlpConfig):

@@ -1,4 +1,4 @@
-"""The metrics of a run, one row an update. A run that is resumed goes on with the rows of `metrics.csv`."""
+"""The metrics of a run, one row per update. A resumed run continues the rows of `metrics.csv`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class MetricsLog:
         return int(sum(row.get("env/steps", 0) for row in self.rows))
 
     def add(self, step: int, row: Mapping[str, float]) -> None:
-        """Add the metrics of one update; the file is replaced as a whole."""
+        """Add the metrics of one update; the file is replaced atomically."""
         self.rows.append({STEP: step, **row})
         self._write()
         if self._board is not None:
@@ -55,7 +55,7 @@ class MetricsLog:
             self._wandb.log(dict(row), step=step)
 
     def close(self) -> None:
-        """Close the backends; called once."""
+        """Close the backends; to be called once."""
         if self._board is not None:
             self._board.close()
         if self._wandb is not None:
@@ -78,7 +78,7 @@ def _read(path: Path) -> list[dict[str, float]]:
 
 
 def _number(text: str) -> float:
-    """Return an int for digits alone, else a float, so that the file is written again with the same text."""
+    """Return an int for digits alone, else a float, so that writing the number gives the same text."""
     return int(text) if text.isdigit() else float(text)
 
 

@@ -1,4 +1,4 @@
-"""The result of a run as an rSkill that names its training states, with an eval JSON of the ordinary benchmark."""
+"""Adds training states to the manifest of the skill that a run wrote, and evaluates it by the ordinary benchmark."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def page(folder: Path, result: Mapping[str, Any], settings: str) -> str:
     """Return the page of a run.
 
     Args:
-        folder: of the run, with `metrics.csv` and `eval/`; videos that are gone are left out.
+        folder: of the run, with `metrics.csv` and `eval/`; videos whose files are missing are left out.
         result: content of `result.json`.
         settings: of the run, as YAML.
     """

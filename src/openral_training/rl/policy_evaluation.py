@@ -1,4 +1,4 @@
-"""Greedy evaluation of a policy: success rates with Wilson intervals, and one row an episode."""
+"""Greedy evaluation of a policy: success rates with Wilson intervals, and one row per episode."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from openral_training.rl.policies.policy import StochasticPolicy
 from openral_training.rl.workers.rollout_workers import GREEDY, RolloutWorkers
 
 IMAGINED = "imagined"
-"""Key of the result of `imagination_gap`, where a policy learns in a world model."""
+"""Key of the result of `imagination_gap`, where a policy is trained in a world model."""
 
 
 def evaluate_policy(
@@ -78,7 +78,7 @@ def rate(successes: Sequence[bool]) -> dict[str, Any]:
 
 
 def eval_metrics(evaluation: dict[str, Any]) -> dict[str, float]:
-    """Return `eval/*` of the result of `evaluate_policy`."""
+    """Return the metrics `eval/*` for a result of `evaluate_policy`."""
     by_task = {
         f"eval/success_once/{task}": entry["success_rate"] for task, entry in evaluation["tasks"].items()
     }

@@ -1,7 +1,7 @@
-"""Recorded rollouts, from which a world model learns: episodes of a policy with every frame, state and action.
+"""Records the training data of world models: episodes of a policy with every frame, state and action.
 
-A frame is recorded before each control step and one after the last, whose action is the backend's hold action.
-Episodes go on for a while after success, so that a model also learns from states in which the task is solved.
+A frame is recorded before each control step and after the last one, where the action is the backend's hold action.
+Episodes go on for a while after success, so that the data include states in which the task is solved.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from openral_training.rl.policies.policy import StochasticPolicy
 from openral_training.training_recipe import Recipe
 
 NOISE_SCALES = (0.0, 0.5, 1.0, 1.5, 2.5)
-"""Factors of the policy's noise, taken in turn: 0 is greedy, 1 explores as training does."""
+"""Factors of the policy's noise, taken in turn: 0 is greedy, 1 is the exploration of training."""
 STEPS_AFTER_SUCCESS = 16
 """Control steps that an episode goes on after success."""
 BEHAVIOUR = "policy"
@@ -42,7 +42,7 @@ class RecordingRequest:
     task: str
     init_id: int
     number: int
-    """Of the episodes from this initial state, counted from 0."""
+    """Index among the episodes from this initial state, from 0."""
 
     @property
     def name(self) -> str:
@@ -51,7 +51,7 @@ class RecordingRequest:
 
 
 def plan(tasks: Sequence[str], init_ids: Sequence[int], episodes: int) -> list[RecordingRequest]:
-    """Return `episodes` requests a task, the initial states taken in turn."""
+    """Return `episodes` requests for each task, with the initial states taken in turn."""
     return [
         RecordingRequest(task, init_ids[number % len(init_ids)], number // len(init_ids))
         for task in tasks
@@ -60,7 +60,9 @@ def plan(tasks: Sequence[str], init_ids: Sequence[int], episodes: int) -> list[R
 
 
 def metadata_of(recipe: Recipe, tasks: Sequence[str], size: int) -> DatasetMetadata:
-    """Return the metadata of the dataset. It has success labels of every task that shares a world with one of `tasks`.
+    """Return the metadata of the dataset.
+
+    Episodes have success labels of every task that shares a world with one of `tasks`.
 
     Args:
         recipe: scenes, and the instructions of their tasks.
@@ -81,7 +83,7 @@ def metadata_of(recipe: Recipe, tasks: Sequence[str], size: int) -> DatasetMetad
 
 
 def settings_of(config: RlConfig, metadata: DatasetMetadata) -> dict[str, Any]:
-    """Return what all episodes of a collection have in common: the policy, where it begins, and what is recorded."""
+    """Return the settings that all episodes of a collection share: policy, initial states, and recorded features."""
     env = config.model_dump(mode="json", include={"env": {"scene", "max_episode_steps"}})["env"]
     policy = config.model_dump(mode="json", include={"base": True, "actor": {"seed", "model"}})
     noise = config.rollout.sampling_params.correlation
@@ -90,10 +92,10 @@ def settings_of(config: RlConfig, metadata: DatasetMetadata) -> dict[str, Any]:
 
 
 def require_all(shards: Path, requests: Sequence[RecordingRequest]) -> None:
-    """See that the episodes that are recorded already are among those that are wanted.
+    """Check that all episodes that are recorded already are among the requests.
 
     Raises:
-        OutputError: there are others, which the dataset would lose.
+        OutputError: there are others, which would be missing in the dataset.
     """
     recorded = {path.stem for path in shards.glob("*.npz")}
     if recorded - {request.name for request in requests}:
@@ -119,7 +121,7 @@ class Recording:
         """Build the simulator.
 
         Args:
-            policy: acts.
+            policy: that acts.
             recipe: has the scene.
             task: of the episodes.
             metadata: of the dataset.
@@ -168,7 +170,7 @@ class Recording:
         return self._episode(request, rows)
 
     def close(self) -> None:
-        """Close the simulator; called once."""
+        """Close the simulator; to be called once."""
         self._backend.close()
 
     def _image(self) -> bytes:
@@ -183,7 +185,7 @@ class Recording:
         count, tasks, judged = len(rows), self._metadata.tasks, np.stack(solved)
         success = np.zeros((count, len(tasks)), np.bool_)
         for column, name in enumerate(self._backend.task_ids):
-            if name in tasks:  # the scene may have more than the recipe
+            if name in tasks:  # the scene may have tasks that the recipe has not
                 success[:, tasks.index(name)] = judged[:, column]
         ahead = np.ones(count, np.int64)
         ahead[-1] = 0
@@ -218,17 +220,17 @@ def record(
     """Record every episode that has no shard yet; yield all of them in order.
 
     Args:
-        policy: acts.
+        policy: that acts.
         recipe: has the scenes.
         requests: as `plan` returns them.
         metadata: of the dataset.
-        shards: folder of the recorded episodes; a killed run goes on from it.
+        shards: folder of the recorded episodes, from which a killed run is resumed.
         horizon: control steps after which an episode is truncated.
         correlation: see `EpisodeNoise`.
         seed: of the noise.
 
     Raises:
-        SimulationError: a simulator failed, or a shard is of another recording.
+        SimulationError: a simulator failed, or a shard belongs to another recording.
     """
     shards.mkdir(parents=True, exist_ok=True)
     recording: Recording | None = None

@@ -1,7 +1,7 @@
 """A run: an initial policy is evaluated, updated `max_epochs` times, and evaluated on held-out initial states.
 
-All randomness comes from the seed and the number of the update, so a run that is killed and resumed ends like one that
-was not.
+All randomness is determined by the seed and the number of the update, so a run that is killed and resumed has the same
+result as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def effective_settings(config: RlConfig) -> str:
 
 
 def decisive_settings(config: RlConfig) -> dict[str, Any]:
-    """Return the settings that decide what a run does: all but how long it is and where it is written."""
+    """Return the settings that determine the updates of a run: all but its length and its folder."""
     settings: dict[str, Any] = json.loads(config.model_dump_json())
     runner = settings["runner"]
     settings["runner"] = {key: runner[key] for key in runner if key not in ("max_epochs", "logger")}
@@ -72,18 +72,18 @@ def train(
     device: str = "cpu",
     progress_callback: ProgressCallback = lambda step, note: None,
 ) -> dict[str, Any]:
-    """Run a config and return the content of `result.json`: initial and final policy, evaluated on held-out states.
+    """Train a policy and return the content of `result.json`: the evaluations of the initial and the final policy.
 
     Args:
         config: of the run.
-        resume: go on with the run that is in the config's folder, which may have been moved, or was shorter.
+        resume: continue the run in the config's folder, which may have been moved, or have had a smaller `max_epochs`.
         device: torch device of networks in this machine's processes, or auto.
         progress_callback: called after each update.
 
     Raises:
-        ManifestError: there is a run in the folder already, and `resume` is False; or there is none, and it is True.
-        ContractError: the run in the folder was made with other settings, or is longer already.
-        WeightsError: its state is damaged.
+        ManifestError: the folder has a run although `resume` is False, or has none although it is True.
+        ContractError: the run in the folder has other settings, or has more updates already.
+        WeightsError: the saved state of the run is damaged.
         InstallationError: torch cannot use the device.
         PolicyError: the gradient is not finite.
     """
@@ -94,7 +94,7 @@ def train(
     with contextlib.ExitStack() as open_parts:
         launcher = launcher_of(config.cluster, device)
         open_parts.callback(launcher.close)
-        # Where learners have processes of their own, the command only holds their state.
+        # Where learners run in other processes, the command's own policy only holds their state.
         device = "cpu" if config.cluster.learners_apart else device
         initial.policy.network.to(device)
         learner = Learner(initial.policy, config.algorithm, actor.optim, actor.global_batch_size)
@@ -116,7 +116,7 @@ def train(
 
 
 def _claim(config: RlConfig, *, resume: bool) -> None:
-    """Write the settings of a new run into its folder, or check that the run which is there has the same ones."""
+    """Write the settings of a new run into its folder, or check that the existing run has the same ones."""
     folder = config.folder
     path = folder / CONFIG
     if not path.exists():
@@ -148,16 +148,16 @@ def _progress_model(config: RlConfig, initial: InitialPolicy) -> ProgressModel |
 
 @dataclass(frozen=True)
 class _Components:
-    """The parts of a run."""
+    """The components of a run."""
 
     learner: Learner
     """The command's own policy and optimiser."""
     learners: Learners
-    """Update them."""
+    """Compute the updates."""
     workers: RolloutWorkers
-    """Run episodes in the simulator."""
+    """Workers that run episodes in the simulator."""
     training_workers: RolloutWorkers
-    """Run the episodes of training: the same, or those of a world model."""
+    """Workers that run the episodes of training: the same ones, or those of a world model."""
     progress_model: ProgressModel | None
 
 
@@ -184,7 +184,9 @@ class _Run:
                 f"{self._folder}: that run has made {self._updates_done} updates; give --epochs "
                 f"{self._updates_done} or more"
             )
-        write_atomically(self._folder / CONFIG, effective_settings(config))  # a run may be made longer
+        write_atomically(
+            self._folder / CONFIG, effective_settings(config)
+        )  # a resumed run may have another length
         first_row = self._updates_done + 1 if self._updates_done else 0
         self._log = MetricsLog(self._folder, config.runner.logger.logger_backends, first_row)
 
@@ -239,7 +241,7 @@ class _Run:
         }
 
     def _evaluate(self, name: str) -> dict[str, Any]:
-        """Evaluate the present policy on held-out states, and write `eval/<name>`."""
+        """Evaluate the current policy on held-out states, and write `eval/<name>`."""
         env, parts = self._config.env, self._components
         evaluation = evaluate_policy(parts.workers, self._policy, env.tasks, env.eval.init_ids.ids())
         if parts.training_workers is not parts.workers:

@@ -1,4 +1,4 @@
-"""The initial policy on the state: demonstrations of scripted experts, cloned.
+"""Behaviour cloning of scripted experts, for the initial policy on the simulator's state.
 
 Nothing is rendered, so a demonstration takes tenths of a second.
 """
@@ -22,10 +22,10 @@ from openral_training.rl.policies.state_mlp import StateMlp
 from openral_training.rl.settings.actor import InitialCloning
 
 MAX_TRIES = 10
-"""Times that a disturbed expert tries one initial state until it succeeds."""
+"""Most attempts of a disturbed expert from one initial state; the first successful one is taken."""
 MIN_STD = 0.05
-"""Least standard deviation by which an entry of the observation is divided, since few demonstrations say little about
-its range."""
+"""Least standard deviation by which an entry of the observation is divided, since few demonstrations do not show its
+whole range."""
 
 Step = tuple[NDArray[np.float32], NDArray[np.float64]]
 """Observation (D,) and the undisturbed expert's action (A,) of one control step."""
@@ -60,14 +60,14 @@ def demonstrate(
         scene: of the task.
         task: the simulator's name of it.
         init_ids: of the states.
-        encoder: reads observations.
-        chunk: C
+        encoder: returns observations.
+        chunk: C, actions of each step.
         horizon: most control steps of a demonstration.
-        noise: standard deviation of what is added to the executed actions, which are within -1..1.
+        noise: standard deviation of the noise on the executed actions, which are within -1..1.
         seed: of the noise.
 
     Raises:
-        SimulationError: there is no expert, or it does not succeed.
+        SimulationError: the task has no expert, or it does not succeed.
     """
     backend = make_backend(scene)
     try:
@@ -125,7 +125,7 @@ def _demonstration(
 
 
 def _with_next_actions(steps: list[Step], chunk: int) -> ExpertSteps:
-    """Return the steps of a demonstration, each with the actions of the next C of them."""
+    """Return the steps of a demonstration, each with its own action and the next C - 1 ones."""
     actions = np.stack([action for _, action in steps]).astype(np.float32)
     ahead = np.arange(len(steps))[:, None] + np.arange(chunk)
     chunks = actions[np.minimum(ahead, len(steps) - 1)]
@@ -142,11 +142,11 @@ def clone(
     """Maximise the likelihood of the expert's actions, with an entropy bonus.
 
     Args:
-        policy: with fresh networks; the scale of its observations is set, too.
+        policy: with untrained networks; mean and standard deviation of its observations are set as well.
         demonstrations: of all tasks.
         config: hyper-parameters.
         seed: of the minibatches.
-        progress: called after each step with the number of steps and the loss [nat a token].
+        progress: called after each step with the number of steps and the loss [nat per token].
     """
     network = policy.network
     network.mean.copy_(torch.from_numpy(demonstrations.observations.mean(0)))

@@ -1,4 +1,4 @@
-"""Videos of an evaluated policy: of each task the first success and the first failure."""
+"""Videos of an evaluated policy: the first success and the first failure of each task."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from openral_training.rl.envs.observation_encoder import ObservationEncoder
 from openral_training.rl.policies.policy import StochasticPolicy
 
 SIZE = 240
-"""[px] edge of the square video."""
+"""[px] side of the square video."""
 
 
 def write_videos(
@@ -25,16 +25,16 @@ def write_videos(
     rows: Sequence[Mapping[str, Any]],
     encoder: ObservationEncoder,
 ) -> list[dict[str, Any]]:
-    """Run episodes of an evaluation again, render them by the scene's first camera, and return one record a video.
+    """Run episodes of an evaluation again, render them with the scene's first camera, and return one record per video.
 
-    A record is a row with `file`, the video's path relative to the run's folder.
+    A record is the row of the episode with the additional key `file`, the video's path relative to the run's folder.
 
     Args:
         folder: of the videos, `<task>-<init_id>.mp4`.
         scenes: by task.
-        policy: acts greedily.
+        policy: that acts, greedily.
         rows: of `evaluate_policy`.
-        encoder: reads observations.
+        encoder: returns observations.
     """
     folder.mkdir(parents=True, exist_ok=True)
     made = []

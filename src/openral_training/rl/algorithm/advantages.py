@@ -1,4 +1,4 @@
-"""Advantages: the return of an action less what a critic (PPO) or the mean of its group (GRPO) expected."""
+"""Advantages: the return of an action minus a baseline, which is a critic's value (PPO) or a group's mean (GRPO)."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def normalised(
 ) -> Floats:
     """Return advantages (T, B) of mean 0 and standard deviation 1 under the weights of the loss.
 
-    Under other weights the loss would not be centred: long episodes have more steps than short ones and the same
-    weight.
+    The weights of the loss are needed since a long episode has more steps than a short one, but the same total weight:
+    advantages that are centred under equal weights are not centred in the loss.
 
     Args:
         advantages: as `gae` returns them.
@@ -80,7 +80,7 @@ def normalised(
 def group_relative(
     returns: Floats, group: NDArray[np.int64], *, scale: Scale, floor: float, tasks: Sequence[Hashable] = ()
 ) -> Floats:
-    """Return advantages (B,): each episode's return less the mean of its group (GRPO, arXiv:2402.03300, section 4.1.2).
+    """Return advantages (B,): each episode's return minus its group's mean (GRPO, arXiv:2402.03300, section 4.1.2).
 
     Args:
         returns: (B,)

@@ -1,7 +1,7 @@
 """The batch of an update: decisions of all episodes, with their advantages and weights.
 
-An episode is T decisions, each a chunk of C control steps with A numbers (tokens) a step. Arrays of episodes are
-(T, B, ...), one column an episode; a batch is (N, ...), one row a decision.
+An episode is T decisions, each a chunk of C control steps with A numbers (tokens) per step. Arrays of episodes are
+(T, B, ...), with one column per episode; a batch is (N, ...), with one row per decision.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Batch:
 def ppo_batch(
     trajectories: Sequence[Trajectory], config: Ppo, potentials: Potentials = None
 ) -> tuple[Batch, dict[str, float]]:
-    """Return the batch of a PPO update, and `rollout/*`.
+    """Return the batch of a PPO update, and the metrics `rollout/*`.
 
     Args:
         trajectories: with `final_value`, from which truncated episodes are bootstrapped.
@@ -99,7 +99,7 @@ def ppo_batch(
 def grpo_batch(
     trajectories: Sequence[Trajectory], config: Grpo, *, horizon: int
 ) -> tuple[Batch | None, dict[str, float]]:
-    """Return the batch of a GRPO update, and `rollout/*`; None if no group is informative.
+    """Return the batch of a GRPO update, and the metrics `rollout/*`; the batch is None if no group is informative.
 
     With scale `none` it is Dr. GRPO (Liu et al. 2025, arXiv:2503.20783, equation 3): advantages are not divided by a
     standard deviation, and an episode's sum over steps is divided by a constant, the horizon, in place of its length.

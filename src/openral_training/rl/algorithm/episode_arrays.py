@@ -20,10 +20,10 @@ def padded(arrays: Sequence[NDArray[ScalarT]]) -> NDArray[ScalarT]:
 
 
 def until_done(done: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return (T, ...) whether a step belongs to the first episode; the step that ends it does.
+    """Return (T, ...) whether a step is at or before the end of the first episode.
 
     Args:
-        done: (T, ...) whether the episode was over after a step; time is the first axis.
+        done: (T, ...) whether the episode has ended with this step.
     """
     mask: NDArray[np.bool_] = np.cumsum(done, axis=0) - done == 0
     return mask
@@ -53,7 +53,7 @@ def trajectory_weights(mask: NDArray[np.bool_]) -> NDArray[np.float64]:
     the horizon, which is the same up to a constant (arXiv:2510.06710, section 4.3).
 
     Args:
-        mask: (T, B, ...) steps that count.
+        mask: (T, B, ...) whether a step was executed; the others get the weight 0.
 
     Raises:
         ValueError: an episode has no step.

@@ -20,7 +20,8 @@ from openral_training.rl.settings.algorithm import Grpo, Ppo
 def approx_kl(logratio: Tensor) -> Tensor:
     """Return an estimate >= 0 of KL(p || q), for tokens that were drawn from p and logratio log q - log p.
 
-    Unbiased and of low variance (Schulman 2020, http://joschu.net/blog/kl-approx.html; GRPO's equation 4 is it).
+    It is unbiased and has a low variance (Schulman 2020, http://joschu.net/blog/kl-approx.html). Equation 4 of GRPO,
+    arXiv:2402.03300, is the same estimate.
     """
     return logratio.exp() - 1 - logratio
 
@@ -29,7 +30,7 @@ def approx_kl(logratio: Tensor) -> Tensor:
 def policy_metrics(
     logratio: Tensor, advantages: Tensor, weights: Tensor, config: Grpo | Ppo
 ) -> dict[str, float]:
-    """Return `train/actor/*` of one minibatch; see `ppo.policy_loss` for the arguments.
+    """Return the metrics `train/actor/*` of one minibatch; see `ppo.policy_loss` for the arguments.
 
     approx_kl is the mean over ratios, so its level is that of the log-probabilities. A ratio counts as clipped where
     clipping makes its gradient 0: above the upper bound for a positive advantage, below the lower one for a negative
@@ -54,7 +55,7 @@ def policy_metrics(
 def critic_metrics(
     values: Tensor, old_values: Tensor, returns: Tensor, weights: Tensor, value_clip: float | None
 ) -> dict[str, float]:
-    """Return `train/critic/*` of one minibatch: the explained variance, and the share of clipped values."""
+    """Return the metrics `train/critic/*` of one minibatch: the explained variance, and the share of clipped values."""
     found = {"explained_variance": explained_variance(values, returns, weights)}
     if value_clip is not None:
         beyond = ((values - old_values).abs() > value_clip).to(values.dtype)
@@ -74,7 +75,7 @@ def _variance(values: Tensor, weights: Tensor) -> float:
 
 
 def advantage_metrics(advantages: NDArray[np.float64], weights: NDArray[np.float64]) -> dict[str, float]:
-    """Return `rollout/advantages_*` under the weights of the loss, which are 0 where a step was not executed."""
+    """Return the metrics `rollout/advantages_*`, weighted as in the loss: 0 where a step was not executed."""
     mask = weights > 0
     executed = np.broadcast_to(advantages, mask.shape)[mask]
     return {
@@ -85,7 +86,7 @@ def advantage_metrics(advantages: NDArray[np.float64], weights: NDArray[np.float
 
 
 def mean_of(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Return the mean of each metric over the rows that have it, without nan; nan where no row has a number."""
+    """Return the mean of each metric over the rows in which it is not nan; nan where there is no such row."""
     names = dict.fromkeys(name for row in rows for name in row)
     columns = {name: [row[name] for row in rows if name in row and not np.isnan(row[name])] for name in names}
     return {name: float(np.mean(found)) if found else float("nan") for name, found in columns.items()}

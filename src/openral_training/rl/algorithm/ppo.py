@@ -1,4 +1,4 @@
-"""PPO and GRPO: the losses and the update. Both have the clipped surrogate; PPO has a critic beside it."""
+"""PPO and GRPO: the losses and the update. Both minimise the clipped surrogate; PPO trains a critic as well."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ def policy_loss(ratio: Tensor, advantages: Tensor, weights: Tensor, config: Grpo
 
 
 def value_loss(values: Tensor, batch: Batch, weights: Tensor, config: Ppo) -> Tensor:
-    """Return the Huber loss of values; with `value_clip` the larger of it and that of values near the old ones.
+    """Return the Huber loss of values; with `value_clip` the larger of it and the loss of the clipped values.
 
-    The clipping is that of Huang et al. 2022, "The 37 Implementation Details of PPO", detail 9.
+    Values are clipped to the old values plus or minus `value_clip`, as in Huang et al. 2022,
+    "The 37 Implementation Details of PPO", detail 9.
     """
     loss = huber_loss(values, batch.returns, reduction="none", delta=config.huber_delta)
     if config.value_clip is not None:
@@ -73,7 +74,7 @@ def minibatches(rows: Tensor, size: int) -> tuple[Tensor, ...]:
 
 
 class Learner:
-    """A policy, its optimiser, and a copy of the policy that learning began with where the loss needs it."""
+    """A policy, its optimiser and, where the loss has a KL term, a copy of the initial policy."""
 
     def __init__(
         self,
@@ -101,16 +102,16 @@ class Learner:
         self._base: StochasticPolicy | None = None
         if config.kl_beta:
             self._base = copy.deepcopy(policy)
-            # A copy may have loaded its checkpoint anew, which is read into the host's memory.
+            # A copy may load its checkpoint again, which puts it into the host's memory.
             self._base.network.to(next(policy.network.parameters()).device)
 
     def update(self, batch: Batch, number: int, seed: int) -> dict[str, float]:
-        """Update the policy and return `train/*`, means over the optimiser's steps.
+        """Update the policy and return the metrics `train/*`, averaged over the optimiser's steps.
 
         Args:
             batch: of episodes that this policy ran.
             number: of the update, counted from 0.
-            seed: with the number it fixes the order of decisions.
+            seed: determines the order of decisions, together with the number.
 
         Raises:
             PolicyError: the gradient is not finite.
@@ -138,7 +139,7 @@ class Learner:
             "train/actor/lr": self._optim.lr,
             "train/update_epochs": len(epochs),
             "train/kl_last_epoch": approx_kl,
-            # Before the first step the policy is the one that acted, so a ratio off 1 means that `evaluate` and
+            # Before the first step the policy is the one that acted, so a ratio other than 1 means that `evaluate` and
             # `sample` disagree.
             "train/actor/ratio_at_step_0": steps[0]["train/actor/ratio"],
             "train/actor/kl_at_step_0": steps[0]["train/actor/approx_kl"],
@@ -147,12 +148,12 @@ class Learner:
     def _step(
         self, minibatch: Batch, base: Tensor | None, number: int, *, critic_only: bool
     ) -> dict[str, float]:
-        """Take one step of the optimiser in an update of this number, and return its metrics."""
+        """Take one step of the optimiser in update `number`, and return its metrics."""
         config = self._config
         new = self._evaluate(minibatch.observations, minibatch.tokens)
         loss, found = self._actor_loss(minibatch, new, base)
         if critic_only:
-            loss = 0.0 * loss  # DistributedDataParallel waits for a gradient of every parameter
+            loss = 0.0 * loss  # DistributedDataParallel needs a gradient of every parameter
         if isinstance(config, Ppo):
             has_steps = new.values.shape[-1] > 1
             value_weights = minibatch.weights if has_steps else minibatch.weights.sum(-1, keepdim=True)
@@ -179,12 +180,12 @@ class Learner:
     def _actor_loss(
         self, minibatch: Batch, new: PolicyEvaluation, base: Tensor | None
     ) -> tuple[Tensor, dict[str, float]]:
-        """Return the loss of the actor, and `train/actor/*`.
+        """Return the loss of the actor, and the metrics `train/actor/*`.
 
         Args:
             minibatch: n decisions.
-            new: the present policy's evaluation of them.
-            base: (n, C, A) log-probabilities under the policy that learning began with; None without `kl_beta`.
+            new: their evaluation by the current policy.
+            base: (n, C, A) log-probabilities under the initial policy; None without `kl_beta`.
         """
         config, level, token_weights = self._config, self._config.logprob_type, minibatch.weights[..., None]
         new_logprobs = reductions.reduce_logprobs(new.logprobs, minibatch.executed, level)

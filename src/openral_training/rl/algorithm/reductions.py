@@ -1,8 +1,8 @@
-"""Levels of a decision: its tokens, its control steps (actions), or the whole chunk.
+"""Levels at which a decision is treated: its tokens, its control steps (actions), or the whole chunk.
 
-A decision is C control steps of A numbers; each number is one token. The level of log-probabilities says what has one
-probability ratio, which is clipped as a whole. The level of rewards says what has one reward: a control step or a
-chunk.
+A decision is C control steps of A numbers; each number is one token. The level of log-probabilities is the
+unit that has one probability ratio, which is clipped as a whole. The level of rewards is the unit that has one reward:
+a control step or a chunk.
 """
 
 from __future__ import annotations

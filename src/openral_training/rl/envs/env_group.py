@@ -1,6 +1,6 @@
 """The component `env`: environments by slot and pipeline stage, in this process or in others.
 
-Implementations of `Simulators` return the same outputs for the same inputs, whichever process has an environment.
+The outputs of `Simulators` depend on the inputs alone, whichever process runs an environment.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class VecEnvSpec:
     """The environments of a run, from which any process can build its share."""
 
     scenes: Mapping[str, BenchmarkScene]
-    """By task."""
+    """Scenes, by task."""
     num_envs: int
     """Environments of all tasks and stages together; each has a slot, 0 to num_envs - 1."""
     stages: int
@@ -27,7 +27,7 @@ class VecEnvSpec:
     horizon: int
     """Control steps after which an episode is truncated."""
     encoder_factory: EncoderFactory = StateEncoder
-    """Makes the observation encoder."""
+    """Constructs the observation encoder."""
 
     @property
     def encoder(self) -> ObservationEncoder:
@@ -66,20 +66,20 @@ class Simulators(Protocol):
 
     @property
     def vec_env_spec(self) -> VecEnvSpec:
-        """Which environments there are."""
+        """The environments."""
         ...
 
     @property
     def replaced(self) -> int:
-        """How many processes were lost and replaced."""
+        """Number of processes that were lost and replaced."""
         ...
 
     def begin(self) -> None:
-        """Begin a new collection: the next input of every slot is an EpisodeRequest, and no former input counts."""
+        """Begin a new collection: the next input of every slot is an EpisodeRequest, and earlier inputs are dropped."""
         ...
 
     def submit(self, stage: int, inputs: Mapping[int, EnvInput]) -> None:
-        """Send inputs by slot; returns at once where environments are in other processes."""
+        """Send inputs by slot, without waiting where environments are in other processes."""
         ...
 
     def collect(self, stage: int) -> dict[int, EnvOutput]:
@@ -91,7 +91,7 @@ class Simulators(Protocol):
         ...
 
     def close(self) -> None:
-        """Free everything; called once."""
+        """Free all resources; to be called once."""
         ...
 
 
@@ -107,10 +107,10 @@ class InProcess:
         self._outputs: dict[int, dict[int, EnvOutput]] = {}
 
     def begin(self) -> None:
-        """Do nothing: inputs are carried out as they come."""
+        """Do nothing: inputs are executed when they are submitted."""
 
     def submit(self, stage: int, inputs: Mapping[int, EnvInput]) -> None:
-        """Carry out inputs and keep the outputs."""
+        """Execute inputs and keep the outputs."""
         self._outputs[stage] = self._vec_envs[stage].step(inputs)
 
     def collect(self, stage: int) -> dict[int, EnvOutput]:

@@ -1,4 +1,4 @@
-"""An episode: what is asked for before it is run, and the trajectory that it leaves."""
+"""An episode: the request to run it, and the trajectory that results."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class EpisodeRequest:
     init_id: int
     """Number of the initial state."""
     seed: tuple[int, ...]
-    """Fixes the policy's noise, whichever process runs the episode and whatever runs beside it."""
+    """Determines the policy's noise, whichever process runs the episode and in whatever batch."""
     group: int = 0
-    """Number of the episodes that GRPO compares it with; all of them begin in the same state."""
+    """Number of its GRPO group, whose episodes begin in the same state and are compared with each other."""
     keep_images: bool = False
     """Whether the trajectory keeps images, for a reward model."""
 
@@ -30,7 +30,7 @@ class Trajectory:
     """An episode that was run to its end, T decisions long."""
 
     request: EpisodeRequest
-    """What was asked for."""
+    """The request that was run."""
     state_digest: str
     """SHA-256 of the simulator's initial state."""
     observations: NDArray[Any]
@@ -48,11 +48,11 @@ class Trajectory:
     executed: NDArray[np.bool_]
     """(T, C) False for the steps of the last chunk after the episode had ended."""
     aborted: bool = False
-    """Whether a world model gave the episode up. This is a termination with nothing to come, unlike a truncation at the
-    horizon."""
+    """Whether a world model aborted the episode. This is a termination, with no value to bootstrap from, unlike a
+    truncation at the horizon."""
     final_value: float = 0.0
-    """The critic's value of `last_observation`, from which PPO bootstraps a truncated episode; 0 where the rollout was
-    not asked for it."""
+    """The critic's value of `last_observation`, from which PPO bootstraps a truncated episode; 0 where the rollout did
+    not request it."""
     images: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
     """(T + 1, H, W, 3) RGB of the scene's first camera, before each decision and after the last one; (0,) without
     `keep_images`."""
@@ -64,7 +64,7 @@ class Trajectory:
 
     @property
     def terminated(self) -> bool:
-        """Whether nothing is to come after the last step: the task was solved, or the episode was aborted.
+        """Whether the episode has no future return after the last step: it was solved, or aborted.
 
         Otherwise the episode was truncated at the horizon.
         """
@@ -72,5 +72,5 @@ class Trajectory:
 
     @property
     def steps(self) -> int:
-        """Control steps until success or the horizon."""
+        """Number of executed control steps."""
         return int(self.executed.sum())

@@ -1,4 +1,4 @@
-"""Observation encoders: from an environment to the vector on which a policy acts; here the simulator's own state."""
+"""Observation encoders, which return the input vector of a policy; here for the state of the simulator."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ those of the step before and are left out."""
 
 
 class ObservationEncoder(Protocol):
-    """Turns an environment into an observation, which depends on its state alone and not on its neighbours."""
+    """Returns the observation of an environment, which depends on the state of that environment alone."""
 
     @property
     def dim(self) -> int:
-        """D"""
+        """Length D of an observation."""
         ...
 
     def encode(self, backend: Backend, env: int, task: str, state: RobotState) -> NDArray[Any]:
@@ -34,13 +34,13 @@ class ObservationEncoder(Protocol):
             backend: the simulator.
             env: index of the environment in it.
             task: the task of the episode.
-            state: of its robot now, as `reset` and `step` return it.
+            state: of its robot, as `reset` and `step` return it.
         """
         ...
 
 
 EncoderFactory = Callable[[Mapping[str, BenchmarkScene]], ObservationEncoder]
-"""Makes an encoder for the scenes of a run, by task; it is called in every process that has environments."""
+"""(scenes of a run, by task) -> encoder; it is called in every process that has environments."""
 
 
 class StateEncoder:
@@ -56,7 +56,7 @@ class StateEncoder:
 
     @property
     def dim(self) -> int:
-        """D"""
+        """Length D of an observation."""
         return 21 + len(self._task(self._tasks[0]))
 
     def encode(

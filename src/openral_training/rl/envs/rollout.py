@@ -24,10 +24,10 @@ from openral_training.rl.policies.policy import Decision, StochasticPolicy
 
 @dataclass
 class _RunningEpisode:
-    """An episode that is being run, and what it has brought so far."""
+    """An episode that is being run, with its decisions and outputs so far."""
 
     number: int
-    """Position of its request."""
+    """Index of its request."""
     request: EpisodeRequest
     noise: EpisodeNoise
     state_digest: str = ""
@@ -40,7 +40,7 @@ class _RunningEpisode:
     images: list[NDArray[np.uint8]] = field(default_factory=list)
 
     def add_output(self, output: EnvOutput) -> None:
-        """Append what the environment returned."""
+        """Append an output of the environment."""
         self.observations.append(output.observation)
         self.state_digest = output.state_digest or self.state_digest
         self.aborted = output.aborted
@@ -57,7 +57,7 @@ class _RunningEpisode:
         return chunk
 
     def trajectory(self) -> Trajectory:
-        """Return the episode, which must have ended."""
+        """Return the trajectory of the episode, which must have ended."""
         tokens, logprobs, values = (np.stack(column) for column in zip(*self.decisions, strict=True))
         return Trajectory(
             self.request,
@@ -75,11 +75,11 @@ class _RunningEpisode:
 
 
 Decide = Callable[[NDArray[Any], Sequence[EpisodeNoise]], Decision]
-"""Returns the decision for observations (B, D), given the noise of each of the B episodes."""
+"""(observations (B, D), noise of each of the B episodes) -> decision"""
 
 
 def exploring(policy: StochasticPolicy) -> Decide:
-    """Return the policy acting stochastically."""
+    """Return a function that samples a policy's actions."""
 
     def decide(observations: NDArray[Any], noise: Sequence[EpisodeNoise]) -> Decision:
         return policy.sample(observations, np.stack([row.next(policy.chunk) for row in noise]))
@@ -88,7 +88,7 @@ def exploring(policy: StochasticPolicy) -> Decide:
 
 
 def greedy(policy: StochasticPolicy) -> Decide:
-    """Return the policy acting by its likeliest actions; log-probabilities and values are zeros."""
+    """Return a function that takes a policy's likeliest actions; log-probabilities and values are zeros."""
 
     def decide(observations: NDArray[Any], noise: Sequence[EpisodeNoise]) -> Decision:
         actions = policy.greedy(observations)
@@ -112,7 +112,7 @@ def rollout(
         simulators: with environments for every task of the requests.
         decide: the policy, see `exploring` and `greedy`.
         requests: which episodes; the environments of a task run its requests in their order.
-        action_dim: A
+        action_dim: A, the length of an action.
         correlation: of the noise in time, see `EpisodeNoise`.
         progress: called with each trajectory as its episode ends.
 
@@ -140,24 +140,24 @@ def rollout(
 
 
 class _Schedule:
-    """Which slot runs which episode."""
+    """Assigns episodes to the slots of environments."""
 
     def __init__(
         self, simulators: Simulators, requests: Sequence[EpisodeRequest], action_dim: int, correlation: float
     ) -> None:
         self._simulators = simulators
         self._waiting: dict[str, deque[_RunningEpisode]] = {}
-        """By task."""
+        """Episodes that have not begun, by task."""
         for number, request in enumerate(requests):
             noise = EpisodeNoise(request.seed, action_dim, correlation)
             self._waiting.setdefault(request.task, deque()).append(_RunningEpisode(number, request, noise))
         self._running: dict[int, _RunningEpisode] = {}
-        """By slot."""
+        """Episodes that are being run, by slot."""
         self._done: dict[int, Trajectory] = {}
-        """By number of the request."""
+        """Trajectories of ended episodes, by index of the request."""
 
     def submit(self, stage: int, chunks: dict[int, EnvInput]) -> bool:
-        """Send a stage its chunks, and a request to each idle slot; return False where there was nothing to send."""
+        """Send a stage its chunks, and a request to each idle slot; return whether there was anything to send."""
         inputs: dict[int, EnvInput] = dict(chunks)
         for slot, task in self._simulators.vec_env_spec.slots(stage).items():
             if slot not in self._running and self._waiting.get(task):

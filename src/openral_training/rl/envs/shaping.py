@@ -1,8 +1,8 @@
 """Reward shaping: differences of a reward model's progress, added to the simulator's reward for success.
 
 Progress is taken as a potential (Ng et al. 1999, "Policy invariance under reward transformations", section 3), so the
-optimal policy is the same with and without it, however wrong the model is. The model sees one image a decision; between
-two images the potential is that of the earlier one. After success it is 0, since nothing follows.
+optimal policy is the same with and without it, however wrong the model is. The model gets one image per decision;
+between two images the potential is that of the earlier one. After success, where the episode terminates, it is 0.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def potential_differences(
     *,
     gamma: float | NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return (T, B, C) gamma times the potential after each step less the one before it; 0 where the mask is False.
+    """Return (T, B, C) gamma times the potential after each step minus the one before it; 0 where the mask is False.
 
     Args:
         potentials: (T + 1, B) before each decision and after the last one.
@@ -49,10 +49,10 @@ class ProgressModel:
     """A reward model that scores the progress of trajectories."""
 
     def __init__(self, config: ProgressReward, instructions: Mapping[str, str]) -> None:
-        """Load it.
+        """Load the model.
 
         Args:
-            config: which model, and the weight of its progress.
+            config: reference of the model, and the weight of its progress.
             instructions: by task.
 
         Raises:
@@ -73,5 +73,5 @@ class ProgressModel:
         return [self._weight * score.progress.astype(np.float64) for score in scores]
 
     def close(self) -> None:
-        """Free the model, and end its sidecar where it has one; called once."""
+        """Free the model, and end its sidecar process where it has one; to be called once."""
         self._model.close()

@@ -1,7 +1,8 @@
-"""The environments of one process: inputs by slot in, outputs by slot out. Policies and advantages are unknown here.
+"""The environments of one process: inputs by slot in, outputs by slot out.
 
-A slot is one environment. Its input is the request of an episode to begin, or a chunk of actions to execute. Between
-two inputs the simulator stands still, so nothing depends on how long inference takes.
+Nothing here depends on the policy or the algorithm. A slot is one environment. Its input is the request of an episode
+to begin, or a chunk of actions to execute. Between two inputs the simulator stands still, so no result depends on how
+long inference takes.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class EnvSpec:
     scene: DeployScene
     task: str
     slots: tuple[int, ...]
-    """Their numbers, unique in a run."""
+    """Numbers of the environments, unique in a run."""
 
 
 EnvInput = EpisodeRequest | NDArray[np.float32]
@@ -38,7 +39,7 @@ EnvInput = EpisodeRequest | NDArray[np.float32]
 
 @dataclass(frozen=True)
 class EnvOutput:
-    """What one input led to."""
+    """The result of one input."""
 
     observation: NDArray[Any]
     """(D,)"""
@@ -53,7 +54,7 @@ class EnvOutput:
     image: NDArray[np.uint8] | None = None
     """(H, W, 3) RGB of the scene's first camera, where the request says `keep_images`."""
     aborted: bool = False
-    """Whether a world model gave the episode up, because it is too uncertain about the state that was reached."""
+    """Whether a world model aborted the episode, because it is too uncertain about the state that was reached."""
 
 
 class VecEnv:
@@ -63,8 +64,8 @@ class VecEnv:
         """Build the environments.
 
         Args:
-            env_specs: which there are.
-            encoder: reads observations.
+            env_specs: environments to build, by task.
+            encoder: returns observations.
             horizon: control steps after which an episode is truncated.
 
         Raises:
@@ -75,12 +76,12 @@ class VecEnv:
             (env_spec, make_backend(env_spec.scene, num_envs=len(env_spec.slots))) for env_spec in env_specs
         ]
         self._steps: dict[int, int] = {}
-        """Control steps of the present episode, by slot."""
+        """Executed control steps of the current episode, by slot."""
         self._with_images: set[int] = set()
-        """Slots whose present episode keeps images."""
+        """Slots whose current episode keeps images."""
 
     def step(self, inputs: Mapping[int, EnvInput]) -> dict[int, EnvOutput]:
-        """Carry out inputs by slot and return an output for each."""
+        """Execute inputs by slot and return an output for each."""
         outputs: dict[int, EnvOutput] = {}
         for env_spec, backend in self._env_specs:
             own = {slot: inputs[slot] for slot in env_spec.slots if slot in inputs}
@@ -93,7 +94,7 @@ class VecEnv:
         return outputs
 
     def close(self) -> None:
-        """Close the simulators; called once."""
+        """Close the simulators; to be called once."""
         for _, backend in self._env_specs:
             backend.close()
 

@@ -1,4 +1,4 @@
-"""A world model as `Simulators`: the same inputs and outputs, imagined."""
+"""A world model as `Simulators`: it predicts the outputs that the simulators would return for the same inputs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from openral_training.world_model.open import open_world_model
 
 
 class WorldModelSimulator:
-    """Simulators whose environments are imagined in this process, together as one batch."""
+    """Simulators whose environments are predicted by a world model in this process, as one batch."""
 
     replaced = 0
 
@@ -32,7 +32,7 @@ class WorldModelSimulator:
             chunk: C, control steps of one decision of the policy.
 
         Raises:
-            OpenralError: it cannot be loaded, or has no state for a policy that acts on one.
+            OpenralError: the model cannot be loaded, or does not predict the state that the policy acts on.
         """
         self.vec_env_spec = vec_env_spec
         model, starts, scale = open_world_model(folder)
@@ -58,10 +58,10 @@ class WorldModelSimulator:
         self._outputs: dict[int, dict[int, EnvOutput]] = {}
 
     def begin(self) -> None:
-        """Do nothing: inputs are carried out as they come."""
+        """Do nothing: inputs are executed when they are submitted."""
 
     def submit(self, stage: int, inputs: Mapping[int, EnvInput]) -> None:
-        """Carry out inputs and keep the outputs."""
+        """Execute inputs and keep the outputs."""
         chunks = {slot: entry for slot, entry in inputs.items() if not isinstance(entry, EpisodeRequest)}
         outputs: dict[int, EnvOutput] = {}
         if chunks:

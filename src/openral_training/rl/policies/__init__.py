@@ -1,1 +1,1 @@
-"""Policies that can be trained by policy gradients, and what they begin from."""
+"""Policies that can be trained by policy gradients."""

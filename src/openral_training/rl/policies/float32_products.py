@@ -1,10 +1,11 @@
 """Linear layers with 16-bit weights, float32 inputs and float32 outputs.
 
 An action is sampled token by token from a cache and evaluated in one forward pass, in minibatches of another size. In
-bf16 the two differ by the order of sums: with random weights, twelve layers and a width of 1024, log-probabilities by
-0.05, and so do two evaluations in minibatches of 4 and 16. In float32 they agree up to 1e-5, and ratios begin at 1. A
-16-bit weight is exactly a float32, so the only further memory is one float32 copy of a weight at a time. GPUs may
-round the inputs of products to TF32 (10 bits of mantissa): emulated on a CPU, the same model then differs by 0.002.
+bf16 the order of sums makes a difference: with random weights, twelve layers and a width of 1024, log-probabilities
+differ by 0.05 between the two, and between evaluations in minibatches of 4 and of 16. In float32 they agree within
+1e-5, and ratios begin at 1. Every 16-bit weight is exact in float32, so the only additional memory is the float32 copy
+of one weight at a time. GPUs may round the inputs of products to TF32 (10 bits of mantissa): emulated on a CPU, the
+log-probabilities of the same model then differ by 0.002.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from openral_rskill.nf4.module_surgery import replace
 
 
 class _Product(torch.autograd.Function):
-    """x W^T with W in 16 bits; autograd without it would keep a float32 copy of every W until the backward pass."""
+    """x W^T with W in 16 bits; plain autograd would keep a float32 copy of every W until the backward pass."""
 
     @staticmethod
     def forward(ctx: Any, inputs: Tensor, weight: Tensor) -> Tensor:
@@ -36,7 +37,7 @@ class Float32Product(nn.Linear):
     """An `nn.Linear` with a frozen weight in 16 bits, float32 inputs and float32 outputs."""
 
     def __init__(self, linear: nn.Linear) -> None:
-        """Take over the weight and the bias of `linear`."""
+        """Share the weight of `linear`; its bias is converted to float32."""
         super().__init__(linear.in_features, linear.out_features, bias=False, device="meta")
         self.weight = nn.Parameter(linear.weight.detach(), requires_grad=False)
         self.bias = None if linear.bias is None else nn.Parameter(linear.bias.detach().float(), False)

@@ -1,6 +1,6 @@
-"""Heads: from the outputs of a network to one distribution a token, categorical over bins or Gaussian.
+"""Heads: the outputs of a network as one distribution per token, categorical over bins or Gaussian.
 
-Outputs have the shape (B, C·A·W): W numbers a token. Samples are determined by standard normal noise.
+Outputs have the shape (B, C·A·W), with W numbers per token. Samples are determined by standard normal noise.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 _MIN_QUANTILE = 1e-6
-"""Quantiles are clipped to this and 1 less this."""
+"""Quantiles are clipped to the interval from this to 1 minus this."""
 
 
 class Head(Protocol):
     """A distribution for each of C·A tokens."""
 
     width: int
-    """W"""
+    """W, numbers per token."""
 
     def sample(self, output: Tensor, noise: Tensor) -> Tensor:
-        """Return tokens (B, C, A) for noise (B, C, A); they increase with the noise."""
+        """Return tokens (B, C, A) for noise (B, C, A); each token is a monotonic function of its noise."""
         ...
 
     def mode(self, output: Tensor) -> Tensor:
@@ -53,7 +53,7 @@ class BinHead:
         """Return tokens by inverse transform sampling, so that correlated noise gives correlated actions."""
         below = self._log_probabilities(output).exp().cumsum(-1)
         quantile = torch.special.ndtr(noise).clamp(_MIN_QUANTILE, 1 - _MIN_QUANTILE)[..., None]
-        # The last sum is 1 up to rounding.
+        # The last cumulative sum is 1 only up to rounding.
         passed: Tensor = below < quantile * below[..., -1:]
         return passed.sum(-1).float()
 
@@ -81,7 +81,7 @@ class BinHead:
 
 
 class GaussianHead(nn.Module):
-    """A Gaussian for each number of an action; its standard deviation is learnt and independent of the observation."""
+    """A Gaussian for each number of an action; its standard deviation is trained and independent of the observation."""
 
     width = 1
 
@@ -101,7 +101,7 @@ class GaussianHead(nn.Module):
 
     def evaluate(self, output: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Return the log-probability of each token and the entropy of its distribution."""
-        # Numbers that are not finite are reported by `Learner`, which knows the update.
+        # Non-finite numbers are reported by `Learner`, which knows the number of the update.
         normal = torch.distributions.Normal(*self._mean_and_std(output), validate_args=False)
         return normal.log_prob(tokens), normal.entropy()  # type: ignore[no-untyped-call]
 
@@ -110,7 +110,7 @@ class GaussianHead(nn.Module):
         return tokens.clamp(-1, 1)
 
     def tokens(self, actions: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return actions: they are their own tokens."""
+        """Return the actions, which are tokens already."""
         return actions
 
     def _mean_and_std(self, output: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,7 +1,7 @@
 """A `mini` skill as a policy: its head is the mean of a Gaussian, and a critic is added on the features of its trunks.
 
-The trunks are frozen (see `mini_features`), so an observation here is the input of the head. The result is an ordinary
-skill, with other weights in the head.
+The trunks are frozen (see `mini_features`), so an observation is the input of the head. The result is an ordinary skill
+that differs in the weights of the head.
 """
 
 from __future__ import annotations
@@ -55,17 +55,18 @@ class MiniActor:
         value_width: int,
         temperature: float,
     ) -> None:
-        """Take a skill's head; the critic is fresh, from torch's generator.
+        """Copy a skill's head; the critic is initialised from torch's generator.
 
         Args:
             package: the skill; its files are not changed.
             config: chunk, initial standard deviation, critic.
             tasks: of the run.
-            value_width: V
+            value_width: V, the number of the critic's values.
             temperature: > 0; see `state_mlp.StateMlp`.
 
         Raises:
-            PolicyError: there is no such checkpoint, or the skill's chunks are shorter than what is to be executed.
+            PolicyError: there is no such checkpoint, the skill's actions are not within -1..1, or its chunks are
+                shorter than `config.chunk`.
         """
         skill = load_mini(package.weights_path().parent)
         if skill.config.scaled:
@@ -96,7 +97,7 @@ class MiniActor:
 
     @torch.no_grad()
     def sample(self, observations: NDArray[np.float32], noise: NDArray[np.float32]) -> Decision:
-        """Sample actions."""
+        """Sample actions; see `StochasticPolicy.sample`."""
         features = self._tensor(observations)
         mean = self._mean(features)
         tokens = self.network.spread.sample(mean, self._tensor(noise))
@@ -120,10 +121,10 @@ class MiniActor:
         return to_numpy(self._mean(self._tensor(observations)))
 
     def save(self, path: Path) -> None:
-        """Write the present skill into a folder.
+        """Write the current skill into a folder.
 
-        Its file has fewer digits than the weights in memory. The policy loads them again, so that later evaluations are
-        of what was written.
+        The file stores weights with a lower precision than the memory. The policy loads the file afterwards, so that
+        later evaluations are those of the written skill.
         """
         self._skill.head.load_state_dict(self.network.head.state_dict())
         write_mini_skill(path, self._package, self._skill, self._tasks, self.chunk)

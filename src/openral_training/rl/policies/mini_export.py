@@ -22,14 +22,14 @@ def write_mini_skill(
 ) -> None:
     """Write manifest, `config.json` and `model.safetensors`, as `openral train bc` writes the latter two.
 
-    Other tasks of the initial skill were not part of the training, so the manifest does not name them any more.
+    Other tasks of the initial skill were not part of the training and are removed from the manifest.
 
     Args:
-        folder: made if it is not there.
+        folder: is created if it does not exist.
         package: the initial skill.
         network: of the trained skill.
         tasks: of the run.
-        chunk: actions of each of its chunks that are executed.
+        chunk: number of actions that are executed of each of its chunks.
     """
     path = package.folder / MANIFEST_NAME
     manifest: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -43,6 +43,6 @@ def write_mini_skill(
 
 
 def _task_of(entry: str | dict[str, Any]) -> str:
-    """Return the simulator's name of the task of a manifest's entry."""
+    """Return the simulator's task name in an entry of a manifest."""
     task: str = entry if isinstance(entry, str) else entry["task"]
     return task.rsplit("/", 1)[-1]

@@ -1,7 +1,7 @@
-"""The features of a `mini` skill: images, proprioception and instruction, through its own frozen trunks.
+"""The features of a `mini` skill: images, proprioception and instruction, encoded by its own frozen trunks.
 
-With frozen trunks each image is encoded once. The features are the observation and are kept with the episode, and an
-update trains the head alone, which a CPU can do.
+With frozen trunks each image is encoded once. The features are the observation and are stored in the trajectory. An
+update trains the head alone, which is fast enough on a CPU.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def check_skill(package: RSkillPackage, scenes: Mapping[str, BenchmarkScene]) ->
         scenes: by task.
 
     Raises:
-        ContractError: it does not fit, or an action of 1 is another distance than in the skill's own contract.
+        ContractError: it does not fit, or an action of 1 has another length in a scene than in the skill's contract.
     """
     for task, scene in scenes.items():
         require_fit(package, scene, task=task, allow_unevaluated=True)
@@ -57,7 +57,7 @@ class MiniFeatures:
             scenes: by task, with their instructions.
 
         Raises:
-            PolicyError: the folder holds no such checkpoint.
+            PolicyError: the folder has no checkpoint of the family `mini`.
             ContractError: the skill needs a camera that a scene does not have.
         """
         package = load_package(folder)
@@ -68,14 +68,14 @@ class MiniFeatures:
 
     @property
     def dim(self) -> int:
-        """F"""
+        """Length F of the features."""
         return self._network.width
 
     @torch.inference_mode()
     def encode(self, backend: Backend, env: int, task: str, state: RobotState) -> NDArray[np.float32]:
         """Return (F,) for one environment.
 
-        Images are encoded one at a time, since results of another batch size would differ by rounding.
+        Images are encoded one at a time, since results in batches of another size differ by rounding.
         """
         adapter = self._adapters[task]
         views = backend.render([camera.name for camera in adapter.cameras], [env])

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 class EpisodeNoise:
     """A stationary AR(1) process for each number of an action.
 
-    White noise averages out over a few control steps, so the arm hardly leaves its path; correlated noise explores
-    further. Each sample is standard normal whatever the correlation, so log-probabilities of single tokens are exact.
-    That tokens of neighbouring steps are not independent is neglected, as in arXiv:2312.11091.
+    White noise averages out over a few control steps, so the arm hardly deviates from its path; correlated noise
+    explores further. Each sample is standard normal whatever the correlation, so log-probabilities of single tokens are
+    exact. The dependence between tokens of consecutive steps is neglected, as in arXiv:2312.11091.
     """
 
     def __init__(self, seed: Sequence[int], action_dim: int, correlation: float) -> None:
@@ -22,8 +22,8 @@ class EpisodeNoise:
 
         Args:
             seed: of the episode.
-            action_dim: A
-            correlation: of one control step with the next, 0 (white noise) to below 1.
+            action_dim: A, the length of an action.
+            correlation: coefficient between consecutive control steps, from 0 (white noise) to below 1.
         """
         self._rng = np.random.default_rng(list(seed))
         self._correlation = correlation

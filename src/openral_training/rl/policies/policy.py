@@ -1,4 +1,4 @@
-"""The interface of policies: to sample actions, to evaluate their log-probabilities, and to act greedily."""
+"""The interface of policies: sample actions, evaluate their log-probabilities, and act greedily."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Decision:
     actions: NDArray[np.float32]
     """(B, C, A) for the simulator, each within -1..1."""
     tokens: NDArray[np.float32]
-    """(B, C, A) what was sampled: indices of bins, or numbers before they were clipped to -1..1."""
+    """(B, C, A) the samples: indices of bins, or numbers before they are clipped to -1..1."""
     logprobs: NDArray[np.float32]
     """(B, C, A) of each token under the distribution that it was drawn from."""
     values: NDArray[np.float32]
@@ -28,7 +28,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class PolicyEvaluation:
-    """A policy's distribution and critic at decisions that were made; carries gradients."""
+    """A policy's distributions and critic, evaluated at given decisions; its tensors have gradients."""
 
     logprobs: Tensor
     """(B, C, A)"""
@@ -39,14 +39,14 @@ class PolicyEvaluation:
 
 
 class StochasticPolicy(Protocol):
-    """A policy whose noise is an argument, so that an episode is the same in whatever batch it is run."""
+    """A policy whose noise is an argument, so that an episode does not depend on the batch in which it is run."""
 
     chunk: int
-    """C"""
+    """C, control steps of one decision."""
     action_dim: int
-    """A"""
+    """A, the length of an action."""
     value_width: int
-    """V"""
+    """V, the number of the critic's values."""
 
     @property
     def network(self) -> nn.Module:
@@ -83,11 +83,11 @@ class StochasticPolicy(Protocol):
         ...
 
     def save(self, path: Path) -> None:
-        """Write the policy as the file or folder `path`."""
+        """Write the policy to `path`, which is a file or a folder, depending on the kind of policy."""
         ...
 
 
 def to_numpy(tensor: Tensor) -> NDArray[np.float32]:
-    """Return a tensor as a float32 array in the host's memory, without its gradient."""
+    """Return a tensor as a float32 array in the host's memory, detached from the graph."""
     array: NDArray[np.float32] = tensor.detach().float().cpu().numpy()
     return array

@@ -21,18 +21,18 @@ from openral_training.rl.policies.policy import Decision, PolicyEvaluation, to_n
 from openral_training.rl.settings.initial_model import MlpConfig
 
 _OUTLIER = 5.0
-"""Standard deviations at which a normalised observation is clipped."""
+"""Absolute value, in standard deviations, at which normalised observations are clipped."""
 
 
 class MlpShape(MlpConfig):
-    """Shape of the networks, with the numbers that the environment decides."""
+    """Shape of the networks, with the dimensions that depend on the environment."""
 
     observation_dim: Count
-    """D"""
+    """D, the length of an observation."""
     action_dim: Count
-    """A"""
+    """A, the length of an action."""
     value_width: Count
-    """V"""
+    """V, the number of the critic's values."""
 
 
 class MlpNetwork(nn.Module):
@@ -51,7 +51,7 @@ class MlpNetwork(nn.Module):
         self.head = head if isinstance(head, nn.Module) else nn.Identity()
 
     def normalised(self, observations: Tensor) -> Tensor:
-        """Return observations (B, D) less the demonstrations' mean, in units of their standard deviation."""
+        """Return observations (B, D) minus the demonstrations' mean, divided by their standard deviation, clipped."""
         return ((observations - self.mean) / self.std).clamp(-_OUTLIER, _OUTLIER)
 
 
@@ -68,11 +68,11 @@ class StateMlp:
     """A StochasticPolicy that acts on the state."""
 
     def __init__(self, shape: MlpShape, temperature: float = 1.0) -> None:
-        """Make fresh networks from torch's generator.
+        """Initialise the networks from torch's generator.
 
         Args:
-            shape: of them.
-            temperature: > 0, of the distribution in `sample` and `evaluate`; the likeliest actions do not depend on it.
+            shape: of the networks.
+            temperature: > 0, of the distributions in `sample` and `evaluate`; `greedy` does not depend on it.
         """
         self.shape = shape
         self.chunk, self.action_dim, self.value_width = shape.chunk, shape.action_dim, shape.value_width
@@ -94,7 +94,7 @@ class StateMlp:
 
     @torch.no_grad()
     def sample(self, observations: NDArray[np.float32], noise: NDArray[np.float32]) -> Decision:
-        """Sample actions."""
+        """Sample actions; see `StochasticPolicy.sample`."""
         inputs = self._normalised(observations)
         output: Tensor = self.network.actor(inputs)
         tokens = self.head.sample(output, torch.from_numpy(noise).to(output.device))
@@ -121,7 +121,7 @@ class StateMlp:
         return to_numpy(self.head.actions(tokens))
 
     def save(self, path: Path) -> None:
-        """Write the networks and their shape as one safetensors file, which is replaced as a whole."""
+        """Write the networks and their shape as one safetensors file, which is replaced atomically."""
         path.parent.mkdir(parents=True, exist_ok=True)
         tensors = {name: value.contiguous() for name, value in self.network.state_dict().items()}
         with replaced_weights(path) as partial:
@@ -135,11 +135,11 @@ def load_state_mlp(path: Path, temperature: float = 1.0) -> StateMlp:
     """Return the policy that `StateMlp.save` wrote.
 
     Args:
-        path: of its file.
+        path: of the file.
         temperature: see StateMlp.
 
     Raises:
-        PolicyError: there is no such file, or it holds something else.
+        PolicyError: there is no such file, or it is not of this form.
     """
     try:
         with safe_open(path, "pt") as file:

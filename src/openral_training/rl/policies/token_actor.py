@@ -1,7 +1,7 @@
-"""A policy that generates its actions as tokens: one token a number, each conditioned on those before it.
+"""A policy that generates actions as tokens: one token per number, each conditioned on those before it.
 
 `sample` generates token by token with a key-value cache. `evaluate` reads all tokens of a decision in one forward pass
-and finds the same log-probabilities, up to rounding.
+and returns the same log-probabilities, up to rounding.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class ImageEncoder:
         """Look up the cameras.
 
         Args:
-            size: S [px]
+            size: S [px], the side of the square image.
             scenes: by task.
         """
         self._size, self._tasks = size, list(scenes)
@@ -41,7 +41,7 @@ class ImageEncoder:
 
     @property
     def dim(self) -> int:
-        """D"""
+        """Length D of an observation."""
         return self._size**2 * 3 + 1
 
     def encode(self, backend: Backend, env: int, task: str, state: RobotState) -> NDArray[np.uint8]:
@@ -69,8 +69,8 @@ class TokenActor:
         Args:
             config: which checkpoint.
             instructions: by task, in the order of the encoder's scenes.
-            action_dim: A
-            value_width: V
+            action_dim: A, the length of an action.
+            value_width: V, the number of the critic's values.
             temperature: > 0; see `state_mlp.StateMlp`.
         """
         self.chunk, self.action_dim, self.value_width = config.chunk, action_dim, value_width
@@ -82,7 +82,7 @@ class TokenActor:
         self._bin_centres = torch.from_numpy(bin_centres(config.bins).astype(np.float32))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy the arguments and the trained parameters alone; the copy loads the checkpoint anew."""
+        """Pickle and copy the arguments and the trained parameters alone; the copy loads the checkpoint again."""
         return _rebuild, (*self._arguments, self.model.state_dict())
 
     @property
@@ -100,7 +100,7 @@ class TokenActor:
 
     @torch.no_grad()
     def sample(self, observations: NDArray[Any], noise: NDArray[np.float32]) -> Decision:
-        """Sample actions."""
+        """Sample actions; see `StochasticPolicy.sample`."""
         token_noise = torch.from_numpy(noise).flatten(1).to(self.model.device)
 
         def sample(logits: Tensor, place: int, rows: Tensor) -> Tensor:
@@ -131,12 +131,12 @@ class TokenActor:
 
     @torch.no_grad()
     def greedy(self, observations: NDArray[Any]) -> NDArray[np.float32]:
-        """Return the actions of greedy decoding: at each place the likeliest token."""
+        """Return the actions of greedy decoding: at each position the likeliest token."""
         tokens, _, _ = self._generate(observations, lambda logits, place, rows: self._token_head.mode(logits))
         return self._actions(tokens)
 
     def save(self, path: Path) -> None:
-        """Write LoRA into a folder as peft does: `adapter_model.safetensors` and its config."""
+        """Write LoRA into a folder in the format of peft: `adapter_model.safetensors` and its config."""
         self.model.adapted.save_pretrained(path, safe_serialization=True)
 
     def _generate(
@@ -144,7 +144,7 @@ class TokenActor:
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Generate token by token; return tokens and log-probabilities (B, C, A), and values (B, V).
 
-        `choose` returns tokens (b, 1, 1) for logits (b, K), a place in the sequence, and the rows (b,) of the batch.
+        `choose` returns tokens (b, 1, 1) for logits (b, K), a position in the sequence, and the rows (b,) of the batch.
         """
         count, length = len(observations), self.chunk * self.action_dim
         device = self.model.device
@@ -173,7 +173,7 @@ class TokenActor:
                 yield prompt.to(device).expand(len(rows), -1), self.model.pixels(images), rows
 
     def _actions(self, tokens: Tensor) -> NDArray[np.float32]:
-        """Return the centres of the tokens' bins; the two highest tokens have the same one, as in OpenVLA."""
+        """Return the centres of the tokens' bins; the two highest tokens have the same centre, as in OpenVLA."""
         return to_numpy(self._bin_centres[tokens.long().cpu().clamp(max=len(self._bin_centres) - 1)])
 
 
@@ -185,7 +185,7 @@ def _rebuild(
     temperature: float,
     trained: Mapping[str, Any],
 ) -> TokenActor:
-    """Load the checkpoint, and the parameters that were trained."""
+    """Load the checkpoint, and then the trained parameters: the inverse of `__reduce__`."""
     actor = TokenActor(
         config, instructions, action_dim=action_dim, value_width=value_width, temperature=temperature
     )

@@ -1,7 +1,7 @@
 """A vision-language model with LoRA and a critic: logits of action tokens, one by one or all in one forward pass.
 
-Any checkpoint will do that `transformers` loads as an image-text-to-text model by its own code, from safetensors; code
-in a checkpoint is not run. Action tokens are the last K entries of the vocabulary, the very last one for the lowest
+A checkpoint must be one that `transformers` loads as an image-text-to-text model from safetensors; code in a checkpoint
+is not run. Action tokens are the last K entries of the vocabulary, the last one for the lowest
 value, as in OpenVLA (arXiv:2406.09246, section 3.2).
 """
 
@@ -36,11 +36,11 @@ class TokenModel(nn.Module):
 
         Args:
             config: which checkpoint.
-            value_width: V
+            value_width: V, the number of the critic's values.
 
         Raises:
             InstallationError: transformers or peft is missing.
-            PolicyError: the folder holds no such checkpoint.
+            PolicyError: the folder has no such checkpoint.
         """
         super().__init__()
         try:
@@ -79,7 +79,7 @@ class TokenModel(nn.Module):
         They are applied by `pixels` on any device, in place of the processor.
 
         Raises:
-            PolicyError: the processor does more than scale and shift the colours.
+            PolicyError: the processor changes colours in another way than by scale and shift.
         """
         size = self.image_size
         noise = np.random.default_rng(0).integers(0, 256, (size, size, 3), np.uint8)
@@ -113,7 +113,7 @@ class TokenModel(nn.Module):
         yield from (tensor for tensor in self.adapted.parameters() if tensor.requires_grad)
 
     def prompt(self, instruction: str) -> Tensor:
-        """Return (1, L) token ids: one for each patch of the image, then the question."""
+        """Return (1, L) token ids: one for each patch of the image, then those of the text."""
         config = self.adapted.config
         patches = (config.vision_config.image_size // config.vision_config.patch_size) ** 2
         question = self.tokenizer(PROMPT.format(instruction=instruction.lower()))["input_ids"]
@@ -131,7 +131,7 @@ class TokenModel(nn.Module):
         return self._last_hidden(input_ids=prompt, pixel_values=pixels, use_cache=True)
 
     def decode(self, tokens: Tensor, cache: Any) -> tuple[Tensor, Any]:
-        """Read one more action token (B,) of 0..K-1; return as `prefill`."""
+        """Read one more action token (B,), 0..K-1; return hidden state and cache as `prefill` does."""
         return self._last_hidden(input_ids=self._ids(tokens)[:, None], past_key_values=cache, use_cache=True)
 
     def read_tokens(self, prompt: Tensor, pixels: Tensor, tokens: Tensor) -> Tensor:
@@ -147,7 +147,7 @@ class TokenModel(nn.Module):
     def logits(self, hidden: Tensor) -> Tensor:
         """Return logits (..., K) of the next action token, the lowest value first, for hidden states (..., F).
 
-        They are computed for action tokens alone, and in float32 whatever the checkpoint's number format.
+        They are computed for action tokens alone, in float32 whatever the data type of the checkpoint.
         """
         head = self._without_peft().get_output_embeddings()
         action_tokens = slice(self._vocab_size - self._bins, self._vocab_size)
@@ -167,13 +167,13 @@ class TokenModel(nn.Module):
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> Any:
-        """Load what `state_dict` returned; see torch."""
+        """Load the parameters that `state_dict` returned; see `torch.nn.Module.load_state_dict`."""
         if strict and (missing := self._trained - set(state_dict)):
             raise RuntimeError(f"{len(missing)} tensors are missing, such as {min(missing)}")
         return super().load_state_dict(state_dict, strict=False, assign=assign)
 
     def _without_peft(self) -> Any:
-        """Return the transformers model, with LoRA in its layers, without peft's wrapper."""
+        """Return the transformers model, whose layers include LoRA, without peft's wrapper."""
         return self.adapted.get_base_model()
 
     def _last_hidden(self, **inputs: Any) -> tuple[Tensor, Any]:

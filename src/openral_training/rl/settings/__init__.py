@@ -1,1 +1,1 @@
-"""Sections of the config of a run, one a file; `config` has the whole."""
+"""Sections of the config of a run, one per file; `config` has the whole."""

@@ -1,1 +1,1 @@
-"""Processes with environments, rollouts and learners, and where each of them runs."""
+"""Processes with environments, rollouts and learners, and their placement."""

@@ -1,7 +1,7 @@
 """Environments in processes of their own. A process that dies or hangs is replaced.
 
-An environment depends on its inputs alone, so a new process that is sent all inputs of the present collection again
-reaches the state of the lost one, to the byte.
+The state of an environment depends on its inputs alone, so a new process to which all inputs of the current collection
+are sent again reaches exactly the state of the lost one.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from openral_training.rl.envs.env_group import VecEnvSpec, in_order, stage_input
 from openral_training.rl.envs.vec_env import EnvInput, EnvOutput
 
 TIMEOUT_S = 120.0
-"""[s] of silence after which a process that has built its environments is given up."""
+"""[s] of silence after which a process that has built its environments is considered lost."""
 
 
 class EnvWorker:
     """A worker that has a share of the environments."""
 
     def __init__(self, vec_env_spec: VecEnvSpec, number: int, processes: int) -> None:
-        """Build them, see `VecEnvSpec.vec_envs`."""
+        """Build the environments, see `VecEnvSpec.vec_envs`."""
         self._vec_envs = vec_env_spec.vec_envs(number, processes)
 
     def __call__(self, message: tuple[int, dict[int, EnvInput]]) -> dict[int, EnvOutput]:
-        """Carry out a stage's inputs."""
+        """Execute the inputs of a stage."""
         stage, inputs = message
         return self._vec_envs[stage].step(inputs)
 
@@ -52,9 +52,9 @@ class EnvPool(RestartingWorkers):
         Args:
             vec_env_spec: which environments.
             launcher: starts the processes.
-            ranks: one a process.
-            timeout_s: [s] of silence after which one is given up.
-            max_losses: processes that may be lost in one collection.
+            ranks: one for each process.
+            timeout_s: [s] of silence after which a process is considered lost.
+            max_losses: most processes that may be lost in one collection.
         """
         self.vec_env_spec = vec_env_spec
         count, stages = len(ranks), range(vec_env_spec.stages)

@@ -1,8 +1,8 @@
-"""One process of a distributed update, which equals the update by one process up to rounding.
+"""One process of a distributed update, whose result equals that of a single process up to rounding.
 
-Every process goes through the same minibatches in the same order and evaluates its share of each. The evaluations are
-gathered, so every process has the loss and the metrics of the whole minibatch. Gradients flow through its own share
-alone and are summed by torch's DistributedDataParallel.
+Every process iterates over the same minibatches in the same order and evaluates its share of each. The evaluations are
+gathered, so every process has the loss and the metrics of the whole minibatch. Gradients flow through the process's own
+share alone and are summed by torch's DistributedDataParallel.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ RENDEZVOUS_S = 600.0
 
 @dataclass(frozen=True)
 class LearnerInit:
-    """What each process is made from."""
+    """The arguments from which each process constructs its learner."""
 
     base: StochasticPolicy
-    """The policy that learning began with."""
+    """The initial policy."""
     network: dict[str, Any]
-    """State of the present policy."""
+    """State of the current policy."""
     optimiser: dict[str, Any]
     """State of the optimiser."""
     algorithm: Grpo | Ppo
@@ -54,7 +54,7 @@ class LearnerWorker:
 
         Args:
             init: the same for all processes.
-            launcher: knows the machine's address and device.
+            launcher: has the machine's address and device.
             number: of this process, from 0: its rank among the learners.
             size: how many there are.
         """
@@ -64,7 +64,7 @@ class LearnerWorker:
         self._learner: Learner | None = None
 
     def __call__(self, message: tuple[str, Any]) -> Any:
-        """Carry out a message.
+        """Execute a message, which is a command and its data.
 
         `address` opens the socket of the rendezvous and returns its host and port, `join` takes them and joins the
         other processes, `update` takes the arguments of `Learner.update`.
@@ -87,7 +87,7 @@ class LearnerWorker:
         timeout, init = timedelta(seconds=RENDEZVOUS_S), self._init
         device = own_device(self._launcher.device, self._number)
         if host.startswith("127."):
-            os.environ["GLOO_SOCKET_IFNAME"] = "lo"  # else it listens where the machine's name points to
+            os.environ["GLOO_SOCKET_IFNAME"] = "lo"  # else Gloo uses the address of the machine's host name
         listening = None if self._listener is None else self._listener.detach()
         store = dist.TCPStore(  # type: ignore[attr-defined]
             host, port, self._size, self._number == 0, timeout, master_listen_fd=listening
@@ -102,7 +102,7 @@ class LearnerWorker:
         )
         init.base.network.to(device)
         has_critic = init.optim.value_lr is not None
-        # DistributedDataParallel would wait for the gradient of a critic that no loss has.
+        # Without a critic in the loss, DistributedDataParallel would wait for the critic's gradients.
         for parameter in init.base.critic_parameters():
             parameter.requires_grad_(has_critic)
         evaluate = ShardedEvaluation(init.base, self._number, self._size)
@@ -111,7 +111,7 @@ class LearnerWorker:
         self._learner.optimiser.load_state_dict(init.optimiser)
 
     def _update(self, batch: Batch, number: int, seed: int) -> Any:
-        """Update, and return the metrics; the first process also the state of network and optimiser."""
+        """Update, and return the metrics; the first process also returns the state of network and optimiser."""
         if self._learner is None:
             raise RuntimeError("update: the process has not joined the others")
         device = own_device(self._launcher.device, self._number)
@@ -152,7 +152,7 @@ class ShardedEvaluation:
         """Evaluate a minibatch whose rows are the same in all processes."""
         parts = torch.arange(len(tokens)).tensor_split(self._size)
         own = parts[self._number]
-        # Some networks refuse an empty batch, so a process without rows evaluates one and drops it.
+        # Some networks do not accept an empty batch, so a process without rows evaluates one row and drops it.
         rows = own if len(own) else torch.zeros(1, dtype=torch.long)
         evaluated = self._evaluation(observations[rows], tokens[rows])
         lengths = [len(part) for part in parts]
@@ -162,7 +162,7 @@ class ShardedEvaluation:
         """Return the rows of all processes; only this process's own carry gradients."""
         share = share.contiguous()
         if share.requires_grad:
-            # DistributedDataParallel takes the mean of gradients over processes, and the update needs their sum.
+            # DistributedDataParallel averages gradients over processes, but the update needs their sum.
             share.register_hook(lambda gradient: gradient * self._size)  # type: ignore[no-untyped-call]
         rows = [
             share if number == self._number else share.new_empty((length, *share.shape[1:]))

@@ -1,6 +1,6 @@
 """The component `actor`: the learner, in the command's process or in others.
 
-The command holds the state of policy and optimiser after each update, so a learner that is lost can be replaced.
+The command has the state of policy and optimiser after each update, so a learner that is lost can be replaced.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from openral_training.rl.settings.algorithm import Grpo, Ppo
 from openral_training.rl.workers.learner_worker import LearnerInit, LearnerWorker
 
 TIMEOUT_S = 3600.0
-"""[s] that an update may take; a process that dies is noticed at once."""
+"""[s] that an update may take; the death of a process is noticed at once."""
 POLL_S = 1.0
 """[s] between two checks of the timeout."""
 
@@ -61,9 +61,9 @@ class DistributedLearner:
         """Keep the arguments; processes are started at the first update.
 
         Args:
-            learner: the command's own, with the policy that learning began with.
+            learner: the command's own, with the initial policy.
             launcher: starts the processes.
-            ranks: one a process.
+            ranks: one for each process.
             algorithm: of the learner.
             optim: of the learner.
             minibatch_size: of the learner.
@@ -111,7 +111,7 @@ class DistributedLearner:
         self._end()
 
     def _start(self) -> None:
-        """Start all processes from the state that the command holds, and let them join each other."""
+        """Start all processes from the command's state, and let them form a process group."""
         learner, launcher, size = self._learner, self._launcher, len(self._ranks)
         network, optimiser = learner.policy.network.state_dict(), learner.optimiser.state_dict()
         init = LearnerInit(self._base, network, optimiser, *self._settings)
@@ -128,7 +128,7 @@ class DistributedLearner:
         answers: dict[WorkerHandle, Any] = {}
         since = time.monotonic()
         while len(answers) < len(self._handles):
-            # Where one process dies, the others wait for it in a collective operation, so all are watched at once.
+            # If one process dies, the others wait for it in a collective operation, so all are polled together.
             missing = [handle for handle in self._handles if handle not in answers]
             for handle in self._launcher.wait(missing, POLL_S):
                 if handle.poll(0.0):
@@ -138,7 +138,7 @@ class DistributedLearner:
         return [answers[handle] for handle in self._handles]
 
     def _end(self) -> str:
-        """End all processes and return how they ended, in words."""
+        """End all processes and return a description of their exits."""
         for handle in self._handles:
             handle.close()
         endings = [handle.join() for handle in self._handles]
@@ -147,4 +147,4 @@ class DistributedLearner:
 
 
 Learners = LocalLearner | DistributedLearner
-"""Updates the policy, in whichever processes."""
+"""Updates the policy, in the command's process or in others."""

@@ -1,4 +1,4 @@
-"""From a config's `cluster.component_placement` to rollout workers and learners."""
+"""Starts rollout workers and learners according to a config's `cluster.component_placement`."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from openral_training.rl.workers.rollout_workers import (
 
 
 def launcher_of(cluster: Cluster, device: str = "cpu") -> Launcher:
-    """Return what starts a run's processes.
+    """Return the launcher of a run's processes.
 
     Args:
         cluster: of the run.
         device: torch device of networks in this machine's processes; on a Ray cluster `gpus_per_rank` decides.
 
     Raises:
-        InstallationError: Ray is not installed, the cluster does not answer, or it has too little room.
+        InstallationError: Ray is not installed, the cluster does not answer, or it has too few resources.
     """
     if cluster.placement == "local":
         return ProcessLauncher(device=device)
@@ -66,7 +66,7 @@ def open_learners(config: RlConfig, learner: Learner, launcher: Launcher, device
 
     Args:
         config: of the run.
-        learner: the command's own, which must still have the policy that the run began with.
+        learner: the command's own, which must still have the initial policy.
         launcher: starts processes.
         device: torch device of the command's own policy.
     """

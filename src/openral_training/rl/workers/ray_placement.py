@@ -1,4 +1,4 @@
-"""A training run's workers on a Ray cluster: ranks are shares of a placement group with one bundle a machine."""
+"""A training run's workers on a Ray cluster: ranks are shares of a placement group with one bundle per machine."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from openral_training.rl.settings.cluster import COMPONENTS, Cluster
 PLACEMENT_TIMEOUT_S = 600.0
 """[s] that a cluster may take to reserve the resources of a run."""
 CORE_SHARE = round(1 / len(COMPONENTS), 4)
-"""Share of a rank's core that each of its processes reserves: there is at most one a component, and they take turns."""
+"""Share of a rank's core that each of its processes reserves: at most one per component, and they take turns."""
 
 
 class PlacementGroupLauncher(RayLauncher):
-    """Starts workers at their ranks."""
+    """Starts workers with the resources of their ranks."""
 
     def __init__(self, cluster: Cluster) -> None:
         """Join the cluster and reserve the resources of the run.
@@ -58,7 +58,10 @@ class PlacementGroupLauncher(RayLauncher):
         }
 
     def _reserve(self, nodes: int) -> PlacementGroup:
-        """Return one bundle a machine; several bundles share a machine where the cluster has fewer than `nodes`."""
+        """Reserve one bundle for each of `nodes` machines and return the group.
+
+        Several bundles share a machine where the cluster has fewer machines.
+        """
         bundle = {"CPU": float(self._ranks_a_node)}
         if self._gpus:
             bundle["GPU"] = self._ranks_a_node * self._gpus

@@ -1,7 +1,7 @@
 """The component `rollout`: the policy acts in the environments, in the command's process or in others.
 
 A rollout worker has a share of the environments, in its own process or in processes that it starts, so only requests,
-weights and trajectories pass between it and the command. A trajectory depends on its request and the weights alone.
+weights and trajectories are sent between it and the command. A trajectory depends on its request and the weights alone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from openral_training.rl.policies.policy import StochasticPolicy
 from openral_training.rl.workers.env_pool import EnvPool
 
 TIMEOUT_S = 3600.0
-"""[s] that a rollout worker may take for its episodes of one round; one that dies is noticed at once."""
+"""[s] that a rollout worker may take for its episodes of one round; the death of a worker is noticed at once."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class SamplingMode:
     explores: bool
     """Whether it samples its actions; otherwise it takes the likeliest ones."""
     correlation: float = 0.0
-    """Of the noise in time, see `EpisodeNoise`."""
+    """Correlation of the noise in time, see `EpisodeNoise`."""
     final_values: bool = False
-    """Whether trajectories that were truncated get a `final_value`, for PPO."""
+    """Whether the `final_value` of truncated trajectories is computed, which PPO needs."""
 
 
 GREEDY = SamplingMode(explores=False)
@@ -50,7 +50,7 @@ class LocalRollout:
         """Take over environments.
 
         Args:
-            simulators: all of them.
+            simulators: all environments of the rollouts; `close` closes them.
         """
         self._simulators = simulators
 
@@ -61,13 +61,13 @@ class LocalRollout:
 
     @property
     def replaced(self) -> int:
-        """How many processes of environments were lost and replaced."""
+        """Number of processes of environments that were lost and replaced."""
         return self._simulators.replaced
 
     def rollout(
         self, policy: StochasticPolicy, requests: Sequence[EpisodeRequest], mode: SamplingMode
     ) -> list[Trajectory]:
-        """Run episodes and return their trajectories in the order of the requests. Raises as `envs.rollout.rollout`."""
+        """Run episodes; return trajectories in the order of the requests. Raises like `envs.rollout.rollout`."""
         decide = exploring(policy) if mode.explores else greedy(policy)
         trajectories = rollout(
             self._simulators, decide, requests, action_dim=policy.action_dim, correlation=mode.correlation
@@ -84,11 +84,11 @@ class LocalRollout:
 def with_final_values(
     trajectories: Sequence[Trajectory], policy: StochasticPolicy, rows: int
 ) -> list[Trajectory]:
-    """Return trajectories with the critic's values of their last observations, where they were truncated.
+    """Return trajectories, those that were truncated with the critic's value of the last observation.
 
     Args:
         trajectories: of this policy.
-        policy: has the critic.
+        policy: that has the critic.
         rows: most observations that are evaluated at once.
     """
     found = list(trajectories)
@@ -117,21 +117,21 @@ class RolloutWorker:
         ranks: Sequence[int],
         number: int = 0,
     ) -> None:
-        """Build its environments.
+        """Build the environments.
 
         Args:
-            policy: of the run; weights come with each message.
-            vec_env_spec: its share.
+            policy: of the run; its weights are sent with each message.
+            vec_env_spec: this worker's share of the environments.
             launcher: starts processes of environments.
-            ranks: of these; none: the environments are in this process.
+            ranks: of these processes; none: the environments are in this process.
             number: of this process among the rollout workers, which take the machine's GPUs in turn.
         """
-        torch.set_num_threads(1)  # as the command does
+        torch.set_num_threads(1)  # as in the command's process
         policy.network.to(own_device(launcher.device, number))
         self._policy, self._local = policy, LocalRollout(open_simulators(vec_env_spec, launcher, ranks))
 
     def __call__(self, message: tuple[dict[str, Any], Sequence[EpisodeRequest], SamplingMode]) -> Any:
-        """Run episodes; return trajectories, and how many processes of environments were replaced meanwhile."""
+        """Run episodes; return trajectories, and how many processes of environments were replaced in the meantime."""
         weights, requests, mode = message
         before = self._local.replaced
         self._policy.network.load_state_dict(weights)
@@ -159,7 +159,7 @@ class RolloutPool(RestartingWorkers):
             policy: of the run.
             vec_env_spec: all environments; each process gets an equal share.
             launcher: starts the processes.
-            ranks: of rollout workers, one a process.
+            ranks: of rollout workers, one for each process.
             env_ranks: of environments in processes of their own, an equal number for each rollout worker; none: they
                 are in the rollout workers' processes.
         """
@@ -178,13 +178,13 @@ class RolloutPool(RestartingWorkers):
 
     @property
     def replaced(self) -> int:
-        """How many processes were lost and replaced, those of environments included."""
+        """Number of processes that were lost and replaced, including those of environments."""
         return super().replaced + self._envs_replaced
 
     def rollout(
         self, policy: StochasticPolicy, requests: Sequence[EpisodeRequest], mode: SamplingMode
     ) -> list[Trajectory]:
-        """Share requests out among the processes and return the trajectories in the order of the requests."""
+        """Distribute requests over the processes and return the trajectories in the order of the requests."""
         count, weights = len(self), tree_map_only(Tensor, Tensor.cpu, policy.network.state_dict())
         self.begin()
         for number, worker in enumerate(self):
@@ -198,4 +198,4 @@ class RolloutPool(RestartingWorkers):
 
 
 RolloutWorkers = LocalRollout | RolloutPool
-"""Runs episodes in all environments of a run, in whichever processes they are."""
+"""Runs episodes in all environments of a run, in the command's process or in others."""

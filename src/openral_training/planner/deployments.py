@@ -1,4 +1,4 @@
-"""Invented deployments: tasks with examples, drawn from the lexicon, with opposites and look-alikes side by side."""
+"""Random deployments for training: tasks with examples, drawn from the lexicon, often with opposite or similar ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIDES = ("left", "right", "top", "bottom", "upper", "lower", "front", "back", "m
 SIZES = ("big", "small", "large", "little", "long", "short", "tall", "heavy")
 
 STRANGE = 0.12
-"""Share of things with a name that the lexicon does not have."""
+"""Probability that an object gets a name that is not in the lexicon."""
 
 
 _PLACE = re.compile(r" (into|in|onto|on|to|from|off|out of|with|down|over to|at) {d}$")
@@ -67,7 +67,7 @@ _NEEDS_PLACE = frozenset(
 
 @dataclass(frozen=True)
 class Action:
-    """A kind of task: how it is said, what undoes it, and what may mean the same."""
+    """An action of the lexicon: its phrases, its opposite, and the actions that may mean the same."""
 
     name: str
     opposite: str
@@ -80,25 +80,31 @@ class Action:
 
 @dataclass(frozen=True)
 class Thing:
-    """An object: words for it, the plainest first, and a word that tells it from others of its kind."""
+    """An object: its names, the most common one first, and a modifier that distinguishes it from others of its name."""
 
     names: tuple[str, ...]
     mark: str = ""
 
     def said(self, rng: random.Random, synonym: float = 0.35, mark: bool = True) -> str:
-        """One of its names, with its mark; of a name of two words at times only the last."""
+        """Return one of the names, with the modifier; a name of several words may be shortened to the last one.
+
+        Args:
+            rng: makes the choices.
+            synonym: probability of a random name in place of the first one, and of shortening.
+            mark: whether the modifier is included.
+        """
         name = rng.choice(self.names) if rng.random() < synonym else self.names[0]
         if " " in name and " of " not in name and rng.random() < synonym:
             name = name.rsplit(" ", 1)[1]
         return f"{self.mark} {name}" if mark and self.mark else name
 
     def is_like(self, other: Thing) -> bool:
-        """Whether one word may mean both, though they are two things."""
+        """Return whether a word may refer to both, although they are different objects."""
         return self.names != other.names and not self.words.isdisjoint(other.words)
 
     @property
     def words(self) -> frozenset[str]:
-        """Its names and their last words."""
+        """The names and their last words."""
         return frozenset(self.names) | {name.rsplit(" ", 1)[-1] for name in self.names}
 
 
@@ -113,7 +119,7 @@ class InventedTask:
 
 
 class Lexicon:
-    """The words of `lexicon.yaml`, less those that are to be kept out of training."""
+    """The words of `lexicon.yaml`, without those that are excluded."""
 
     def __init__(
         self,
@@ -124,9 +130,9 @@ class Lexicon:
         """Read the lexicon.
 
         Args:
-            without: nouns; objects that have one of them as a name are left out.
-            share: only objects whose hash lies in this part of 0..1, to hold out objects.
-            strange: words that now and then stand for a thing of any kind, as a word does that one has not met before.
+            without: nouns; objects with one of them as a name are excluded.
+            share: interval of 0..1; only objects whose hash is in it are included, so that objects can be held out.
+            strange: words that replace an object's name with the probability STRANGE, as examples of unknown words.
         """
         data: dict[str, Any] = yaml.safe_load(LEXICON.read_text())
         banned = {word.lower().strip() for word in without}
@@ -160,20 +166,20 @@ class Lexicon:
         return any(self.things[kind] for kind in kinds)
 
     def thing(self, rng: random.Random, kinds: Sequence[str]) -> Thing:
-        """Any object of one of the kinds, or one of a strange name."""
+        """Return a random object of one of the kinds, or with the probability STRANGE one with an unknown name."""
         if self._strange and rng.random() < STRANGE:
             return Thing((rng.choice(self._strange),))
         return rng.choice(self.things[rng.choice([kind for kind in kinds if self.things[kind]])])
 
     def mark(self, rng: random.Random, thing: Thing) -> str:
-        """A word that tells a thing from others: a colour, a side, or what it belongs to."""
+        """Return a random modifier for an object: a colour, a side, or the object that it belongs to."""
         if rng.random() < 0.4:
             return rng.choice(COLOURS + SIDES)
         other = self.thing(rng, tuple(kind for kind, things in self.things.items() if things))
         return other.names[0] if not other.is_like(thing) and " " not in other.names[0] else rng.choice(SIDES)
 
     def near(self, one: Action, other: Action) -> bool:
-        """Whether two actions may mean the same."""
+        """Return whether two actions may mean the same."""
         return one.name in other.near or other.name in one.near
 
 
@@ -187,7 +193,14 @@ def _banned(name: str, banned: set[str]) -> bool:
 
 
 def phrase(pattern: str, thing: str, to: str = "", form: str = "base") -> str:
-    """A way to say an action about a thing: form is base, ing or pp (the participle, without the thing)."""
+    """Fill a pattern of the lexicon with an object and a place.
+
+    Args:
+        pattern: a verb, then words with {o} for the object and {d} for the place.
+        thing: noun phrase of the object.
+        to: noun phrase of the place.
+        form: base; ing, the gerund; or pp, the past participle without the object.
+    """
     verb, _, rest = pattern.partition(" ")
     if form == "pp":
         left = " ".join(rest.replace("{o}", "").replace("{d}", to).split())
@@ -199,7 +212,7 @@ def phrase(pattern: str, thing: str, to: str = "", form: str = "base") -> str:
 def without_place(
     rng: random.Random, pattern: str, thing: str, to: str, share: float, form: str = "base"
 ) -> str:
-    """As `phrase`, in a share of the cases without the place where the pattern ends in it: "insert the chip"."""
+    """Return a `phrase`, with the probability `share` without a place at its end, as in "insert the chip"."""
     match = _PLACE.search(pattern)
     if match and " it " not in pattern and rng.random() < share:
         back = "back " if rng.random() < 0.25 else ""
@@ -215,7 +228,13 @@ def without_place(
 def make_deployment(
     rng: random.Random, lexicon: Lexicon, tasks: tuple[int, int] = (4, 9)
 ) -> list[InventedTask]:
-    """Draw tasks; half of them come with their opposite, the same action on another thing, or a look-alike."""
+    """Draw the tasks of a deployment; for each one similar tasks may be added, see `_Draft.add_similar`.
+
+    Args:
+        rng: makes the choices.
+        lexicon: actions and objects.
+        tasks: range of the number of tasks; similar ones may exceed it.
+    """
     wanted = rng.randint(*tasks)
     draft = _Draft(rng, lexicon)
     while len(draft.tasks) < wanted:
@@ -233,7 +252,7 @@ def make_deployment(
 
 
 class _Draft:
-    """The tasks of a deployment as they are drawn; none is taken for another."""
+    """The tasks of a deployment that is being drawn; any two of them can be distinguished by words."""
 
     def __init__(self, rng: random.Random, lexicon: Lexicon) -> None:
         self.tasks: list[InventedTask] = []
@@ -241,7 +260,7 @@ class _Draft:
         self._seen: set[tuple[str, tuple[str, ...], str, tuple[str, ...]]] = set()
 
     def add(self, action: Action, thing: Thing, to: Thing | None) -> None:
-        """Add a task, unless there is one that words could not tell from it."""
+        """Add a task, unless words could not distinguish it from one that was added before."""
         key = (action.name, thing.names, thing.mark, (to.names if to else ()))
         if key in self._seen or (to and to.names == thing.names and to.mark == thing.mark):
             return
@@ -255,7 +274,7 @@ class _Draft:
         self.tasks.append(_task(self._rng, action, thing, to))
 
     def add_similar(self, action: Action, thing: Thing, to: Thing | None) -> None:
-        """Add some tasks that share action, thing or place with one."""
+        """Add random tasks that share action, object or place with a task, and those with the opposite action."""
         rng, lexicon = self._rng, self._lexicon
         if action.opposite in lexicon.actions and rng.random() < 0.6:
             self.add(lexicon.actions[action.opposite], thing, to)
@@ -274,7 +293,7 @@ class _Draft:
 
 
 def _task(rng: random.Random, action: Action, thing: Thing, to: Thing | None) -> InventedTask:
-    """Examples as manifests have them: plain imperatives, the plainest first."""
+    """Return a task with one to three examples like those of manifests: imperatives, the most common one first."""
     first = rng.choice(action.say[:3]) if rng.random() < 0.8 else rng.choice(action.say)
     others = [pattern for pattern in action.say if pattern != first]
     chosen = [first, *rng.sample(others[:8], min(rng.randint(0, 2), len(others[:8])))]
@@ -287,7 +306,7 @@ def _task(rng: random.Random, action: Action, thing: Thing, to: Thing | None) ->
 
 
 def nouns_of(path: Path) -> set[str]:
-    """Nouns of a suite's objects, or of a plain list with a noun a line.
+    """Return the nouns of a suite's objects, or of a text file with one noun per line.
 
     Raises:
         ManifestError: the file cannot be read.

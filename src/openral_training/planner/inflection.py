@@ -142,7 +142,7 @@ _DOUBLE = frozenset(
 
 
 def gerund(verb: str) -> str:
-    """The -ing form: closing, putting, tying."""
+    """Return the -ing form of a verb: closing, putting, tying."""
     if verb.endswith("ie"):
         return verb[:-2] + "ying"
     if verb.endswith("e") and not verb.endswith(("ee", "oe", "ye")):
@@ -151,7 +151,7 @@ def gerund(verb: str) -> str:
 
 
 def participle(verb: str) -> str:
-    """The past participle: closed, put, tied."""
+    """Return the past participle of a verb: closed, put, tied."""
     if verb in _PARTICIPLES:
         return _PARTICIPLES[verb]
     if verb.endswith("e"):

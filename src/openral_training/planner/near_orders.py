@@ -1,4 +1,4 @@
-"""What sounds like an order and is no task of the deployment: other things, other actions, parts, several at once."""
+"""Negative examples that resemble orders: other objects or actions, parts of objects, several orders at once."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _TAILS = frozenset(
 
 
 class NearOrders(Phrasing):
-    """Words what sounds like an order and is no task of the deployment."""
+    """Generates sentences that resemble an order but order no task of the deployment."""
 
     def _none(self, text: str, act: int) -> Utterance:
         return Utterance(text, act, (0.0,) * len(self._tasks))
 
     def _impossible(self) -> Utterance:
-        """Another thing, another action, another place, a swap of the two, or something else altogether."""
+        """Return an order that differs from a task in action, object or place, or that is unrelated to all tasks."""
         rng, task = self._rng, self._rng.choice(self._tasks)
         roll = rng.random()
         if rng.random() < 0.2:
@@ -58,7 +58,7 @@ class NearOrders(Phrasing):
         return Utterance(self._framed(self._core(other)), ORDER, labels, self._parts(action, thing))
 
     def _free(self, thing: Thing | None) -> Utterance:
-        """An order with a verb of no action, for this thing or another; None: one that has nothing to do with tasks."""
+        """Return an order with a verb of no action, on this object or another; None: an order unrelated to any task."""
         rng, lexicon = self._rng, self._lexicon
         free = rng.choice(lexicon.unrelated)
         if thing is not None:
@@ -68,7 +68,12 @@ class NearOrders(Phrasing):
         return self._none(self._framed(self._polite(free)), ORDER)
 
     def _altered(self, task: InventedTask, roll: float) -> tuple[Action, Thing, Thing | None]:
-        """Return action, thing and place of a task with one of them exchanged; `roll` (0.12..1) says which."""
+        """Return action, object and place of a task, of which one is replaced, or the latter two exchanged.
+
+        Args:
+            task: the task.
+            roll: 0.12..1, determines what is changed.
+        """
         rng, lexicon = self._rng, self._lexicon
         action, thing, to = task.action, task.thing, task.to
         if roll < 0.35:
@@ -77,7 +82,7 @@ class NearOrders(Phrasing):
             action = lexicon.actions[action.opposite]
         elif roll < 0.78 or to is None:
             fitting = [a for a in lexicon.actions.values() if bool(a.to) == bool(to)]
-            if rng.random() < 0.6:  # what is done to things of this kind, too: "unlock the drawer"
+            if rng.random() < 0.6:  # another action on objects of this kind: "unlock the drawer"
                 kin = [a for a in fitting if any(thing in lexicon.things[kind] for kind in a.kinds)]
                 fitting = kin or fitting
             action = rng.choice(fitting)
@@ -89,12 +94,12 @@ class NearOrders(Phrasing):
         return action, thing, to
 
     def _marked_otherwise(self, thing: Thing) -> Thing:
-        """Return a thing of the same name with another mark: the car window is not the window."""
+        """Return an object of the same name with another modifier: the car window is not the window."""
         mark = self._lexicon.mark(self._rng, thing)
         return Thing(thing.names, mark) if thing.mark or mark not in (*COLOURS, *SIDES) else thing
 
     def _crossed(self, task: InventedTask) -> Utterance | None:
-        """The action of one task with the thing of another: "oil the tyre" beside "oil the chain"."""
+        """Return an order with the action of one task and the object of another; None: they are too similar."""
         rng = self._rng
         other = rng.choice(self._tasks)
         if (
@@ -116,7 +121,7 @@ class NearOrders(Phrasing):
         )
 
     def _parts(self, action: Action, thing: Thing) -> tuple[tuple[float, float], ...]:
-        """For each task whether the action and the thing are its own."""
+        """Return the value of `Utterance.parts` for an action and an object."""
         parts = []
         for known in self._tasks:
             if known.action is action:
@@ -133,7 +138,7 @@ class NearOrders(Phrasing):
         return tuple(parts)
 
     def _unwanted(self, action: Action, thing: Thing, to: Thing | None) -> tuple[float, ...]:
-        """0 for each task but those that may mean an action on a thing after all."""
+        """Return the label 0 for each task, but `IGNORED` for those that the given words may order after all."""
         labels = []
         for known in self._tasks:
             alike = (known.thing.names == thing.names or known.thing.is_like(thing)) and (
@@ -143,7 +148,7 @@ class NearOrders(Phrasing):
         return tuple(labels)
 
     def _elsewhere(self, task: InventedTask) -> Utterance:
-        """The task's thing is only where something else is, or is to go: "put the spoon in the drawer"."""
+        """Return an order on another object, with the task's object as a place: "put the spoon in the drawer"."""
         rng = self._rng
         other = self._lexicon.thing(
             rng, tuple(kind for kind, things in self._lexicon.things.items() if things)
@@ -174,7 +179,7 @@ class NearOrders(Phrasing):
         return self._none(self._filled(self._pick(table)), STATEMENT)
 
     def _part(self) -> Utterance:
-        """A thing that only sounds like one of the deployment: the car window, the button of the lift."""
+        """Return an order on a part, or on an object with a similar name: the button of the lift, the car window."""
         rng, task = self._rng, self._rng.choice(self._tasks)
         kinds = rng.choice([kind for kind in self._lexicon.things if self._lexicon.things[kind]])
         other = rng.choice(self._lexicon.things[kinds]).names[0]
@@ -183,7 +188,7 @@ class NearOrders(Phrasing):
         return self._none(self._framed(self._polite(self._said(task, thing=name))), ORDER)
 
     def _acted(self, table: str, task: InventedTask | None = None) -> str:
-        """A frame of a table, filled with a task; one in six is about a task of no skill."""
+        """Return a frame of a table, filled with a task; None: with a random task of the deployment."""
         rng = self._rng
         if task is None:
             task = rng.choice(self._tasks)
@@ -207,7 +212,7 @@ class NearOrders(Phrasing):
         return self._none(self._polite(text) if self._rng.random() < 0.4 else text, ORDER)
 
     def _several(self) -> Utterance:
-        """Several orders in one: exactly none of them."""
+        """Return a sentence with several orders, which is labelled as none of them."""
         rng, first = self._rng, self._rng.choice(self._tasks)
         parts = [self._core(first)]
         for _ in range(rng.choice((1, 1, 1, 2, 2, 3))):
@@ -253,7 +258,7 @@ class NearOrders(Phrasing):
         return self._none(self._framed(text), ORDER)
 
     def _vague(self) -> Utterance:
-        """A verb that says too little: "do the door", or "slide the door" where it may slide either way."""
+        """Return an order with an ambiguous verb: "do the door", or "slide the door", which may open or close it."""
         rng, task = self._rng, self._rng.choice(self._tasks)
         text = self._pick("generic").replace("{o}", self._np(task.thing))
         if rng.random() < 0.5:
@@ -278,5 +283,5 @@ def _same_place(one: Thing | None, other: Thing | None) -> bool:
 
 
 def names_of(thing: Thing | None) -> tuple[str, ...]:
-    """Words for a thing; none for none."""
+    """Return the names of an object; an empty tuple for None."""
     return thing.names if thing else ()

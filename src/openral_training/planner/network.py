@@ -14,10 +14,10 @@ from torch.nn import functional as F
 from openral_training.planner.labelled_utterance import ACTS
 
 WIDTH = 128
-"""Of the comparison's states."""
+"""Width of the comparison's hidden states."""
 HEADS = 4
 FIRST_ADAPTED = 2
-"""Layers of the encoder below this one are as published."""
+"""Index of the first encoder layer with adapters; those below it are used as published."""
 LINEARS = (
     "attention.self.query",
     "attention.self.key",
@@ -39,14 +39,14 @@ class Adapter(nn.Module):
         self.up = nn.Parameter(torch.zeros(weight.shape[0], rank))
 
     def forward(self, x: Tensor) -> Tensor:
-        """(..., in) -> (..., out)."""
+        """Return the output (..., out_features) for x (..., in_features)."""
         weight, bias = self.get_buffer("weight"), self.get_buffer("bias")
         y: Tensor = F.linear(x, weight, bias) + F.linear(F.linear(x, self.down), self.up)
         return y
 
 
 class Encoder(nn.Module):
-    """Token states of all-MiniLM-L6-v2."""
+    """The encoder all-MiniLM-L6-v2, with adapters in its upper layers."""
 
     def __init__(self, folder: Path, rank: int) -> None:
         super().__init__()
@@ -63,13 +63,13 @@ class Encoder(nn.Module):
                 )
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Encoder:
-        """Move what is fixed together with what is learnt."""
+        """Apply `fn` to the frozen weights, too, which are not registered as parameters or buffers."""
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         self.fixed = {name: fn(value) for name, value in self.fixed.items()}
         return self
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """(N, T) token ids and bool mask -> (N, T, 384)."""
+        """Return token states (N, T, 384) of token ids (N, T); the mask (N, T) is False for padding."""
         with torch.no_grad():
             hidden = self.fixed["embeddings.word_embeddings.weight"][ids]
             hidden = hidden + self.fixed["embeddings.position_embeddings.weight"][: ids.shape[1]]
@@ -107,7 +107,7 @@ class Encoder(nn.Module):
 
 
 class Matcher(nn.Module):
-    """Compares a clause with an example of a task, token by token; names a clause's speech act."""
+    """Compares a clause with an example of a task, token by token, and classifies the speech act of a clause."""
 
     def __init__(self, folder: Path, rank: int = 32) -> None:
         super().__init__()
@@ -128,18 +128,25 @@ class Matcher(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where it is."""
+        """The device of the parameters."""
         return self.scale.device
 
     def acts(self, states: Tensor, mask: Tensor) -> Tensor:
-        """(N, T, 384) -> (N, 6) logits of `ACTS`."""
+        """Return logits (N, 6) of `ACTS` for token states (N, T, 384) and their mask (N, T)."""
         weight = self.act_weight(states).masked_fill(~mask[..., None], -1e4).softmax(1)
         pooled = torch.einsum("nth,ntd->nhd", weight, states).flatten(1)
         logits: Tensor = self.act(F.gelu(self.act_inner(torch.cat([pooled, states[:, 0]], 1))))
         return logits
 
     def matches(self, one: Tensor, one_mask: Tensor, other: Tensor, other_mask: Tensor) -> Tensor:
-        """(P, T, 384) clauses, (P, S, 384) examples -> (P, 3) logits: same order, same action, same thing."""
+        """Return logits (P, 3) of same order, same action and same object, for P pairs of clause and example.
+
+        Args:
+            one: (P, T, 384) token states of the clauses.
+            one_mask: (P, T) False for padding.
+            other: (P, S, 384) token states of the examples.
+            other_mask: (P, S) False for padding.
+        """
         near = F.normalize(one, dim=-1) @ F.normalize(other, dim=-1).transpose(1, 2)
         p, q = self.project(one), self.project(other)
         rows = near.masked_fill(~other_mask[:, None, :], -1.0)

@@ -1,4 +1,4 @@
-"""How an operator words an order about a task: noun phrases, states, polite frames, and what people say around it."""
+"""Generates the wording of an operator's order: noun phrases, states, polite frames, and accompanying remarks."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from openral_training.planner.deployments import (
 from openral_training.planner.inflection import participle
 
 FRAMES: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_name("frames.yaml").read_text())
-"""What people say around an order, and what they say that is none; see the file."""
+"""Tables of sentence frames, for orders with accompanying remarks and for other speech acts; see the file."""
 
 
 class Phrasing:
-    """Words orders about one deployment. Deterministic for its random generator."""
+    """Generates orders for one deployment; the result depends on the random generator alone."""
 
     def __init__(self, rng: random.Random, lexicon: Lexicon, tasks: Sequence[InventedTask]) -> None:
         self._rng, self._lexicon, self._tasks = rng, lexicon, tasks
         self._placeless = False
-        """Whether the utterance leaves out where to."""
+        """Whether the utterance leaves out the place."""
 
     def _filled(self, text: str, task: InventedTask | None = None) -> str:
-        """A frame of talk, its gaps filled with any words."""
+        """Fill the gaps of a frame: {o} with the object of the task (None: of a random one), the others at random."""
         rng = self._rng
         task = task or rng.choice(self._tasks)
         while "{n}" in text:
@@ -45,12 +45,12 @@ class Phrasing:
         return self._rng.choice(FRAMES[table])
 
     def _polite(self, base: str) -> str:
-        """An order around words that begin with a verb."""
+        """Return a polite order of a phrase that begins with a verb."""
         verb, _, rest = base.partition(" ")
         return self._pick("polite").replace("{b}", base).replace("{p}", f"{participle(verb)} {rest}")
 
     def _np(self, thing: Thing, mark: bool = True, adjective: float = 0.08) -> str:
-        """A noun phrase."""
+        """Return a noun phrase: determiner, adjective with the probability `adjective`, modifier, object."""
         rng = self._rng
         word = thing.said(rng, 0.25, mark)
         if not thing.mark and rng.random() < adjective:
@@ -60,19 +60,19 @@ class Phrasing:
     def _said(
         self, task: InventedTask, form: str = "base", thing: str | None = None, to: str | None = None
     ) -> str:
-        """The task in one of its ways to say it."""
+        """Return a random phrase for a task; `thing` and `to` replace the noun phrases of object and place."""
         pattern = self._rng.choice(task.action.say)
         where = to if to is not None else self._np(task.to, adjective=0.03) if task.to else ""
         thing = self._np(task.thing) if thing is None else thing
         return without_place(self._rng, pattern, thing, where, float(self._placeless), form)
 
     def _past(self, task: InventedTask) -> str:
-        """The task done: "closed the drawer"."""
+        """Return a phrase for the task in the past: "closed the drawer"."""
         verb, _, rest = self._said(task).partition(" ")
         return f"{participle(verb)} {rest}"
 
     def _state(self, task: InventedTask) -> str:
-        """A state that the task brings about, or its participle."""
+        """Return a state that the task results in, or a participle phrase."""
         where = self._np(task.to, adjective=0.03) if task.to else ""
         states = [state for state in task.action.states if not self._placeless or "{d}" not in state]
         if states and self._rng.random() < 0.65:
@@ -81,7 +81,7 @@ class Phrasing:
         return without_place(self._rng, pattern, "", where, float(self._placeless), "pp")
 
     def _core(self, task: InventedTask) -> str:
-        """An order of one task, without openers, reasons and closers."""
+        """Return an order of a task without opener, reason and closer."""
         rng, roll = self._rng, self._rng.random()
         placed = [state for state in task.action.states if state.split()[0] in ("in", "on", "inside", "at")]
         if task.to and placed and rng.random() < 0.15:
@@ -117,13 +117,13 @@ class Phrasing:
         return self._said(task).replace("the ", "")
 
     def _gerunds(self, task: InventedTask) -> str:
-        """What a thing needs: "wiping down"; empty: the task has a place and cannot be said so."""
+        """Return a gerund phrase, as in "it needs wiping down"; empty: no phrase of the task has this form."""
         plain = [say for say in task.action.say if " it " not in say and "{d}" not in say]
         fitting = [say for say in plain if say.endswith("{o}")]
         return phrase(self._rng.choice(fitting), "", form="ing").strip() if fitting else ""
 
     def _framed(self, core: str) -> str:
-        """The order with what people say around it."""
+        """Return an order with opener and closer, and at random a reason, a purpose or a remark."""
         rng, roll = self._rng, self._rng.random()
         reason = self._filled(self._pick("reasons" if rng.random() < 0.4 else "scenes"))
         if rng.random() < 0.25 and self._tasks:
@@ -144,7 +144,7 @@ class Phrasing:
 
 
 def mistyped(rng: random.Random, text: str) -> str:
-    """One slip of the finger in a word of four letters or more."""
+    """Return a text with one typing error inside a word: a letter swapped, left out, doubled or replaced."""
     spots = [i for i in range(1, len(text) - 1) if text[i - 1 : i + 2].isalpha()]
     if not spots:
         return text

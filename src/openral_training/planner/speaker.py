@@ -1,4 +1,4 @@
-"""What an operator says about a deployment: orders in many frames, what comes near an order, and what is talk."""
+"""Generates what an operator may say in a deployment: orders, sentences that resemble orders, and other talk."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from openral_training.planner.phrasing import FRAMES, mistyped
 
 
 def order_words(lexicon: Lexicon) -> frozenset[str]:
-    """Words of the ways to say an action, and of the frames around them: a slip of the finger is corrected to these."""
+    """Return the words of all phrases for actions and of the frames of orders; typing errors are corrected to these."""
     said = [text for action in lexicon.actions.values() for text in (*action.say, *action.states)]
     framed = [
         entry
@@ -39,7 +39,7 @@ def order_words(lexicon: Lexicon) -> frozenset[str]:
 
 
 class Speaker(NearOrders):
-    """Says things about one deployment. Deterministic for its random generator."""
+    """Generates labelled utterances for one deployment; the result depends on the random generator alone."""
 
     def utterance(self) -> Utterance:
         """Draw one utterance."""
@@ -65,7 +65,12 @@ class Speaker(NearOrders):
         return replace(chosen, text=text)
 
     def _labels(self, task: InventedTask, marked: bool = True) -> tuple[float, ...]:
-        """1 for the task, unknown for those that may mean the same, 0 for the others."""
+        """Return the label of each task: 1 for the ordered one, `IGNORED` for those that may mean the same, else 0.
+
+        Args:
+            task: the ordered task.
+            marked: whether the sentence has the modifier of the object; without it several tasks get 1.
+        """
         labels = []
         for other in self._tasks:
             same = other.thing.names == task.thing.names
@@ -74,7 +79,7 @@ class Speaker(NearOrders):
             if other is task or (elsewhere and other.thing.mark == task.thing.mark):
                 labels.append(1.0)
             elif rival and not marked:
-                labels.append(1.0)  # it may be either of them: the margin between the two asks
+                labels.append(1.0)  # either may be meant; the planner asks back since their scores are close
             elif same and self._lexicon.near(other.action, task.action):
                 labels.append(IGNORED)
             else:
@@ -126,7 +131,7 @@ class Speaker(NearOrders):
         return self._none(self._rng.choice(FRAMES["openers"]) + self._acted(table), UNREAL)
 
     def _remark_and_fragment(self) -> Utterance:
-        """A thing alone, a verb alone, or a remark about a thing."""
+        """Return an object or a verb alone, an order on a pronoun, a place, or a remark about an object."""
         rng, task = self._rng, self._rng.choice(self._tasks)
         roll = rng.random()
         if roll < 0.2:

@@ -1,4 +1,4 @@
-"""Trains the offline planner's matcher on generated orders, and measures it on objects that it never saw."""
+"""Trains the offline planner's matcher on generated orders, and evaluates it on held-out objects."""
 
 from __future__ import annotations
 
@@ -34,31 +34,31 @@ from openral_training.training_folder import RUN_STATE
 
 MAX_TOKENS = 40
 HELD_OUT = 0.08
-"""Share of the objects that only the evaluation sees."""
+"""Share of the objects that are used for evaluation alone."""
 AUXILIARY = 0.3
-"""Weight of the errors in speech act, in the action and in the thing, beside the error in the order."""
+"""Weight of the losses of speech act, action and object, relative to that of the order."""
 FREQUENT = 4000
-"""Place in the encoder's dictionary below which words are too common to be strange."""
+"""Index in the encoder's vocabulary, which is ordered by frequency, from which on words can be unknown ones."""
 NO_THING = ("s", "ing", "ed", "ly", "ful", "able", "ible", "ic", "al", "est", "ize", "ise", "ate", "fy")
-"""Endings of words that name no thing."""
+"""Endings of words that are not used as names of objects."""
 _WARM = "name the planner.safetensors of an earlier training"
 
 
 @dataclass(frozen=True)
 class PlannerConfig:
-    """What a training run is made of."""
+    """The hyper-parameters of a training run."""
 
     steps: int = 2600
     deployments: int = 4
-    """Deployments a step."""
+    """Deployments of each step."""
     utterances: int = 16
-    """Utterances a deployment."""
+    """Utterances for each deployment."""
     negatives: int = 5
-    """Tasks, other than the one meant, that an utterance is compared with in training."""
+    """Most other tasks that an utterance is compared with in training, besides those that it orders."""
     learning_rate: float = 1e-3
     rank: int = 32
     save_every: int = 100
-    """Optimiser steps between two states from which a killed run goes on."""
+    """Optimiser steps between two saved states, from which a killed run is resumed."""
     seed: int = 0
     threads: int = 1
 
@@ -69,7 +69,7 @@ class _Batch:
     examples: list[str]
     acts: Tensor
     pairs: list[tuple[int, int, float, float, float]]
-    """(clause, example, and whether order, action, thing are the same)."""
+    """(index of the clause, index of the example, and the labels of order, action and object)."""
 
 
 def train(
@@ -82,11 +82,20 @@ def train(
 ) -> dict[str, Any]:
     """Train, evaluate, write `planner.safetensors` and `planner_eval.json` into `out`; return the evaluation.
 
-    The orders are the same on every torch device, and depend on seed and step alone. An interrupted training in `out`
-    goes on where it stopped.
+    The generated orders depend on seed and step alone, and not on the device. An interrupted training in `out` is
+    resumed.
+
+    Args:
+        out: folder of the results.
+        config: hyper-parameters.
+        without: nouns of objects that are not used in training.
+        progress: called after each step with the number of steps and the loss.
+        warm_start: file of weights to begin with.
+        device: auto, or a torch device.
 
     Raises:
-        ContractError: it was another one.
+        ContractError: the training in `out` has other settings.
+        WeightsError: a file of weights is damaged or of another model.
     """
     torch.manual_seed(config.seed)
     torch.set_num_threads(config.threads)
@@ -129,7 +138,7 @@ def train(
 
 
 def _go_on_from(model: Matcher, weights: Path) -> None:
-    """Load trained weights. Raises WeightsError: the file is broken or holds those of something else."""
+    """Load trained weights. Raises WeightsError: the file is damaged or has those of another model."""
     if fault := weights_fault(weights):
         raise WeightsError(f"--warm-start {weights}: {fault}; {_WARM}")
     kept = {name: value.float() for name, value in load_file(weights).items()}
@@ -140,7 +149,7 @@ def _go_on_from(model: Matcher, weights: Path) -> None:
 
 
 def _strange_words(tokenizer: Tokenizer) -> list[str]:
-    """Rarer whole words of the encoder's dictionary that may name a thing; it lists the more frequent ones first."""
+    """Return the rarer whole words of the encoder's vocabulary that may be names of objects, see FREQUENT."""
     return [
         word
         for word, place in tokenizer.get_vocab().items()
@@ -194,7 +203,7 @@ def _loss(model: Matcher, tokenizer: Tokenizer, batch: _Batch) -> Tensor:
 
 
 def _encode(model: Matcher, tokenizer: Tokenizer, texts: list[str]) -> tuple[Tensor, Tensor]:
-    """Token states (N, T, 384) and mask (N, T); encoded in groups of like length, to pad less."""
+    """Return token states (N, T, 384) and mask (N, T); texts of similar length are encoded together, to pad less."""
     ids = [encoding.ids[:MAX_TOKENS] for encoding in tokenizer.encode_batch(texts)]
     longest = max(map(len, ids))
     order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
@@ -214,7 +223,7 @@ def _encode(model: Matcher, tokenizer: Tokenizer, texts: list[str]) -> tuple[Ten
 
 
 def save(model: Matcher, out: Path, config: PlannerConfig) -> None:
-    """Write the trained weights, half precision, into `out`."""
+    """Write the trained weights in half precision into `out`."""
     out.mkdir(parents=True, exist_ok=True)
     weights = {
         name: value.detach().cpu().numpy().astype(np.float16) for name, value in model.named_parameters()
@@ -228,7 +237,7 @@ def save(model: Matcher, out: Path, config: PlannerConfig) -> None:
 def evaluate(
     model: Matcher, tokenizer: Tokenizer, lexicon: Lexicon, rng: random.Random, deployments: int = 60
 ) -> dict[str, Any]:
-    """Rates over deployments of objects that the training left out: orders found, others left alone, acts named."""
+    """Return rates over random deployments: orders recognised, other sentences rejected, speech acts classified."""
     model.eval()
     config = PlannerConfig(deployments=1, negatives=99)
     counts = {"orders_found": [0, 0], "left_alone": [0, 0], "wrongly_moved": [0, 0], "acts": [0, 0]}

@@ -169,7 +169,7 @@ def _summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
 def _refuse_trained(package: RSkillPackage, init_ids: list[int]) -> None:
     try:
         path: Path = package.weights_path()
-    except (NotFoundError, WeightsError):  # not one file of weights, so no header
+    except (NotFoundError, WeightsError):  # the weights are not a single file, so there is no header
         return
     seen = read_metadata(path).get("train_init_ids")
     if seen is None:
@@ -183,7 +183,7 @@ def _refuse_trained(package: RSkillPackage, init_ids: list[int]) -> None:
 
 
 def _source(plan: DetectorPlan, init_ids: list[int], command: str) -> dict[str, Any]:
-    """What an eval JSON says before its results."""
+    """Return the keys of an eval JSON that precede its results."""
     trained = plan.recipe.train_init_ids
     scenes = [world.open_scene() for world in plan.recipe.worlds]
     return {

@@ -1,1 +1,1 @@
-"""Any LeRobot v3 dataset as lessons for a `mini` skill: a recipe maps its features to those of the skill's manifest."""
+"""Any LeRobot v3 dataset as training data of a `mini` skill: a recipe maps its features to the skill's manifest."""

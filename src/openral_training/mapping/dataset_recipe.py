@@ -1,4 +1,4 @@
-"""The recipe of a dataset from outside: the manifest of the skill to be, and which features it is learnt from."""
+"""The recipe for an external dataset: the manifest of the skill, and the features that it is trained on."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ GIVEN = {
     "quantization": {"dtype": "bf16", "backend": "pytorch"},
     "weights_uri": f"{LOCAL}{WEIGHTS}",
 }
-"""What a manifest says because `openral train bc` writes the weights."""
+"""Keys of the manifest that `openral train bc` determines."""
 
 
 class FeatureColumns(Schema):
-    """Numbers of one feature; in YAML a bare name stands for all of them."""
+    """Numbers of one feature; in YAML the name of a feature alone means all of its numbers."""
 
     feature: Word
-    """Name in the dataset, such as observation.state."""
+    """Name of the feature in the dataset, such as observation.state."""
     columns: Many[Annotated[int, Field(ge=0)]] | None = Field(default=None, min_length=1)
-    """Which of its numbers, counted from 0, in the order of the vector; absent: all."""
+    """Indices of its numbers, from 0, in the order of the vector; absent: all."""
     scale: Finite = 1.0
     """Factor to the manifest's units, such as 0.01745329 from degrees to radians."""
     offset: Finite = 0.0
-    """Added after that, in the manifest's units."""
+    """Added after scaling, in the manifest's units."""
 
 
 def _named(value: Any) -> Any:
@@ -48,31 +48,31 @@ Columns = Annotated[FeatureColumns, BeforeValidator(_named)]
 
 
 class SkillRecipe(Schema):
-    """How the features of a LeRobot dataset are the senses and the actions of a skill."""
+    """Maps the features of a LeRobot dataset to the observations and the actions of a skill."""
 
     cameras: dict[Word, Word] = Field(min_length=1)
     """Camera of the manifest (its `vla_feature_key`) -> feature of the dataset."""
     state: Many[Columns] = (FeatureColumns(feature="observation.state"),)
-    """What the state vector is put together from, in this order."""
+    """Parts of the state vector, in this order."""
     action: Many[Columns] = (FeatureColumns(feature="action"),)
-    """What the action is put together from; its meaning is the manifest's `action_contract`."""
+    """Parts of the action vector, in this order; their meaning is that of the manifest's `action_contract`."""
     action_steps: Count = 1
-    """Control steps in the action of one frame, one after the other, as `action.executed` of a recording has them."""
+    """Number of consecutive control steps in the action of one frame, as in `action.executed` of a recording."""
     only_where: Word | None = None
-    """Feature of truth values: only frames in which it is true are learnt from, such as `intervention`; absent: all."""
+    """Boolean feature: only frames in which it is true are trained on, such as `intervention`; absent: all frames."""
     never_where: Word | None = None
-    """Feature of truth values: frames in which any of them is true are not learnt from, such as `action.held`."""
+    """Boolean feature: frames in which any of its values is true are not trained on, such as `action.held`."""
     only_outcome: Word | None = None
-    """How episodes that are learnt from ended, such as `success` (`outcome` in a recording); absent: in any way."""
+    """Outcome of the episodes that are trained on, such as `success` (`outcome` in a recording); absent: any."""
     seam_frames: Annotated[int, Field(ge=0)] = 0
-    """Frames that are not learnt from where `only_where` becomes true within an episode: as long as a take-over fades
-    the motion before it out, what was executed is not what the operator commanded."""
+    """Number of frames that are not trained on after `only_where` becomes true within an episode: while a take-over
+    blends from the previous motion, the executed actions are not those of the operator."""
     words: dict[Word, Many[Word]] = Field(default_factory=dict)
-    """Sentence of the dataset's tasks -> others for the same, which are heard in training, too."""
+    """Sentence of one of the dataset's tasks -> paraphrases, which are used in training as well."""
     leave_out: Many[Annotated[int, Field(ge=0)]] = ()
-    """Numbers of episodes that are not learnt from."""
+    """Indices of episodes that are not trained on."""
     manifest: RSkillManifest
-    """`rskill.yaml` of the skill, without what is in `GIVEN`."""
+    """`rskill.yaml` of the skill, without the keys of `GIVEN`."""
     _document: Document = PrivateAttr(default_factory=lambda: Document(Path("recipe")))
 
     @model_validator(mode="after")
@@ -90,14 +90,14 @@ class SkillRecipe(Schema):
 
     @property
     def state_dim(self) -> int:
-        """D, numbers of the state vector."""
+        """Length D of the state vector."""
         contract = self.manifest.state_contract
         assert contract is not None
         return contract.dim or LAYOUT_DIMS[contract.layout or ""]
 
     @property
     def features(self) -> tuple[str, ...]:
-        """Names of the columns of numbers that are read, each once."""
+        """Names of the numeric features that are read, without repetitions."""
         masks = (name for name in (self.only_where, self.never_where) if name)
         return tuple(dict.fromkeys([*(part.feature for part in (*self.state, *self.action)), *masks]))
 
@@ -133,7 +133,7 @@ class SkillRecipe(Schema):
 
 
 def _given_faults(manifest: RSkillManifest) -> list[Fault]:
-    """Compare what training decides with what the manifest says."""
+    """Return the faults of keys of the manifest that training determines."""
     values = manifest.model_dump(mode="json")
     faults = [
         Fault(f"manifest.{name}", f"{values[name]}, and training writes {value}", "remove the line")
@@ -148,7 +148,7 @@ def _given_faults(manifest: RSkillManifest) -> list[Fault]:
 
 
 def _contract_faults(manifest: RSkillManifest) -> list[Fault]:
-    """Ask for the numbers that a network is built from."""
+    """Return the faults of missing dimensions, from which the network is built."""
     faults = []
     state, action, images = manifest.state_contract, manifest.action_contract, manifest.image_preprocessing
     if state is None or (state.dim is None and state.layout not in LAYOUT_DIMS):
@@ -173,11 +173,11 @@ def _contract_faults(manifest: RSkillManifest) -> list[Fault]:
 
 
 def load_cloning_recipe(ref: str | Path) -> Recipe | SkillRecipe:
-    """Load what `openral train bc` learns by: a file with a `manifest` is a SkillRecipe, all else as `load_recipe`.
+    """Load a recipe of `openral train bc`: a file with a `manifest` is a SkillRecipe; others as by `load_recipe`.
 
     Raises:
-        NotFoundError: there is none of that name.
-        ManifestError: the file is wrong, one line a fault.
+        NotFoundError: there is no recipe of that name.
+        ManifestError: the file is invalid; one line per fault.
     """
     path = Path(ref)
     if not (path.suffix and path.is_file() and _has_manifest(path)):

@@ -1,4 +1,4 @@
-"""From a dataset and its recipe to what is cloned, and to the manifest of the skill."""
+"""Applies a recipe to a dataset: returns the data of behaviour cloning, and writes the manifest of the skill."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from openral_training.mapping.video_checks import video_faults
 
 
 def require_fit(dataset: Dataset, recipe: SkillRecipe) -> None:
-    """Compare a dataset with a recipe before anything is decoded or trained.
+    """Check that a dataset fits a recipe, before images are decoded.
 
     Raises:
-        DatasetError: they do not fit; one line a misfit, each with its place and its fix.
+        DatasetError: they do not fit; one line per mismatch, each with its location and its fix.
     """
     faults = list(form_faults(dataset, recipe))
     if not faults:
@@ -34,7 +34,7 @@ def require_fit(dataset: Dataset, recipe: SkillRecipe) -> None:
 
 
 def mapped_data(dataset: Dataset, recipe: SkillRecipe) -> CloningData:
-    """Return what is cloned: the frames of the episodes that are not left out, as far as the recipe takes them.
+    """Return the data of behaviour cloning: the frames that the recipe selects.
 
     Raises:
         DatasetError: dataset and recipe do not fit, see `require_fit`.
@@ -90,9 +90,10 @@ def skill_manifest(dataset: Dataset, recipe: SkillRecipe) -> RSkillManifest:
 
 
 def recorded_starts(dataset: Dataset, recipe: SkillRecipe) -> tuple[StartPose, ...]:
-    """Return where the hand stood in the first frame of each episode, by task where the manifest names the dataset's.
+    """Return the start poses of the hand in the first frames of episodes, or those of the manifest if it has some.
 
-    Nothing is returned where the manifest says so itself, or where its layout does not begin with the hand's position.
+    There is one for each task if the sentences of all episodes are those of tasks in the manifest, else one for all.
+    Without a state layout that begins with the hand's position none is returned.
     """
     contract = recipe.manifest.state_contract
     hands = hands_of(vectors(dataset, recipe.state), contract.layout if contract else None)
@@ -104,7 +105,7 @@ def recorded_starts(dataset: Dataset, recipe: SkillRecipe) -> tuple[StartPose, .
     rows: dict[str, list[int]] = {}
     for row, words in zip(first, said, strict=True):
         rows.setdefault(named.get(words, ""), []).append(row)
-    if "" in rows:  # a sentence that no task of the manifest has: then one entry is for all
+    if "" in rows:  # a sentence belongs to no task of the manifest, so all episodes share one entry
         rows = {"": first}
     return start_poses({task: hands[found] for task, found in rows.items()})
 
@@ -124,5 +125,5 @@ def write_manifest(folder: Path, dataset: Dataset, recipe: SkillRecipe) -> None:
 
 
 def _image_size(preprocessing: ImagePreprocessing) -> int:
-    """Return width and height [px] of what the network sees."""
+    """Return width and height [px] of the square input images of the network."""
     return preprocessing.image_size[0] if preprocessing.image_size else MiniConfig.image_size

@@ -1,4 +1,4 @@
-"""Does a dataset have what a recipe names, in the right form? Asked of `meta/` alone, one line a misfit."""
+"""Checks, from `meta/` alone, that a dataset has the features of a recipe in the right form; one line per mismatch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NUMBERS = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", 
 
 
 def form_faults(dataset: Dataset, recipe: SkillRecipe) -> Iterator[str]:
-    """Compare cameras, state, action and rate with the features of the dataset."""
+    """Yield the mismatches of cameras, state, action and rate with the features of the dataset."""
     manifest = recipe.manifest
     for key, name in recipe.cameras.items():
         yield from _camera_faults(dataset, recipe, key, name)
@@ -60,7 +60,7 @@ def _camera_faults(dataset: Dataset, recipe: SkillRecipe, key: str, name: str) -
 
 
 def _details(feature: dict[str, Any]) -> dict[str, Any]:
-    """Return what LeRobot notes of a video: `info`, or `video_info` of older versions."""
+    """Return LeRobot's description of a video: `info`, or `video_info` in older versions."""
     found = feature.get("info") or feature.get("video_info") or {}
     return found if isinstance(found, dict) else {}
 
@@ -68,7 +68,7 @@ def _details(feature: dict[str, Any]) -> dict[str, Any]:
 def _vector_faults(
     dataset: Dataset, recipe: SkillRecipe, key: str, parts: Sequence[FeatureColumns], contract: str, dim: int
 ) -> Iterator[str]:
-    """Check the parts of one vector, and their sum of numbers against the contract's."""
+    """Yield the mismatches of the parts of one vector, and of its length with that of the contract."""
     features = dataset.info["features"]
     numeric = [
         name for name, f in features.items() if f["dtype"] in _NUMBERS and not name.startswith("label.")
@@ -91,7 +91,7 @@ def _vector_faults(
 
 
 def _mask_faults(dataset: Dataset, recipe: SkillRecipe, key: str) -> Iterator[str]:
-    """Check that what says which frames are learnt from is there, and says yes or no."""
+    """Yield a mismatch if the feature that selects frames does not exist or is not boolean."""
     name, features = getattr(recipe, key), dataset.info["features"]
     if name is not None and features.get(name, {}).get("dtype") != "bool":
         has = ", ".join(other for other, feature in features.items() if feature["dtype"] == "bool") or "none"
@@ -104,7 +104,7 @@ def _mask_faults(dataset: Dataset, recipe: SkillRecipe, key: str) -> Iterator[st
 def _part_fault(
     feature: dict[str, Any] | None, part: FeatureColumns, numeric: Sequence[str]
 ) -> tuple[str, str]:
-    """Return what is wrong with one part and its fix; both empty where nothing is."""
+    """Return the mismatch of one part and its fix; both are empty where there is none."""
     name, others = part.feature, f"name one of {', '.join(numeric)}"
     if feature is None:
         return f"the dataset has no feature {name}", others

@@ -1,4 +1,4 @@
-"""Are a dataset's rows whole, and such that a network can learn from them? One line a misfit."""
+"""Checks that the rows of a dataset are complete and can be trained on; one line per mismatch."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from openral_training.mapping.vectors import kept_episodes, spans, usable_spans
 
 FETCH = "fetch the whole dataset again"
 MOST_NAMED = 12
-"""Episodes that one line names."""
+"""Most episodes that one line lists."""
 
 Span = tuple[int, int, int]
 
 
 def row_faults(dataset: Dataset, recipe: SkillRecipe) -> Iterator[str]:
-    """Compare the rows with `meta/`, and look for episodes and numbers that nothing can be learnt from."""
+    """Yield the mismatches of the rows with `meta/`, and the episodes and values that cannot be trained on."""
     names = recipe.features
     table = dataset.columns(["index", "timestamp", "task_index", *names])
     broken = _order_fault(dataset, table["index"])
@@ -54,7 +54,7 @@ def row_faults(dataset: Dataset, recipe: SkillRecipe) -> Iterator[str]:
 
 
 def _order_fault(dataset: Dataset, index: NDArray[Any]) -> str:
-    """Return what is wrong with the number or the order of the rows; empty: nothing."""
+    """Return the mismatch of the number or the order of the rows; empty where there is none."""
     stated, episodes = len(dataset), spans(dataset)
     firsts, ends = [first for _, first, _ in episodes], [end for _, _, end in episodes]
     if len(index) != stated:

@@ -1,4 +1,4 @@
-"""State and action vectors put together from features, and action chunks cut out of episodes."""
+"""State and action vectors composed of features, and action chunks cut out of episodes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from openral_training.mapping.dataset_recipe import FeatureColumns, SkillRecipe
 
 
 def width(info: dict[str, Any], part: FeatureColumns) -> int:
-    """Return how many numbers a part of a vector has."""
+    """Return the number of values in a part of a vector."""
     return len(part.columns) if part.columns is not None else int(info["features"][part.feature]["shape"][0])
 
 
 def vectors(dataset: Dataset, parts: Sequence[FeatureColumns]) -> NDArray[np.float32]:
-    """Return (N, D): the numbers of each frame in the manifest's units, in the order of the parts."""
+    """Return vectors (N, D) of the N frames in the manifest's units, concatenated in the order of the parts."""
     found = dataset.columns(dict.fromkeys(part.feature for part in parts))
     blocks = []
     for part in parts:
@@ -29,14 +29,14 @@ def vectors(dataset: Dataset, parts: Sequence[FeatureColumns]) -> NDArray[np.flo
 
 
 def spans(dataset: Dataset, leave_out: Sequence[int] = ()) -> list[tuple[int, int, int]]:
-    """Return number, first row and last row + 1 of each episode that is not left out."""
+    """Return index, first row and last row + 1 of each episode that is not left out."""
     names = ("episode_index", "dataset_from_index", "dataset_to_index")
     rows = zip(*(dataset.episodes[name] for name in names), strict=True)
     return [row for row in rows if row[0] not in leave_out]
 
 
 def kept_episodes(dataset: Dataset, recipe: SkillRecipe) -> list[tuple[int, int, int]]:
-    """Return, as `spans` does, the episodes that are not left out and ended as the recipe wants."""
+    """Return, in the form of `spans`, the episodes that are not left out and have the outcome of the recipe."""
     kept = spans(dataset, recipe.leave_out)
     if recipe.only_outcome is None:
         return kept
@@ -46,7 +46,7 @@ def kept_episodes(dataset: Dataset, recipe: SkillRecipe) -> list[tuple[int, int,
 
 
 def usable_spans(dataset: Dataset, recipe: SkillRecipe) -> list[tuple[int, int, int]]:
-    """Return the stretches of frames that are learnt from, as `spans` does; an episode may have several, or none."""
+    """Return, in the form of `spans`, the stretches of frames that are trained on: any number per episode."""
     usable = np.ones(len(dataset), np.bool_)
     if recipe.only_where:
         usable &= _truth(dataset, recipe.only_where).all(axis=1)
@@ -64,7 +64,7 @@ def usable_spans(dataset: Dataset, recipe: SkillRecipe) -> list[tuple[int, int, 
 
 
 def _truth(dataset: Dataset, feature: str) -> NDArray[Any]:
-    """Return (N, D): a feature of truth values."""
+    """Return a boolean feature as (N, D)."""
     return dataset.columns([feature])[feature].reshape(len(dataset), -1)
 
 
@@ -73,12 +73,12 @@ def chunks(
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """Return (N, H, A), the actions of each row and of the next ones, and (N,) how many of the H belong to its stretch.
 
-    Behind the end of a stretch its last action is repeated. Rows of no stretch are nan, with none ahead.
+    After the end of a stretch its last action is repeated. Rows outside of stretches are nan, with the number 0.
 
     Args:
-        action: (N, K, A) K actions a row, one after the other.
+        action: (N, K, A), K consecutive actions in each row.
         stretches: as `usable_spans` returns them.
-        size: H
+        size: H, actions of a chunk.
     """
     count, steps, dim = action.shape
     chunk = np.full((count, size, dim), np.nan, np.float32)

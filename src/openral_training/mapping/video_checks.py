@@ -1,4 +1,4 @@
-"""Are the images of the cameras there, of the stated size and rate? Asked of headers, one line a misfit."""
+"""Checks, from file headers, that the cameras' images exist with the stated size and rate; one line per mismatch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from openral_training.mapping.row_checks import FETCH
 
 
 def video_faults(dataset: Dataset, recipe: SkillRecipe) -> Iterator[str]:
-    """Look at the header of every video, or at the first stored image, of the cameras that are learnt from."""
+    """Yield the mismatches in the headers of all videos, or in the first stored image, of the recipe's cameras."""
     for name in dict.fromkeys(recipe.cameras.values()):
         size = size_of(dataset.info["features"][name])
         try:

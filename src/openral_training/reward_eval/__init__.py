@@ -1,1 +1,1 @@
-"""Judging and calibrating reward models on rollouts whose truth the simulator knows."""
+"""Evaluation and calibration of reward models on rollouts that the simulator labels."""

@@ -1,4 +1,4 @@
-"""The cases of an evaluation: each rollout under its own words; experts' also under wrong words, and reversed."""
+"""The cases of an evaluation: each rollout with its instruction; experts' also with wrong ones, and reversed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from openral_reward_monitor.models.reward_model import RewardModel, RewardScores
 from openral_training.training_recipe import Recipe
 
 NAMES = {"noisy_expert": "noisy", "wander": "random"}
-"""Names of scripted behaviours in results, where they differ."""
+"""Names of scripted behaviours in results, where they differ from the behaviours' own names."""
 POLICY = "policy"
 """Behaviour of a skill that attempts the task under its plain instruction."""
 KINDS = {
@@ -30,20 +30,20 @@ KINDS = {
 }
 """Kind of failure -> its behaviours."""
 RANKED = ("expert", "noisy", "stuck", "random", "reversed", "wrong_task")
-"""Behaviours that are compared in the ranking; how far the others got is unknown."""
+"""Behaviours that are compared in the ranking; the true progress of the others is unknown."""
 WRONG_WORDS = 3
-"""Tasks of other worlds under whose words each expert's rollout is scored, beside all other tasks of its own world."""
+"""Number of tasks of other worlds with whose sentences experts' rollouts are scored, beside those of their world."""
 FAILURE, PARTIAL, SUCCESS = 0, 1, 2
 
 
 @dataclass(frozen=True)
 class Case:
-    """A rollout of T frames under one sentence."""
+    """A rollout of T frames with one sentence as the instruction."""
 
     task: str
-    """The task that the words ask for."""
+    """The task of the sentence."""
     acted: str
-    """The task that the rollout was made for."""
+    """The task that the rollout attempts."""
     behaviour: str
     """expert, noisy, or one of those in KINDS."""
     init_id: int
@@ -53,7 +53,7 @@ class Case:
     stamps_s: NDArray[np.float64]
     """(T,) [s] from the first frame."""
     truth: NDArray[np.bool_]
-    """(T,) whether the simulator calls the task of the words done in each frame."""
+    """(T,) whether the task of the sentence is done in each frame, as judged by the simulator."""
 
 
 @dataclass(frozen=True)
@@ -65,17 +65,17 @@ class Scored:
 
     @property
     def joint(self) -> NDArray[np.float32]:
-        """(T,) 0..1, the lesser of the two heads."""
+        """(T,) 0..1, the minimum of the two heads' scores."""
         return joint_score(self.scores)
 
     @property
     def done(self) -> bool:
-        """Whether the task of the words is done in the last frame."""
+        """Whether the task of the sentence is done in the last frame."""
         return bool(self.case.truth[-1])
 
     @property
     def level(self) -> int:
-        """FAILURE, PARTIAL (an expert that stopped on its way) or SUCCESS, in the last frame."""
+        """FAILURE, PARTIAL (a stopped expert) or SUCCESS, in the last frame."""
         if self.done:
             return SUCCESS
         return PARTIAL if self.case.behaviour == "stuck" else FAILURE
@@ -86,12 +86,12 @@ def cases(episode: Episode, recipe: Recipe, camera: str, words: Mapping[str, lis
 
     Args:
         episode: as `openral_training.reward_eval.rollouts` makes them.
-        recipe: which tasks share a world; how often frames were recorded.
-        camera: name of the camera whose pictures are shown.
-        words: sentences of each task, of which the initial state chooses one.
+        recipe: has the tasks of each world and the rate of the frames.
+        camera: name of the camera whose images are scored.
+        words: sentences of each task, from which one is chosen by the initial state.
 
     Raises:
-        NotFoundError: the rollout has no pictures of that camera.
+        NotFoundError: the rollout has no images of that camera.
     """
     acted = episode.task_id
     images = _images(episode, recipe, camera)
@@ -120,7 +120,7 @@ def _images(episode: Episode, recipe: Recipe, camera: str) -> list[bytes]:
 
 
 def _others(acted: str, init_id: int, recipe: Recipe) -> list[str]:
-    """Return the tasks whose words are wrong for a rollout: those of its world, and some of others by initial state."""
+    """Return tasks whose sentences are wrong for a rollout: all of its world, and some of others by initial state."""
     near = [task for task in recipe.world_of(acted) if task != acted]
     far = [task for task in recipe.task_ids if task not in (*near, acted)]
     turned = [far[(init_id + index) % len(far)] for index in range(min(WRONG_WORDS, len(far)))]

@@ -16,7 +16,7 @@ from openral_training.reward_eval.cases import Scored
 from openral_training.reward_eval.measures import DWELL
 
 DIGITS = 4
-"""Digits behind the point to which scores and probabilities are rounded."""
+"""Decimal places to which scores and probabilities are rounded."""
 
 
 def fit(
@@ -27,14 +27,15 @@ def fit(
     Args:
         scored: rollouts from states that the model is neither trained nor evaluated on.
         error_rate: see `CameraCalibration.error_rate`.
-        recipe: its name.
-        init_ids: the initial states.
+        recipe: name of the recipe, for the record.
+        init_ids: the initial states, for the record.
 
     Raises:
         ContractError: too few rollouts for that error rate; the text says how many there must be.
     """
     done = np.sort([float(one.joint[-1]) for one in scored if one.done])
-    # The gate judges a whole attempt, so a failure counts by the highest score that it keeps for the gate's dwell.
+    # The gate judges a whole attempt, so a failure is represented by the highest score that it keeps for the gate's
+    # dwell.
     failed = np.sort([_kept(one.joint) for one in scored if not one.case.truth.any()])
     least = math.ceil(1 / error_rate) - 1
     if min(len(done), len(failed)) < least:
@@ -60,14 +61,14 @@ def fit(
 
 
 def _kept(joint: NDArray[np.float32]) -> float:
-    """Return the highest score that a rollout keeps for DWELL frames in a row; of a shorter one the lowest score."""
+    """Return the highest score that a rollout keeps for DWELL frames in a row; or the lowest score of a shorter one."""
     if len(joint) <= DWELL:
         return float(joint.min())
     return float(sliding_window_view(joint, DWELL).min(axis=1).max())
 
 
 def _curve(scored: Sequence[Scored], done: int, failed: int) -> tuple[list[float], list[float]]:
-    """Return the knots of the isotonic curve through all frames; each rollout weighs the same."""
+    """Return the knots of the isotonic regression over all frames, in which each rollout has the same weight."""
     score = np.concatenate([one.joint for one in scored]).astype(np.float64).round(DIGITS)
     truth = np.concatenate([one.case.truth for one in scored]).astype(np.float64)
     weight = np.concatenate([np.full(len(one.joint), 1 / len(one.joint)) for one in scored])

@@ -2,7 +2,7 @@
 
 VOC is the rank correlation of predicted progress with time on successful rollouts (GVL, Ma et al. 2024,
 arXiv 2411.04549), as Spearman's rho and as Kendall's tau-b. AUROC and AUPRC compare the score of the last frame, the
-lesser of both heads, with the simulator's verdict on that frame. The expected calibration error has ten bins of
+minimum of both heads, with the simulator's judgement of that frame. The expected calibration error has ten bins of
 equal width (Guo et al. 2017, arXiv 1706.04599).
 """
 
@@ -24,13 +24,13 @@ from openral_training.reward_eval.cases import FAILURE, KINDS, PARTIAL, POLICY, 
 BINS = 10
 DWELL = ProgressThresholds().dwell
 SECOND_LOOK = 5
-"""Frames after those DWELL that must also say yes in `second_look`: half a second."""
+"""Further frames after DWELL that must also say yes in `second_look`: half a second."""
 CURVE_POINTS = 21
-"""Points of a mean progress curve, over the share of the rollout that has passed."""
+"""Number of points of a mean progress curve, over the elapsed share of the rollout."""
 
 
 def decision(score: float, calibration: CameraCalibration | None, threshold: float) -> str:
-    """Return "yes", "no" or "abstain", as the monitor would decide on one frame."""
+    """Return the decision of the monitor on one frame: "yes", "no" or "abstain"."""
     done = score >= threshold if calibration is None else calibration.is_done(score, threshold)
     return "abstain" if done is None else "yes" if done else "no"
 
@@ -38,7 +38,8 @@ def decision(score: float, calibration: CameraCalibration | None, threshold: flo
 def called_done(one: Scored, calibration: CameraCalibration | None, threshold: float, more: int = 0) -> bool:
     """Return whether DWELL frames in a row said yes while the task was not done in any of them.
 
-    By this rule a mission ends (`openral_core.progress_judgement.assess`), here at the frame rate of the rollouts.
+    This is the rule by which a mission ends (`openral_core.progress_judgement.assess`), at the frame rate of the
+    rollouts.
 
     Args:
         one: the rollout.
@@ -88,7 +89,7 @@ def second_look(
 def measures(
     scored: Sequence[Scored], threshold: float, calibration: CameraCalibration | None
 ) -> dict[str, Any]:
-    """Return the numbers of an evaluation; shares come with Wilson intervals.
+    """Return the measures of an evaluation; shares have Wilson intervals.
 
     Args:
         scored: every case.
@@ -99,7 +100,7 @@ def measures(
         ContractError: no expert comes to a success, or there are no failures, so that there is nothing to compare.
     """
     called = {id(one): called_done(one, calibration, threshold) for one in scored}
-    # A skill's attempt is over once it is rightly called done; later frames do not count.
+    # A skill's attempt ends when it is correctly called done; later frames are not used.
     over = {
         id(one)
         for one in scored
@@ -160,14 +161,14 @@ def _voc(scored: Sequence[Scored]) -> tuple[list[float], list[float]]:
         if end < 3:  # done before it began
             continue
         time, progress = one.case.stamps_s[:end], one.scores.progress[:end]
-        flat = float(progress.max()) == float(progress.min())  # for which neither is defined
+        flat = float(progress.max()) == float(progress.min())  # for which neither correlation is defined
         rho.append(0.0 if flat else float(stats.spearmanr(time, progress).statistic))
         tau.append(0.0 if flat else float(stats.kendalltau(time, progress).statistic))
     return rho, tau
 
 
 def ranking(scored: Sequence[Scored]) -> dict[str, Any]:
-    """Compare final progress over failure < partial < success, among rollouts of one task and one initial state.
+    """Check for final progress the order failure < partial < success, among rollouts of one task and initial state.
 
     Returns:
         The share of pairs in the right order (ties count half) for each pair of levels and for all of them, and the
@@ -238,7 +239,7 @@ def _by_behaviour(scored: Sequence[Scored], said: dict[int, str]) -> dict[str, A
 
 
 def _by_task(scored: Sequence[Scored], said: dict[int, str]) -> dict[str, Any]:
-    """Return the main numbers for the task of the words; None where there is nothing to compare."""
+    """Return the main measures by task of the sentence; None where there is nothing to compare."""
     found = {}
     for name in dict.fromkeys(one.case.task for one in scored):
         group = [one for one in scored if one.case.task == name]
@@ -259,7 +260,7 @@ def _by_task(scored: Sequence[Scored], said: dict[int, str]) -> dict[str, Any]:
 
 
 def _curves(scored: Sequence[Scored]) -> dict[str, list[float]]:
-    """Return the mean progress of each behaviour over the share of the rollout that has passed."""
+    """Return the mean progress of each behaviour over the elapsed share of the rollout."""
     at = np.linspace(0.0, 1.0, CURVE_POINTS)
     groups: dict[str, list[NDArray[np.float64]]] = {}
     for one in scored:
@@ -274,7 +275,7 @@ def _share(group: Sequence[Scored], said: dict[int, str], answer: str) -> dict[s
 
 
 def share(count: int, of: int) -> dict[str, Any]:
-    """Return a share with its Wilson interval; without a rate where there is nothing to count."""
+    """Return a share with its Wilson interval; without a rate if `of` is 0."""
     if of == 0:
         return {"rate": None, "wilson_95": None, "count": 0, "of": 0}
     low, high = wilson_interval(count, of)

@@ -1,4 +1,4 @@
-"""An evaluation of a reward model as one HTML page with plots in SVG; it needs no network."""
+"""An evaluation of a reward model as one HTML page with SVG plots, which needs no network access."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TASK_COLUMNS = ("films", "done", "voc_mean", "auroc", "false_success", "missed_
 
 
 def page(content: Mapping[str, Any]) -> str:
-    """Return the page of an eval JSON of `openral_training.reward_eval.run.evaluate`."""
+    """Return the HTML page for an eval JSON that `openral_training.reward_eval.run.evaluate` returned."""
     results, benchmark, source = content["results"], content["benchmark"], content["provenance"]
     title = f"{source['skill']} on {benchmark['name']}"
     return "".join(
@@ -61,7 +61,7 @@ def page(content: Mapping[str, Any]) -> str:
 
 
 def headline(results: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the measures in words and figures, for pages and terminals."""
+    """Return the names and formatted values of the main measures, for pages and terminals."""
     threshold, latency, ranks = results["threshold"], results["latency"], results["ranking"]
     shares = {
         f"successes missed in the last frame, at {threshold}": "missed_success",

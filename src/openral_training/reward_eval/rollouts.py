@@ -38,9 +38,9 @@ BEHAVIOURS = ("expert", "noisy_expert", "stuck", "wander")
 TAKES = {"replayed": 3}
 """Rollouts of a behaviour from one initial state, where more than one: half of the replayed gestures succeed."""
 FRAMES_PER_S = 10.0
-"""[Hz] about the rate at which the monitor keeps frames; the nearest rate that divides the control rate is used."""
+"""[Hz] approximate frame rate of the monitor; the nearest rate that divides the control rate is used."""
 FORMAT = 2
-"""Version of the way in which rollouts are made; a change makes all of them anew."""
+"""Version of the procedure that makes rollouts; after a change all of them are made again."""
 SIMULATORS = ("metaworld", "mujoco", "robosuite")
 
 
@@ -93,7 +93,7 @@ def rollouts(
     workers: int = 1,
     progress: Callable[[int], None] = lambda count: None,
 ) -> Iterator[Episode]:
-    """Yield every behaviour of every task from every initial state; those that are not cached are made first.
+    """Yield a rollout of every behaviour, task and initial state; those that are not cached are made first.
 
     Disturbed experts that did not succeed are left out, since their progress cannot be ranked.
 
@@ -101,7 +101,7 @@ def rollouts(
         recipe: tasks and scenes; see `filmed` for the rate of the frames.
         init_ids: initial states.
         skills: folders of skills whose attempts are included.
-        view: in which the worlds are rendered.
+        view: appearance in which the worlds are rendered.
         seed: of every disturbance.
         workers: number of processes.
         progress: called with the number of rollouts that have become ready.
@@ -126,7 +126,7 @@ def rollouts(
 
 
 def _worlds_of(rollouts: Sequence[JudgedRollout]) -> list[tuple[str, Path | None]]:
-    """Return what a worker opens a world for: each task, and who acts in it."""
+    """Return the task and the skill (None: scripts) of each world that workers open."""
     return list(dict.fromkeys((rollout.task_id, rollout.skill) for rollout in rollouts))
 
 
@@ -166,7 +166,7 @@ def _version(name: str) -> str | None:
 
 
 def _film(recipe: Recipe, batch: list[JudgedRollout], files: list[Path], seed: int) -> int:
-    """Make rollouts of one task, by scripts or by one skill; return how many."""
+    """Record rollouts of one task, by scripts or by one skill; return how many."""
     recipe = with_all_cameras(recipe) if batch[0].skill else recipe
     world = open_world(recipe, batch[0].task_id)
     try:

@@ -1,4 +1,4 @@
-"""One evaluation or one calibration: films, scores, numbers, and where they come from."""
+"""Runs an evaluation or a calibration: rollouts, scores, measures, and their provenance."""
 
 from __future__ import annotations
 
@@ -32,39 +32,39 @@ from openral_training.reward_eval.rollouts import FRAMES_PER_S, filmed, planned,
 from openral_training.training_recipe import Recipe
 
 LATENCY_FRAMES = 8
-"""Frames of one scoring, as the monitor has them scored."""
+"""Frames of one call of the model, as in the monitor."""
 LATENCY_CALLS = 30
 VIEWS = {
     View.plain: "",
     View.other_look: ", in other lights and tints, drawn anew for each film",
     View.moved_camera: f", the camera {100 * CAMERA_OFF_M:g} cm off in a direction drawn for each film",
 }
-"""What is said of a view in the result."""
+"""Description of each view in the result."""
 
 
 @dataclass(frozen=True)
 class EvaluationPlan:
-    """What is to be judged, on what."""
+    """What is evaluated, and on what."""
 
     package: RSkillPackage
     recipe: Recipe
     recipe_name: str
     camera: str
-    """Name of the camera that is looked through."""
+    """Name of the camera whose images are scored."""
     init_ids: tuple[int, ...]
     heard: bool
-    """In sentences of training, or in those that were never heard."""
+    """Whether instructions are the sentences of training; else they are the held-out ones."""
     seed: int = 1
     device: str = "cpu"
     workers: int = 1
     skills: tuple[Path, ...] = ()
-    """Folders of skills whose attempts are judged, too."""
+    """Folders of skills whose attempts are evaluated as well."""
     view: View = View.plain
-    """How the worlds are seen."""
+    """Appearance of the worlds."""
 
     @property
     def films(self) -> int:
-        """How many rollouts it needs."""
+        """Number of rollouts."""
         return len(planned(self.recipe, self.init_ids, self.skills, self.view))
 
     @property
@@ -77,10 +77,10 @@ class EvaluationPlan:
 def evaluate(
     plan: EvaluationPlan, command: str, progress: Callable[[int], None] = lambda films: None
 ) -> dict[str, Any]:
-    """Judge a reward model on rollouts from states that nothing was fitted on.
+    """Evaluate a reward model on rollouts from states that nothing was fitted on.
 
     Args:
-        plan: what and on what.
+        plan: what is evaluated, and on what.
         command: the command line, for the record.
         progress: called with the number of rollouts that have become ready.
 
@@ -89,7 +89,7 @@ def evaluate(
 
     Raises:
         ContractError: the weights were trained, or the calibration fitted, on some of the initial states.
-        PolicyError: not a reward skill, or its model failed.
+        PolicyError: the skill is of another kind, or its model failed.
     """
     reward = _reward_of(plan)
     calibration = _calibration(plan)
@@ -118,17 +118,17 @@ def calibrate(
     """Fit the calibration of one camera and write it beside the manifest; other cameras' entries stay.
 
     Args:
-        plan: what and on what.
+        plan: what is calibrated, and on what.
         error_rate: see `CameraCalibration.error_rate`.
         progress: called with the number of rollouts that have become ready.
 
     Returns:
-        The calibration, and the measures of the films that it was fitted on: no evidence, but what variants of a
-        model may be compared by without a look at the states that judge.
+        The calibration, and the measures on the rollouts that it was fitted on. They are no evidence of quality, but
+        allow variants of a model to be compared without using the evaluation states.
 
     Raises:
         ContractError: too few rollouts for the error rate.
-        PolicyError: not a reward skill, or its model failed.
+        PolicyError: the skill is of another kind, or its model failed.
     """
     reward = _reward_of(plan)
     model = load_reward_model(plan.package, plan.device)
@@ -149,7 +149,7 @@ def calibrate(
 
 
 def write(path: Path, calibration: Calibration) -> None:
-    """Write a calibration at once; a killed run leaves the old file or the new one."""
+    """Write a calibration atomically; a killed run leaves the old file or the new one."""
     write_atomically(path, calibration.model_dump_json(indent=1) + "\n")
 
 
@@ -183,10 +183,10 @@ def _calibration(plan: EvaluationPlan) -> CameraCalibration | None:
 
 
 def refuse_trained(plan: EvaluationPlan) -> None:
-    """Raise ContractError if the header of the weights says that they have seen a state of the evaluation."""
+    """Raise ContractError if the header of the weights lists a state of the evaluation among the training states."""
     try:
         path = plan.package.weights_path()
-    except (NotFoundError, WeightsError):  # not one file of weights, so no header
+    except (NotFoundError, WeightsError):  # the weights are not a single file, so there is no header
         return
     made_of = read_metadata(path)
     if not set(made_of.get("tasks", "").split(", ")) & set(plan.recipe.task_ids):
@@ -214,7 +214,7 @@ def _score_all(plan: EvaluationPlan, model: RewardModel, progress: Callable[[int
 
 
 def _latency(model: RewardModel, scored: Sequence[Scored]) -> dict[str, Any]:
-    """Time scorings as the monitor asks for them."""
+    """Measure the latency of calls of the model like those of the monitor."""
     from openral_data.episode import decode_png
 
     case = max((one.case for one in scored), key=lambda case: len(case.images))
@@ -246,7 +246,7 @@ def _row(one: Scored, said: str) -> dict[str, Any]:
 
 
 def _source(plan: EvaluationPlan, command: str) -> dict[str, Any]:
-    """What an eval JSON says before its results."""
+    """Return the keys of an eval JSON that precede its results."""
     scenes = [plan.recipe.scene_for(task_id) for task_id in plan.recipe.task_ids]
     scene = scenes[0]
     camera = next(found for found in scene.cameras if found.name == plan.camera)

@@ -30,8 +30,8 @@ def require_fit(folder: Path, recipe: Recipe) -> None:
     """Check that a skill can act in the scene of at least one task of a recipe.
 
     Raises:
-        ContractError: it has no policy, needs observations of earlier instants, or fits no scene; the text is about the
-            first task.
+        ContractError: it has no policy, needs observations of earlier instants, or fits no scene; the text refers to
+            the first task.
     """
     manifest = load_package(folder).manifest
     require_policy(manifest)
@@ -78,15 +78,15 @@ class ActingSkill:
         """Yield `steps` actions (A,). The next one is requested after the last one was executed.
 
         Args:
-            world: stands at the initial state.
-            recipe: whose scene of the task the skill sees.
+            world: in the initial state.
+            recipe: has the scene of the task.
             task_id: the task.
-            instruction: what the skill is told.
+            instruction: of the skill.
             steps: control steps.
 
         Raises:
             ContractError: see `require_fit`.
-            PolicyError: its policy failed.
+            PolicyError: the policy of the skill failed.
         """
         scene = recipe.scene_for(task_id)
         observe, act = _adapters(self._package.manifest, recipe, task_id)

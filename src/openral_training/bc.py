@@ -1,4 +1,4 @@
-"""Behaviour cloning of a `mini` policy: masked L1 on proposed action chunks, read top to bottom."""
+"""Behaviour cloning of a `mini` policy, with a masked L1 loss on action chunks."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ from openral_training.training_recipe import Recipe
 EXPERTS = ("expert", "noisy_expert", CORRECTION)
 CHUNK = "label.chunk"
 LEAST_SPREAD = 1e-6
-"""Numbers that vary by less are taken to be constant."""
+"""Numbers that vary by less are treated as constant."""
 RANGE_MARGIN = 0.1
-"""Share of the range of the demonstrations' actions by which a scaled network may go beyond it, on each side."""
+"""Margin of a scaled network's actions on each side of the demonstrations' range, as a share of that range."""
 
 
 @dataclass(frozen=True)
@@ -53,18 +53,18 @@ class BcConfig:
     warmup_steps: int = 200
     weight_decay: float = 1e-3
     sentence_noise: float = 0.02
-    """Standard deviation of the noise on each of the 384 numbers of a sentence: words nearby mean the same."""
+    """Standard deviation of the noise on each of the 384 numbers of a sentence embedding, for unseen paraphrases."""
     landmark_weight: float = 0.2
-    """Of the error in telling where object and target are, beside the error of the actions."""
+    """Weight of the error in the positions of object and target, relative to that of the actions."""
     save_every: int = 500
-    """Optimiser steps between two states from which a killed run goes on."""
+    """Optimiser steps between two saved states, from which a killed run is resumed."""
     seed: int = 0
     threads: int = 1
-    """Torch threads; more than the idle cores makes it slower."""
+    """Torch threads; more threads than idle cores make training slower."""
 
 
 def load_demonstrations(dataset: Dataset) -> Demonstrations:
-    """Read the columns, and pick the frames in which an expert says what to do."""
+    """Return the columns of a dataset; the frames to train on are those with an expert's action as the label."""
     names = ("observation.state", CHUNK, "label.ahead", "label.landmarks", "task_index")
     state, chunk, ahead, landmarks, task = dataset.columns(names).values()
     usable = np.zeros(len(dataset), bool)
@@ -93,7 +93,7 @@ def network_for(dataset: Dataset, proposals: int = 1) -> MiniConfig:
 
 
 def cloning_data(dataset: Dataset, recipe: Recipe | SkillRecipe) -> CloningData:
-    """Return what is cloned: the experts of a dataset of ours, or the mapped features of any other.
+    """Return the data to clone: the experts of a dataset of openral, or the mapped features of any other.
 
     Raises:
         DatasetError: dataset and recipe do not fit.
@@ -113,7 +113,7 @@ def cloning_data(dataset: Dataset, recipe: Recipe | SkillRecipe) -> CloningData:
 
 
 def _oldest_pictures(dataset: Dataset, delay: int) -> NDArray[np.int64] | None:
-    """Return for each row the one `delay` rows before it, or its episode's first; None where there is no delay."""
+    """Return for each row the row `delay` rows before it, at least its episode's first; None without a delay."""
     if not delay:
         return None
     first = np.array(dataset.episodes["dataset_from_index"])
@@ -124,42 +124,42 @@ def _oldest_pictures(dataset: Dataset, delay: int) -> NDArray[np.int64] | None:
 
 
 class SentencePool:
-    """The training sentences of each task as vectors; a random one is drawn for each sample."""
+    """The embeddings of the training sentences of each task, from which one is drawn for each sample."""
 
     def __init__(self, sentences: Sequence[Sequence[str]], encoder: SentenceEncoder) -> None:
-        """Encode the sentences of each task, by its index."""
+        """Encode the sentences of all tasks, given by task index."""
         self._pools = [encoder.encode(list(words)) for words in sentences]
 
     def draw(self, tasks: NDArray[np.int64], noise: float, rng: np.random.Generator) -> Tensor:
-        """Return (B, 384): one sentence for each task index, blurred by `noise`."""
+        """Return (B, 384): a random sentence of each task (B,), with Gaussian noise of that standard deviation."""
         rows = [self._pools[task][rng.integers(len(self._pools[task]))] for task in tasks]
         blurred = np.stack(rows) + rng.normal(0, noise, (len(rows), len(rows[0])))
         return torch.from_numpy(blurred.astype(np.float32))
 
 
 class CloningBatch(NamedTuple):
-    """What one process sees of one step, b rows, all on one device."""
+    """One process's share of the batch of a step: b rows, all on one device."""
 
     images: Tensor
-    """(b, C, 3, S, S)"""
+    """(b, C, 3, S, S) images of C cameras."""
     words: Tensor
-    """(b, 384)"""
+    """(b, 384) embeddings of the instructions."""
     state: Tensor
-    """(b, D)"""
+    """(b, D) state vectors."""
     chunk: Tensor
-    """(b, H, A)"""
+    """(b, H, A) actions."""
     ahead: Tensor
-    """(b,)"""
+    """(b,) how many of the H actions are within the episode."""
     landmarks: Tensor
-    """(b, L)"""
+    """(b, L) [m] landmarks; nan where unknown."""
     shares: Tensor
-    """(2,) of the whole batch's labels of actions and of landmarks: what this process's means count for."""
+    """(2,) weights of this process's means: its shares of the whole batch's labels of actions and of landmarks."""
 
     @classmethod
     def of(
         cls, demos: Demonstrations, rows: NDArray[np.int64], share: slice, images: Tensor, words: Tensor
     ) -> CloningBatch:
-        """Take the labels of a share of a batch of rows (B,), with its images and words, to where the images are."""
+        """Return the labels of a share of the rows (B,), with its images and words, on the device of the images."""
         own = rows[share]
         counted = np.minimum(demos.ahead[rows], demos.chunk.shape[1])
         shares = np.array([counted[share].sum() / counted.sum(), len(own) / len(rows)], np.float32)
@@ -172,7 +172,7 @@ class CloningBatch(NamedTuple):
 class Batches:
     """Draws a dataset's batches, each of which depends on seed and step alone.
 
-    So a resumed run sees what an unbroken one would have seen, and all processes of a run draw the same.
+    So a resumed run draws the same batches as an uninterrupted one, and all processes of a run draw the same.
     """
 
     def __init__(
@@ -183,7 +183,7 @@ class Batches:
         config: BcConfig,
         process: TrainingProcess,
     ) -> None:
-        """Take the pictures (N, S, S, 3) of each view, and the process whose share is made."""
+        """Keep the data; `frames` has the images (N, S, S, 3) of each view, `process` computes its share of batches."""
         self._data, self._frames, self._sentences = data, frames, sentences
         self._config, self._process = config, process
         self._share = process.share(config.batch_size)
@@ -191,7 +191,7 @@ class Batches:
         self._chances = weights / weights.sum()
 
     def make(self, step: int) -> CloningBatch:
-        """Return what the process sees of a step's batch."""
+        """Return the process's share of a step's batch."""
         rng, demos = np.random.default_rng([self._config.seed, step]), self._data.demonstrations
         rows = np.sort(rng.choice(demos.frames, self._config.batch_size, p=self._chances))
         pictured = self._data.pictured(rows, rng)[self._share]
@@ -213,7 +213,7 @@ def schedule(step: int, config: BcConfig) -> float:
 
 
 def prepare(demos: Demonstrations, model: MiniConfig, warm_start: Path | None) -> MiniNetwork:
-    """Return the network to train: fresh, with the statistics of the demonstrations, or that of a checkpoint.
+    """Return the network to train: a new one with the statistics of the demonstrations, or that of a checkpoint.
 
     Raises:
         PolicyError: `warm_start` holds no checkpoint of this form.
@@ -238,7 +238,7 @@ def prepare(demos: Demonstrations, model: MiniConfig, warm_start: Path | None) -
 
 
 def _warm_started(folder: Path, model: MiniConfig) -> MiniNetwork:
-    """Load a checkpoint of a form; one that proposes a single chunk may begin a network that proposes several."""
+    """Load a checkpoint of this shape; one with a single proposal can initialise a network with several."""
 
     def make(**fields: Any) -> MiniNetwork:
         found = MiniConfig(**fields)
@@ -254,13 +254,13 @@ def losses(
 ) -> tuple[Tensor, Tensor]:
     """Return the mean absolute error of the actions that belong to the episode, and of the landmarks [std].
 
-    Of several proposals it is their `mixture_error`. The range of a scaled network counts as -1..1; without landmarks
-    their error is 0.
+    The error of several proposals is their `mixture_error`. Actions of a scaled network are normalised to -1..1.
+    Without landmarks their error is 0.
 
     Args:
         network: the policy.
         batch: on its device.
-        forward: what the network is called through, such as DistributedDataParallel; None: itself.
+        forward: module that wraps the network, such as DistributedDataParallel; None: the network itself.
     """
     device = network.state_mean.device
     with mixed_precision(device.type):
@@ -283,15 +283,15 @@ def losses(
 def gradients(
     network: MiniNetwork, config: BcConfig, process: TrainingProcess, first: CloningBatch
 ) -> Callable[[CloningBatch], Tensor]:
-    """Return what leaves a batch's gradients in the network and gives the loss of the process's actions.
+    """Return a function that leaves a batch's gradients in the network and returns the process's loss of actions.
 
-    One process alone has a GPU replay it. Where processes average their gradients, kernels are launched one by one.
+    On a GPU a single process replays it as a CUDA graph. Several processes launch their kernels one by one.
 
     Args:
         network: on the process's device.
         config: hyper-parameters.
-        process: the means of all shares, weighted by their `shares`, add up to those of the batch.
-        first: a batch, by which the step is recorded.
+        process: this process; the means of all, weighted by `CloningBatch.shares`, add up to those of the batch.
+        first: a batch with which the step is recorded.
     """
     parallel = process.parallel(network)
 
@@ -324,26 +324,26 @@ def train(
 ) -> MiniNetwork:
     """Clone the demonstrations of `dataset` and write `config.json` and `model.safetensors` into `out`.
 
-    With a SkillRecipe `rskill.yaml` is written beside them, so that `out` is a skill. Under torchrun each process goes
-    through its share of every batch, and the first one writes.
+    With a SkillRecipe `rskill.yaml` is written beside them, so that `out` is a skill. Under torchrun each process
+    computes its share of every batch, and the first one writes.
 
     Args:
         dataset: demonstrations, as `openral train collect` makes them, or of any LeRobot v3 dataset.
-        recipe: the words of each task; for other datasets, which of their features are what.
-        out: folder of the checkpoint; an interrupted run in it goes on where it stopped.
+        recipe: sentences of each task; for other datasets, the mapping of their features.
+        out: folder of the checkpoint; an interrupted run in it is resumed.
         config: hyper-parameters.
         device: auto, or a torch device; the batches are the same on each.
-        warm_start: folder of a checkpoint to go on from; None: from nothing.
+        warm_start: folder of a checkpoint to begin with; None: the network is new.
         preparing: called while images are decoded, with the camera and the number of frames since the last call.
         progress: called after each step with the number of steps done and the loss of the actions.
 
     Raises:
         ContractError: the batch has fewer rows than there are processes.
-        DatasetError: dataset and recipe do not fit; said before anything is trained.
+        DatasetError: dataset and recipe do not fit; raised before training begins.
         InstallationError: torch cannot use the device.
     """
     process = join(device)
-    process.share(config.batch_size)  # refused before anything is decoded
+    process.share(config.batch_size)  # raises ContractError before images are decoded
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
     data = cloning_data(dataset, recipe)
@@ -379,7 +379,7 @@ def train(
 def write_checkpoint(
     network: MiniNetwork, dataset: Dataset, recipe: Recipe | SkillRecipe, out: Path, config: BcConfig
 ) -> None:
-    """Write what was learned and where it comes from; with a SkillRecipe the manifest too."""
+    """Write configuration and weights with their provenance; with a SkillRecipe the manifest, too."""
     save_network(
         network, network.config, out, {**origin(dataset, recipe, config.seed), "steps": str(config.steps)}
     )

@@ -29,11 +29,11 @@ from openral_training.training_recipe import Recipe
 log = logging.getLogger(__name__)
 
 ATTEMPTS = 8
-"""Seeds that are tried until the expert solves every leg of a unit."""
+"""Most seeds that are tried until the expert solves every leg of a unit."""
 FAILURES = ("stuck", "wander")
-"""Behaviours of `disturbed_expert.demonstrate` that do not do their task."""
+"""Behaviours of `disturbed_expert.demonstrate` that fail."""
 OFTEN = {"replayed": 5, "constant": 2, "long_wander": 2, "half_done": 3, "undone": 2, "parked": 3}
-"""Episodes of a behaviour for each one of the others. These mislead a reward model that looks at the arm alone."""
+"""Episodes of a behaviour for each one of the others; these mislead a reward model that attends to the arm alone."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,12 @@ def plan(
     """List the units of a collection.
 
     Args:
-        recipe: scenes, tasks and the initial states that may be seen.
+        recipe: scenes, tasks and initial states of training.
         starts: resets for each task, see `legs_of`; twice as many where a scene has one task.
-        failures: resets for each task with behaviours that do not do it, for the reward model.
+        failures: resets for each task with behaviours that fail, for the reward model.
         skill: folder of a skill whose failed attempts experts correct.
-        attempts: of that skill, for each task; they begin in other states than the experts, while there are such.
-        tasks: which of the recipe's; none: all.
+        attempts: of that skill, for each task; they begin in other states than the experts as long as there are any.
+        tasks: those of the recipe that are included; empty: all.
 
     Raises:
         NotFoundError: the recipe has no such task.
@@ -105,8 +105,8 @@ def plan(
 def legs_of(unit: CollectionUnit, recipe: Recipe) -> list[str]:
     """Return the tasks of a unit's legs, one after the other in the same world.
 
-    In a scene of two tasks an expert's first leg is the other task, which counts as done after a reset. Then come its
-    own task, the other one, and the other one again, which is done by then.
+    In a scene of two tasks an expert's first leg is the other task, which is done already after a reset. Then follow
+    its own task, the other one, and the other one again, which is done by then.
     """
     others = [task for task in recipe.world_of(unit.task_id) if task != unit.task_id]
     if unit.behaviour in (*FAILURES, *SCRIPTS) or not others:
@@ -171,11 +171,11 @@ def collect(
 
     Args:
         recipe: scenes and tasks.
-        shards: folder of the shards; those that are there are kept.
+        shards: folder of the shards; existing ones are kept.
         units: as `plan` returns them.
         seed: of every disturbance.
         workers: number of processes.
-        progress: called after each unit with its number of frames, 0 where its shard was there.
+        progress: called after each unit with its number of frames, 0 if its shard existed.
     """
     shards.mkdir(parents=True, exist_ok=True)
     missing = [unit for unit in units if not (shards / f"{unit.name}.npz").is_file()]

@@ -1,11 +1,11 @@
-"""Training of a `mini` progress and success model on expert legs, misses, failures and wrong words.
+"""Training of a `mini` progress and success model on legs of experts, near misses, failures and wrong instructions.
 
 The label of success is the simulator's judgement, for each frame and each task of its scene. The label of progress is
-`1 - time to go / reference` on an expert's way to a success, 1 wherever the task is done, and 0 under words of another
-scene. The reference is the time that the longer legs of the task take, so that few legs begin with progress 0 for long.
-Other frames have a label of success alone; the model predicts their progress from similar expert frames.
+`1 - time to go / reference` on an expert's way to a success, 1 wherever the task is done, and 0 for instructions of
+another scene. The reference is the time that the longer legs of the task take, so that few legs begin with progress 0
+for long. Other frames have a label of success alone; the model predicts their progress from similar expert frames.
 
-The model sees the attempt's first frame beside the frame that it judges. As an auxiliary target of training it predicts
+The model gets the attempt's first frame beside the frame that it judges. As an auxiliary target of training it predicts
 the distances from the object to its target and from the hand to the object, so that it attends to the object and not to
 the arm alone.
 """
@@ -42,9 +42,9 @@ LEAST_REFERENCE_S, REFERENCE_QUANTILE = 0.5, 0.95
 MODEL = MiniRewardConfig(fine=32, before=True)
 """Shape of a new network; it has fine keypoints, since a puck of 4 cm is 3 px wide in MetaWorld's corner camera."""
 OWN, SCENE = 0.35, 0.5
-"""Shares of a batch: experts' frames under the words of their task; any frames under words of a task of their scene.
+"""Shares of a batch: experts' frames with the instruction of their task; any frames with that of a task of their scene.
 
-The rest is any frames under the words of any task."""
+The rest is any frames with the instruction of any task."""
 BEGUN, MIDWAY = 0.5, 0.3
 """Shares of a batch whose first frame is the episode's first, or a random earlier one; else it is the frame itself."""
 DISTANCES = ("label.object_to_target", "label.hand_to_object")
@@ -150,7 +150,7 @@ def hindsight(success: NDArray[np.bool_], reference: float) -> NDArray[np.float3
 def draw(
     labels: RewardLabels, count: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Draw frames and the tasks whose words they are shown under: two arrays (count,)."""
+    """Draw frames, and the tasks whose instructions they are combined with: two arrays (count,)."""
     own, scene = int(OWN * count), int(SCENE * count)
     rows = np.concatenate([rng.choice(labels.own, own), rng.integers(0, len(labels.task), count - own)])
     tasks = labels.task[rows].copy()
@@ -183,7 +183,7 @@ class RewardBatches:
         process: TrainingProcess,
         before: bool,
     ) -> None:
-        """Begin.
+        """Keep the data of the batches.
 
         Args:
             labels: of the dataset.
@@ -222,12 +222,12 @@ def train(
 ) -> MiniRewardNetwork:
     """Train on `dataset` and write `config.json` and `model.safetensors` into `out`.
 
-    Under torchrun each process goes through its share of every batch, and the first one writes.
+    Under torchrun each process computes its share of every batch, and the first one writes.
 
     Args:
         dataset: demonstrations and failures, as `openral train collect` makes them.
-        recipe: the words of each task and which tasks share a scene.
-        out: folder of the checkpoint; an interrupted run in it goes on where it stopped.
+        recipe: sentences of each task, and the tasks of each scene.
+        out: folder of the checkpoint; an interrupted run in it is resumed.
         config: hyper-parameters, the same as for behaviour cloning.
         model: shape of the network.
         device: auto, or a torch device; the batches are the same on each.
@@ -293,13 +293,13 @@ def _loss(
     """Return the error in success, in progress and in the distances, the latter two where they are known.
 
     Args:
-        forward: a RewardLearner, or what it is called through.
-        device: where it is.
-        images: (S, 3 or 6, H, W) of the share, there.
+        forward: a RewardLearner, or a module that wraps it.
+        device: of the module.
+        images: (S, 3 or 6, H, W) of the share, on that device.
         words: (S, 384) of the share.
         labels: of the dataset.
         rows: (B,) of the dataset.
-        tasks: (B,) whose words the frames are shown under.
+        tasks: (B,) whose instructions the frames are combined with.
         share: rows of the batch that are evaluated; the errors of all shares add up to the batch's means.
     """
     wanted = [known[rows, tasks] for known in (labels.success, labels.progress, labels.distances)]

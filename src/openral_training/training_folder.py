@@ -12,7 +12,7 @@ from openral_rskill.measured_results import keep_weights
 from openral_rskill.mini import WEIGHTS
 
 RUN_STATE = "run.safetensors"
-"""From which a training that was stopped goes on; deleted when it is finished."""
+"""File from which a stopped training is resumed; it is deleted when the training is finished."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A training recipe: which scenes and tasks, which initial states are seen, which words are heard."""
+"""A training recipe: scenes and tasks, and the initial states and sentences of training and evaluation."""
 
 from __future__ import annotations
 
@@ -25,45 +25,44 @@ class _Strict(BaseModel):
 
 
 class TaskWords(_Strict):
-    """Where a task is done, and the words for it."""
+    """The scene of a task, and the sentences for it."""
 
     scene: str | None = None
     """Name of a scene; tasks that name the same one share a world. None: the recipe's scene, a world of its own."""
     train: Annotated[list[str], Field(min_length=1)]
-    """Sentences heard in training; the first is the plain one."""
+    """Sentences of training; the first one is the plain instruction."""
     weight: Annotated[float, Field(gt=0)] = 1.0
-    """How often a frame of this task is drawn in cloning, beside one of weight 1."""
+    """Relative weight with which frames of this task are drawn in behaviour cloning."""
     heldout: Annotated[list[str], Field(min_length=1)]
-    """Sentences that are only ever used to judge."""
+    """Sentences that are used for evaluation alone."""
 
 
 class Recipe(_Strict):
-    """What a small skill is trained on and judged on."""
+    """The training and evaluation data of a small skill."""
 
     train_init_ids: InitRange
     heldout_init_ids: InitRange
     calibration_init_ids: InitRange | None = None
-    """States that a reward model's calibration is fitted on; neither trained on nor judged on."""
+    """States that a reward model's calibration is fitted on; they are used neither in training nor in evaluation."""
     scene: str | None = None
-    """Name of the scene of tasks that name none. Cameras, sizes and look are those of training and evaluation."""
+    """Name of the scene of tasks that name none. Cameras, sizes and appearance are those of training and evaluation."""
     cameras: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     """Names of the cameras that are recorded; None: all that the scenes have, which are then the same in each."""
     state_layout: str = "ee_pos3_gripper1"
-    """Proprioception, see openral_core.adapters.state_layout."""
+    """Layout of the proprioception, see `openral_core.adapters.state_layout`."""
     chunk_size: Annotated[int, Field(gt=0)] = 16
-    """H, the expert's next actions that are noted with each frame."""
+    """H, the number of the expert's next actions that are recorded with each frame."""
     proposals: Annotated[int, Field(ge=1, le=16)] = 1
-    """K, chunks that a cloned policy proposes at once: several where experts go on in several ways from what looks the
-    same."""
+    """K, chunks that a cloned policy proposes: more than one if experts act in several ways on the same observation."""
     record_every: Annotated[int, Field(gt=0)] = 1
-    """Control steps from one recorded frame to the next; neighbours teach little, and drawing them costs most."""
+    """Control steps from one recorded frame to the next; adjacent frames are similar, and rendering takes most time."""
     picture_delay_s: Annotated[float, Field(ge=0)] = 0.0
-    """[s] by which the pictures of half of the samples are older than their proprioception in cloning, drawn evenly
-    from 0 to this: a camera's pictures come later than the joints, and by how much nobody says."""
+    """[s] greatest delay of the images of half of the samples relative to their proprioception in behaviour cloning,
+    drawn uniformly from 0: images of real cameras arrive later than joint states, by an unknown time."""
     turn_noise: Annotated[float, Field(ge=0)] = 0.15
     """Standard deviation of the noise on the turns that a disturbed expert executes, in units of a command."""
     tasks: Annotated[dict[str, TaskWords], Field(min_length=1)]
-    """By the simulator's task id; this order is the order of every per-task column."""
+    """Tasks by the simulator's id; their order is that of every column with one entry per task."""
 
     @model_validator(mode="after")
     def _check(self) -> Recipe:
@@ -134,10 +133,10 @@ def recipe_file(ref: str | Path, *, of_detector: bool = False) -> Path:
 
     Args:
         ref: what the user wrote.
-        of_detector: a recipe of a detector is wanted; shipped ones have names that begin with `mini_detector`.
+        of_detector: whether the recipe is that of a detector; shipped ones have names that begin with `mini_detector`.
 
     Raises:
-        NotFoundError: there is none; the text lists the shipped ones of this kind.
+        NotFoundError: there is no such recipe; the text lists the shipped ones of this kind.
     """
     path, shipped = Path(ref), resources.files("openral_training") / "recipes"
     if not path.suffix:
@@ -154,11 +153,11 @@ def recipe_file(ref: str | Path, *, of_detector: bool = False) -> Path:
 def load_recipe(ref: str | Path) -> Recipe:
     """Load a recipe by path, or by the name of one that openral ships.
 
-    A file may say `words_of: <another recipe>`: a task's sentences are that one's where it gives none of its own.
+    With `words_of: <another recipe>` in a file, tasks without sentences have those of the other recipe.
 
     Raises:
         NotFoundError: neither exists.
-        ManifestError: the file is wrong; the text names the key.
+        ManifestError: the file is invalid; the text names the key.
     """
     path = recipe_file(ref)
     document = read_document(path)
@@ -170,7 +169,7 @@ def load_recipe(ref: str | Path) -> Recipe:
 
 
 def _with_words(document: Document) -> dict[str, Any]:
-    """Return a file's content with the sentences that it leaves to the recipe named by `words_of`."""
+    """Return a file's content, with the missing sentences from the recipe that `words_of` names."""
     content: dict[str, Any] = document.data
     if "words_of" not in content:
         return content

@@ -27,10 +27,10 @@ HORIZON_COLUMNS = {
     "object_error_m": "object m",
     "given_up": "lost",
 }
-"""Heads of the table of errors by horizon; docs/world-model.md says what they mean."""
+"""Column titles of the table of errors by horizon; docs/world-model.md explains them."""
 
 MAKER = "openral world-model collect --config <RL config>"
-"""The command that makes rollouts."""
+"""The command that records rollouts."""
 DatasetOption = Annotated[Path, typer.Option("--dataset", help="Folder of rollouts, a LeRobot v3 dataset.")]
 
 

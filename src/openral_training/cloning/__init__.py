@@ -1,1 +1,1 @@
-"""The parts of behaviour cloning beside its loop in `openral_training.bc`: data, proposals, recorded steps."""
+"""Parts of behaviour cloning, whose loop is in `openral_training.bc`: data, proposals, and steps as CUDA graphs."""

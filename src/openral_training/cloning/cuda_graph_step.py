@@ -35,7 +35,7 @@ class CudaGraphStep:
 
         Args:
             step: depends on its inputs and the parameters alone, and branches on no value of theirs.
-            parameters: in which it leaves gradients.
+            parameters: the parameters that get gradients.
         """
         self._step, self._parameters = step, parameters
         self._held: tuple[Tensor, ...] = ()
@@ -48,9 +48,9 @@ class CudaGraphStep:
         return self._replay is not None
 
     def record(self, inputs: Sequence[Tensor], recorder: Recorder) -> None:
-        """Record the step for batches of these shapes; where that fails or gives another gradient, the log says so.
+        """Record the step for batches of these shapes, unless that fails or gives another gradient, which is logged.
 
-        Nothing else may use the GPU meanwhile.
+        Nothing else may use the GPU in the meantime.
 
         Args:
             inputs: a batch.
@@ -64,7 +64,7 @@ class CudaGraphStep:
             self._gradients = [parameter.grad for parameter in self._parameters]
             replay()
             apart = ((self._gradient() - plain).norm() / plain.norm().clamp(min=1e-12)).item()
-        except Exception as error:  # noqa: BLE001  whatever a driver refuses, training goes on without a recording
+        except Exception as error:  # noqa: BLE001  whatever the driver raises, training goes on without a recording
             _refused(f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
             return
         if not apart <= TOLERANCE:
@@ -90,10 +90,10 @@ class CudaGraphStep:
 
 
 def cuda_graph(step: Step, inputs: tuple[Tensor, ...]) -> Replay:
-    """Record a step on the present GPU as a CUDA graph; see `Recorder`.
+    """Record a step on the current GPU as a CUDA graph; see `Recorder`.
 
     Raises:
-        RuntimeError: something in it cannot be recorded.
+        RuntimeError: an operation of the step cannot be recorded.
     """
     aside = torch.cuda.Stream()  # type: ignore[no-untyped-call]
     aside.wait_stream(torch.cuda.current_stream())

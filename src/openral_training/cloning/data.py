@@ -24,15 +24,15 @@ class Demonstrations:
     frames: NDArray[np.int64]
     """(F,) the rows that are trained on."""
     state: NDArray[np.float32]
-    """(N, D)"""
+    """(N, D) state vectors."""
     chunk: NDArray[np.float32]
-    """(N, H, A) the demonstrator's next actions."""
+    """(N, H, A) the demonstrator's next H actions."""
     ahead: NDArray[np.int64]
-    """(N,) how many of the H belong to the episode."""
+    """(N,) how many of the H actions are within the episode."""
     landmarks: NDArray[np.float32]
-    """(N, L) [m]; nan where unknown."""
+    """(N, L) [m] coordinates of landmarks in the world frame; nan where unknown."""
     task: NDArray[np.int64]
-    """(N,) index of the task each row was recorded for."""
+    """(N,) index of the task that each row was recorded for."""
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""Scripted experts and the worlds they act in, one module a simulator."""
+"""Scripted experts and the worlds they act in, one module for each simulator."""

@@ -1,4 +1,4 @@
-"""MetaWorld's own scripted experts, over the worlds that the bridge runs."""
+"""MetaWorld's own scripted experts, in the worlds of the simulation bridge."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _HAND, _OBJECT, _TARGET = slice(0, 3), slice(4, 7), slice(36, 39)
 
 
 class MetaWorldExperts:
-    """World 0 of a backend, see ExpertWorld."""
+    """The experts of world 0 of a backend; see `ExpertWorld`."""
 
     def __init__(self, backend: MetaWorldBackend, cameras: Sequence[SceneCamera]) -> None:
         """Take over a backend of one world.
 
         Args:
             backend: is closed by `close`.
-            cameras: of the scene; those are seen.
+            cameras: the cameras of the scene that are rendered.
         """
         self.task_ids = backend.task_ids
         self._backend = backend
@@ -41,15 +41,15 @@ class MetaWorldExperts:
         self._backend.reset([task_id], [init_id])
 
     def begin(self, task_id: str) -> None:
-        """Let a fresh expert take up `task_id` in the world as it stands."""
+        """Start a new expert of `task_id` in the current state of the world."""
         self._task, self._expert = task_id, make_expert(task_id)
 
     def advice(self) -> NDArray[np.float64]:
-        """Return the expert's action (A,) in -1..1 for the present state. (4,)."""
+        """Return the expert's action (4,) in -1..1 for the current state."""
         return self._backend.world(0).expert_action(self._task, self._expert)
 
     def hold(self, advice: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the action (A,) that stands still with the gripper as `advice` has it."""
+        """Return the action (A,) that holds the arm still, with the gripper command of `advice`."""
         return self._backend.hold_action(advice)
 
     def verdicts(self) -> dict[str, TaskJudgement]:
@@ -63,7 +63,7 @@ class MetaWorldExperts:
         return found
 
     def landmarks(self) -> NDArray[np.float64]:
-        """Return (6,) [m, world frame]: where the object and the target of the begun task are; nan where unknown."""
+        """Return (6,) [m, world frame]: positions of object and target of the current task; nan where unknown."""
         seen = self._backend.world(0).look(self._task)
         return np.concatenate([seen[_OBJECT], seen[_TARGET]])
 
@@ -78,7 +78,7 @@ class MetaWorldExperts:
         }
 
     def show(self, view: View, rng: np.random.Generator) -> None:
-        """Let the pictures be drawn in a view, drawn anew from `rng`, until the next call."""
+        """Render images in a view until the next call; `rng` draws its random appearance."""
         direction = rng.normal(size=3)
         off = (
             CAMERA_OFF_M * direction / np.linalg.norm(direction) if view is View.moved_camera else np.zeros(3)

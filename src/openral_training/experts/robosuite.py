@@ -1,4 +1,4 @@
-"""The scripted experts that live beside robosuite's worlds, in the simulator's own process."""
+"""Scripted experts of robosuite, which run in the simulator's own process."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from openral_training.experts.world import TaskJudgement
 
 
 class RobosuiteExperts:
-    """World 0 of a backend, see ExpertWorld. One task a world: robosuite judges no other."""
+    """The expert of world 0 of a backend, see `ExpertWorld`; robosuite judges one task in each world."""
 
     def __init__(self, backend: ArmBackend, cameras: Sequence[SceneCamera]) -> None:
         """Take over a backend of one world.
 
         Args:
             backend: is closed by `close`.
-            cameras: of the scene; those are seen.
+            cameras: the cameras of the scene that are rendered.
 
         Raises:
             SimulationError: there is no expert for the task.
@@ -42,14 +42,14 @@ class RobosuiteExperts:
         self._advice: ExpertAction = self._backend.advice()
 
     def begin(self, task_id: str) -> None:
-        """Let a fresh expert take up `task_id` in the world as it stands. These experts remember nothing."""
+        """Start an expert of `task_id` in the current state of the world; these experts have no memory."""
 
     def advice(self) -> NDArray[np.float64]:
-        """Return the expert's action (A,) in -1..1 for the present state. (7,)."""
+        """Return the expert's action (7,) in -1..1 for the current state."""
         return self._advice.action
 
     def hold(self, advice: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the action (A,) that stands still with the gripper as `advice` has it."""
+        """Return the action (A,) that holds the arm still, with the gripper command of `advice`."""
         return self._backend.hold_action(advice)
 
     def verdicts(self) -> dict[str, TaskJudgement]:
@@ -59,7 +59,7 @@ class RobosuiteExperts:
         return {self._task: TaskJudgement(self._solved, reach, float(np.linalg.norm(goal - thing)))}
 
     def landmarks(self) -> NDArray[np.float64]:
-        """Return (6,) [m, world frame]: where the object and the target of the begun task are; nan where unknown."""
+        """Return (6,) [m, world frame]: positions of object and target of the current task; nan where unknown."""
         return np.concatenate([self._advice.thing, self._advice.goal])
 
     def robot_state(self) -> RobotState:
@@ -73,10 +73,10 @@ class RobosuiteExperts:
         }
 
     def show(self, view: View, rng: np.random.Generator) -> None:
-        """Let the pictures be drawn in a view; the simulator's own process knows the plain one alone.
+        """Render images in a view until the next call; only the plain view is supported.
 
         Raises:
-            SimulationError: it is another one.
+            SimulationError: the view is another one.
         """
         if view is not View.plain:
             raise SimulationError(

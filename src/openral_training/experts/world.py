@@ -1,4 +1,4 @@
-"""What a demonstrator needs of a simulator: privileged poses, an expert's advice, and the robot's own senses."""
+"""The interface of simulated worlds with scripted experts: true poses, the expert's actions, and observations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from openral_training.appearance_shift import View
 
 @dataclass(frozen=True)
 class TaskJudgement:
-    """The simulator's judgement of one task in the present state."""
+    """The simulator's judgement of one task in the current state."""
 
     success: bool
     hand_to_object: float
@@ -25,7 +25,7 @@ class TaskJudgement:
 
 
 class ExpertWorld(Protocol):
-    """One world in which a scripted expert can be asked at every step."""
+    """One world with a scripted expert, which returns an action at every step."""
 
     task_ids: tuple[str, ...]
     """The tasks that this world can judge."""
@@ -35,15 +35,15 @@ class ExpertWorld(Protocol):
         ...
 
     def begin(self, task_id: str) -> None:
-        """Let a fresh expert take up `task_id` in the world as it stands."""
+        """Start a new expert of `task_id` in the current state of the world."""
         ...
 
     def advice(self) -> NDArray[np.float64]:
-        """Return the expert's action (A,) in -1..1 for the present state."""
+        """Return the expert's action (A,) in -1..1 for the current state."""
         ...
 
     def hold(self, advice: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the action (A,) that stands still with the gripper as `advice` has it."""
+        """Return the action (A,) that holds the arm still, with the gripper command of `advice`."""
         ...
 
     def verdicts(self) -> Mapping[str, TaskJudgement]:
@@ -51,7 +51,7 @@ class ExpertWorld(Protocol):
         ...
 
     def landmarks(self) -> NDArray[np.float64]:
-        """Return (6,) [m, world frame]: where the object and the target of the begun task are; nan where unknown."""
+        """Return (6,) [m, world frame]: positions of object and target of the current task; nan where unknown."""
         ...
 
     def robot_state(self) -> RobotState:
@@ -63,10 +63,10 @@ class ExpertWorld(Protocol):
         ...
 
     def show(self, view: View, rng: np.random.Generator) -> None:
-        """Let the pictures be drawn in a view, drawn anew from `rng`, until the next call.
+        """Render images in a view until the next call; `rng` draws its random appearance.
 
         Raises:
-            SimulationError: this simulator's pictures have no other view.
+            SimulationError: the simulator does not support the view.
         """
         ...
 

@@ -35,7 +35,7 @@ class TrainingProcess:
     """Torch device of its network."""
     rank: int = 0
     size: int = 1
-    """How many processes there are."""
+    """Number of processes."""
 
     @property
     def leads(self) -> bool:
@@ -81,7 +81,7 @@ class TrainingProcess:
 
 
 def leads() -> bool:
-    """Return whether this process is the one that prints: the only one, or the first of torchrun's."""
+    """Return whether this process prints: it is the only one, or the first one of torchrun."""
     return not dist.is_torchelastic_launched() or os.environ["RANK"] == "0"
 
 
@@ -116,7 +116,7 @@ def join(device: str) -> TrainingProcess:
     if here == size:
         os.environ.setdefault(
             "GLOO_SOCKET_IFNAME", "lo"
-        )  # else gloo listens where the machine's name points to
+        )  # else gloo uses the address of the machine's host name
     backend = backend_for([device_name(own_device(device, number)) for number in range(here)])
     dist.init_process_group(backend, timeout=WAIT)
     return TrainingProcess(own_device(device, int(os.environ["LOCAL_RANK"])), dist.get_rank(), size)

@@ -53,7 +53,7 @@ def start_poses(hands: Mapping[str, NDArray[np.float64]]) -> tuple[StartPose, ..
 
 
 def yaml_lines(poses: Sequence[StartPose]) -> str:
-    """Return the manifest's key `start_poses`, one entry a line."""
+    """Return the manifest's key `start_poses`, one entry per line."""
     lines = []
     for pose in poses:
         fields = [f"task: {pose.task}"] if pose.task else []

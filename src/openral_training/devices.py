@@ -75,11 +75,11 @@ def device_name(device: str) -> str:
 
 
 def backend_for(devices: Sequence[str]) -> str:
-    """Return torch.distributed's backend for processes on these devices, one name a process.
+    """Return torch.distributed's backend for processes on these devices, one name for each process.
 
     It is NCCL where each process has a GPU of its own, which NCCL requires, else gloo.
 
     Args:
-        devices: as `device_name` says them.
+        devices: as returned by `device_name`.
     """
     return "nccl" if len(set(devices)) == len(devices) and "cpu" not in devices else "gloo"

@@ -4,8 +4,8 @@ There are three disturbances: an unrecorded push in a random direction before a 
 Gaussian noise on the executed actions. The label is always the action of the undisturbed expert in the state that was
 reached (DART, Laskey et al. 2017, arXiv 1703.09327).
 
-After a task is done, or where it was done before the leg began, the arm holds still: the scripted experts do not notice
-that a task is done, and would push on.
+After a task is done, or where it was done before the leg began, the arm holds still: the scripted experts do not detect
+that a task is done, and would go on.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STAY = (16, 40)
 MAX_STEPS = 300
 """Control steps after which a leg counts as failed."""
 NOISE_STD = 0.15
-"""Of the noise on displacements, in units of a command."""
+"""Standard deviation of the noise on displacements, in units of a command."""
 BURST_CHANCE = 0.03
 CORRECTION = "correction"
 """Behaviour of an expert that takes over from a policy, see `openral_training.expert_corrections`."""
@@ -55,13 +55,13 @@ class DemonstrationRecorder:
     """One for each control step."""
 
     def record(self, label: NDArray[np.float64]) -> dict[str, bool]:
-        """Record the present state with its label; return whether each task of the scene is solved in it."""
+        """Record the current state with its label; return whether each task of the scene is solved in it."""
         verdicts = self.world.verdicts()
         self._note(label, lambda: verdicts)
         return {task_id: verdict.success for task_id, verdict in verdicts.items()}
 
     def record_unjudged(self, label: NDArray[np.float64]) -> None:
-        """Record the present state with its label; tasks are judged in recorded frames alone, which saves time.
+        """Record the current state with its label; tasks are judged in recorded frames alone, which saves time.
 
         Judging takes as long as a control step.
         """
@@ -75,7 +75,7 @@ class DemonstrationRecorder:
         count, verdicts_now = len(self.recipe.task_ids), verdicts()
         success, reach, rest = np.zeros(count, bool), np.full(count, np.nan), np.full(count, np.nan)
         for column, task_id in enumerate(self.recipe.task_ids):
-            verdict = verdicts_now.get(task_id)  # the world judges its own tasks, and not all of the recipe's
+            verdict = verdicts_now.get(task_id)  # the world judges its own tasks only, not all of the recipe
             if verdict is None:
                 continue
             success[column] = verdict.success
@@ -173,7 +173,7 @@ def demonstrate(
     rng: np.random.Generator,
     look: bool = True,
 ) -> Episode:
-    """Record one leg of `task_id` in the world as it stands, until it has been done for a while.
+    """Record one leg of `task_id` from the current state of the world, until it has been done for a while.
 
     Args:
         world: in the state in which the leg begins.

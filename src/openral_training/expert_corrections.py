@@ -18,7 +18,7 @@ from openral_training.experts.world import ExpertWorld
 from openral_training.training_recipe import Recipe
 
 ATTEMPT_STEPS = 200
-"""Control steps that the policy has."""
+"""Most control steps of the policy's attempt."""
 TAKE_OVERS = ((8, 60), (60, ATTEMPT_STEPS))
 """Least and most control steps before the expert takes over: while the policy is on its way, and once it is stuck."""
 DRAWS = 2
@@ -42,7 +42,7 @@ def corrections(
         recipe: the tasks that are judged, how often a frame is recorded, and the instruction of the skill.
         task_id: the task.
         init_id: initial state of the attempt.
-        skill: that attempts it.
+        skill: that attempts the task.
         rng: draws the control steps at which the expert takes over.
     """
     failed = _failed_attempt(world, recipe, task_id, init_id, skill)

@@ -37,7 +37,7 @@ def frame_cache(
         path.parent.mkdir(exist_ok=True)
         with replaced_file(path) as partial:
             frames = np.lib.format.open_memmap(partial, "w+", np.uint8, (len(dataset), size, size, 3))
-            with partial.open("r+b") as file:  # a write into a map of a full disk would end the process
+            with partial.open("r+b") as file:  # a write to a memory map on a full disk would kill the process
                 os.posix_fallocate(file.fileno(), 0, partial.stat().st_size)
             for i, image in enumerate(dataset.images(camera, progress, resized)):
                 frames[i] = image
@@ -53,7 +53,7 @@ class Augmentation:
     shift: NDArray[np.int64]
     """(B, 2) [px] down and across."""
     gain: NDArray[np.float32]
-    """(B, 1, 1, 1)"""
+    """(B, 1, 1, 1) contrast, a factor."""
     offset: NDArray[np.float32]
     """(B, 1, 1, 3) in 0..255."""
 

@@ -24,7 +24,7 @@ from openral_training.experts.world import ExpertWorld
 from openral_training.training_recipe import Recipe
 
 LONG = 400
-"""Control steps of a motion that lasts as long as an attempt may."""
+"""Control steps of a motion that lasts as long as an attempt may at most."""
 WITHDRAWAL = (10, 50)
 """Least and most control steps in which the arm moves away."""
 SHARE_DONE = (0.4, 0.98)
@@ -35,7 +35,7 @@ SOURCES = 4
 _Rng = np.random.Generator
 Action = NDArray[np.float64]
 Script = Iterator[Action]
-"""Actions (A,) in -1..1, one a control step. The next one is requested after the last one was executed."""
+"""Actions (A,) in -1..1, one per control step. The next one is requested after the last one was executed."""
 
 
 def replayed(world: ExpertWorld, task_id: str, init_id: int, pool: Sequence[int], rng: _Rng) -> Script:

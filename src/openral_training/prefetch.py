@@ -10,10 +10,10 @@ Made = TypeVar("Made")
 
 
 def made_ahead(make: Callable[[int], Made], steps: range) -> Iterator[tuple[int, Made]]:
-    """Yield each step with what `make` returns for it. What the next step needs is made in a thread meanwhile.
+    """Yield each step with the result of `make` for it, while the result for the next step is computed in a thread.
 
     Args:
-        make: is called with each step in their order, never concurrently.
+        make: is called with each step in order, never concurrently.
         steps: of the run.
     """
     with ThreadPoolExecutor(1) as thread:

@@ -163,7 +163,7 @@ class CorrectionWorld:
     def _asked(
         self, skill: GoalSkill, executor: ChunkExecutor, init_id: int
     ) -> tuple[GoalHost, SendGoal, SkillNote]:
-        """Return the policy's host, the goal of an episode, and what the recorder is told of the skill."""
+        """Return the policy's host, the goal of an episode, and the recorder's note of the skill."""
         said = announced_skill(skill.package)
         goals = GoalHost(self._scene, self._robot, {said.name: skill}, executor)
         order = SendGoal(2 * init_id + 2, said, self._instruction, "", DEADLINE_S)

@@ -1,4 +1,4 @@
-"""`openral train dagger`: from a few demonstrations to a policy that was corrected where it stood still."""
+"""`openral train dagger`: trains a policy on demonstrations, and on corrections where it stands still."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def load_config(ref: str | Path) -> DaggerConfig:
 
     Raises:
         NotFoundError: neither exists.
-        ManifestError: one line a fault, `file:line: key: what is wrong; fix`.
+        ManifestError: the file is invalid; one line per fault, `file:line: key: what is wrong; fix`.
     """
     document = read_document(find_file(ref, "DAgger config", PATTERNS))
     skill = document.data.get("skill") if isinstance(document.data, dict) else None

@@ -51,12 +51,12 @@ class CorrectedParts:
     task: str
     """The simulator's name of the task."""
     succeeds: Callable[[], bool]
-    """Returns whether the simulator calls the task done now."""
+    """Returns whether the task is done now, as judged by the simulator."""
     instruction: str
     executor: ChunkExecutor
     recorder: EpisodeRecorder
     policy: tuple[GoalHost, SendGoal, SkillNote] | None
-    """The policy's host, its goal, and what the recorder is told of it; None: the operator demonstrates the task."""
+    """The policy's host, its goal, and the recorder's note of it; None: the operator demonstrates the task."""
     judge: Judge
     thresholds: ProgressThresholds
     max_steps: int
@@ -69,9 +69,9 @@ class AttemptRow:
 
     init_id: int
     success: bool = False
-    """Whether the simulator called the task done, whoever did it."""
+    """Whether the task was done, by the policy or the operator, as judged by the simulator."""
     steps: int = 0
-    """Control steps."""
+    """Number of control steps."""
     taken_over: int | None = None
     """Control step in which the operator took the arm over; None: never."""
     refused: int = 0
@@ -82,7 +82,7 @@ class CorrectedEpisode:
     """The sink of a control loop for one episode."""
 
     def __init__(self, parts: CorrectedParts, init_id: int) -> None:
-        """Begin; the world is in its initial state."""
+        """Begin the episode; the world must be in its initial state."""
         self._parts = parts
         self.row = AttemptRow(init_id)
         self._admission: Admission | None = None
@@ -91,7 +91,7 @@ class CorrectedEpisode:
         self._readings: list[ProgressReading] = []
         self._settled = 0
         self._over = False
-        # An episode has two goals, whose ids are the same when the run is repeated.
+        # An episode has two goals; their ids are determined by `init_id`, so that a repeated run has the same ones.
         self._operator_goal = f"{2 * init_id + 1:032x}"
 
     def connect(self, post: Callable[[Chunk], None]) -> None:
@@ -168,7 +168,7 @@ class CorrectedEpisode:
                 self._take_over(state)
                 return
         ended = parts.policy[0].observe(self._now, images, state)
-        if ended is not None:  # the bridge refused too many of its chunks, or its time is over
+        if ended is not None:  # the bridge refused too many of its chunks, or its deadline has passed
             self._take_over(state)
 
     def rejected(self, chunk: Chunk, reason: str) -> None:
@@ -197,7 +197,7 @@ class CorrectedEpisode:
         parts.judge.begin(goal_id, parts.instruction)
 
     def _take_over(self, state: RobotState) -> None:
-        """Give the arm to the operator, whose expert begins in the world's present state."""
+        """Give the arm to the operator, whose expert begins in the world's current state."""
         self.row.taken_over = self.row.steps
         self._announce(self._operator_goal)
         self._parts.recorder.instruction(self._parts.instruction)

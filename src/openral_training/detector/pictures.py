@@ -73,7 +73,7 @@ def take(
     rng: np.random.Generator | None,
     hidden: Collection[str] = (),
 ) -> LabelledPicture:
-    """Render and label the present state of a world.
+    """Render and label the current state of a world.
 
     Args:
         world: in some state.

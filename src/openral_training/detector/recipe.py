@@ -1,4 +1,4 @@
-"""Recipe of a small detector: worlds, the things in them that it is to find, and the words for these."""
+"""Recipe of a small detector: worlds, the things in them that it detects, and the words for these."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ColourMarker(Schema):
     """A small round spot of pure red, green or blue, which is found by its colour without training."""
 
     colours: Many[Literal["red", "green", "blue"]] = Field(min_length=1)
-    """That it may have."""
+    """Colours that the marker may have."""
     inward_m: Annotated[float, Field(ge=0, le=0.2)]
     """[m] from its visible surface to its position, along the ray."""
 
@@ -54,7 +54,7 @@ class DetectorWorld(Schema):
     task: Word | None = None
     """Task of a benchmark scene; absent: the scene as it is, in its first task."""
     camera: Word
-    """Which camera sees it."""
+    """Name of the camera that renders the images."""
     things: dict[Word, Things]
     """Label -> what it is there; a list where there are several."""
     free: Vector3
@@ -114,7 +114,7 @@ def load_detector_recipe(ref: str | Path) -> DetectorRecipe:
 
     Raises:
         NotFoundError: neither exists, or a scene of it is missing.
-        ManifestError: the file is wrong; the text names the key.
+        ManifestError: the file is invalid; the text names the key.
     """
     recipe = validate(DetectorRecipe, read_document(recipe_file(ref, of_detector=True)))
     recipe.require_scenes()

@@ -81,7 +81,7 @@ class SeenWorld:
 
     @property
     def camera(self) -> PinholeCamera:
-        """The camera in its present pose."""
+        """The camera in its current pose."""
         seen = self.backend.camera(self.plan.camera)
         matrix = intrinsics(seen)
         return PinholeCamera(
@@ -111,7 +111,7 @@ class SeenWorld:
         mujoco.mj_forward(self.model, self.data)
 
     def places(self) -> list[TruePlace]:
-        """Return where the things are now."""
+        """Return the current positions of the things."""
         return [TruePlace(label, self._position(thing), geoms) for label, thing, geoms in self._shown]
 
     def close(self) -> None:

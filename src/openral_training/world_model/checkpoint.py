@@ -1,4 +1,4 @@
-"""A world model of our own on disk: `config.json`, `model.safetensors`, `dataset_statistics.json`, `dataset/`."""
+"""A world model of openral on disk: `config.json`, `model.safetensors`, `dataset_statistics.json`, `dataset/`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from openral_training.world_model.statistics import ActionScale, save_action_sca
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 FAMILY = "openral"
 KEPT_EXACT = ".dynamics.change."
-"""Layers that stay float32: what they put out is summed up over a whole chunk."""
+"""Part of the names of weights that are stored as float32, since their outputs are summed over a whole chunk."""
 
 
 @dataclass(frozen=True)
@@ -28,15 +28,15 @@ class WorldModelConfig:
     """The fields of `config.json`."""
 
     shape: WorldShape
-    """Of the networks."""
+    """Shape of the networks."""
     words: dict[str, str]
     """Sentence of each task whose success is predicted."""
     camera: str
-    """Feature key of the camera whose images these are."""
+    """Feature key of the camera whose images are predicted."""
     held_out: float
-    """Share of initial states that were not trained on, see `experience.held_out`."""
+    """Share of the initial states that were not trained on, see `experience.held_out`."""
     doubt_limit: float
-    """Uncertainty above which the model knows nothing of where a world went, see `WorldNetwork.uncertainty`."""
+    """Uncertainty above which predictions are not to be trusted, see `WorldNetwork.uncertainty`."""
 
 
 def save_world_model(
@@ -45,11 +45,11 @@ def save_world_model(
     """Write a world model; weights in bf16, statistics of the data in float32, `config.json` last.
 
     Args:
-        folder: made if it is not there.
-        network: trained.
-        config: what it is.
+        folder: is created if it does not exist.
+        network: the trained networks.
+        config: content of `config.json`.
         scale: of actions.
-        starts: where its episodes begin.
+        starts: first frames of episodes.
     """
     folder.mkdir(parents=True, exist_ok=True)
     save_starts(folder, starts)
@@ -67,7 +67,7 @@ def save_world_model(
 
 
 def held_out_share(folder: Path) -> float:
-    """Return the share of initial states that a world model was not trained on; a tenth where it does not say."""
+    """Return the share of initial states that a world model was not trained on; a tenth where its config has none."""
     content = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
     return float(content.get("held_out", 0.1))
 

@@ -21,7 +21,7 @@ from openral_training.world_model.starts import Start, Starts
 from openral_training.world_model.statistics import ActionScale
 
 THRESHOLD = 0.9
-"""Probability from which on success counts, as in RLinf."""
+"""Least probability that counts as success, as in RLinf."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class ImaginedChunk:
     """The outcome of one chunk in B environments. Frames are decoded on request, since most rollouts need none."""
 
     latents: Tensor
-    """(B, H, ...)"""
+    """(B, H, ...) latents after each step."""
     states: NDArray[np.float32]
     """(B, H, S) after each step."""
     likelihood: NDArray[np.float32]
@@ -48,7 +48,7 @@ class ImaginedChunk:
     _first: NDArray[np.uint8]
     """(B, P, P, 3) first frames of the episodes."""
     _first_states: NDArray[np.float32]
-    """(B, S) of them."""
+    """(B, S) states of the first frames."""
 
     def frames(self) -> NDArray[np.uint8]:
         """Decode (B, H, 256, 256, 3) RGB."""
@@ -74,9 +74,9 @@ class WorldModelEnv:
             model: predicts what actions lead to.
             starts: first frames of episodes.
             scale: of actions.
-            num_envs: N
+            num_envs: N, the number of environments.
             horizon: steps after which an episode is truncated.
-            threshold: probability from which on a task counts as solved.
+            threshold: least probability for which a task counts as solved.
 
         Raises:
             ContractError: the scale and the model have actions of different dimension.

@@ -1,7 +1,7 @@
 """Compares a world model with the simulator that it was trained on: the same actions from the same first frame.
 
 The actions are those of recorded attempts from initial states that training never saw. After the first frame the model
-gets nothing of the simulator, so errors accumulate as they do while a policy is trained in it.
+gets no data of the simulator, so errors accumulate as in the training of a policy.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ HORIZONS = (1, 8, 16, 32, 64, 120)
 RESULT, VIDEO = "result.json", "imagined.gif"
 FPS, COLOURS = 20, 48
 EVERY = 4
-"""Control steps from one frame of the video to the next."""
+"""Control steps between two frames of the video."""
 
 
 @dataclass(frozen=True)
@@ -46,17 +46,17 @@ class WorldComparison:
     instruction: str
     init_id: int
     start: NDArray[np.uint8]
-    """(P, P, 3) the frame that both begin at."""
+    """(P, P, 3) the first frame of both."""
     real: NDArray[np.uint8]
-    """(T, P, P, 3) as they were recorded."""
+    """(T, P, P, 3) the recorded frames."""
     imagined: NDArray[np.uint8]
     """(T, P, P, 3) the model's frames."""
     nearest: NDArray[np.uint8]
     """(T, P, P, 3) frames of the most similar recorded attempt, see `nearest_baseline.RecordedAttempts`."""
     real_state: NDArray[np.float32]
-    """(T, S)"""
+    """(T, S) the recorded states."""
     imagined_state: NDArray[np.float32]
-    """(T, S)"""
+    """(T, S) the model's states."""
     latent_error: NDArray[np.float64]
     """(T,) root mean square difference of latents, in units of the latents' standard deviation over the attempt."""
     truth: NDArray[np.bool_]
@@ -84,7 +84,7 @@ def evaluate(
         dataset: rollouts, those of the training or others.
         out: folder of the result.
         episodes: most held-out attempts; None: all.
-        progress: called with the number of attempts that are done, and of all.
+        progress: called with the number of attempts that are done and the number of all.
 
     Raises:
         ContractError: no episode is held out, or model and rollouts do not fit.
@@ -172,9 +172,9 @@ def compare(
 
 
 def by_horizon(compared: Sequence[WorldComparison]) -> list[dict[str, float]]:
-    """Return errors by control steps after the start, means over attempts that went on so long.
+    """Return mean errors by control steps after the start, over the attempts that last so long.
 
-    `given_up` is the share of them that would have been lost by then, see `env.ImaginedChunk`.
+    `given_up` is the share of these attempts that would have been aborted by then, see `env.ImaginedChunk.aborted`.
     """
     rows = []
     for step in HORIZONS:
@@ -201,7 +201,7 @@ def by_horizon(compared: Sequence[WorldComparison]) -> list[dict[str, float]]:
 
 
 def reward_measures(compared: Sequence[WorldComparison]) -> dict[str, float | None]:
-    """Return how well success is predicted, by frame and by attempt; None where there is only one class.
+    """Return measures of the predicted success, by frame and by attempt; None where there is only one class.
 
     `doubt_error_rank` is Spearman's correlation of the uncertainty with the error of the latents, over all frames.
     """
@@ -230,9 +230,9 @@ def _auroc(scores: NDArray[np.floating[Any]], truth: NDArray[np.bool_]) -> float
 
 
 def write_video(path: Path, compared: Sequence[WorldComparison]) -> None:
-    """Write a GIF of the first solved and the first unsolved attempt: the simulator left, imagination right.
+    """Write a GIF of the first solved and the first unsolved attempt: the simulator left, the model right.
 
-    Its colours are chosen from about four of its frames.
+    Its palette is computed from about four of its frames.
     """
     from PIL import Image
 

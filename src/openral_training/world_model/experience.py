@@ -1,4 +1,4 @@
-"""A dataset of rollouts in the form that a world model learns from: whole episodes as rows, and windows of them."""
+"""A dataset of rollouts in the form in which a world model is trained on it: rows of episodes, and windows of them."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from openral_training.world_model.statistics import ActionScale
 
 @dataclass(frozen=True)
 class Rollouts:
-    """N frames of E episodes, one after another."""
+    """N frames of E consecutive episodes, with labels of K tasks."""
 
     state: NDArray[np.float32]
-    """(N, S)"""
+    """(N, S) state in each frame."""
     action: NDArray[np.float32]
-    """(N, A) executed after each frame."""
+    """(N, A) action executed after each frame."""
     success: NDArray[np.bool_]
     """(N, K) whether each task is solved in the frame."""
     first: NDArray[np.int64]
     """(E,) row of each episode's first frame."""
     last: NDArray[np.int64]
-    """(E,) row of its last one."""
+    """(E,) row of each episode's last frame."""
     task: tuple[str, ...]
-    """(E,) that was attempted."""
+    """(E,) the attempted task."""
     init_id: tuple[int, ...]
     """(E,) initial state."""
     words: dict[str, str]
@@ -36,7 +36,7 @@ class Rollouts:
 
     @property
     def actions_executed(self) -> NDArray[np.float32]:
-        """(N - E, A) without those after each episode's last frame, which nobody executed."""
+        """(N - E, A) the actions without those of each episode's last frame, which were not executed."""
         kept = np.ones(len(self.action), np.bool_)
         kept[self.last] = False
         return self.action[kept]
@@ -44,12 +44,12 @@ class Rollouts:
 
 @dataclass(frozen=True)
 class Windows:
-    """B pieces of episodes: the rows of F condition frames and of the T frames after them."""
+    """B windows of episodes, each with F condition frames and the T frames after them."""
 
     rows: NDArray[np.int64]
-    """(B, F + T) frames; the first is repeated where the episode had not begun, the last where it was over."""
+    """(B, F + T) rows of frames; before an episode's begin its first frame is repeated, after its end the last one."""
     known: NDArray[np.bool_]
-    """(B, T) whether the frame is of the episode."""
+    """(B, T) whether a frame is within the episode."""
     past_actions: NDArray[np.float32]
     """(B, F, A) normalised actions that led to the condition frames; zeros where none did."""
     actions: NDArray[np.float32]
@@ -57,10 +57,10 @@ class Windows:
 
 
 def load_rollouts(dataset: Dataset) -> Rollouts:
-    """Read everything but the pictures.
+    """Read all data but the images.
 
     Raises:
-        ContractError: the dataset does not hold what was executed.
+        ContractError: the dataset does not have the executed actions.
     """
     names = ("observation.state", "action", "label.ahead", "label.success")
     state, action, ahead, success = dataset.columns(names).values()
@@ -92,15 +92,15 @@ def windows(
     frames: int,
     ahead: int,
 ) -> Windows:
-    """Cut pieces out of episodes.
+    """Cut windows out of episodes.
 
     Args:
         rollouts: all of them.
         scale: of the actions.
-        episodes: (B,) which.
-        present: (B,) frame of the episode, counted from 0, that is the last condition frame.
-        frames: F
-        ahead: T
+        episodes: (B,) index of the episode of each window.
+        present: (B,) index of the last condition frame within the episode.
+        frames: F, the number of condition frames.
+        ahead: T, the number of frames after them.
     """
     first, last = rollouts.first[episodes, None], rollouts.last[episodes, None]
     wanted = first + present[:, None] + np.arange(1 - frames, ahead + 1)
@@ -111,9 +111,9 @@ def windows(
 
 
 def held_out(rollouts: Rollouts, share: float) -> NDArray[np.bool_]:
-    """Return (E,) which episodes are kept for judging: all those of the last `share` of initial states.
+    """Return (E,) whether an episode is held out for evaluation: those of the last `share` of initial states are.
 
-    A share above 0 keeps at least one state, if there are several.
+    With a share above 0 at least one state is held out, if there are several.
     """
     ids = sorted(set(rollouts.init_id))
     count = max(round(share * len(ids)), 1) if share > 0 and len(ids) > 1 else 0

@@ -21,7 +21,7 @@ from openral_training.world_model.starts import starts_of
 from openral_training.world_model.statistics import action_scale
 
 FORM = 3
-"""Version of the networks and of their training; a killed training is resumed by the same version alone."""
+"""Version of the networks and of their training; a killed training can only be resumed by the same version."""
 
 
 def train(
@@ -33,18 +33,18 @@ def train(
     latent: int = 64,
     progress: Progress = lambda step, note: None,
 ) -> WorldNetwork:
-    """Train on rollouts and write the folder of a world model, see `checkpoint`; no state of the training stays there.
+    """Train on rollouts and write the folder of a world model, see `checkpoint`; the state of the training is deleted.
 
     Args:
         dataset: as `openral world-model collect` makes it.
-        out: folder; an interrupted training in it goes on where it stopped.
+        out: folder of the world model; an interrupted training in it is resumed.
         config: hyper-parameters.
-        size: [px] of the pictures that the model works on.
-        latent: Z, numbers that stand for a picture.
-        progress: told of each step.
+        size: [px] side of the square images of the model.
+        latent: Z, numbers that encode an image.
+        progress: called after each step.
 
     Raises:
-        ContractError: the dataset is of another kind, or the run in `out` is another one.
+        ContractError: the dataset is of another kind, or the training in `out` has other settings.
     """
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)

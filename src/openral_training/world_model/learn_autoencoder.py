@@ -1,4 +1,4 @@
-"""The first stage: an autoencoder learns how frames look, told the first frame of their episode."""
+"""The first stage: trains the autoencoder of frames, whose decoder also gets the first frame of their episode."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def as_images(frames: NDArray[np.uint8]) -> Tensor:
 
 
 SOON = 8
-"""Control steps: every second frame that is learnt lies at most so far behind its episode's first one."""
+"""Half of the training frames are at most this number of control steps after the first frame of their episode."""
 SMALL_ERROR = 1e-5
-"""Added to a frame's mean squared error (images in -1..1) before its logarithm is taken; it is -56 dB."""
+"""Added to a frame's mean squared error (images in -1..1) before the logarithm; it limits the PSNR to 56 dB."""
 
 
 def picture_error(drawn: Tensor, real: Tensor) -> Tensor:
-    """Return the mean logarithm of the mean squared error of each picture (B, 3, P, P) in -1..1: its PSNR, reversed."""
+    """Return the mean over images (B, 3, P, P) in -1..1 of the natural logarithm of their mean squared error."""
     return ((drawn - real).square().mean(dim=(1, 2, 3)) + SMALL_ERROR).log().mean()
 
 
@@ -51,21 +51,21 @@ def learn_autoencoder(
     run: str,
     progress: Progress,
 ) -> None:
-    """Teach the autoencoder what the frames of episodes look like.
+    """Train the autoencoder on the frames of episodes.
 
-    What becomes small is the logarithm of each frame's error, which is its PSNR: a frame near the beginning, of which
-    the first one tells nearly all, counts as much as a late one.
+    The loss is the logarithm of each frame's error, which is proportional to the negative PSNR. So a frame near the
+    beginning, which resembles the first one, has the same influence as a late one.
 
     Args:
-        network: has the autoencoder.
+        network: whose autoencoder is trained.
         frames: (N, P, P, 3) of all episodes.
-        states: (N, S) of them.
-        first: (E,) row of the first frame of each episode that is learnt from.
+        states: (N, S) in these frames.
+        first: (E,) row of the first frame of each training episode.
         last: (E,) row of its last frame.
         config: hyper-parameters.
-        state: file from which a killed run goes on.
-        run: digest of all that decides its result.
-        progress: told of each step.
+        state: file from which a killed run is resumed.
+        run: digest of all settings and data that determine the result.
+        progress: called after each step.
     """
     autoencoder = network.pictures
     optimiser = torch.optim.AdamW(autoencoder.parameters(), lr=config.picture_rate)

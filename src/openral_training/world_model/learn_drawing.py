@@ -1,4 +1,4 @@
-"""The third stage: the decoder learns to draw what the members imagine, whose latents are never exact."""
+"""The third stage: trains the decoder on latents that the members predicted, which are never exact."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from openral_training.world_model.network import WorldNetwork
 from openral_training.world_model.statistics import ActionScale
 
 SOON = 0.5
-"""Share of the attempts that are imagined for one chunk only; the others for up to all of their length."""
+"""Share of the attempts that are predicted for at most one chunk; the others are for up to their whole length."""
 
 
 def learn_drawing(
@@ -33,21 +33,21 @@ def learn_drawing(
     run: str,
     progress: Progress,
 ) -> None:
-    """Teach the decoder the frames that attempts really led to, from latents imagined since their first frame.
+    """Train the decoder to return the recorded frames for latents that were predicted from the first frame on.
 
-    Encoder, dynamics and success heads stay as they are.
+    Encoder, dynamics and success heads are not changed.
 
     Args:
-        network: whose decoder learns.
+        network: whose decoder is trained.
         frames: (N, P, P, 3) of all episodes.
-        latents: (N, L) of them.
-        rollouts: their actions.
-        episodes: (E,) which are learnt from.
+        latents: (N, L) of these frames.
+        rollouts: all episodes.
+        episodes: (E,) indices of the training episodes.
         scale: of the actions.
         config: hyper-parameters.
-        state: file from which a killed run goes on.
-        run: digest of all that decides its result.
-        progress: told of each step.
+        state: file from which a killed run is resumed.
+        run: digest of all settings and data that determine the result.
+        progress: called after each step.
     """
     decoder = nn.ModuleList([network.pictures.start, network.pictures.decoder])
     optimiser = torch.optim.AdamW(decoder.parameters(), lr=config.drawing_rate)
@@ -80,7 +80,7 @@ def _imagined(
     ahead: NDArray[np.int64],
     rng: np.random.Generator,
 ) -> Tensor:
-    """Return latents (B, L) imagined `ahead` (B,) steps after first frames, each chunk by one member."""
+    """Return latents (B, L) predicted for `ahead` (B,) steps after first frames, each chunk by a random member."""
     shape, members = network.shape, network.each()
     chunks = -(-int(ahead.max()) // shape.chunk)
     whole = windows(

@@ -1,4 +1,4 @@
-"""The second stage: each member learns what comes next and when it is a success; then the limit of uncertainty."""
+"""The second stage: trains the dynamics and the success heads of all members; then sets the limit of uncertainty."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def learn_members(
     run: str,
     progress: Progress,
 ) -> None:
-    """Train the dynamics and the success head of each member; the autoencoder stays as it is."""
+    """Train the dynamics and the success head of each member; the arguments are those of `learn_drawing`."""
     words = torch.from_numpy(SentenceEncoder().encode(list(rollouts.words.values())))
     members, steps = network.members, changes(latents, rollouts)
     for member in network.each():
@@ -59,7 +59,7 @@ def _pieces(
     count: int,
     rng: np.random.Generator,
 ) -> Windows:
-    """Cut pieces out of episodes, from any frame on but the last."""
+    """Cut `count` random windows out of episodes; their last condition frame is any frame but an episode's last one."""
     chosen = rng.choice(episodes, count)
     present = rng.integers((rollouts.last - rollouts.first)[chosen])
     return windows(rollouts, scale, chosen, present, shape.condition_frames, shape.chunk)
@@ -75,7 +75,7 @@ def uncertainty_limit(
     config: LearnConfig,
     count: int = 4000,
 ) -> float:
-    """Return the uncertainty that so many pieces of the data stay below, see `LearnConfig.doubt_quantile`."""
+    """Return the quantile `LearnConfig.doubt_quantile` of the uncertainty, over `count` random windows of the data."""
     shape = network.shape
     cut = _pieces(shape, rollouts, episodes, scale, count, np.random.default_rng([config.seed, 2]))
     before = latents[torch.from_numpy(cut.rows[:, : shape.condition_frames])]
@@ -94,17 +94,20 @@ def losses(
     config: LearnConfig,
     rng: np.random.Generator,
 ) -> tuple[Tensor, Tensor]:
-    """Return the error of what is imagined [steps' spread], and the cross-entropy of the verdict on both worlds.
+    """Return the losses of the dynamics and of the success head.
+
+    The former is a smooth L1 error in units of the standard deviation of one step's change. The latter is the
+    cross-entropy of success, for recorded and for predicted latents.
 
     Args:
-        member: that learns.
-        shape: of it.
+        member: that is trained.
+        shape: of the member.
         latents: (N, L) of all frames.
-        rollouts: their labels.
-        cut: pieces of episodes.
-        words: (K, 384) of the tasks.
-        config: weights.
-        rng: of noise, and of the task that success is asked for.
+        rollouts: has the labels of success.
+        cut: windows of episodes.
+        words: (K, 384) embeddings of the tasks' sentences.
+        config: weights of the losses, and the noise.
+        rng: draws the noise, and the task of each window whose success is predicted.
     """
     dynamics = member.dynamics
     real = latents[torch.from_numpy(cut.rows)]
@@ -128,7 +131,7 @@ def losses(
 
 
 def changes(latents: Tensor, rollouts: Rollouts) -> Tensor:
-    """Return (C, L) the changes of latents (N, L) from frame to frame within episodes."""
+    """Return (C, L) the differences of consecutive latents (N, L) within episodes."""
     within = np.ones(len(latents), np.bool_)
     within[rollouts.last] = False
     return (latents[1:] - latents[:-1])[torch.from_numpy(within[:-1])]

@@ -1,4 +1,4 @@
-"""What all stages of the training share: hyper-parameters, the progress callback, and one optimiser step."""
+"""Shared by all stages of the training: hyper-parameters, the progress callback, and one optimiser step."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 Progress = Callable[[int, str], None]
-"""Told the number of steps that are done and a line about them."""
+"""(number of finished steps, a line about them) -> None"""
 
 
 @dataclass(frozen=True)
@@ -21,27 +21,29 @@ class LearnConfig:
     picture_batch: int = 32
     picture_rate: float = 2e-3
     picture_prior: float = 1e-3
-    """Weight of the divergence from the prior, beside the logarithm of a frame's mean squared error."""
+    """Weight of the KL divergence from the prior, relative to the logarithm of a frame's mean squared error."""
     steps: int = 2000
-    """Optimiser steps of dynamics and verdict."""
+    """Optimiser steps of dynamics and success heads."""
     batch_size: int = 64
-    """Pieces of episodes that each member sees in a step; members see different ones."""
+    """Windows of episodes that each member is trained on in a step; they differ between members."""
     learning_rate: float = 1e-3
-    """Peak of the cosine schedule, as is `picture_rate`."""
+    """Peak of the cosine schedule of the members; `picture_rate` is that of the autoencoder."""
     picture_weight: float = 0.1
-    """Of errors of the picture's latent, beside those of the state."""
+    """Weight of errors in the image's latent, relative to those in the state."""
     noise: float = 0.3
-    """Of the condition frames in training, in units of one step's change: imagined frames are never exact."""
+    """Standard deviation of the noise on condition latents in training, in units of one step's change.
+
+    Predicted latents are never exact, and a prediction begins with them."""
     drawing_steps: int = 1000
-    """Optimiser steps in which the decoder learns from imagined latents."""
+    """Optimiser steps of the decoder on predicted latents."""
     drawing_rate: float = 5e-4
-    """Peak of its schedule."""
+    """Peak of the cosine schedule of these steps."""
     doubt_quantile: float = 0.995
     """Quantile of the uncertainty over windows of the data above which a prediction counts as unknown."""
     held_out: float = 0.1
     """Share of initial states whose episodes are kept for `openral world-model eval`."""
     save_every: int = 500
-    """Optimiser steps between two states from which a killed run goes on."""
+    """Optimiser steps between two saved states, from which a killed run is resumed."""
     seed: int = 0
     threads: int = 1
     """Torch threads."""

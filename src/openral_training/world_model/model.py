@@ -1,4 +1,4 @@
-"""The interface of world models, and the small latent model of openral behind it."""
+"""The interface of world models, and its implementation by the small latent model of openral."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Prediction:
     """The predicted course of B environments."""
 
     latents: Tensor
-    """(B, H, ...)"""
+    """(B, H, ...) latents after each action."""
     uncertainty: NDArray[np.float32]
     """(B, H) above 1 where the prediction is not to be trusted; 0 where the model has no measure of it."""
 
@@ -43,15 +43,15 @@ class WorldModel(Protocol):
     chunk: int
     """H, actions of one prediction."""
     action_dim: int
-    """A"""
+    """A, the length of an action."""
     state_dim: int
-    """S, numbers of the state that it predicts beside the picture; 0: none."""
+    """S, the length of the state that it predicts beside the image; 0: it predicts none."""
 
     def begin(self, frames: NDArray[np.uint8], states: NDArray[np.float32]) -> Tensor:
         """Return latents (B, ...) of first frames (B, P, P, 3) with their states (B, S).
 
         Raises:
-            ContractError: they are of another form.
+            ContractError: frames or states are of another shape.
         """
         ...
 
@@ -62,11 +62,11 @@ class WorldModel(Protocol):
         actions: NDArray[np.float32],
         seeds: Sequence[int],
     ) -> Prediction:
-        """Return what comes next.
+        """Return the predicted latents after each of the actions.
 
         Args:
             before: (B, F, ...) latents of the last frames.
-            past_actions: (B, F, A) normalised actions that led to them; zeros where none did.
+            past_actions: (B, F, A) normalised actions that led to them; zeros where there was none.
             actions: (B, H, A) normalised actions.
             seeds: (B,) of the model's randomness, one for each environment.
         """
@@ -83,7 +83,12 @@ class WorldModel(Protocol):
         ...
 
     def success(self, latents: Tensor, instructions: Sequence[str]) -> NDArray[np.float32]:
-        """Return (B, H) how likely each task is solved after each step, for latents (B, F + H, ...) of both."""
+        """Return (B, H) the probability that the task is solved after each step.
+
+        Args:
+            latents: (B, F + H, ...) of the condition frames and the steps.
+            instructions: (B,) of the tasks.
+        """
         ...
 
 
@@ -94,7 +99,7 @@ class LatentWorld:
         """Load a world model that `openral train world-model` wrote.
 
         Raises:
-            PolicyError: there is none.
+            PolicyError: there is no world model.
             InstallationError: the sentence encoder is missing.
         """
         self.network, self.config = load_network(folder)
@@ -123,7 +128,7 @@ class LatentWorld:
         actions: NDArray[np.float32],
         seeds: Sequence[int],
     ) -> Prediction:
-        """Return what comes next. A random member predicts, so that no policy exploits the errors of one."""
+        """Return the prediction of a random member, so that a policy cannot exploit the errors of one."""
         predictions = self.network.predict(before, torch.from_numpy(past_actions), torch.from_numpy(actions))
         picks = torch.tensor([int(np.random.default_rng(seed).integers(len(predictions))) for seed in seeds])
         uncertainty: NDArray[np.float32] = (
@@ -154,14 +159,14 @@ class LatentWorld:
 
     @torch.no_grad()
     def success(self, latents: Tensor, instructions: Sequence[str]) -> NDArray[np.float32]:
-        """Return how likely each task is solved after each step."""
+        """Return the probability that each task is solved after each step."""
         words = torch.from_numpy(self._encoder.encode(list(instructions)))
         found: NDArray[np.float32] = self.network.success_logits(latents[:, 1:], words).sigmoid().numpy()
         return found
 
 
 def resize(image: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
-    """Return a picture (P, P, 3) as (size, size, 3)."""
+    """Return an image (P, P, 3) resized to (size, size, 3)."""
     if len(image) == size:
         return image
     how = cv2.INTER_AREA if len(image) > size else cv2.INTER_CUBIC

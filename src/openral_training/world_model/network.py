@@ -4,7 +4,7 @@ A latent is Z numbers that encode a picture, and the S numbers of the state, so 
 ensemble of members is trained on different windows of the data. Where there were no data the members disagree, so their
 disagreement measures the uncertainty of a prediction (Kidambi et al. 2020, arXiv:2005.05951).
 
-Letters of shapes: M members, B environments, T frames, F condition frames, H frames of a chunk, A numbers of an action.
+Shapes: M members, B environments, T frames, F condition frames, H frames of a chunk, A numbers of an action.
 """
 
 from __future__ import annotations
@@ -30,37 +30,37 @@ class WorldShape:
     """Shape of the networks."""
 
     state_dim: int
-    """S"""
+    """S, the length of the state."""
     action_dim: int
-    """A"""
+    """A, the length of an action."""
     size: int = 64
     """[px] of the square images; a multiple of 16."""
     latent: int = 64
-    """Z"""
+    """Z, numbers that encode an image."""
     condition_frames: int = 4
-    """F"""
+    """F, past frames that a prediction is conditioned on."""
     chunk: int = 8
-    """H"""
+    """H, actions of one prediction."""
     width: int = 96
-    """Numbers of a token."""
+    """Width of a token."""
     layers: int = 3
     heads: int = 4
     members: int = 3
-    """M"""
+    """M, members of the ensemble."""
 
     @property
     def latent_dim(self) -> int:
-        """L = Z + S"""
+        """L = Z + S, the length of a latent."""
         return self.latent + self.state_dim
 
 
 class Autoencoder(nn.Module):
     """A variational autoencoder (Kingma and Welling, arXiv:1312.6114) of the changes since an episode's first frame.
 
-    The decoder takes two latents, those of the first and of the present frame. It returns a picture and a mask; where
-    the mask is 0 the pixels are those of the first frame (as in Vondrick et al. 2016, arXiv:1609.02612). So whatever
-    does not move stays sharp, and a latent near the first one is decoded to the first frame. The decoder also takes the
-    change of the state, since a millimetre is less than the accuracy of the picture's latent.
+    The decoder takes two latents, those of the first and of the current frame. It returns an image and a mask; where
+    the mask is 0 the pixels are those of the first frame (as in Vondrick et al. 2016, arXiv:1609.02612). So pixels
+    that do not change stay sharp, and a latent near the first one is decoded to the first frame. The decoder also takes
+    the change of the state, since a millimetre is less than the accuracy of the picture's latent.
     """
 
     step: Tensor
@@ -94,8 +94,8 @@ class Autoencoder(nn.Module):
 
         Args:
             latents: (B, L)
-            begun: (B, L) of the frames that the episodes began with.
-            first: (B, 3, P, P) in -1..1, those frames.
+            begun: (B, L) of the first frames of the episodes.
+            first: (B, 3, P, P) in -1..1, the first frames.
         """
         seen, changed = latents[:, : self._latent], latents - begun
         moved = torch.where(self.step > 0, changed[:, self._latent :] / self.step.clamp_min(STILL), 0.0)
@@ -113,7 +113,7 @@ class Autoencoder(nn.Module):
 class Dynamics(nn.Module):
     """A causal transformer from F frames and the H actions after them to the changes from frame to frame.
 
-    Changes are predicted in units of their standard deviation and summed up; an untrained network predicts none.
+    Changes are predicted in units of their standard deviation and summed; those of an untrained network are 0.
     """
 
     mean: Tensor
@@ -145,7 +145,7 @@ class Dynamics(nn.Module):
 
         Args:
             latents: (B, F, L)
-            past_actions: (B, F, A) normalised actions that led to them; zeros where none did.
+            past_actions: (B, F, A) normalised actions that led to them; zeros where there was none.
             actions: (B, H, A) normalised actions that follow.
         """
         seen = self.seen(torch.cat([(latents - self.mean) / self.std, past_actions], -1))
@@ -191,7 +191,7 @@ class Member(nn.Module):
     def __init__(self, shape: WorldShape) -> None:
         super().__init__()
         self.dynamics = Dynamics(shape)
-        self.verdict = SuccessHead(shape)  # under this name its weights are in the files
+        self.verdict = SuccessHead(shape)  # the name is that of the weights in checkpoints
 
     def success_logits(self, latents: Tensor, words: Tensor) -> Tensor:
         """Return logits (B, T - F + 1) of success for latents (B, T, L) and words (B, 384)."""
@@ -221,10 +221,10 @@ class WorldNetwork(nn.Module):
     """The autoencoder and the ensemble."""
 
     def __init__(self, shape: WorldShape) -> None:
-        """Make fresh networks from torch's generator."""
+        """Initialise the networks from torch's generator."""
         super().__init__()
         self.shape = shape
-        self.pictures = Autoencoder(shape)  # under this name its weights are in the files
+        self.pictures = Autoencoder(shape)  # the name is that of the weights in checkpoints
         self.members = nn.ModuleList(Member(shape) for _ in range(shape.members))
 
     def predict(self, latents: Tensor, past_actions: Tensor, actions: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""From a folder to a world model, whichever form it has."""
+"""Opens the world model in a folder, in the format of openral or in that of RLinf."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def open_world_model(folder: Path) -> tuple[WorldModel, Starts, ActionScale]:
     """Load a world model, its stored first frames and the scale of its actions.
 
     Raises:
-        NotFoundError: there is none, or no first frames.
+        NotFoundError: there is no world model, or it has no first frames.
         PolicyError: its weights do not fit.
         ManifestError: its statistics or first frames are of another form.
     """

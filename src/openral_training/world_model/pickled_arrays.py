@@ -1,8 +1,8 @@
-"""Read .npy files that hold Python objects, without running what is in them.
+"""Reads .npy files of Python objects without executing code from them.
 
-Such a file is a pickle, and a pickle is a program. This reader lets it build dictionaries, lists, texts, numbers and
-NumPy arrays of numbers and refuses all else by name: the three functions that NumPy writes into its pickles are
-answered by checks of our own, and nothing else can be called.
+Such a file is a pickle, which may call any function. This reader allows dictionaries, lists, strings, numbers and NumPy
+arrays of numbers, and refuses everything else: the three functions that NumPy's pickles call are replaced by functions
+that check their arguments, and no other name is resolved.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from openral_core.errors import ManifestError
 _NUMPY = ("numpy.core.multiarray", "numpy._core.multiarray")
 _PLAIN = (str, bytes, bool, int, float, type(None))
 _KINDS = "biufSU"
-"""Of arrays: numbers and texts."""
+"""Kinds of the dtypes of arrays: numbers and strings."""
 
 
 def read_object_array(path: Path) -> NDArray[Any]:
     """Return the array of a .npy file, of numbers or of plain objects.
 
     Raises:
-        ManifestError: it is no such file, or asks for something that is neither number, text nor container.
+        ManifestError: the file has another format, or an object that is neither number, string nor container.
     """
     try:
         with path.open("rb") as file:
@@ -61,7 +61,7 @@ def read_object_array(path: Path) -> NDArray[Any]:
 
 
 class _ArrayUnpickler(pickle.Unpickler):
-    """An unpickler that knows no names but NumPy's own."""
+    """An unpickler that resolves no names but those in pickles of NumPy arrays."""
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__(file, encoding="ASCII")
@@ -82,7 +82,7 @@ class _ArrayUnpickler(pickle.Unpickler):
 
 
 def _empty_array(kind: type, shape: tuple[int, ...], code: bytes) -> NDArray[Any]:
-    """Return the empty array that a pickle fills afterwards."""
+    """Return an empty array, which the pickle fills afterwards."""
     if kind is not np.ndarray or shape != (0,):
         raise pickle.UnpicklingError("an array of an unusual kind")
     return np.ndarray((0,), np.int8)
@@ -96,14 +96,14 @@ def _scalar(dtype: Any, content: bytes) -> Any:
 
 
 def _as_bytes(text: str, encoding: str) -> bytes:
-    """Return the bytes that older pickles write as text."""
+    """Return the bytes that pickles of older protocols store as a string."""
     if not isinstance(text, str) or encoding != "latin1":
         raise pickle.UnpicklingError("bytes in an unusual encoding")
     return text.encode("latin1")
 
 
 def _check(path: Path, item: Any, depth: int = 0) -> None:
-    """Refuse what is neither number, text nor a container of them."""
+    """Raise ManifestError for an object that is neither a number, a string nor a container of them."""
     if isinstance(item, np.ndarray) and item.dtype.kind == "O" and depth < 8:
         for inner in item.flat:
             _check(path, inner, depth + 1)

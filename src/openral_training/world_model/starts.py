@@ -1,7 +1,7 @@
-"""Where an imagined episode begins: stored first frames with their instructions, a file each in `dataset/`.
+"""The initial states of episodes in a world model: first frames with their instructions, one file each in `dataset/`.
 
-`dataset/traj<N>.npz` holds arrays and no objects: `image` (T, P, P, 3) uint8, of which the first is used,
-`instruction`, and where they are known `task`, `init_id` and `state` (S,). Nothing in it is ever unpickled.
+`dataset/traj<N>.npz` has arrays without Python objects: `image` (T, P, P, 3) uint8, of which the first is used,
+`instruction`, and where they are known `task`, `init_id` and `state` (S,). Nothing in it is unpickled.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ class Start:
     frame: NDArray[np.uint8]
     """(P, P, 3) RGB"""
     instruction: str
-    """What is to be done."""
+    """Instruction of the task."""
     task: str
-    """The simulator's name of it; the instruction where there is none."""
+    """The simulator's name of the task; the instruction where it is unknown."""
     init_id: int
-    """Number of the initial state; that of the file where there is none."""
+    """Number of the initial state; that of the file where it is unknown."""
     state: NDArray[np.float32]
-    """(S,) what is known beside the picture; S may be 0."""
+    """(S,) state beside the image; S may be 0."""
 
 
 class Starts:
     """All stored initial states of a world model."""
 
     def __init__(self, starts: Sequence[Start]) -> None:
-        """Keep them by task and number; the first of a pair counts."""
+        """Index the initial states by task and number; of equal ones the first is kept."""
         self._known: dict[tuple[str, int], Start] = {}
         for start in starts:
             self._known.setdefault((start.task, start.init_id), start)
@@ -54,7 +54,7 @@ class Starts:
 
     @property
     def tasks(self) -> list[str]:
-        """Tasks that can be begun."""
+        """The tasks that have initial states."""
         return list(dict.fromkeys(task for task, _ in self._known))
 
     def init_ids(self, task: str) -> list[int]:
@@ -62,7 +62,7 @@ class Starts:
         return sorted(number for name, number in self._known if name == task)
 
     def at(self, task: str, init_id: int) -> Start:
-        """Return one. Raises NotFoundError, saying which there are."""
+        """Return one initial state. Raises NotFoundError, whose text lists the existing ones."""
         found = self._known.get((task, init_id))
         if found is None:
             have = ", ".join(f"{name} {_run(self.init_ids(name))}" for name in self.tasks) or "none"
@@ -99,7 +99,7 @@ def load_starts(folder: Path) -> Starts:
     """Read `dataset/traj*.npz` of a world model, in the order of their numbers.
 
     Raises:
-        NotFoundError: there is none.
+        NotFoundError: there is no such file.
         ManifestError: a file is of another form.
     """
     paths = sorted((folder / FOLDER).glob("traj*.npz"), key=lambda path: (len(path.stem), path.stem))

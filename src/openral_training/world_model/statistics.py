@@ -21,19 +21,19 @@ class ActionScale:
     """The 1 % and 99 % quantiles of each number of an action."""
 
     q01: NDArray[np.float32]
-    """(A,)"""
+    """(A,) 1 % quantiles."""
     q99: NDArray[np.float32]
-    """(A,) never below q01."""
+    """(A,) 99 % quantiles, at least q01."""
 
     @property
     def dim(self) -> int:
-        """A"""
+        """A, the length of an action."""
         return len(self.q01)
 
     def normalised(self, actions: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
-        """Return 2 (a - q01) / (q99 - q01) - 1 of actions (..., A), -1..1 for most; 0 where a number never changed.
+        """Return 2 (a - q01) / (q99 - q01) - 1 of actions (..., A), mostly in -1..1; 0 for constant numbers.
 
-        RLinf's world models have this form. It does not cut off: an action out of the range stays out of it.
+        This is the normalisation of RLinf's world models. It does not clip actions that are out of range.
         """
         width = self.q99 - self.q01
         moves = width > 1e-6
@@ -42,7 +42,7 @@ class ActionScale:
 
 
 def action_scale(actions: NDArray[np.float32]) -> ActionScale:
-    """Return the scale of actions (N, A)."""
+    """Return the scale of N actions (N, A)."""
     low, high = np.quantile(actions, (0.01, 0.99), axis=0)
     return ActionScale(low.astype(np.float32), high.astype(np.float32))
 
@@ -58,10 +58,10 @@ def load_action_scale(folder: Path, dim: int) -> ActionScale:
 
     Args:
         folder: of the world model.
-        dim: A, numbers of an action that the world model takes.
+        dim: A, the length of the world model's actions.
 
     Raises:
-        ManifestError: they are missing, or not of this form: `{"action": {"q01": [A numbers], "q99": [A numbers]}}`.
+        ManifestError: the file is missing, or not of this form: `{"action": {"q01": [A numbers], "q99": [A numbers]}}`.
     """
     path = folder / FILE_NAME
     try:
@@ -92,7 +92,7 @@ def _numbers(path: Path, found: dict[str, Any], name: str, dim: int) -> NDArray[
 
 
 def _nested(content: object) -> str:
-    """Say where the statistics are, if a dataset's name lies around them."""
+    """Return a hint for the error message if the statistics are nested in a key with the name of a dataset."""
     if isinstance(content, dict):
         for name, inner in content.items():
             if isinstance(inner, dict) and "action" in inner:

@@ -1,7 +1,7 @@
-"""From the files of RLinf's OpenSora world models that are pickles to ones that are not.
+"""Converts the pickled files of RLinf's OpenSora world models to formats without code.
 
-`dataset/traj<N>.npy` (object arrays, a dictionary a frame) becomes `traj<N>.npz`; `resnet_rm.pth` becomes
-`resnet_rm.safetensors`. The former files stay where they are; nothing else of openral reads them.
+`dataset/traj<N>.npy` (object arrays, one dictionary per frame) becomes `traj<N>.npz`; `resnet_rm.pth` becomes
+`resnet_rm.safetensors`. The original files are kept; no other module of openral reads them.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ REWARD = "resnet_rm"
 def convert(
     folder: Path, *, numpy_objects: bool, progress: Callable[[Path], None] = lambda path: None
 ) -> list[Path]:
-    """Convert what is there and return the files that were written.
+    """Convert the existing files and return those that were written.
 
     Args:
         folder: of the world model.
         numpy_objects: whether .npy files of Python objects are read, by the reader of `pickled_arrays`.
-        progress: told of each file.
+        progress: called with each written file.
 
     Raises:
         NotFoundError: there is nothing to convert.
-        ManifestError: a file is of another form, or objects are not to be read.
+        ManifestError: a file is of another form, or has objects although `numpy_objects` is False.
     """
     stored = sorted((folder / FOLDER).glob("traj*.npy"))
     if stored and not numpy_objects:
@@ -58,7 +58,7 @@ def convert(
 
 
 def _trajectory(path: Path) -> Path:
-    """Write the frames, actions and words of one trajectory."""
+    """Write the frames, actions and instruction of one trajectory, and return the file."""
     frames = list(read_object_array(path).flat)
     if not frames or not all(isinstance(frame, dict) and "image" in frame for frame in frames):
         raise ManifestError(f"{path}: needed a dictionary with 'image' a frame")
@@ -86,10 +86,10 @@ def _stacked(path: Path, frames: list[dict[str, Any]], name: str) -> NDArray[Any
 
 
 def _reward(path: Path) -> Path:
-    """Write the tensors of a reward model."""
+    """Write the tensors of a reward model, and return the file."""
     try:
         tensors = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # torch raises many kinds, all of which mean the same here
+    except Exception as error:  # torch raises many types, all of which mean that the file cannot be read
         raise ManifestError(f"{path}: not a file of tensors only ({error})") from error
     if not isinstance(tensors, dict) or not all(isinstance(t, torch.Tensor) for t in tensors.values()):
         raise ManifestError(f"{path}: needed one dictionary of tensors")

@@ -1,4 +1,4 @@
-"""How like two videos are: peak signal-to-noise ratio and structural similarity, frame by frame."""
+"""Similarity of two videos, frame by frame: peak signal-to-noise ratio and structural similarity."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 _C1, _C2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
 _WINDOW, _SIGMA = (11, 11), 1.5
 _EDGE = 5
-"""[px] at the border where the window leaves the image."""
+"""[px] width of the border in which the window exceeds the image."""
 
 
 def psnr(seen: NDArray[np.uint8], truth: NDArray[np.uint8]) -> float:
-    """Return 20 log10(255 / RMSE) [dB] of two images (P, P, 3); 361 where they are equal, as cv2 has it."""
+    """Return 20 log10(255 / RMSE) [dB] of two images (P, P, 3); about 361 for equal images, as in cv2."""
     return float(cv2.PSNR(seen, truth))
 
 

@@ -11,7 +11,7 @@ from openral_training.rl.settings.initial_model import MiniActorConfig, MlpConfi
 
 
 class Optim(Schema):
-    """Adam."""
+    """Settings of the optimiser Adam."""
 
     lr: Positive
     """Learning rate of the actor."""
@@ -25,27 +25,27 @@ class Actor(Schema):
     """The policy and its optimiser."""
 
     model: MlpConfig | MiniActorConfig | TokenConfig = MlpConfig()
-    """Which policy."""
+    """Kind and shape of the policy."""
     optim: Optim
     """Learning rates."""
     global_batch_size: Count = 1024
-    """Most decisions of one optimiser step; the decisions of an update are split into equal minibatches of at most so
-    many."""
+    """Most decisions of one optimiser step; those of an update are split into minibatches of equal size, up to this
+    one."""
     seed: Annotated[int, Field(ge=0)] = 1234
-    """Fixes demonstrations, initial weights and all randomness of the run."""
+    """Seed of demonstrations, initial weights and all randomness of the run."""
 
 
 class InitialCloning(Schema):
     """How scripted experts are cloned into the initial policy: the section `base`."""
 
     demos: Count = 4
-    """Demonstrations a task, one from each of the first states of `env.train.init_ids`."""
+    """Demonstrations of each task, one from each of the first states of `env.train.init_ids`."""
     noise: Annotated[float, Field(ge=0, le=2)] = 0.0
-    """Standard deviation of what is added to the experts' actions as they are executed; the labels have none of it."""
+    """Standard deviation of the noise on the executed actions of experts; the labels are without noise."""
     steps: Count = 1000
     """Optimiser steps of cloning."""
     batch_size: Count = 256
-    """Control steps of one of them."""
+    """Control steps in the minibatch of each optimiser step."""
     lr: Positive = 1e-3
     """Learning rate of Adam."""
     entropy_bonus: Annotated[float, Field(ge=0)] = 0.02

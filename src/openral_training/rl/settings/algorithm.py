@@ -24,19 +24,19 @@ class PolicyGradient(Schema):
     logprob_type: LogprobLevel = "token"
     """Level of probability ratios; not coarser than that of the rewards."""
     update_epoch: Count = 4
-    """Epochs of an update."""
+    """Passes over the decisions in each update."""
     clip_ratio_low: Unit = 0.2
-    """Ratios are clipped below 1 less this."""
+    """The lower bound of probability ratios is 1 minus this."""
     clip_ratio_high: Annotated[float, Field(gt=0, le=10)] = 0.28
-    """Ratios are clipped above 1 plus this."""
+    """The upper bound of probability ratios is 1 plus this."""
     clip_ratio_c: Annotated[float, Field(gt=1)] | None = None
     """Dual clip: upper bound of the ratio where the advantage is negative; absent: none."""
     entropy_bonus: Annotated[float, Field(ge=0)] = 0.0
     """Weight of the policy's entropy."""
     kl_beta: Annotated[float, Field(ge=0)] = 0.0
-    """Weight of the KL to the initial policy."""
+    """Weight of the KL divergence from the initial policy."""
     target_kl: Positive | None = 0.02
-    """KL to the policy that acted, at the level of `logprob_type`, after which no further epoch begins; null: none."""
+    """KL from the acting policy, at the level of `logprob_type`, after which no further epoch begins; null: none."""
 
 
 class Grpo(PolicyGradient):
@@ -45,7 +45,7 @@ class Grpo(PolicyGradient):
     adv_type: Literal["grpo"]
     """Names the algorithm."""
     group_size: Annotated[int, Field(ge=2)]
-    """Episodes of one (task, initial state)."""
+    """Episodes of each group, which share task and initial state."""
     scale: Scale = "group"
     """Standard deviation that advantages are divided by, see `advantages.group_relative`; none: Dr. GRPO, whose loss is
     not divided by the episode's length either, see `batch.grpo_batch`."""
@@ -54,8 +54,7 @@ class Grpo(PolicyGradient):
     informative: Annotated[tuple[Finite, Finite], Field(strict=False)] = (0.0, 1.0)
     """A group is informative if its success rate is strictly between these."""
     informative_share: Unit = 0.0
-    """Share of a task's groups in one round that must be informative; more groups of the task are run until so many
-    are."""
+    """Share of a task's groups in one round that must be informative; further rounds follow until then."""
     max_rounds: Count = 1
     """Most rounds of groups for one update, the first one included."""
 
@@ -75,6 +74,6 @@ class Ppo(PolicyGradient):
     huber_delta: Positive = 10.0
     """Error of a value above which the loss is linear."""
     critic_warmup_steps: Annotated[int, Field(ge=0)] = 0
-    """First updates, in which only the critic learns."""
+    """Number of first updates in which only the critic is trained."""
     scale: Literal["task", "all"] = "task"
     """Steps over which advantages are normalised to mean 0 and standard deviation 1: those of a task, or all."""

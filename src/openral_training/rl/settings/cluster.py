@@ -4,7 +4,7 @@ component_placement: {"env,rollout,actor": 0}              all in the command's 
 component_placement: {env: 0-1, "rollout,actor": 2}        two processes of environments beside it
 component_placement: {env: 0-3, rollout: 4-5, actor: 6-7}  each component in processes of its own (disaggregated)
 component_placement: {"env,rollout": 0-3, actor: 0-3}      four rollout workers, four learners in turn (collocated)
-component_placement: {env: 0-3, rollout: 4-5, actor: 0-5}  learners on the ranks that are idle meanwhile, too (hybrid)
+component_placement: {env: 0-3, rollout: 4-5, actor: 0-5}  learners also on the ranks that are idle meanwhile (hybrid)
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Cluster(Schema):
     placement: Literal["local", "ray"] = "local"
     """local: processes of this machine. ray: actors on a Ray cluster, driven by the command."""
     address: Word | None = None
-    """Of the Ray cluster: its head's host:port, or `auto` for the one that this machine belongs to; absent: auto."""
+    """Address of the Ray cluster: host:port of its head, or `auto` for the cluster of this machine; absent: auto."""
     num_nodes: Count = 1
     """Machines of the Ray cluster over which ranks are spread, an equal number of consecutive ranks on each."""
     gpus_per_rank: Annotated[float, Field(ge=0, le=8)] = 0.0
@@ -81,7 +81,7 @@ class Cluster(Schema):
 
     @property
     def size(self) -> int:
-        """How many ranks there are."""
+        """Number of ranks."""
         return 1 + max(max(ranks) for ranks in _ranks(self.component_placement).values())
 
     @property

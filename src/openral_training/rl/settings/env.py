@@ -20,12 +20,12 @@ class TrainEnv(Schema):
     """Environments of training."""
 
     total_num_envs: Count
-    """Environments, shared out equally among tasks and pipeline stages."""
+    """Number of environments, divided equally among tasks and pipeline stages."""
     init_ids: InitRange
     """Initial states of each task for training."""
     world_model: Word | None = None
     """Folder of a world model in which the episodes of training are run; absent: they are run in the simulator.
-    Evaluation is in the simulator either way."""
+    Evaluation is always in the simulator."""
 
 
 class EvalEnv(Schema):
@@ -34,7 +34,7 @@ class EvalEnv(Schema):
     init_ids: InitRange
     """Held-out initial states of each task; the greedy policy runs one episode from each."""
     video_cfg: Videos = Videos()
-    """Videos."""
+    """Videos of the last evaluation."""
 
 
 class Env(Schema):
@@ -50,6 +50,6 @@ class Env(Schema):
     max_episode_steps: Count = 120
     """Control steps after which an episode is truncated."""
     train: TrainEnv
-    """Training."""
+    """Environments of training."""
     eval: EvalEnv
-    """Evaluation."""
+    """Initial states and videos of evaluation."""

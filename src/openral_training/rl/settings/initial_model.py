@@ -13,7 +13,7 @@ class MlpConfig(Schema):
     """A policy on the simulator's state, cloned from experts."""
 
     model_type: Literal["mlp"] = "mlp"
-    """Which policy."""
+    """Name of this kind of policy."""
     head: Literal["bins", "gaussian"] = "bins"
     """Distribution of actions, see `heads`."""
     bins: Annotated[int, Field(ge=2)] | None = None
@@ -53,7 +53,7 @@ class MiniActorConfig(Schema):
     """A skill of the family `mini` as the initial policy."""
 
     model_type: Literal["mini"] = "mini"
-    """Which policy."""
+    """Name of this kind of policy."""
     model_path: Word
     """Reference of the skill."""
     chunk: Count = 8
@@ -68,7 +68,7 @@ class TokenConfig(Schema):
     """A vision-language model that generates action tokens."""
 
     model_type: Literal["tokens"] = "tokens"
-    """Which policy."""
+    """Name of this kind of policy."""
     model_path: Word
     """Folder of a checkpoint as transformers writes it, tokenizer and image processor included."""
     chunk: Count = 8

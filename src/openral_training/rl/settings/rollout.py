@@ -14,9 +14,9 @@ class Sampling(Schema):
 
     temperature: Positive = 1.0
     """Divisor of the logits of the head `bins` and of tokens, factor of the standard deviation of the head `gaussian`;
-    the likeliest action stays the same."""
+    greedy actions do not depend on it."""
     correlation: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    """Of the noise of one control step with that of the next, see `noise`."""
+    """Correlation of the noise in consecutive control steps, see `policies/noise.py`."""
 
 
 class Rollout(Schema):

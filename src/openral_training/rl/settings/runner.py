@@ -8,12 +8,12 @@ from openral_core.schema import Count, Many, Schema, Word
 
 
 class Logger(Schema):
-    """Where a run is written, and where its metrics go."""
+    """Folder of a run, and backends of its metrics."""
 
     log_path: Word = "runs/rl"
     """Folder of all runs."""
     experiment_name: Word
-    """Folder of this run in it."""
+    """Name of this run's folder in `log_path`."""
     logger_backends: Many[Literal["csv", "tensorboard", "wandb"]] = ("csv",)
     """csv: `metrics.csv`, which is always written, since `--resume` needs it. tensorboard: event files. wandb: W&B,
     offline in the run's folder unless the variable WANDB_MODE is `online`; needs the extra `wandb`."""
@@ -29,6 +29,6 @@ class Runner(Schema):
     val_check_interval: Count = 20
     """Updates between two evaluations on held-out states; the initial and the final policy are always evaluated."""
     save_interval: Count = 1
-    """Updates between two saves of the state from which `--resume` goes on."""
+    """Updates between two saves of the state from which `--resume` continues."""
     logger: Logger
     """Folder and metrics."""

@@ -1,1 +1,1 @@
-"""World models in the layout that RLinf publishes: an OpenSora video transformer told the robot's actions."""
+"""World models in the layout that RLinf publishes: an OpenSora video transformer conditioned on actions."""

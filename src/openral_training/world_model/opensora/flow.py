@@ -1,4 +1,4 @@
-"""Rectified flow (Liu et al., arXiv:2209.03003) from noise to the frames that follow, beside frames that stay."""
+"""Rectified flow (Liu et al., arXiv:2209.03003) from noise to the next frames, conditioned on known frames."""
 
 from __future__ import annotations
 
@@ -9,21 +9,23 @@ import torch
 from torch import Tensor
 
 TIMES = 1000
-"""Of the flow: TIMES is noise, 0 is a frame."""
+"""Range of the flow's time: at TIMES a latent is noise, at 0 it is a frame."""
 _BASE_SIZE = 512
-"""[px] for which times are spread evenly."""
+"""[px] image side for which the times of one frame are equally spaced."""
 
 Velocity = Callable[[Tensor, Tensor], Tensor]
-"""From latents (B, C, T, h, w) and times (B, T) to velocities like the latents."""
+"""(latents (B, C, T, h, w), times (B, T)) -> velocities of the shape of the latents"""
 
 
 def times_of(steps: int, size: int, frames: int) -> list[float]:
-    """Return steps + 1 times from TIMES to 0, denser where much is decided, as OpenSora's timestep transform has them.
+    """Return steps + 1 times from TIMES to 0, spaced as by OpenSora's timestep transform.
+
+    With more pixels and frames than those of one frame of _BASE_SIZE they are denser near the noise.
 
     Args:
-        steps: of the flow.
-        size: [px] side of the pictures.
-        frames: T
+        steps: number of integration steps.
+        size: [px] side of the images.
+        frames: T, the number of frames.
     """
     ratio = size / _BASE_SIZE * frames**0.5
     even = [1 - step / steps for step in range(steps)]
@@ -32,12 +34,12 @@ def times_of(steps: int, size: int, frames: int) -> list[float]:
 
 @torch.no_grad()
 def follow(velocity: Velocity, before: Tensor, noise: Tensor, times: Sequence[float]) -> Tensor:
-    """Return frames (B, C, H, h, w) that follow.
+    """Return the latents (B, C, H, h, w) of the next frames, by Euler integration of the flow.
 
     Args:
         velocity: the model.
-        before: (B, C, F, h, w) frames that are known; they stay at time 0.
-        noise: (B, C, H, h, w)
+        before: (B, C, F, h, w) latents of the known frames, whose time is 0 in all steps.
+        noise: (B, C, H, h, w) standard normal numbers.
         times: see `times_of`.
     """
     found, known = noise, before.shape[2]
@@ -50,5 +52,5 @@ def follow(velocity: Velocity, before: Tensor, noise: Tensor, times: Sequence[fl
 
 
 def noise_of(shape: Sequence[int], seeds: Sequence[int]) -> Tensor:
-    """Return normal numbers (B, *shape), each world's from its own seed."""
+    """Return standard normal numbers (B, *shape), one sample from each of B seeds."""
     return torch.stack([torch.randn(*shape, generator=torch.Generator().manual_seed(seed)) for seed in seeds])

@@ -22,9 +22,9 @@ from openral_training.world_model.opensora.transformer import VideoShape, VideoT
 
 WEIGHTS, VAE, REWARD = "model-00001.safetensors", "vae", "resnet_rm.safetensors"
 STEPS = 30
-"""Of the flow for each chunk."""
+"""Integration steps of the flow for each chunk."""
 UNUSED = ("y_embedder.", "fps_embedder.", "pos_embed.")
-"""Parts of the checkpoint for text and frame rate, which a world told actions does not hear."""
+"""Prefixes of unused weights: those for text and frame rate, and the positions, which are computed."""
 
 
 class OpenSoraWorld:
@@ -36,11 +36,11 @@ class OpenSoraWorld:
         """Load a world model.
 
         Args:
-            folder: of the layout.
-            steps: of the flow for each chunk.
+            folder: of the world model.
+            steps: integration steps of the flow for each chunk.
 
         Raises:
-            PolicyError: a file is missing or holds other tensors.
+            PolicyError: a file is missing or has other tensors.
             InstallationError: the library of the autoencoder is missing.
         """
         self._steps = steps
@@ -63,7 +63,7 @@ class OpenSoraWorld:
         actions: NDArray[np.float32],
         seeds: Sequence[int],
     ) -> Prediction:
-        """Return what comes next. The model sees frames and no past actions, and knows no uncertainty."""
+        """Return the prediction; the model does not use past actions and has no measure of uncertainty."""
         conditions = torch.from_numpy(actions)
         _, frames, channels, height, width = before.shape
         noise = noise_of((channels, self.chunk, height, width), seeds)
@@ -80,33 +80,33 @@ class OpenSoraWorld:
     def frames(
         self, latents: Tensor, first: NDArray[np.uint8], states: NDArray[np.float32], size: int = FRAME
     ) -> NDArray[np.uint8]:
-        """Return RGB frames of latents, which hold all of a picture: how the world began is not needed."""
+        """Return RGB frames of latents; the first frames and states are not used."""
         flat = self._images(latents)
         seen = ((flat.clamp(-1, 1) + 1) * 127.5).round().byte().permute(0, 2, 3, 1).numpy()
         return np.stack([resize(frame, size) for frame in seen]).reshape(*latents.shape[:2], size, size, 3)
 
     def states(self, latents: Tensor) -> NDArray[np.float32]:
-        """Return states of latents."""
+        """Return states of latents, which have the length 0."""
         return np.zeros((*latents.shape[:2], 0), np.float32)
 
     @torch.no_grad()
     def success(self, latents: Tensor, instructions: Sequence[str]) -> NDArray[np.float32]:
-        """Return how likely each task is solved. RLinf's reward model sees one frame and is not told the task."""
+        """Return the probability of success after each step; RLinf's reward model uses one frame and not the task."""
         new = latents[:, -self.chunk :]
         likelihood: NDArray[np.float32] = self._reward(self._images(new)).numpy()
         return likelihood.reshape(new.shape[:2])
 
     def _images(self, latents: Tensor) -> Tensor:
-        """Return (B T, 3, P, P), about -1..1."""
+        """Return decoded images (B T, 3, P, P), about -1..1."""
         found: Tensor = self._vae.decode(latents.flatten(0, 1) / self._vae.config.scaling_factor).sample
         return found
 
 
 def load_transformer(path: Path) -> VideoTransformer:
-    """Read a transformer; its shape is told by its tensors.
+    """Read a transformer, whose shape is that of its tensors.
 
     Raises:
-        PolicyError: it is missing, or not of this form.
+        PolicyError: the file is missing, or not of this form.
     """
     try:
         tensors = _renamed(load_file(path))
@@ -121,9 +121,9 @@ def load_transformer(path: Path) -> VideoTransformer:
 
 
 def _renamed(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return the tensors that are used, as float32, under the names of `transformer`.
+    """Return the tensors that are used, as float32, with the names of `transformer`.
 
-    The encoder of actions is found by its form, for nothing but its layers `fc` is known of its name.
+    The encoder of actions is found by its layers `fc`, since its name in checkpoints is not documented.
     """
     used = {
         name: value.float()
@@ -139,7 +139,7 @@ def _renamed(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
             out[name] = value
         elif name.startswith(f"{encoder}fc."):
             out[f"action_embedder.{name.removeprefix(encoder)}"] = value
-        else:  # the one other tensor stands for no action
+        else:  # the only other tensor is the token of frames without an action
             out["action_embedder.none"] = value.reshape(1, -1)
     return out
 

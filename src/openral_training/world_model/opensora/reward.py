@@ -15,7 +15,7 @@ _STAGES = (64, 128, 256, 512)
 
 
 class _Block(nn.Module):
-    """Two convolutions and a way past them."""
+    """A residual block of two convolutions."""
 
     def __init__(self, before: int, after: int, stride: int) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class _Block(nn.Module):
 
 
 class FrameReward(nn.Module):
-    """How likely a frame shows success. It is not told the task, so one of it serves one suite."""
+    """Predicts the probability that a frame shows success; the task is no input, so each suite has its own model."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class FrameReward(nn.Module):
 
     @torch.no_grad()
     def forward(self, frames: Tensor) -> Tensor:
-        """Return likelihoods (B,) of frames (B, 3, P, P) in -1..1."""
+        """Return probabilities (B,) of success for frames (B, 3, P, P) in -1..1."""
         x = self.maxpool(self.bn1(self.conv1(frames)).relu())
         for number in range(len(_STAGES)):
             x = self.get_submodule(f"layer{number + 1}")(x)
@@ -65,12 +65,12 @@ def load_frame_reward(path: Path) -> FrameReward:
     """Read a reward model that `openral world-model convert` wrote.
 
     Raises:
-        PolicyError: there is none, or its tensors are others.
+        PolicyError: the file is missing, or has other tensors.
     """
     network = FrameReward()
     try:
         tensors = load_file(path)
-        # Published files may nest the network in another one; its name is whatever stands before `conv1`.
+        # In published files the network may be a part of another one, whose name is the prefix of `conv1`.
         roots = [
             name.removesuffix("conv1.weight") for name, value in tensors.items() if value.shape[1:2] == (3,)
         ]

@@ -1,8 +1,8 @@
-"""The video transformer of OpenSora 1.2 (STDiT3, Zheng et al., arXiv:2412.20404), told an action a frame.
+"""The video transformer of OpenSora 1.2 (STDiT3, Zheng et al., arXiv:2412.20404), with one action per frame.
 
-Spatial blocks look at the patches of one frame and are modulated by time and action; temporal blocks look back along
-one patch and are modulated by time. Text is not used. Tensors have the names of the published checkpoints.
-Letters: B worlds, T frames, S patches of a frame, W width of a token, C channels of a latent.
+Spatial blocks attend to the patches of one frame and are modulated by time and action; temporal blocks attend to the
+same patch of earlier frames and are modulated by time. Text is not used. Tensors have the names of the published
+checkpoints. Shapes: B worlds, T frames, S patches of a frame, W width of a token, C channels of a latent.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from torch.nn.functional import layer_norm, linear, pad, scaled_dot_product_atte
 
 _EPSILON = 1e-6
 _WAVES = 256
-"""Numbers that a time is spread into before it is embedded."""
+"""Length of the sinusoidal encoding of a time, before it is embedded."""
 _TRAINED_SIZE = 512
-"""[px] side of the picture for which positions count in ones."""
+"""[px] side of the image for which positions of neighbouring patches differ by 1."""
 PATCH = 2
 """[latent px] side of a patch."""
 
@@ -28,15 +28,15 @@ class VideoShape:
     """Shape of the transformer."""
 
     channels: int = 4
-    """C"""
+    """C, channels of a latent."""
     width: int = 1152
-    """W"""
+    """W, width of a token."""
     depth: int = 28
     """Pairs of a spatial and a temporal block."""
     heads: int = 16
     action_dim: int = 7
     condition_frames: int = 4
-    """First frames, which no action is told for."""
+    """Number of first frames, which have no action."""
     hidden_ratio: float = 4.0
 
 
@@ -68,10 +68,10 @@ class Attention(nn.Module):
         self.proj = nn.Linear(shape.width, shape.width)
 
     def forward(self, x: Tensor, turns: Tensor) -> Tensor:
-        """Return what tokens (B, N, W) make of each other; along time each sees only what was before.
+        """Return attended tokens (B, N, W); temporal attention is causal.
 
         Args:
-            x: tokens.
+            x: (B, N, W) tokens.
             turns: frequencies (head width / 2,) of the rotary embedding of time.
         """
         q, k, v = self.qkv(x).unflatten(-1, (3, self._heads, -1)).permute(2, 0, 3, 1, 4)
@@ -84,7 +84,7 @@ class Attention(nn.Module):
 
 
 def _rotated(x: Tensor, turns: Tensor) -> Tensor:
-    """Turn neighbouring pairs of (..., N, width) by their place in time (RoFormer, arXiv:2104.09864)."""
+    """Apply the rotary embedding of time to (..., N, width), along N (RoFormer, arXiv:2104.09864)."""
     angle = torch.arange(x.shape[-2], device=x.device)[:, None] * turns
     angle = angle.repeat_interleave(2, -1)
     even, odd = x[..., 0::2], x[..., 1::2]
@@ -101,13 +101,13 @@ class Mlp(nn.Module):
         self.act = nn.GELU("tanh")
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return (..., W)."""
+        """Return (..., W) for x (..., W)."""
         out: Tensor = self.fc2(self.act(self.fc1(x)))
         return out
 
 
 class TransformerBlock(nn.Module):
-    """Attention and two layers, each modulated and gated."""
+    """Attention and a feed-forward network, both modulated and gated."""
 
     def __init__(self, shape: VideoShape, *, temporal: bool) -> None:
         super().__init__()
@@ -121,7 +121,7 @@ class TransformerBlock(nn.Module):
 
         Args:
             x: tokens (B, T, S, W).
-            modulation: (B, T, 6 W) what each frame is modulated by.
+            modulation: (B, T, 6 W) shift, scale and gate of both parts, for each frame.
             turns: see Attention.
         """
         table = self.scale_shift_table + modulation.view(*modulation.shape[:2], 6, -1)
@@ -138,7 +138,7 @@ class TransformerBlock(nn.Module):
 
 
 class PatchEmbed(nn.Module):
-    """Patches as tokens."""
+    """Embeds the patches of latents as tokens."""
 
     def __init__(self, shape: VideoShape) -> None:
         super().__init__()
@@ -147,7 +147,7 @@ class PatchEmbed(nn.Module):
 
 
 class TimeEmbed(nn.Module):
-    """The time of the flow as a token."""
+    """Embeds the time of the flow."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -164,7 +164,7 @@ class TimeEmbed(nn.Module):
 
 
 class ActionEmbed(nn.Module):
-    """An action as a token, and one for frames that no action led to."""
+    """Embeds actions; frames without an action have an embedding of their own."""
 
     def __init__(self, shape: VideoShape) -> None:
         super().__init__()
@@ -180,11 +180,11 @@ class ActionEmbed(nn.Module):
 
 
 class FinalLayer(nn.Module):
-    """Tokens as patches of what flows."""
+    """Converts tokens to patches of the velocity."""
 
     def __init__(self, shape: VideoShape) -> None:
         super().__init__()
-        # Twice the channels: the second half, a spread, is not used by rectified flow.
+        # Twice the channels: the second half is a variance, which rectified flow does not use.
         self.linear = nn.Linear(shape.width, PATCH * PATCH * 2 * shape.channels)
         self.scale_shift_table = nn.Parameter(torch.randn(2, shape.width) / shape.width**0.5)
 
@@ -200,7 +200,7 @@ class VideoTransformer(nn.Module):
     """The whole transformer."""
 
     def __init__(self, shape: VideoShape) -> None:
-        """Make fresh networks from torch's generator."""
+        """Initialise the networks from torch's generator."""
         super().__init__()
         self.shape = shape
         head = shape.width // shape.heads
@@ -225,7 +225,7 @@ class VideoTransformer(nn.Module):
             latents: (B, C, T, h, w)
             times: (B, T) of the flow for each frame, 0 (clean) to 1000 (noise).
             actions: (B, H, A) normalised; those of the last H frames.
-            size: [px] side of the pictures that the latents stand for.
+            size: [px] side of the images that the latents encode.
         """
         height, width = latents.shape[-2:]
         latents = pad(latents, (0, width % PATCH, 0, height % PATCH))
@@ -245,7 +245,7 @@ class VideoTransformer(nn.Module):
 
 
 def _places(rows: int, columns: int, width: int, size: int) -> Tensor:
-    """Return (S, W) sines and cosines of where each patch lies, as OpenSora counts."""
+    """Return (S, W) the sinusoidal encoding of the position of each patch, scaled as in OpenSora."""
     scale, base = size / _TRAINED_SIZE, round((rows * columns) ** 0.5)
     half = width // 2
     speeds = 1.0 / 10000 ** (torch.arange(0, half, 2) / half)
@@ -255,5 +255,5 @@ def _places(rows: int, columns: int, width: int, size: int) -> Tensor:
         angle = place[:, None] * speeds
         return torch.cat([angle.sin(), angle.cos()], -1)
 
-    # The first half of the numbers is told by the column, the second by the row.
+    # The first half encodes the column, the second half the row.
     return torch.cat([waves(right.repeat(rows)), waves(down.repeat_interleave(columns))], -1)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,7 @@ from openral_core.adapters.action_adapter import ActionAdapter
 from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.errors import ContractError
 from openral_core.manifest import RSkillManifest
-from openral_core.types import Observation
+from openral_core.types import Image, Observation, RobotState
 from openral_policy_nodes.families.factory import load_policy
 from openral_rskill.compatibility import require_policy
 from openral_rskill.registry import load_package
@@ -64,6 +66,37 @@ def _adapters(
     return observe, act
 
 
+@dataclass(frozen=True)
+class Delays:
+    """By how many control steps, at most, a skill's attempt lags behind its world; in whole decisions."""
+
+    pictures: int = 0
+    """Age of the images beside the newest proprioception, as with a slow camera."""
+    answers: int = 0
+    """Age of the observation whose chunk is executed, as with a slow policy. Its steps that are past are skipped."""
+
+
+class _Lagging:
+    """What a skill sees of a world under delays."""
+
+    def __init__(self, delays: Delays) -> None:
+        self._delays = delays
+        self._images: deque[tuple[int, Mapping[str, Image]]] = deque()
+        self._seen: deque[tuple[int, Mapping[str, Image], RobotState]] = deque()
+
+    def look(
+        self, step: int, images: Mapping[str, Image], state: RobotState
+    ) -> tuple[int, Mapping[str, Image], RobotState]:
+        """Take what is there at a control step; return the step, images and state that are answered now."""
+        self._images.append((step, images))
+        while step - self._images[0][0] > self._delays.pictures:
+            self._images.popleft()
+        self._seen.append((step, self._images[0][1], state))
+        while step - self._seen[0][0] > self._delays.answers:
+            self._seen.popleft()
+        return self._seen[0]
+
+
 class ActingSkill:
     """A skill and its policy, loaded once for any number of attempts."""
 
@@ -73,7 +106,13 @@ class ActingSkill:
         self._policy = load_policy(self._package, "cpu")
 
     def attempt(
-        self, world: ExpertWorld, recipe: Recipe, task_id: str, instruction: str, steps: int = LONG
+        self,
+        world: ExpertWorld,
+        recipe: Recipe,
+        task_id: str,
+        instruction: str,
+        steps: int = LONG,
+        delays: Delays = Delays(),
     ) -> Iterator[NDArray[np.float64]]:
         """Yield `steps` actions (A,). The next one is requested after the last one was executed.
 
@@ -83,6 +122,7 @@ class ActingSkill:
             task_id: the task.
             instruction: of the skill.
             steps: control steps.
+            delays: of images and answers; that of answers is shortened where a chunk would have too few steps left.
 
         Raises:
             ContractError: see `require_fit`.
@@ -93,11 +133,13 @@ class ActingSkill:
         names = {camera.feature_key or camera.name: camera.name for camera in scene.cameras}
         replayed = self._package.manifest.replay_steps
         self._policy.reset([task_id])
+        spare = (self._package.manifest.chunk_size or replayed) - replayed
+        lagging = _Lagging(replace(delays, answers=min(delays.answers, spare)))
         for step in range(0, steps, replayed):
-            images = {names[key]: image for key, image in world.images().items()}
-            state = world.robot_state()
+            shown = {names[key]: image for key, image in world.images().items()}
+            at, images, state = lagging.look(step, shown, world.robot_state())
             seen = Observation(state.stamp_s, images, state, instruction, episode=task_id)
-            chunk = act(self._policy.predict(observe.batch([seen]))[0])
+            chunk = act(self._policy.predict(observe.batch([seen]))[0])[step - at :]
             for action in chunk[: min(replayed, steps - step)]:
                 yield action.astype(np.float64)
 

@@ -20,6 +20,7 @@ from openral_data.lerobot_v3 import Dataset
 from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork, MiniOutput
 from openral_rskill.mini.checkpoint import load_network, save_network
 from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
+from openral_training.cloning.camera_subset import with_cameras
 from openral_training.cloning.cuda_graph_step import CudaGraphStep, cuda_graph
 from openral_training.cloning.data import FINE, CloningData, Demonstrations
 from openral_training.cloning.proposals import mixture_error, with_proposals
@@ -238,14 +239,20 @@ def prepare(demos: Demonstrations, model: MiniConfig, warm_start: Path | None) -
 
 
 def _warm_started(folder: Path, model: MiniConfig) -> MiniNetwork:
-    """Load a checkpoint of this shape; one with a single proposal can initialise a network with several."""
+    """Load a checkpoint of this shape.
+
+    One with further cameras can initialise a network without them, and one with a single proposal one with several.
+    """
 
     def make(**fields: Any) -> MiniNetwork:
         found = MiniConfig(**fields)
-        needed = replace(model, proposals=1) if found.proposals == 1 else model
-        return MiniNetwork(same_form(found, needed))
+        cameras = found.cameras if set(model.cameras) < set(found.cameras) else model.cameras
+        proposals = 1 if found.proposals == 1 else model.proposals
+        return MiniNetwork(same_form(found, replace(model, cameras=cameras, proposals=proposals)))
 
     network = load_network(folder, make)
+    if network.config.cameras != model.cameras:
+        network = with_cameras(network, model.cameras)
     return network if network.config == model else with_proposals(network, model.proposals)
 
 

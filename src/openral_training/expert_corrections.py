@@ -2,7 +2,8 @@
 
 The policy attempts the task first. An attempt that succeeds is left out. One that fails is executed again, without
 rendering, up to a random control step, and the expert does the task from there (DAgger, Ross et al. 2011, arXiv
-1011.0686). Only the expert's part is recorded.
+1011.0686). Only the expert's part is recorded. Where a recipe has a delay of pictures, a third of the attempts have
+pictures that are late, by anything up to it, and a third have answers that are.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from openral_core.errors import SimulationError
 from openral_data.episode import Episode
-from openral_training.acting_skill import ActingSkill
+from openral_training.acting_skill import ActingSkill, Delays
 from openral_training.disturbed_expert import CORRECTION, demonstrate
 from openral_training.experts.world import ExpertWorld
 from openral_training.training_recipe import Recipe
@@ -43,9 +44,9 @@ def corrections(
         task_id: the task.
         init_id: initial state of the attempt.
         skill: that attempts the task.
-        rng: draws the control steps at which the expert takes over.
+        rng: draws the attempt's delays, and the control steps at which the expert takes over.
     """
-    failed = _failed_attempt(world, recipe, task_id, init_id, skill)
+    failed = _failed_attempt(world, recipe, task_id, init_id, skill, _delays(recipe, task_id, rng))
     episodes: list[Episode] = []
     for number, (least, most) in enumerate(TAKE_OVERS if failed else ()):
         for _ in range(DRAWS):
@@ -60,14 +61,24 @@ def corrections(
     return episodes
 
 
+def _delays(recipe: Recipe, task_id: str, rng: np.random.Generator) -> Delays:
+    """Draw the delays of an attempt: none, that of pictures, or that of answers."""
+    longest = round(recipe.picture_delay_s * recipe.scene_for(task_id).control_hz)
+    if not longest:
+        return Delays()
+    late = int(rng.integers(1, longest + 1))
+    return (Delays(), Delays(pictures=late), Delays(answers=late))[rng.integers(3)]
+
+
 def _failed_attempt(
-    world: ExpertWorld, recipe: Recipe, task_id: str, init_id: int, skill: ActingSkill
+    world: ExpertWorld, recipe: Recipe, task_id: str, init_id: int, skill: ActingSkill, delays: Delays
 ) -> list[NDArray[np.float64]]:
     """Return the actions of an attempt that fails; an empty list where it succeeds."""
     world.reset(task_id, init_id)
     world.begin(task_id)
     actions = []
-    for action in skill.attempt(world, recipe, task_id, recipe.tasks[task_id].train[0], ATTEMPT_STEPS):
+    instruction = recipe.tasks[task_id].train[0]
+    for action in skill.attempt(world, recipe, task_id, instruction, ATTEMPT_STEPS, delays):
         actions.append(action)
         world.step(action)
         if world.verdicts()[task_id].success:

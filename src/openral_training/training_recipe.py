@@ -57,8 +57,9 @@ class Recipe(_Strict):
     record_every: Annotated[int, Field(gt=0)] = 1
     """Control steps from one recorded frame to the next; adjacent frames are similar, and rendering takes most time."""
     picture_delay_s: Annotated[float, Field(ge=0)] = 0.0
-    """[s] greatest delay of the images of half of the samples relative to their proprioception in behaviour cloning,
-    drawn uniformly from 0: images of real cameras arrive later than joint states, by an unknown time."""
+    """[s] greatest delay of the images of two thirds of the samples relative to their proprioception in behaviour
+    cloning, drawn uniformly from 0: images of real cameras arrive later than joint states, by an unknown time. The
+    attempts of a skill that experts correct are delayed by as much, see `expert_corrections`."""
     turn_noise: Annotated[float, Field(ge=0)] = 0.15
     """Standard deviation of the noise on the turns that a disturbed expert executes, in units of a command."""
     tasks: Annotated[dict[str, TaskWords], Field(min_length=1)]

@@ -9,6 +9,11 @@ The sides take turns, call by call, so that whatever else the machine does meets
     gpu_sides.py smolvla|robometer|openvla|rldx FOLDER DEVICE alone
 
 Loads the model alone, as its manifest has it, asks it for its largest input, and prints what that took.
+
+    gpu_sides.py smolvla|robometer|openvla|rldx|mini FOLDER DEVICE same
+
+Loads the model on the CPU and on the device, and prints how far the answers to the same inputs, with the same seeds,
+are apart: the largest difference, the median difference, and the standard deviation of the CPU's answers.
 """
 
 from __future__ import annotations
@@ -36,7 +41,10 @@ WORDS = "open the drawer"
 
 
 def smolvla(folder: Path, device: str, *, alone: bool = False) -> dict[str, Call]:
-    """A chunk for one robot with one camera: served in bf16, and by LeRobot under autocast to bf16 unless alone."""
+    """A chunk for one robot with one camera: served in bf16, and by LeRobot under autocast to bf16 unless alone.
+
+    Alone it may be any other policy of LeRobot, too.
+    """
     from openral_policy_nodes.families.lerobot import model as served
     from openral_policy_nodes.families.lerobot.checkpoint import read_checkpoint
 
@@ -48,6 +56,8 @@ def smolvla(folder: Path, device: str, *, alone: bool = False) -> dict[str, Call
         rng = np.random.default_rng(number)
         image = rng.integers(0, 256, (1, height, width, 3), np.uint8)
         state = rng.standard_normal((1, ours.features.state)).astype(np.float32)
+        if (instants := ours.features.n_obs_steps) > 1:
+            image, state = image[:, None].repeat(instants, 1), state[:, None].repeat(instants, 1)
         model.reset([WORDS])
         return model.predict({camera: image}, state, [WORDS], [WORDS])
 
@@ -217,6 +227,62 @@ def alone(name: str, folder: Path, device: str) -> dict[str, float]:
     return {**found, "peak_gb": _reserved(device), "card_gb": used}
 
 
+def same(name: str, folder: Path, device: str) -> dict[str, float]:
+    """Ask a model on the CPU and on the device the same; return how far the answers are apart."""
+    answers = []
+    for place in ("cpu", device):
+        call = _served(name, folder, place)
+        with torch.inference_mode():
+            answers.append(np.stack([np.asarray(call(number), np.float64) for number in range(3)]))
+    apart = np.abs(answers[0] - answers[1])
+    return {
+        "largest": float(apart.max()),
+        "median": float(np.median(apart)),
+        "spread": float(answers[0].std()),
+        "numbers": apart.size,
+    }
+
+
+def _served(name: str, folder: Path, device: str) -> Call:
+    """Return a model's call as it is served on a device."""
+    if name == "mini":
+        return _mini(folder, device)
+    if name == "openvla":
+        model = _openvla(folder, device, "bf16")
+        return lambda number: _openvla_call(model, number)
+    if name == "robometer":
+        from openral_reward_monitor.models.robometer.server import RobometerScorer
+
+        scorer = RobometerScorer(folder, device=device, quantize=True)
+
+        def score(number: int) -> Any:
+            frames = np.random.default_rng(number).integers(0, 256, (8, 224, 224, 3), np.uint8)
+            return scorer._model(scorer._inputs.progress(frames, WORDS)).progress.float().cpu().numpy()
+
+        return score
+    return {"smolvla": smolvla, "rldx": rldx}[name](folder, device, alone=True)["ours"]
+
+
+def _mini(folder: Path, device: str) -> Call:
+    """A chunk for eight robots, from a packaged policy of the family `mini`."""
+    from openral_core.types import PolicyBatch
+    from openral_policy_nodes.families.mini.policy import load_folder
+
+    policy = load_folder(folder, device)
+    config, robots = policy.config, 8
+
+    def call(number: int) -> Any:
+        rng, patch = np.random.default_rng(number), config.image_size // 6
+        images = {
+            camera: rng.integers(0, 256, (robots, 6, 6, 3), np.uint8).repeat(patch, 1).repeat(patch, 2)
+            for camera in config.cameras
+        }
+        state = rng.standard_normal((robots, config.state_dim)).astype(np.float32)
+        return policy.predict(PolicyBatch(images, state, [WORDS] * robots))
+
+    return call
+
+
 def _reserved(device: str) -> float:
     """[GB] that torch's allocator has taken at most."""
     return torch.cuda.max_memory_reserved() / 1e9 if device.startswith("cuda") else 0.0
@@ -262,6 +328,8 @@ def measured(calls: dict[str, Call], device: str, count: int) -> dict[str, Any]:
 def main(model: str, folder: str, device: str, count: str) -> None:
     if count == "alone":
         found: dict[str, Any] = alone(model, Path(folder), device)
+    elif count == "same":
+        found = same(model, Path(folder), device)
     else:
         makers: dict[str, Callable[[Path, str], dict[str, Call]]] = {
             "smolvla": smolvla,

@@ -11,11 +11,12 @@ import pytest
 import torch
 
 from openral_core.errors import ContractError
+from openral_core.types import PolicyBatch, RobotState
 from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork
 from openral_rskill.mini.checkpoint import load_network, save_network
 from openral_rskill.registry import resolve
 from openral_training import bc, collect
-from openral_training.acting_skill import require_fit
+from openral_training.acting_skill import ActingSkill, Delays, require_fit
 from openral_training.disturbed_expert import CORRECTION
 from openral_training.experts.factory import open_world
 from openral_training.experts.world import ExpertWorld
@@ -93,3 +94,46 @@ def test_a_skill_that_cannot_see_the_scene_is_told_so(recipe: Recipe) -> None:
     with pytest.raises(ContractError, match="camera"):
         require_fit(resolve("mini-metaworld-mt50").folder, recipe)
     require_fit(resolve("mini-metaworld-mt50").folder, load_recipe("mini_metaworld_mt50"))
+
+
+class Still:
+    """A world whose hand does not move, and which shows by a shade of grey how often it has been looked at."""
+
+    def __init__(self, world: ExpertWorld) -> None:
+        self._state, self._shapes, self.looks = world.robot_state(), world.images(), 0
+
+    def robot_state(self) -> RobotState:
+        return self._state
+
+    def images(self) -> dict[str, np.ndarray]:
+        self.looks += 1
+        return {name: np.full_like(image, self.looks) for name, image in self._shapes.items()}
+
+
+@pytest.mark.parametrize(
+    ("delays", "shown", "first"),
+    [
+        (Delays(), [1, 2, 3, 4, 5], [0, 0, 0, 0, 0]),
+        (Delays(pictures=8), [1, 1, 1, 2, 3], [0, 0, 0, 0, 0]),
+        (Delays(answers=8), [1, 1, 1, 2, 3], [0, 4, 8, 8, 8]),
+        (Delays(answers=99), [1, 1, 1, 1, 2], [0, 4, 8, 12, 12]),
+    ],
+)
+def test_an_attempt_lags_as_a_slow_camera_or_a_slow_policy_does(
+    delays: Delays, shown: list[int], first: list[int], recipe: Recipe, world: ExpertWorld
+) -> None:
+    skill, seen = ActingSkill(resolve("mini-metaworld").folder), []
+
+    def predict(batch: PolicyBatch) -> np.ndarray:
+        """Note what is shown; the third number of a step's action says which of the sixteen it is."""
+        seen.append(round(float(next(iter(batch.images.values())).max())))
+        chunk = np.zeros((1, 16, 4), np.float32)
+        chunk[0, :, 2] = np.arange(16) / 16
+        return chunk
+
+    skill._policy.predict = predict  # type: ignore[method-assign]
+    actions = list(skill.attempt(Still(world), recipe, TASK, "open the drawer", 20, delays))  # type: ignore[arg-type]
+
+    assert len(actions) == 20, "every step has an action"
+    assert seen == shown
+    assert [round(16 * float(action[2])) for action in actions[::4]] == first

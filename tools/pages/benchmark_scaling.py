@@ -4,8 +4,9 @@ python tools/pages/benchmark_scaling.py                                   # as m
 python tools/pages/benchmark_scaling.py --workers 1 4 16 --device cuda --n-episodes 50
 python tools/pages/benchmark_scaling.py --write                           # also into docs/benchmark.md
 
-Control steps a second count from the start of the processes to the last row. Processor time is that of all of a run's
-processes; beside other work it means more than the wall's clock does.
+Control steps a second count twice: from the start of the processes to the last row, and while workers are busy with
+their blocks, without the start of the processes and without what workers wait at the end for the last of them.
+Processor time is that of all of a run's processes; beside other work it means more than the wall's clock does.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ WAITING, BUSY = 0.15, 0.85
 HEAD = (
     "workers",
     "with the policy",
-    "steps/s",
+    "steps/s while busy",
+    "of linear",
+    "steps/s, whole run",
     "of linear",
     "cores busy",
     "processor time a step",
@@ -68,6 +71,12 @@ class Run:
     def steps_per_s(self) -> float:
         """Of the whole run."""
         return self.steps / self.wall_s
+
+    @property
+    def busy_steps_per_s(self) -> float:
+        """Of all workers, while each of them runs a block."""
+        spent = [self.engine[name] for name in ("simulated_s", "inferred_s", "waited_s")]
+        return float(self.steps * self.engine["workers"] / sum(spent))
 
     @property
     def outcome(self) -> str:
@@ -103,7 +112,7 @@ def measured(arguments: argparse.Namespace, workers: int) -> Run:
             scenes,
             settings,
             Path(folder),
-            execution=ExecutionConfig(workers),
+            execution=ExecutionConfig(workers, policies=arguments.policies),
             resume=False,
             command="",
         )
@@ -124,11 +133,12 @@ def table(runs: list[Run], machine: int) -> list[str]:
     """Return the runs as a table of Markdown; linear is as many times the first run as it has workers."""
     lines = [f"| {' | '.join(HEAD)} |", "|---" * len(HEAD) + "|"]
     for run in runs:
-        linear = runs[0].steps_per_s * run.engine["workers"] / runs[0].engine["workers"]
+        times = run.engine["workers"] / runs[0].engine["workers"]
         shares = " | ".join(f"{share:.0%}" for share in run.shares())
         lines.append(
-            f"| {run.engine['workers']} | {run.engine['policies']} | {run.steps_per_s:.0f} | "
-            f"{run.steps_per_s / linear:.2f} | {run.processor_s / run.wall_s:.1f} of {machine} | "
+            f"| {run.engine['workers']} | {run.engine['policies']} | {run.busy_steps_per_s:.0f} | "
+            f"{run.busy_steps_per_s / runs[0].busy_steps_per_s / times:.2f} | {run.steps_per_s:.0f} | "
+            f"{run.steps_per_s / runs[0].steps_per_s / times:.2f} | {run.processor_s / run.wall_s:.1f} of {machine} | "
             f"{1e3 * run.processor_s / run.steps:.2f} ms | {shares} | {run.limit(machine)} |"
         )
     return lines
@@ -148,6 +158,9 @@ def main() -> None:
     parser.add_argument("--num-envs", type=int, default=8)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--workers", type=int, nargs="+", default=powers)
+    parser.add_argument(
+        "--policies", type=int, help="processes with the policy; default: as many as a run takes"
+    )
     parser.add_argument("--write", action="store_true", help="into docs/benchmark.md")
     arguments = parser.parse_args()
     runs = [measured(arguments, workers) for workers in arguments.workers]

@@ -11,7 +11,7 @@ from openral_policy_nodes.families.mini.network import MiniConfig
 
 FINE = 32
 """Fine keypoints for each camera, since a puck of 4 cm is 3 px wide in MetaWorld's corner camera."""
-LATE_SHARE = 0.5
+LATE_SHARE = 2 / 3
 """Share of the samples whose images are delayed, where a recipe has a delay.
 
 A policy that was trained with delayed images alone missed the puck with images without delay."""

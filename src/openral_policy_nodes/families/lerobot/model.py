@@ -22,6 +22,7 @@ from openral_policy_nodes.families.lerobot.features import EMPTY_CAMERA, ENVIRON
 from openral_policy_nodes.families.lerobot.static_sampling import cast_products, use_static_sampling
 from openral_sidecar.cuda_graph_call import CudaGraphs
 from openral_sidecar.device_transfer import on_device, to_unit
+from openral_sidecar.host_noise import HostNoise
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 """`quantization.dtype` of the manifest -> dtype of matrix products (autocast); fp32: no autocast, as in LeRobot."""
@@ -76,7 +77,8 @@ class LeRobotModel:
             images: name -> (B, H, W, 3), or (B, T, H, W, 3) where an observation has T > 1 steps; RGB, 0 to 255.
             state: (B, D) or (B, T, D) in the units of the demonstrations; None: the policy takes none.
             instructions: B sentences.
-            episodes: B names; the same name, seed and number of chunks since its reset give the same noise.
+            episodes: B names; the same name, seed and number of chunks since its reset give the same noise, on every
+                device.
 
         Returns:
             (B, H, A) in the units of the demonstrations.
@@ -89,7 +91,7 @@ class LeRobotModel:
             observation[STATE] = torch.from_numpy(np.ascontiguousarray(state))
         observation["task"] = list(instructions)
         torch.manual_seed(self._seeds.next(episodes))
-        with torch.inference_mode(), self._autocast():
+        with torch.inference_mode(), self._autocast(), HostNoise():
             chunk = self._chunk(self._before(observation))
             rows = self._after(chunk.float().flatten(0, 1))  # the postprocessor takes single actions only
         result: NDArray[np.float32] = rows.reshape(*chunk.shape[:2], -1).float().cpu().numpy()

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch.backends import cudnn
 
 from openral_core.errors import PolicyError
 from openral_core.sentence_encoder import SentenceEncoder
@@ -51,7 +52,8 @@ class MiniPolicy:
         sentences = torch.from_numpy(self._encoder.encode(batch.instructions)).to(self._device)
         pixels = torch.from_numpy(images).to(self._device).permute(0, 1, 4, 2, 3)
         state = torch.from_numpy(batch.state).to(self._device)
-        with torch.inference_mode():
+        # A GPU would round what it convolves to ten bits (TF32), and act otherwise than a CPU.
+        with torch.inference_mode(), cudnn.flags(enabled=True, allow_tf32=False):
             output: MiniOutput = self._network(pixels, state, sentences)
         result: NDArray[np.float32] = output.actions.float().cpu().numpy()
         return result

@@ -21,6 +21,7 @@ from transformers.feature_extraction_utils import BatchFeature
 
 from openral_sidecar.cuda_graph_call import CudaGraphCall, CudaGraphs, Recorder
 from openral_sidecar.cuda_graph_layers import DecoderRun, casting_anew, record_vision
+from openral_sidecar.host_noise import HostNoise
 
 
 class StaticDenoising:
@@ -44,7 +45,7 @@ class StaticDenoising:
         backbone_output: Mapping[str, Any],
         action_input: Any = None,
     ) -> Any:
-        """Return the result of the replaced method, with noise from the same generator.
+        """Return the result of the replaced method, with the noise that it would draw on a CPU.
 
         Checkpoints with force inputs (`use_physics`) or real-time chunking are run by upstream's code.
         """
@@ -53,11 +54,12 @@ class StaticDenoising:
             return self._upstream(
                 backbone_features, state_features, embodiment_id, backbone_output, action_input
             )
-        noise = torch.randn(
-            (len(backbone_features), head.config.action_horizon, head.action_dim),
-            dtype=backbone_features.dtype,
-            device=backbone_features.device,
-        )
+        with HostNoise():
+            noise = torch.randn(
+                (len(backbone_features), head.config.action_horizon, head.action_dim),
+                dtype=backbone_features.dtype,
+                device=backbone_features.device,
+            )
         visible = backbone_output.get("backbone_attention_mask")
         mask = () if visible is None or visible.all() else (visible,)
         actions = self.call(backbone_features, state_features, embodiment_id, noise, *mask)

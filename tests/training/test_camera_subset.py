@@ -1,0 +1,54 @@
+"""A policy of one camera begins with the weights of one that has further cameras."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from openral_core.errors import PolicyError
+from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork
+from openral_rskill.mini.checkpoint import save_network
+from openral_training import bc
+from openral_training.cloning.camera_subset import with_cameras
+from openral_training.cloning.data import Demonstrations
+
+TWO = MiniConfig(cameras=("corner", "wrist"), image_size=32, chunk_size=4, landmarks=6)
+
+
+def _ignoring(camera: int) -> MiniNetwork:
+    """Return a network of two cameras whose landmarks and head take nothing of one of them."""
+    torch.manual_seed(0)
+    network = MiniNetwork(TWO)
+    width = network.trunks[0].out_features  # type: ignore[union-attr]
+    for layer in (network.landmarks[0], network.head[0]):  # type: ignore[index]
+        with torch.no_grad():
+            layer.weight[:, camera * width : (camera + 1) * width] = 0  # type: ignore[union-attr, index]
+    return network
+
+
+@pytest.mark.parametrize("ignored", [0, 1])
+def test_what_is_left_acts_as_before_where_the_other_camera_did_not_matter(ignored: int) -> None:
+    network, kept = _ignoring(ignored), 1 - ignored
+    images = torch.randint(0, 256, (5, 2, 3, 32, 32), dtype=torch.uint8)
+    state, words = torch.randn(5, 4), torch.randn(5, 384)
+    smaller = with_cameras(network, [TWO.cameras[kept]])
+
+    before, after = network(images, state, words), smaller(images[:, [kept]], state, words)
+
+    assert smaller.config == replace(TWO, cameras=(TWO.cameras[kept],))
+    assert torch.allclose(before.chunks, after.chunks, atol=1e-6)
+    assert torch.allclose(before.landmarks, after.landmarks, atol=1e-6)
+
+
+def test_training_begins_with_a_checkpoint_of_more_cameras_and_not_with_one_of_fewer(tmp_path: Path) -> None:
+    one = replace(TWO, cameras=("corner",), proposals=2)
+    save_network(MiniNetwork(TWO), TWO, tmp_path / "two", {})
+    save_network(MiniNetwork(one), one, tmp_path / "one", {})
+    nothing: Demonstrations = None  # type: ignore[assignment]  # a warm start has its own statistics
+
+    assert bc.prepare(nothing, one, tmp_path / "two").config == one
+    with pytest.raises(PolicyError, match="another form"):
+        bc.prepare(nothing, replace(TWO, proposals=2), tmp_path / "one")

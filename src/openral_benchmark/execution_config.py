@@ -27,7 +27,7 @@ class ExecutionConfig:
     workers: int | None = None
     """Number of processes with simulators; None: one for each core."""
     policies: int | None = None
-    """Number of processes with the policy; None: one for two workers, as memory allows, or one on a cluster."""
+    """Number of processes with the policy; None: see `policy_processes`, or one on a cluster."""
     cluster: str = LOCAL
     """`local`; `auto`, the Ray cluster that this machine belongs to; or the `ray://host:port` of one."""
     patience_s: float = 300.0

@@ -1,8 +1,8 @@
 """How many processes load the policy of a run, and how many threads each of them computes with.
 
-A worker either simulates or waits for its policy, so W workers and enough processes with the policy keep W cores busy,
-and one such process is enough only where inference takes less than 1/W of a worker's time. Rows depend on the number
-of threads in their last bit, so that is decided by the skill and the machine alone, never by the number of processes.
+A worker either simulates or waits for its policy, so W workers with a process of the policy each keep W cores busy and
+no more. With fewer such processes workers wait for each other's inference. Rows depend on the number of threads in
+their last bit, so that is decided by the skill and the machine alone, never by the number of processes.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ SMALL_GB = 0.25
 """[GB] Size of weights up to which one thread is used: a batch takes milliseconds, and a second thread mostly waits."""
 MOST_LARGE = 4
 """Most processes of a policy that is not small: with a quarter of the cores each they use a whole CPU, or a GPU."""
-WORKERS_A_POLICY = 2
-"""Workers for each process with the policy, since inference on one core takes up to about half of a worker's time."""
+FEW_WORKERS = 2
+"""Workers that share one process on a CPU: the start of a second one takes longer than they wait for each other."""
+WORKERS_A_GPU_POLICY = 2
+"""Workers for each process with the policy on a GPU, where every process takes memory and turns."""
 PROCESS_GB = 0.5
 """[GB] of the host's memory that a process with torch takes before its weights."""
 HOST_SHARE = 0.5
@@ -45,7 +47,10 @@ def policy_processes(package: RSkillPackage, device: str, workers: int, robots: 
     """
     if server_elsewhere(package.manifest.model_family) is not None:
         return 1
-    wanted = math.ceil(workers / WORKERS_A_POLICY)
+    if device.startswith("cuda"):
+        wanted = math.ceil(workers / WORKERS_A_GPU_POLICY)
+    else:
+        wanted = workers if workers > FEW_WORKERS else 1
     if not _is_small(package):
         wanted = min(wanted, MOST_LARGE)
     if wanted > 1:

@@ -32,7 +32,9 @@ class RunOptions:
     workers: Annotated[int | None, numbers.workers("Processes with worlds; default: one a core.")] = None
     policies: Annotated[
         int | None,
-        numbers.workers("Processes with the policy; default: one for two workers, as far as memory goes."),
+        numbers.workers(
+            "Processes with the policy; default: one a worker if there are more than two, half as many on a GPU."
+        ),
     ] = None
     cluster: Annotated[
         str,

@@ -15,6 +15,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from openral_control.catch_up import CatchUp
 from openral_core.adapters.action_adapter import ActionAdapter
 from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.errors import NotFoundError
@@ -119,6 +120,7 @@ def simulate(
             observe,
             act,
             jobs,
+            catch_up=CatchUp(scene.action),
             cameras=[c.name for c in observe.cameras],
             n_action_steps=manifest.replay_steps,
             horizon=run.horizon,

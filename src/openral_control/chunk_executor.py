@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from openral_control.catch_up import CatchUp
 from openral_control.chunk_queue import Chunk, ChunkQueue
 from openral_control.handover_blend import Seam
 from openral_control.intervention import Intervention, PausedGoal
@@ -23,6 +24,8 @@ from openral_core.types import RobotState
 
 REMEMBERED_GOALS = 64
 """Number of ended goals that are remembered, so that a late chunk of one of them is refused."""
+REMEMBERED_STEPS = 256
+"""Number of executed actions that are remembered, with which a late chunk is corrected."""
 
 
 class Checks(Protocol):
@@ -74,6 +77,7 @@ class ChunkExecutor:
         hold_action: Callable[[NDArray[Any] | None], NDArray[Any]],
         *,
         representation: str,
+        catch_up: CatchUp | None = None,
         goal_timeout_s: float = 1.0,
     ) -> None:
         """Create an executor with an empty queue, which holds the arm.
@@ -83,6 +87,7 @@ class ChunkExecutor:
             envelope: checks each chunk, and each action before it is executed.
             hold_action: returns the action (A,) that keeps the arm in place, given the last executed one or None.
             representation: the scene's action representation; chunks in another one are refused.
+            catch_up: corrects chunks that come late, but for an operator's; None: they are executed as they are.
             goal_timeout_s: [s] after the last accepted chunk and executed step at which a goal becomes inactive.
         """
         self._control_hz = control_hz
@@ -90,6 +95,8 @@ class ChunkExecutor:
         self._lock = threading.RLock()
         self._hold_action = hold_action
         self._representation = representation
+        self._catch_up = catch_up
+        self._executed: deque[tuple[int, str, NDArray[Any]]] = deque(maxlen=REMEMBERED_STEPS)
         self._goal_timeout = round(goal_timeout_s * control_hz)
         self._queue = ChunkQueue()
         self._queued_step = 0
@@ -182,6 +189,7 @@ class ChunkExecutor:
                 self._streaks.pop(self.active_goal, None)
                 self.last_rejection = ""  # with the count that it explains
                 self._sent = action
+                self._executed.append((step, self.active_goal, action))
                 return action, False
             self.holding = action is None  # while a motion fades out, the arm moves without a chunk
             self._count(held=int(self.holding))
@@ -343,19 +351,10 @@ class ChunkExecutor:
         """Check a chunk against the envelope and queue its remaining steps; return the reason of a refusal or None."""
         actions, past = chunk.data.reshape(chunk.horizon, chunk.dim), step - answered
         try:
-            age_s = past / self._control_hz
-            self._envelope.check(
-                actions,
-                dim=chunk.dim,
-                dt=chunk.dt,
-                age_s=age_s,
-                state=state,
-                past=past,
-                horizon_limit_s=chunk.horizon_limit_s,
-            )
+            self._check(chunk, actions, past, state)
         except EnvelopeError as error:
             return str(error)
-        self._queue.replace(step, actions[past:])
+        self._queue.replace(step, self._caught_up(chunk, actions, answered, past, state))
         self._queued_step = answered
         if chunk.goal_id != self.active_goal:
             if self.active_goal:
@@ -365,6 +364,36 @@ class ChunkExecutor:
             self._seam.begin(self._sent, step)
             self._seam_due = False
         return None
+
+    def _check(self, chunk: Chunk, actions: NDArray[Any], past: int, state: RobotState | None) -> None:
+        """Raise EnvelopeError unless the actions (H, A) of a chunk may be executed from step `past` on."""
+        self._envelope.check(
+            actions,
+            dim=chunk.dim,
+            dt=chunk.dt,
+            age_s=past / self._control_hz,
+            state=state,
+            past=past,
+            horizon_limit_s=chunk.horizon_limit_s,
+        )
+
+    def _caught_up(
+        self, chunk: Chunk, actions: NDArray[Any], answered: int, past: int, state: RobotState | None
+    ) -> NDArray[Any]:
+        """Return the remaining actions of a chunk, corrected unless the corrected ones would leave the envelope."""
+        if self._catch_up is None or not past or chunk.goal_id == self.intervention.goal_id:
+            return actions[past:]
+        executed = np.full((past, chunk.dim), np.nan, np.float32)
+        for done, goal_id, action in self._executed:
+            if done >= answered and goal_id == chunk.goal_id:
+                executed[done - answered] = action
+        corrected = actions.copy()
+        corrected[past:] = self._catch_up.rows(actions, executed)
+        try:
+            self._check(chunk, corrected, past, state)
+        except EnvelopeError:
+            return actions[past:]
+        return corrected[past:]
 
     def _refuse(self, goal_id: str, reason: str) -> None:
         """Count a rejected chunk of a goal, and note the reason."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
+from openral_control.catch_up import CatchUp
 from openral_control.chunk_executor import ChunkExecutor
 from openral_control.control_loop import ControlLoop, LoopSettings, Sink
 from openral_control.control_thread import OK, WARN, ControlRun
@@ -52,6 +53,7 @@ class DeployedArm(ControlRun):
                 Envelope(scene, robot),
                 self._arm.hold_action,
                 representation=scene.action.representation,
+                catch_up=CatchUp(scene.action),
             )
             self._arm.set_lookahead(executor.coming)
             settings = LoopSettings(camera_periods={}, clock=time.time)

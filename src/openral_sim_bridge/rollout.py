@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from openral_control.catch_up import CatchUp
 from openral_core.adapters.history import FrameHistory
 from openral_core.types import Image, Observation, Policy, PolicyBatch, RobotState, StepView
 from openral_sim_bridge.backend import Snapshot, StepResult
@@ -85,7 +86,7 @@ class EpisodeJob:
     """Whether snapshots of its world are kept, from which a video can be rendered. They do not affect the episode."""
     answer_delay: int = 0
     """[frames] from an observation to the first step of its chunk that is executed, as with a slow policy or network.
-    Steps that are past by then are skipped, as a deployment's executor skips them by the observation's stamp."""
+    Steps that are past by then are skipped and caught up with, as by a deployment's executor."""
     picture_delay: int = 0
     """[frames] by which images are older than the proprioception beside them, as with a slow camera whose images are
     stamped on arrival."""
@@ -137,6 +138,8 @@ class _Running:
     latencies: list[float] = field(default_factory=list)
     return_: float | None = None
     snapshots: list[Snapshot] = field(default_factory=list)
+    executed: list[NDArray[np.float32]] = field(default_factory=list)
+    """Actions (A,) of all control steps so far."""
     taken: deque[tuple[int, Mapping[str, Image]]] = field(default_factory=deque)
     """Images with the number of control steps before them, oldest first; the policy sees the first ones now."""
     asked: deque[tuple[int, Observation]] = field(default_factory=deque)
@@ -219,6 +222,7 @@ def roll_out(
     act: Act,
     jobs: Iterable[EpisodeJob],
     *,
+    catch_up: CatchUp,
     cameras: Sequence[str],
     n_action_steps: int,
     horizon: int,
@@ -233,6 +237,7 @@ def roll_out(
         observe: see `rounds`.
         act: see `rounds`.
         jobs: see `rounds`.
+        catch_up: see `rounds`.
         cameras: see `rounds`.
         n_action_steps: see `rounds`.
         horizon: see `rounds`.
@@ -246,6 +251,7 @@ def roll_out(
         observe,
         act,
         jobs,
+        catch_up=catch_up,
         cameras=cameras,
         n_action_steps=n_action_steps,
         horizon=horizon,
@@ -264,6 +270,7 @@ def rounds(
     act: Act,
     jobs: Iterable[EpisodeJob],
     *,
+    catch_up: CatchUp,
     cameras: Sequence[str],
     n_action_steps: int,
     horizon: int,
@@ -280,6 +287,7 @@ def rounds(
         observe: converts observations to the form that the checkpoint takes.
         act: converts a chunk of the checkpoint to actions of the scene.
         jobs: the episodes.
+        catch_up: corrects the rest of a chunk that comes late, see `EpisodeJob.answer_delay`.
         cameras: names of the cameras that the policy reads.
         n_action_steps: control steps executed of each chunk.
         horizon: control steps after which an episode without success has failed.
@@ -307,7 +315,7 @@ def rounds(
         if begun:
             policy.reset(begun)
         _look(backend, running, cameras, n_action_steps)
-        chunks = _infer(policy, observe, act, running, watch)
+        chunks = _infer(policy, observe, act, catch_up, running, watch)
         ended = _execute(backend, running, chunks, n_action_steps, horizon, glances, cameras)
         finished = {running[env].number: running[env].row(success) for env, success in ended.items()}
         traces = {running[env].number: running[env].trace() for env in ended if running[env].job.traced}
@@ -326,7 +334,12 @@ def _look(
 
 
 def _infer(
-    policy: TimedPolicy, observe: Observe, act: Act, running: Mapping[int, _Running], watch: Watch
+    policy: TimedPolicy,
+    observe: Observe,
+    act: Act,
+    catch_up: CatchUp,
+    running: Mapping[int, _Running],
+    watch: Watch,
 ) -> dict[int, NDArray[np.float32]]:
     """Return the rest (H', A) of each world's chunk, from the next control step on, by the world's index."""
     asked = {env: running[env].observe() for env in sorted(running)}
@@ -335,7 +348,10 @@ def _infer(
     chunks = policy.predict(observe.batch([observation for observation, _ in asked.values()]))
     for env in asked:
         running[env].latencies.append(policy.elapsed_s)
-    return {env: act(chunk)[past:] for (env, (_, past)), chunk in zip(asked.items(), chunks, strict=True)}
+    return {
+        env: catch_up.rows(act(chunk), np.array(running[env].executed[-past:])) if past else act(chunk)
+        for (env, (_, past)), chunk in zip(asked.items(), chunks, strict=True)
+    }
 
 
 def _execute(
@@ -361,6 +377,7 @@ def _execute(
             _look(backend, active, cameras, steps)
         result = backend.step(np.stack([chunks[env][step] for env in active]), list(active))
         for row, (env, run) in enumerate(active.items()):
+            run.executed.append(chunks[env][step])
             run.state, run.steps = result.states[row], run.steps + 1
             column = backend.task_ids.index(run.job.task_id)
             success = bool(result.success[row, column])

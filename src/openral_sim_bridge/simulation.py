@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from openral_control.catch_up import CatchUp
 from openral_control.chunk_executor import ChunkExecutor
 from openral_control.control_loop import ControlLoop, LoopSettings, Mode, Sink
 from openral_control.control_thread import ControlRun
@@ -103,6 +104,7 @@ class Simulation(ControlRun):
             Envelope(scene, robot),
             backend.hold_action,
             representation=scene.action.representation,
+            catch_up=CatchUp(scene.action),
         )
         self._arm = SimulatedArm(backend)
         run_dir = Path(options.run_dir).expanduser().absolute() if options.run_dir else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -57,6 +57,9 @@ class BcConfig:
     """Standard deviation of the noise on each of the 384 numbers of a sentence embedding, for unseen paraphrases."""
     landmark_weight: float = 0.2
     """Weight of the error in the positions of object and target, relative to that of the actions."""
+    keep: float = 0.0
+    """Share of the weights of `warm_start` in the result, 0 to 1. A mean of both keeps skills that the data would wear
+    away (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models", arXiv 2109.01903)."""
     save_every: int = 500
     """Optimiser steps between two saved states, from which a killed run is resumed."""
     seed: int = 0
@@ -360,6 +363,7 @@ def train(
             frame_cache(dataset, view, model.image_size, partial(preparing, view)) for view in data.views
         ]
     network = prepare(demos, model, warm_start).to(process.device)
+    start = {name: tensor.clone() for name, tensor in network.state_dict().items()}
     optimiser = torch.optim.AdamW(
         network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
     )
@@ -376,6 +380,8 @@ def train(
         if process.leads and (step + 1) % config.save_every == 0:
             save_run(state_file, network, optimiser, step + 1, run)
             save_network(network, model, out, {"steps": f"{step + 1} of {config.steps}"})
+    if warm_start is not None:
+        keep_share(network, start, config.keep)
     if process.leads:
         write_checkpoint(network, dataset, recipe, out, config)
         state_file.unlink(missing_ok=True)
@@ -383,12 +389,20 @@ def train(
     return network
 
 
+def keep_share(network: MiniNetwork, start: Mapping[str, Tensor], keep: float) -> None:
+    """Replace the weights by the mean of theirs and those of `start`, which has the share `keep`."""
+    with torch.no_grad():
+        for name, tensor in network.state_dict().items():
+            tensor.lerp_(start[name], keep)
+
+
 def write_checkpoint(
     network: MiniNetwork, dataset: Dataset, recipe: Recipe | SkillRecipe, out: Path, config: BcConfig
 ) -> None:
     """Write configuration and weights with their provenance; with a SkillRecipe the manifest, too."""
-    save_network(
-        network, network.config, out, {**origin(dataset, recipe, config.seed), "steps": str(config.steps)}
-    )
+    made_of = {**origin(dataset, recipe, config.seed), "steps": str(config.steps)}
+    if config.keep:
+        made_of["keep"] = str(config.keep)
+    save_network(network, network.config, out, made_of)
     if isinstance(recipe, SkillRecipe):
         write_manifest(out, dataset, recipe)

@@ -10,6 +10,7 @@ import typer
 
 from openral_core.cli import numbers
 from openral_core.cli.progress import BY_ITSELF, console, progress_bar
+from openral_core.errors import UsageError
 from openral_core.files.output_folder import check_folder
 from openral_training.dagger.command import dagger
 from openral_training.detector_commands import train_detector
@@ -98,6 +99,9 @@ def bc(
     steps: Annotated[int, numbers.steps("Optimiser steps.")] = 4000,
     learning_rate: RateOption = 6e-4,
     warm_start: StartOption = None,
+    keep: Annotated[
+        float, numbers.real("Share of the weights of --warm-start in the result.", least=0, most=1)
+    ] = 0.0,
     seed: SeedOption = 0,
     threads: ThreadsOption = 1,
     device: DeviceOption = Device.auto,
@@ -111,6 +115,8 @@ def bc(
     from openral_data.lerobot_v3 import open_dataset
     from openral_training.mapping.dataset_recipe import SkillRecipe, load_cloning_recipe
 
+    if keep and warm_start is None:
+        raise UsageError("--keep: there is nothing to keep a share of; name a checkpoint with --warm-start")
     folder = TrainingFolder(out)
     folder.check()
     data, plan = open_dataset(dataset_folder(dataset)), load_cloning_recipe(recipe)
@@ -119,7 +125,7 @@ def bc(
     from openral_training.data_parallel import leads
 
     console.quiet = not leads()
-    config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, seed=seed, threads=threads)
+    config = cloning.BcConfig(steps=steps, learning_rate=learning_rate, keep=keep, seed=seed, threads=threads)
     decoded: dict[str, int] = {}
     with progress_bar("cloning", steps, goes_on=folder.goes_on) as (bar, task):
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from openral_control.catch_up import CatchUp
 from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.manifest import RSkillManifest
 from openral_core.scene import load_scene
@@ -83,6 +84,7 @@ def test_a_policy_sees_the_control_steps_it_asks_for(fake_scene, worlds):
         observe,
         lambda chunk: chunk,
         jobs,
+        catch_up=CatchUp(scene.action),
         cameras=["corner2"],
         n_action_steps=REPLAY,
         horizon=24,
@@ -144,6 +146,7 @@ def test_late_answers_fit_their_steps_and_late_pictures_are_older_than_the_state
         ObservationAdapter(RSkillManifest.model_validate(manifest), scene),
         lambda chunk: chunk,
         [job],
+        catch_up=CatchUp(scene.action),
         cameras=["corner2"],
         n_action_steps=4,
         horizon=24,

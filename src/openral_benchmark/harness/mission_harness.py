@@ -17,6 +17,7 @@ from openral_benchmark.harness.perturbations import VARIANTS
 from openral_benchmark.harness.shared_resources import SharedParts
 from openral_benchmark.harness.world import begin_world
 from openral_benchmark.plan import simulator_task
+from openral_control.catch_up import CatchUp
 from openral_control.chunk_executor import ChunkExecutor
 from openral_control.control_loop import ControlLoop, LoopSettings
 from openral_control.envelope import Envelope
@@ -129,6 +130,7 @@ class MissionHarness:
             Envelope(scene, self._robot),
             backend.hold_action,
             representation=scene.action.representation,
+            catch_up=CatchUp(scene.action),
         )
         goals = GoalHost(scene, self._robot, self._skills, executor)
         log: list[LogEntry] = []

@@ -20,6 +20,7 @@ from openral_benchmark.workers.events import (
 )
 from openral_benchmark.workers.policy_host import PolicyLink, reason
 from openral_benchmark.workers.worker import Peer
+from openral_control.catch_up import CatchUp
 from openral_core.adapters.action_adapter import ActionAdapter
 from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.errors import ContractError, PolicyError
@@ -92,6 +93,7 @@ class EpisodeWorker:
                 observe,
                 ActionAdapter(self._manifest, scene),
                 jobs,
+                catch_up=CatchUp(scene.action),
                 cameras=[camera.name for camera in observe.cameras],
                 n_action_steps=self._manifest.replay_steps,
                 horizon=int(scene.task.max_steps or 0),

@@ -16,6 +16,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from openral_control.catch_up import CatchUp
 from openral_core.adapters.action_adapter import ActionAdapter
 from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.robot import load_robot
@@ -148,6 +149,7 @@ def lockstep_trials(
             observe,
             act,
             [job],
+            catch_up=CatchUp(scene.action),
             cameras=cameras,
             n_action_steps=manifest.replay_steps,
             horizon=max_steps,

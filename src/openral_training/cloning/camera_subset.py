@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 import torch
 from torch import Tensor
 
 from openral_policy_nodes.families.mini.network import MiniNetwork
+from openral_rskill.mini.trunk import FilmTrunk
 
 
 def with_cameras(network: MiniNetwork, cameras: Sequence[str]) -> MiniNetwork:
@@ -22,7 +24,7 @@ def with_cameras(network: MiniNetwork, cameras: Sequence[str]) -> MiniNetwork:
     """
     smaller = MiniNetwork(replace(network.config, cameras=tuple(cameras)))
     kept = [network.config.cameras.index(camera) for camera in cameras]
-    widths = [trunk.out_features for trunk in network.trunks]  # type: ignore[union-attr]
+    widths = [cast(FilmTrunk, trunk).out_features for trunk in network.trunks]
     first = [sum(widths[:number]) for number in range(len(widths) + 1)]
     columns = torch.cat(
         [torch.arange(first[number], first[number + 1]) for number in kept]

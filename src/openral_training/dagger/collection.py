@@ -12,6 +12,7 @@ from typing import Any
 from openral_benchmark.harness.goal_host import NODE, GoalHost, GoalSkill
 from openral_benchmark.harness.judges import Judge, NoJudge, RewardModelJudge
 from openral_benchmark.harness.mission_harness import announced_skill
+from openral_control.catch_up import CatchUp
 from openral_control.chunk_executor import ChunkExecutor
 from openral_control.control_loop import ControlLoop, LoopSettings
 from openral_control.envelope import Envelope
@@ -135,6 +136,7 @@ class CorrectionWorld:
             Envelope(scene, self._robot),
             self._backend.hold_action,
             representation=scene.action.representation,
+            catch_up=CatchUp(scene.action),
         )
         judge: Judge = NoJudge()
         if skill is not None:

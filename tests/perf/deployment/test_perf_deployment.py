@@ -14,6 +14,7 @@ from system_files import load_truth, write_scene
 from system_operator import Operator
 from system_stack import Stack
 
+from openral_control.catch_up import CatchUp
 from openral_core.adapters.action_adapter import ActionAdapter
 from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.scene import load_scene
@@ -43,7 +44,7 @@ class OneProcess:
     def __init__(self) -> None:
         torch.set_num_threads(1)
         package, scene = resolve("mini-metaworld"), load_scene("metaworld_drawer")
-        self.control_hz = scene.control_hz
+        self.control_hz, self._scene = scene.control_hz, scene
         self._manifest = package.manifest
         self._observe, self._act = (
             ObservationAdapter(package.manifest, scene),
@@ -60,6 +61,7 @@ class OneProcess:
             self._observe,
             self._act,
             [EpisodeJob(TASK, init_id, WORDS)],
+            catch_up=CatchUp(self._scene.action),
             cameras=[camera.name for camera in self._observe.cameras],
             n_action_steps=self._manifest.replay_steps,
             horizon=STEPS,

@@ -1,4 +1,4 @@
-"""A policy of one camera begins with the weights of one that has further cameras."""
+"""Training that begins with a checkpoint: one of further cameras, and a share of its weights in the result."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from typer.testing import CliRunner
 
 from openral_core.errors import PolicyError
 from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork
@@ -14,6 +15,7 @@ from openral_rskill.mini.checkpoint import save_network
 from openral_training import bc
 from openral_training.cloning.camera_subset import with_cameras
 from openral_training.cloning.data import Demonstrations
+from openral_training.commands import app
 
 TWO = MiniConfig(cameras=("corner", "wrist"), image_size=32, chunk_size=4, landmarks=6)
 
@@ -52,3 +54,22 @@ def test_training_begins_with_a_checkpoint_of_more_cameras_and_not_with_one_of_f
     assert bc.prepare(nothing, one, tmp_path / "two").config == one
     with pytest.raises(PolicyError, match="another form"):
         bc.prepare(nothing, replace(TWO, proposals=2), tmp_path / "one")
+
+
+def test_a_share_of_the_checkpoint_can_be_kept() -> None:
+    torch.manual_seed(0)
+    trained, start = MiniNetwork(TWO), MiniNetwork(TWO).state_dict()
+    before = {name: tensor.clone() for name, tensor in trained.state_dict().items()}
+
+    bc.keep_share(trained, start, 0.25)
+
+    for name, tensor in trained.state_dict().items():
+        assert torch.allclose(tensor, 0.75 * before[name] + 0.25 * start[name], atol=1e-6), name
+
+
+def test_to_keep_a_share_of_nothing_is_refused(tmp_path: Path) -> None:
+    words = ["bc", "--dataset", "other", "--keep", "0.2", "--out", str(tmp_path / "out")]
+    refused = CliRunner().invoke(app, words)
+
+    assert "name a checkpoint with --warm-start" in str(refused.exception)
+    assert not (tmp_path / "out").exists()

@@ -4,10 +4,12 @@
     python tests/perf/gpu.py smolvla --calls 50
     python tests/perf/gpu.py smolvla --device cpu --tiny     # the plumbing, anywhere
 
-Prints two tables. The first has times: what is compared is the ratio, one run on one card. The second has memory: each
-model is loaded alone, packed where it can be, and asked for its largest input; what torch reserved is compared with
-`min_vram_gb`, and what the card holds besides is CUDA's own, if nothing else runs there. Checkpoints are written into a
-folder that is removed (15 GB for OpenVLA-OFT and for RLDX-1), and each model runs in its own sidecar's interpreter.
+Prints three tables. The first has times: what is compared is the ratio, one run on one card. The second has memory:
+each model is loaded alone, packed where it can be, and asked for its largest input; what torch reserved is compared
+with `min_vram_gb`, and what the card holds besides is CUDA's own, if nothing else runs there. The third says how far
+answers on the card and on the CPU are apart, which takes minutes for models of 7 billion parameters. Checkpoints are
+written into a folder that is removed (15 GB for OpenVLA-OFT and for RLDX-1), and each model runs in its own sidecar's
+interpreter.
 """
 
 from __future__ import annotations
@@ -36,6 +38,10 @@ MEMORY = [
     "| model | load | host's peak [GB] | card, loaded | card, at its peak | CUDA's own | at most |",
     "|---|---|---|---|---|---|---|",
 ]
+SAME = [
+    "| model | largest difference from the CPU | median | spread of the CPU's answers | at most |",
+    "|---|---|---|---|---|",
+]
 
 
 class Model(NamedTuple):
@@ -49,30 +55,35 @@ class Model(NamedTuple):
     """Of our median to the other's, at most."""
     call_ms: float
     """[ms] Our median of a whole call, at most, on the H100 for which it is stated; infinite: nothing is."""
-    stated_gb: float
-    """[GB] `min_vram_gb` of the shipped manifest in the number format that is loaded alone."""
+    skill: str
+    """That ships, and whose manifest is compared with what is measured."""
+    dtype: str
+    """Number format in which it is loaded alone."""
 
+    @property
+    def stated_gb(self) -> float:
+        """[GB] `min_vram_gb` of the manifest in the number format that is loaded alone."""
+        return resolve(self.skill).manifest.min_vram_gb[self.dtype]
 
-def _stated(skill: str, dtype: str) -> float:
-    return resolve(skill).manifest.min_vram_gb[dtype]
+    @property
+    def device_tolerance(self) -> float | None:
+        """That of the manifest's action contract; None: it states none."""
+        contract = resolve(self.skill).manifest.action_contract
+        return contract.device_tolerance if contract else None
 
 
 MODELS = {
-    "smolvla": Model("lerobot", "smolvla_450m", "smolvla", 0.5, 100.0, _stated("smolvla-metaworld", "bf16")),
-    "robometer": Model(
-        "robometer", "robometer_4b", "robometer", 1.05, 150.0, _stated("robometer-4b-nf4", "int4")
-    ),
-    "openvla": Model(
-        "openvla_oft", "openvla_7b", "openvla", 1.0, 60.0, _stated("openvla-oft-libero", "int4")
-    ),
-    "rldx": Model("rldx", "rldx_7b", "rldx", 0.8, math.inf, _stated("rldx1-ft-libero-nf4", "int4")),
+    "smolvla": Model("lerobot", "smolvla_450m", "smolvla", 0.5, 100.0, "smolvla-metaworld", "bf16"),
+    "robometer": Model("robometer", "robometer_4b", "robometer", 1.05, 150.0, "robometer-4b-nf4", "int4"),
+    "openvla": Model("openvla_oft", "openvla_7b", "openvla", 1.0, 60.0, "openvla-oft-libero", "int4"),
+    "rldx": Model("rldx", "rldx_7b", "rldx", 0.8, math.inf, "rldx1-ft-libero-nf4", "int4"),
 }
 
 
 def measured(
     name: str, device: str, calls: int, *, tiny: bool, python: str = ""
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Write a checkpoint, measure both sides and ours alone, and return what `gpu_sides.py` prints."""
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Write a checkpoint, measure both sides, ours alone and on the CPU; return what `gpu_sides.py` prints."""
     model = MODELS[name]
     python = python or str(ensure_environment(sidecar_spec(model.sidecar)))
     environment = {
@@ -91,7 +102,7 @@ def measured(
             found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
             return found
 
-        return run(str(calls)), run("alone")
+        return run(str(calls)), run("alone"), run("same")
 
 
 def times(name: str, found: dict[str, Any]) -> str:
@@ -120,6 +131,13 @@ def memory(name: str, found: dict[str, Any]) -> str:
     )
 
 
+def same(name: str, found: dict[str, float]) -> str:
+    """Return a row of a table of Markdown: how far the answers of the device are from the CPU's."""
+    stated = MODELS[name].device_tolerance
+    verdict = "–" if stated is None else f"{stated:g}, {'met' if found['largest'] <= stated else 'missed'}"
+    return f"| {name} | {found['largest']:.2g} | {found['median']:.2g} | {found['spread']:.2g} | {verdict} |"
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(
@@ -136,12 +154,13 @@ def main() -> None:
     chosen = arguments.models or list(MODELS)
     if strange := [name for name in chosen if name not in MODELS]:
         parser.error(f"{', '.join(strange)}: not among {', '.join(MODELS)}")
-    tables = [TIMES, MEMORY]
+    tables = [TIMES, MEMORY, SAME]
     for name in chosen:
-        sides, alone = measured(
+        sides, alone, beside = measured(
             name, arguments.device, arguments.calls, tiny=arguments.tiny, python=arguments.python
         )
-        tables = [[*tables[0], times(name, sides)], [*tables[1], memory(name, alone)]]
+        rows = (times(name, sides), memory(name, alone), same(name, beside))
+        tables = [[*table, row] for table, row in zip(tables, rows, strict=True)]
     sys.stdout.write("\n\n".join("\n".join(table) for table in tables) + "\n")
 
 

@@ -98,6 +98,9 @@ class ActionContract(Schema):
     """[Hz] rate of the demonstrations the checkpoint learned from."""
     step_m: Positive | None = None
     """[m] end-effector displacement of a command of 1, for delta representations."""
+    device_tolerance: Positive | None = None
+    """By how much a number of an action may differ between a CPU and a GPU, for the same observation and seed, in the
+    checkpoint's own units; absent: nobody measured it."""
     slots: Many[ActionSlot] | None = None
     """Tiles [0, dim) without gap or overlap."""
 

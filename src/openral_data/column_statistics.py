@@ -12,33 +12,42 @@ from numpy.typing import NDArray
 
 @dataclass
 class ColumnStatistics:
-    """Running count, sum, sum of squares, minimum and maximum of rows of one shape."""
+    """Running count, mean, sum of squared deviations, minimum and maximum of rows of one shape.
+
+    Means and deviations of parts are combined as by Chan, Golub and LeVeque (1983, "Algorithms for Computing the Sample
+    Variance"), since of stamps since 1970 the square of the mean has more digits than a float64.
+    """
 
     count: int = 0
-    total: Any = 0.0
-    squares: Any = 0.0
+    mean: Any = 0.0
+    deviations: Any = 0.0
+    """Sum of the squared deviations from the mean."""
     low: Any = np.inf
     high: Any = -np.inf
 
     def add(self, rows: NDArray[Any]) -> None:
         """Add rows (N, ...) with N >= 1."""
         values = rows.astype(np.float64)
-        self.count += len(values)
-        self.total, self.squares = self.total + values.sum(0), self.squares + (values**2).sum(0)
+        mean = values.mean(0)
+        self._combine(len(values), mean, ((values - mean) ** 2).sum(0))
         self.low, self.high = np.minimum(self.low, values.min(0)), np.maximum(self.high, values.max(0))
 
     def add_counted(self, said: Mapping[str, Any]) -> None:
-        """Add rows by their statistics, in the form of `as_dict`."""
+        """Add rows, one at least, by their statistics, in the form of `as_dict`."""
         count = int(np.asarray(said["count"]).reshape(-1)[0])
         mean, std = np.asarray(said["mean"], np.float64), np.asarray(said["std"], np.float64)
-        self.count += count
-        self.total = self.total + mean * count
-        self.squares = self.squares + (std**2 + mean**2) * count
+        self._combine(count, mean, std**2 * count)
         self.low, self.high = np.minimum(self.low, said["min"]), np.maximum(self.high, said["max"])
 
     def as_dict(self) -> dict[str, list[Any]]:
         """Return min, max, mean, std and count."""
-        mean = self.total / self.count
-        std = np.sqrt(np.maximum(self.squares / self.count - mean**2, 0.0))
-        table = {"min": self.low, "max": self.high, "mean": mean, "std": std}
+        std = np.sqrt(self.deviations / self.count)
+        table = {"min": self.low, "max": self.high, "mean": self.mean, "std": std}
         return {name: np.asarray(value).tolist() for name, value in table.items()} | {"count": [self.count]}
+
+    def _combine(self, count: int, mean: NDArray[np.float64], deviations: NDArray[np.float64]) -> None:
+        """Add the count, the mean and the sum of squared deviations of other rows."""
+        before, self.count = self.count, self.count + count
+        shift = mean - self.mean
+        self.mean = self.mean + shift * (count / self.count)
+        self.deviations = self.deviations + deviations + shift**2 * (before * count / self.count)

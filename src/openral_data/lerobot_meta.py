@@ -89,6 +89,18 @@ def _is_feature(feature: object) -> bool:
     return isinstance(shape, list) and all(type(side) is int and side >= 0 for side in shape)
 
 
+def names_of(feature: dict[str, Any]) -> tuple[str, ...]:
+    """Return the names of a vector's values; none for pictures, and where the dataset does not name them.
+
+    LeRobot writes them as a list, or in groups such as `{"motors": [...]}`.
+    """
+    names = feature.get("names")
+    if feature["dtype"] in ("image", "video"):
+        return ()
+    groups = list(names.values()) if isinstance(names, dict) else [names]
+    return tuple(str(name) for group in groups if isinstance(group, list) for name in group)
+
+
 def size_of(feature: dict[str, Any]) -> tuple[int, int] | None:
     """Return height and width [px] of a camera's feature; None: its shape does not have three dimensions."""
     shape, names = feature.get("shape"), feature.get("names")

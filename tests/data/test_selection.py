@@ -92,6 +92,23 @@ def test_datasets_with_other_columns_are_not_merged(two: tuple[Path, Path], tmp_
         run("merge", two[0], other, "--out", tmp_path / "out")
 
 
+def test_datasets_whose_values_have_other_names_are_not_merged(
+    two: tuple[Path, Path], tmp_path: Path
+) -> None:
+    other = record(tmp_path / "c", "push")
+    info = other / "dataset" / "meta" / "info.json"
+    content = json.loads(info.read_text())
+    content["features"]["observation.joints"]["names"] = ["gripper", "j1"]
+    info.write_text(json.dumps(content))
+    with pytest.raises(
+        DatasetError, match=r"values of observation.joints are gripper, j1, in .* j1, gripper"
+    ):
+        run("merge", two[0], other, "--out", tmp_path / "out")
+    content["features"]["observation.joints"]["names"] = {"motors": ["j1", "gripper"]}
+    info.write_text(json.dumps(content))
+    run("merge", two[0], other, "--out", tmp_path / "out")
+
+
 @pytest.mark.parametrize(
     ("episodes", "why"),
     [

@@ -22,7 +22,7 @@ from openral_core.errors import DatasetError
 from openral_core.files.atomic import replaced_file, write_atomically
 from openral_data.column_statistics import ColumnStatistics
 from openral_data.datasets.video_splicing import join_videos, key_frames
-from openral_data.lerobot_meta import read_info, read_rows, read_sentences, tasks_table
+from openral_data.lerobot_meta import names_of, read_info, read_rows, read_sentences, tasks_table
 from openral_data.recorded_columns import RecordedColumns, whole
 
 CHUNK = 1000
@@ -104,8 +104,11 @@ class DatasetAppender:
         chunk, file = divmod(number, CHUNK)
         first = int(self._rows[-1]["dataset_to_index"]) if self._rows else 0
         if episode.sentence not in self._sentences:
-            self._sentences.append(episode.sentence)
-            self._write_tasks()
+            sentences = [*self._sentences, episode.sentence]
+            _write_table(self.root / "meta" / "tasks.parquet", tasks_table(sentences))
+            self._sentences = (
+                sentences  # known only when it is written; else the next episode would not write it
+            )
         statistics: dict[str, Any] = {}
         row: dict[str, Any] = {
             "episode_index": number,
@@ -156,7 +159,7 @@ class DatasetAppender:
         return self._rows[number]
 
     def _check_columns(self, info: dict[str, Any]) -> None:
-        """Raise DatasetError unless the dataset has these columns and this rate."""
+        """Raise DatasetError unless the dataset has these columns, with these names of values, and this rate."""
         wanted, found = self.columns.features(), info["features"]
         shapes = [{name: [f["dtype"], *f["shape"]] for name, f in table.items()} for table in (wanted, found)]
         if shapes[0] != shapes[1]:
@@ -165,6 +168,13 @@ class DatasetAppender:
                 f"{self.root}: this recording has {other[0]} {shapes[0].get(other[0])}, the dataset "
                 f"{shapes[1].get(other[0])}; record into another folder"
             )
+        for name, feature in wanted.items():
+            ours, theirs = names_of(feature), names_of(found[name])
+            if ours and theirs and ours != theirs:
+                raise DatasetError(
+                    f"{self.root}: the values of {name} are {', '.join(ours)} in this recording, in the dataset "
+                    f"{', '.join(theirs)}; record into another folder"
+                )
         if abs(info["fps"] - self.columns.fps) > 1e-9:
             raise DatasetError(
                 f"{self.root}: holds {info['fps']:g} frames a second, this recording {self.columns.fps:g}; "
@@ -211,9 +221,6 @@ class DatasetAppender:
             fields |= {f"stats/{name}/{what}": kind for what in _STATISTICS[:-1]}
             fields[f"stats/{name}/count"] = pa.list_(pa.int64())
         return pa.schema(list(fields.items()))
-
-    def _write_tasks(self) -> None:
-        _write_table(self.root / "meta" / "tasks.parquet", tasks_table(self._sentences))
 
     def _write_summary(self) -> None:
         """Write the files about the whole dataset."""

@@ -22,7 +22,7 @@ from openral_core.errors import DatasetError, NotFoundError, UsageError
 from openral_core.files.output_folder import check_new_folder
 from openral_data.column_statistics import ColumnStatistics
 from openral_data.datasets.check import dataset_faults
-from openral_data.lerobot_meta import read_rows, tasks_table
+from openral_data.lerobot_meta import names_of, read_rows, tasks_table
 from openral_data.lerobot_v3 import Dataset
 from openral_data.video_reader import clips
 
@@ -128,7 +128,7 @@ def _require_sound(selection: EpisodeSelection) -> None:
 
 
 def _check_alike(first: Dataset, other: Dataset) -> None:
-    """Raise DatasetError unless both have the same columns and rate."""
+    """Raise DatasetError unless both have the same columns, whose values have the same names, and the same rate."""
     ours, theirs = (
         {
             name: (feature["dtype"], tuple(feature["shape"]))
@@ -140,6 +140,13 @@ def _check_alike(first: Dataset, other: Dataset) -> None:
         if ours.get(name) != theirs.get(name):
             raise DatasetError(
                 f"{other.root}: {name} is {theirs.get(name)}, in {first.root} {ours.get(name)}; they cannot be merged"
+            )
+    for name in ours:
+        here, there = (names_of(dataset.info["features"][name]) for dataset in (first, other))
+        if here and there and here != there:
+            raise DatasetError(
+                f"{other.root}: the values of {name} are {', '.join(there)}, in {first.root} {', '.join(here)}; they "
+                "cannot be merged"
             )
     if first.info["fps"] != other.info["fps"]:
         raise DatasetError(

@@ -17,6 +17,7 @@ from openral_core.errors import DatasetError, OutputError
 from openral_data.datasets.check import dataset_faults
 from openral_data.lerobot_v3 import Dataset, open_dataset
 from openral_data.recording import segments_to_episode
+from openral_data.recording.outcome import SimulatorVerdict, simulator_verdict
 from openral_data.recording.recorder import FLUSH_S
 from openral_data.recording.repair import repair_recording
 from openral_data.recording_folder import RecordingFolder
@@ -279,3 +280,34 @@ def test_a_folder_with_other_columns_is_refused(tmp_path: Path) -> None:
     others = COLUMNS.from_json({**COLUMNS.as_json(), "action_dim": 7})
     with pytest.raises(DatasetError, match=r"has action \['float32', 7\], the dataset \['float32', 4\]"):
         RecordedDeployment(tmp_path, "episodes", columns=others)
+    again = RecordedDeployment(tmp_path, "episodes")  # the refused one holds no lock
+    again.recorder.close()
+
+
+def test_a_highlight_whose_newest_part_has_no_frame_has_the_outcome_of_the_simulator(tmp_path: Path) -> None:
+    truth = tmp_path / "truth.npz"
+    np.savez(
+        truth,
+        stamp_s=np.arange(400) / 80,
+        success=np.ones((400, 1), bool),
+        tasks=np.array(["fake/push"]),
+        reset_stamp_s=np.array([0.0]),
+        reset_task=np.array(["fake/push"]),
+        reset_init=np.array([7]),
+    )
+    world = RecordedDeployment(tmp_path / "recording", "highlight", truth=truth)
+    for _ in range(2):
+        world.run(80)
+        world.age(5.0)  # and the next part begins
+    assert world.recorder.highlight()[0]
+    world.recorder.close()
+    episodes = dataset_of(tmp_path / "recording").episodes
+    assert (episodes["outcome"], episodes["seed"]) == (["success"], [7])
+
+
+@pytest.mark.parametrize("size", [0, 10, 300])
+def test_a_simulators_record_that_is_cut_off_says_nothing(tmp_path: Path, size: int) -> None:
+    truth = tmp_path / "truth.npz"
+    np.savez(truth, stamp_s=np.arange(400) / 80, success=np.ones((400, 1), bool))
+    truth.write_bytes(truth.read_bytes()[:size])
+    assert simulator_verdict(truth, 0.0, 1.0, "", 0.0) == SimulatorVerdict()

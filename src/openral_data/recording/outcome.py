@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -84,7 +85,7 @@ def _look(truth: Path, begin_s: float, end_s: float, task: str) -> tuple[Simulat
                 )
                 if stamp <= begin_s + 1e-6
             ]
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):  # the last two: it is cut off
         return None
     world, seed = resets[-1] if resets else ("", -1)
     asked = task.rsplit("/", 1)[-1] or (names[0] if len(names) == 1 else "")

@@ -91,6 +91,12 @@ class EpisodeRecorder:
         """
         folder.prepare()
         self._lock = RecordingLock(folder)
+        try:
+            ring = DatasetRing(folder.root, columns, strategy)
+            self._encoder = VideoEncoder(columns)
+        except BaseException:
+            self._lock.release()
+            raise
         self.folder, self.columns, self.strategy = folder, columns, strategy
         self.assembler = FrameAssembler(columns)
         self.stopped_by = ""
@@ -98,8 +104,7 @@ class EpisodeRecorder:
         """Totals over the ended episodes since the start."""
         self._say, self._profiles, self._floor = say, profiles or {}, min_free_gb * GIGABYTE
         self._from_bags, self._tasks = from_bags, tasks or {}
-        self._encoder = VideoEncoder(columns)
-        self._finisher = EpisodeFinisher(DatasetRing(folder.root, columns, strategy), truth, say)
+        self._finisher = EpisodeFinisher(ring, truth, say)
         self._open: _Open | None = None
         self._past: deque[tuple[Path, EpisodeNotes]] = deque()
         self._latched: dict[str, Latched] = {}
@@ -145,6 +150,14 @@ class EpisodeRecorder:
         if self._open is not None:
             bag = self._open.bag
             self._try(lambda: bag.write(topic, type_name, data, received_ns))
+
+    def forget(self) -> None:
+        """Discard what was heard, before the messages of another deployment; call it between episodes."""
+        self.assembler.restart()
+        self.assembler.goal_ended()
+        self._latched.clear()
+        self._skills.clear()
+        self._sentence = self._sim_task = self._mission = self._commanded_by = ""
 
     def executed(self, stamp_s: float, step: ExecutedStep) -> None:
         """Add an executed control step by the stamp [s] of its resulting state."""
@@ -245,7 +258,9 @@ class EpisodeRecorder:
         if not parts:
             return False, "nothing was recorded yet"
         notes = next((n for _, n in reversed(parts) if n.sentence), parts[-1][1])
-        notes.begin_s, notes.end_s = parts[0][1].begin_s, parts[-1][1].end_s
+        framed = [part for _, part in parts if part.begin_s >= 0.0]  # the newest has no frame yet, perhaps
+        if framed:
+            notes.begin_s, notes.end_s = framed[0].begin_s, framed[-1].end_s
         self._last = notes
         self._finisher.finish([path for path, _ in parts], notes.about(), lambda: notes.operator)
         return True, f"the last {len(parts) * HIGHLIGHT_PART_S:.0f} s are kept"

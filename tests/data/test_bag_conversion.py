@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import rosbag2_py
 import yaml
-from openral.msg import TaskProgress
+from openral.msg import ExecutedAction, TaskProgress
 from rclpy.serialization import serialize_message
 from recorded_deployment import EVERY, HEIGHT, HZ, WIDTH, RecordedDeployment
 
@@ -298,3 +298,41 @@ def test_a_bag_that_is_converted_again_gives_no_second_episode(
     assert said.count("episode 0 is there already; it was not added again") == 2
     assert said.count("episode 1 is there already; it was not added again") == 1
     assert list(dataset_faults(tmp_path / "out" / "dataset")) == []
+
+
+def test_words_of_one_bag_are_not_those_of_the_next(recorded: Dataset, scene: Path, tmp_path: Path) -> None:
+    export_bags(recorded, str(scene), tmp_path / "there")
+    first, second = sorted((tmp_path / "there" / "bags").iterdir())
+    silent = EpisodeBag(tmp_path / "silent")
+    for topic, kind, data, time_ns in messages(second):
+        if topic not in ("/openral/control_status", "/openral/skills"):
+            silent.write(topic, kind, data, time_ns)
+    silent.close()
+    bags = [first, tmp_path / "silent"]
+    convert_bags(bags, str(scene), tmp_path / "out", whole=True, say=lambda line, trouble: None)
+    episodes = open_dataset(tmp_path / "out" / "dataset").episodes
+    assert episodes["tasks"] == [["push the cube"], ["unknown task"]]
+
+
+def test_an_interrupted_conversion_is_done_again_as_a_whole(
+    judged: Path, scene: Path, tmp_path: Path
+) -> None:
+    everything = list(messages(judged))
+    bag = EpisodeBag(tmp_path / "bag")
+    for number, (topic, kind, data, time_ns) in enumerate(everything):
+        if number == len(everything) // 2:
+            short = serialize_message(ExecutedAction(data=[0.0]))
+            bag.write("/openral/executed_action", "openral/msg/ExecutedAction", short, time_ns)
+        bag.write(topic, kind, data, time_ns)
+    bag.close()
+
+    def interrupt(line: str, trouble: bool) -> None:
+        if "left out" in line:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        convert_bags([tmp_path / "bag"], str(scene), tmp_path / "out", whole=False, say=interrupt)
+    again, _ = converted([tmp_path / "bag"], scene, tmp_path / "out")
+    whole, _ = converted([judged], scene, tmp_path / "whole")
+    assert again.episodes["length"] == whole.episodes["length"]
+    assert again.episodes["truncated"] == [False]

@@ -30,7 +30,8 @@ def convert_bags(
 ) -> int:
     """Append the episodes of bags to a recording, except those that it has already; return its number of episodes.
 
-    An episode during which a truncated or damaged bag ends is kept as `truncated`.
+    An episode during which a truncated or damaged bag ends is kept as `truncated`; one during which the conversion is
+    interrupted is not kept.
 
     Args:
         bags: rosbag2 folders or MCAP files.
@@ -53,10 +54,14 @@ def convert_bags(
     )
     try:
         for bag in bags:
+            recorder.forget()
             if whole:
                 recorder.start()
             _read(bag, recorder, say)
             recorder.stop()
+    except BaseException:
+        recorder.discard()  # the bag has it whole, for another conversion
+        raise
     finally:
         recorder.close()
     return recorder.episodes
@@ -69,7 +74,6 @@ def _read(bag: Path, recorder: EpisodeRecorder, say: Callable[[str, bool], None]
     topics = {topic.name: topic for topic in recorded_topics(recorder.columns)}
     compressed = {f"{topic.name}{COMPRESSED_SUFFIX}": topic for topic in topics.values() if topic.camera}
     intake = MessageIntake(recorder)
-    recorder.assembler.restart()
     try:
         for count, (name, data, received_ns) in enumerate(_messages(bag, reader), 1):
             try:

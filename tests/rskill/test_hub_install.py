@@ -208,6 +208,33 @@ def test_an_update_is_asked_for(hub: Hub, commit: Callable[..., tuple[str, str]]
         resolve("example")
 
 
+def test_an_update_leaves_nothing_that_the_newer_commit_lacks(
+    hub: Hub, commit: Callable[..., tuple[str, str]], weights: bytes
+) -> None:
+    commit(uri="local://checkpoint", **{"checkpoint/model.safetensors": weights})
+    folder = install(SKILL).package.folder
+    (folder / "eval" / "mine.json").write_text("{}")
+    files = dict(next(iter(hub.repositories[SKILL].values())))
+    for name in ("calibration.json", "eval/a.json", "checkpoint/model.safetensors"):
+        del files[name]
+    hub.commit(SKILL, {**files, "checkpoint/policy.safetensors": weights})
+    package = install(SKILL, update=True).package
+    assert package.weights_path() == folder / "checkpoint" / "policy.safetensors"
+    assert not (folder / "calibration.json").exists()
+    assert [path.name for path in (folder / "eval").iterdir()] == ["mine.json"]
+
+
+def test_a_commit_that_names_a_folder_elsewhere_is_refused(
+    hub: Hub, commit: Callable[..., tuple[str, str]], tmp_path: Path
+) -> None:
+    commit()
+    files = next(iter(hub.repositories[WEIGHTS].values()))
+    hub.repositories[WEIGHTS]["../../../../elsewhere"] = files
+    with pytest.raises(HubError, match="gave no list of files"):
+        install(SKILL)
+    assert not list(tmp_path.rglob("elsewhere"))
+
+
 def test_weights_beside_the_manifest(
     hub: Hub, commit: Callable[..., tuple[str, str]], weights: bytes
 ) -> None:

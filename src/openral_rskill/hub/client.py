@@ -93,7 +93,10 @@ class HubClient:
         answer = self._json(f"/api/{kind}/{reference.repository}/revision/{revision}?blobs=true", reference)
         try:
             files = sorted((_file(entry) for entry in answer["siblings"]), key=lambda file: file.path)
-            return Listing(reference.at(str(answer["sha"])), tuple(files))
+            pinned = reference.at(str(answer["sha"]))
+            if not pinned.is_pinned:  # it names a folder
+                raise ValueError("sha")
+            return Listing(pinned, tuple(files))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise HubError(
                 f"{reference}: {self.endpoint} gave no list of files; is HF_ENDPOINT a hub?"

@@ -12,6 +12,7 @@ from openral_core.errors import HubError, NotFoundError
 from openral_core.manifest import MANIFEST_NAME
 from openral_core.manifest.family_rules import server_elsewhere
 from openral_core.manifest.runtime import LOCAL
+from openral_core.schema import inside
 from openral_rskill.hub.checkpoint import complete, fetch_weights
 from openral_rskill.hub.client import HubClient, Listing
 from openral_rskill.hub.download import Progress, fetch
@@ -172,9 +173,10 @@ def _fetch_manifest(wanted: HubReference, client: HubClient, progress: Progress)
             raise HubError(
                 f"{wanted}: its manifest calls itself {package.manifest.name}; a fork must write its own name"
             )
-        _move_into(staging, target, files)
-        locked = _locked(listing, wanted, files)
         before = load_lock(target) or SkillLock(skill=package.manifest.name)
+        _move_into(staging, target, files)
+        _delete_dropped(target, before, listing)
+        locked = _locked(listing, wanted, files)
         before.model_copy(update={"skill": package.manifest.name, "manifest": locked}).write(target)
     return load_package(target)
 
@@ -212,6 +214,18 @@ def _move_into(staging: Path, target: Path, files: Mapping[str, LockedFile]) -> 
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         os.replace(staging / name, target / name)
     shutil.rmtree(staging)
+
+
+def _delete_dropped(target: Path, before: SkillLock, listing: Listing) -> None:
+    """Delete what an earlier commit of the skill's repository had and this one has not.
+
+    Left beside the new manifest, weights, calibration and evaluations of the earlier one would count as its own.
+    """
+    there = {file.path for file in listing.files}
+    for name in before.manifest.files if before.manifest else ():
+        path = inside(target, name)
+        if name not in there and path is not None:
+            path.unlink(missing_ok=True)
 
 
 def _is_small(name: str) -> bool:

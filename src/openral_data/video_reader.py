@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,6 +61,12 @@ def clips(
             row = list(episodes[name]).index(None)
             raise DatasetError(
                 f"{root / 'meta' / 'episodes'} row {row}: {name} is empty; fetch the dataset again"
+            )
+    for row, start in enumerate(episodes[names[-1]]):
+        if not isinstance(start, (int, float)) or not math.isfinite(start):
+            raise DatasetError(
+                f"{root / 'meta' / 'episodes'} row {row}: {names[-1]} is {start!s:.40}, needed seconds; fetch the "
+                "dataset again"
             )
     rows = zip(*(episodes[name] for name in (*names, *_ROWS)), strict=True)
     return [

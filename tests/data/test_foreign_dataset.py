@@ -208,6 +208,43 @@ def test_a_repair_of_what_no_recorder_wrote_says_so(root: Path, there: bool) -> 
     assert f"{folder}: no recording is here; name the folder" in str(done.exception)
 
 
+def typed(name: str, value: Any, file: str = DATA) -> Callable[[Path], None]:
+    """Give a column the value in every row, with the type of the value."""
+
+    def edit(root: Path) -> None:
+        table = pq.read_table(root / file)
+        cells = pa.array([value] * len(table))
+        pq.write_table(table.set_column(table.column_names.index(name), name, cells), root / file)
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (
+            put(f"videos/{FRONT}/from_timestamp", 1, float("nan")),
+            f"meta/episodes row 1: videos/{FRONT}/from_timestamp is nan, needed seconds; fetch",
+        ),
+        (
+            typed(f"videos/{FRONT}/from_timestamp", "soon", EPISODES),
+            f"meta/episodes row 0: videos/{FRONT}/from_timestamp is soon, needed seconds; fetch",
+        ),
+        (say(total_episodes="three"), "meta/info.json: total_episodes is three, there are 3"),
+        (say(total_tasks=float("nan")), "meta/info.json: total_tasks is nan, there are"),
+        (typed("timestamp", "noon"), "timestamp: is stored as string, needed floating point numbers"),
+        (typed("frame_index", "first"), "frame_index: is stored as string, needed whole numbers"),
+        (typed("frame_index", [0, 0]), "frame_index: holds lists of other lengths than one"),
+    ],
+)
+def test_a_place_or_a_total_that_is_no_number_is_one_fault(
+    root: Path, change: Callable[[Path], None], fault: str
+) -> None:
+    change(root)
+    [found] = dataset_faults(root)
+    assert fault in found
+
+
 def test_what_is_right_has_no_fault(plain: Path) -> None:
     assert list(dataset_faults(plain)) == []
     assert sorted(open_dataset(plain).sentences().values()) == sorted(TASKS)

@@ -67,7 +67,10 @@ def dataset_faults(
         yield from _total_faults(dataset, len(table), sentences)
         yield from _path_faults(dataset)
     yield from _span_faults(spans, len(table))
-    yield from _index_faults(dataset, table, spans, sentences)
+    index = {name: table[name] for name in _INDEX if name in table.column_names}
+    no_numbers = {name: fault for name, column in index.items() if (fault := _kind_fault(name, column))}
+    yield from (f"{name}: {fault}" for name, fault in no_numbers.items())
+    yield from _index_faults(dataset, table.drop_columns(list(no_numbers)), spans, sentences)
     for name in names:
         if name in table.column_names and name not in _INDEX:
             yield from _value_faults(name, dataset.info["features"][name], table[name], chosen)
@@ -129,7 +132,7 @@ def _total_faults(dataset: Dataset, rows: int, sentences: dict[int, str]) -> Ite
         ("total_tasks", len(sentences)),
     ):
         said = info.get(name)
-        if said is not None and int(said) != found:
+        if said is not None and said != found:
             yield f"meta/info.json: {name} is {said}, there are {found}"
     for number, sentence in sentences.items():
         if not str(sentence).strip():
@@ -167,6 +170,18 @@ def _span_faults(spans: list[tuple[int, int, int]], rows: int) -> Iterator[str]:
         expected = last
     if spans and expected != rows:
         yield f"meta/episodes: the last episode ends at row {expected}, the data has {rows} rows"
+
+
+def _kind_fault(name: str, column: Any) -> str:
+    """Return why a column of `_INDEX` holds no numbers, bare or in lists of one; empty: it does."""
+    kind = column.type
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        kind = kind.value_type
+        if pc.unique(pc.list_value_length(column)).to_pylist() != [1]:
+            return "holds lists of other lengths than one"
+    if name == "timestamp":
+        return "" if pa.types.is_floating(kind) else f"is stored as {kind}, needed floating point numbers"
+    return "" if pa.types.is_integer(kind) else f"is stored as {kind}, needed whole numbers"
 
 
 def _index_faults(

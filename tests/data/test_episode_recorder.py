@@ -305,6 +305,24 @@ def test_a_highlight_whose_newest_part_has_no_frame_has_the_outcome_of_the_simul
     assert (episodes["outcome"], episodes["seed"]) == (["success"], [7])
 
 
+def test_a_mark_counts_for_the_highlight_that_holds_its_moment(tmp_path: Path) -> None:
+    world = RecordedDeployment(tmp_path, "highlight")
+    for number in range(3):
+        world.run(80)
+        if number == 1:
+            world.recorder.mark("failure")
+        world.age(5.0)
+    assert world.recorder.highlight()[0]
+    world.recorder.tick()
+    world.run(80)
+    world.age(5.0)
+    assert world.recorder.highlight()[0]
+    world.recorder.close()
+    episodes = dataset_of(tmp_path).episodes
+    assert episodes["outcome"] == ["failure", "unknown"]
+    assert episodes["outcome_source"] == ["operator", "unknown"]
+
+
 @pytest.mark.parametrize("size", [0, 10, 300])
 def test_a_simulators_record_that_is_cut_off_says_nothing(tmp_path: Path, size: int) -> None:
     truth = tmp_path / "truth.npz"

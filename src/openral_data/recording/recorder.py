@@ -27,6 +27,7 @@ from openral_data.recording.episode_notes import EpisodeNotes, SkillNote
 from openral_data.recording.finisher_thread import EpisodeFinisher
 from openral_data.recording.frame import RecordedFrame
 from openral_data.recording.journal import SegmentWriter
+from openral_data.recording.outcome import UNKNOWN
 from openral_data.recording.strategy import HIGHLIGHT_PART_S, HIGHLIGHT_S, Strategy
 from openral_data.recording_folder import BAG_NAME, GIGABYTE, RecordingFolder, RecordingLock
 
@@ -261,6 +262,9 @@ class EpisodeRecorder:
         framed = [part for _, part in parts if part.begin_s >= 0.0]  # the newest has no frame yet, perhaps
         if framed:
             notes.begin_s, notes.end_s = framed[0].begin_s, framed[-1].end_s
+        for verdict in ("operator", "reward_model"):  # the newest one in any part
+            said = [getattr(part, verdict) for _, part in parts]
+            setattr(notes, verdict, next((one for one in reversed(said) if one != UNKNOWN), UNKNOWN))
         self._last = notes
         self._finisher.finish([path for path, _ in parts], notes.about(), lambda: notes.operator)
         return True, f"the last {len(parts) * HIGHLIGHT_PART_S:.0f} s are kept"

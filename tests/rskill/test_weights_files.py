@@ -99,6 +99,19 @@ def test_tensors_are_converted(tmp_path: Path) -> None:
         convert(tmp_path / "in.pt", tmp_path / "model.bin")
 
 
+def test_what_a_trainer_left_beside_the_weights_is_not_converted(tmp_path: Path) -> None:
+    source, target = tmp_path / "in", tmp_path / "out"
+    source.mkdir()
+    torch.save({"a": torch.zeros(2)}, source / "pytorch_model.bin")
+    torch.save(
+        {"arguments": Path("runs")}, source / "training_args.bin"
+    )  # an object, which only a pickle holds
+    for name in ("optimizer.pt", "scheduler.pt", "rng_state.pth"):
+        torch.save({"state": torch.zeros(2)}, source / name)
+    assert [path.name for path in convert(source, target)] == ["model.safetensors"]
+    assert [path.name for path in target.iterdir()] == ["model.safetensors"]
+
+
 def test_shards_are_converted_with_their_index(tmp_path: Path) -> None:
     source, target = tmp_path / "in", tmp_path / "out"
     source.mkdir()

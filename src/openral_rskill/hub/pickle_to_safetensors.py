@@ -21,6 +21,8 @@ from openral_rskill.weights_files import INDEX_SUFFIX, PICKLE_SUFFIXES, TEXT_SUF
 
 TIMEOUT_S = 3600.0
 _PICKLE_INDEX = ".bin.index.json"
+_OF_TRAINING = ("optimizer", "random_states", "rng_state", "scaler", "scheduler", "training_args")
+"""Beginnings of the names of pickles with which transformers and accelerate go on training; no weights are in them."""
 
 
 def convert(source: Path, target: Path) -> list[Path]:
@@ -28,7 +30,7 @@ def convert(source: Path, target: Path) -> list[Path]:
 
     Args:
         source: a file that `torch.save` wrote, or a folder with some. Of a folder, an index of shards is rewritten
-            and configuration and tokenizer are copied.
+            and configuration and tokenizer are copied; what only training needs stays behind.
         target: the safetensors file, or the folder for them; must not be there yet (a folder may, its files not).
 
     Raises:
@@ -40,7 +42,11 @@ def convert(source: Path, target: Path) -> list[Path]:
         if not source.is_file():
             raise NotFoundError(f"{source} is not there; name a file or a folder with pickles")
         return [_convert_file(source, target)]
-    pickles = [path for path in sorted(source.iterdir()) if path.is_file() and is_pickled(path)]
+    pickles = [
+        path
+        for path in sorted(source.iterdir())
+        if path.is_file() and is_pickled(path) and not path.name.startswith(_OF_TRAINING)
+    ]
     if not pickles:
         raise NotFoundError(
             f"{source} holds no pickle ({', '.join(PICKLE_SUFFIXES)}); there is nothing to convert"

@@ -101,10 +101,12 @@ class Engine:
         """
         while self._works or not self._queue.empty:
             self._assign()
+            looked_s = time.monotonic()
             for worker, event in self._pool.events(POLL_S):
                 self._handle(worker, event)
                 yield self._queue.take_complete()
-            for worker in [w for w, work in self._works.items() if time.monotonic() > work.deadline]:
+            # Not now: while this loaded a policy or kept a trace, events of others may have come.
+            for worker in [w for w, work in self._works.items() if looked_s > work.deadline]:
                 self._replace(worker)
                 timeout_s = WORKER_TIMEOUT_FACTOR * self._patience_s
                 reason = f"cut off: the simulator was silent for {timeout_s:g} s"

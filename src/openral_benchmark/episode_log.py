@@ -91,8 +91,10 @@ class EpisodeLog:
         """Read the complete blocks; drop an incomplete last one from the file, which a kill leaves."""
         kept: list[str] = []
         pending: list[tuple[str, EpisodeEntry]] = []
-        for number, line in enumerate(self._path.read_text(encoding="utf-8").splitlines()):
+        # Bytes, since a kill may cut a character in two; only "\n" ends a line, since words may hold other breaks.
+        for number, raw in enumerate(self._path.read_bytes().split(b"\n")):
             try:
+                line = raw.decode()
                 fields = json.loads(line)
             except ValueError:
                 break

@@ -1,8 +1,9 @@
 """The queue of work and the handling of failures: every episode gets a row, or the reason why it has no result.
 
 - Work whose worker or policy was lost is repeated as a whole, so its rows are those of a run without the loss.
-- Where the simulator or the policy failed or timed out, finished rows are kept. The episodes that were running are
-  repeated, each alone, and one that fails again gets the reason in place of a result.
+- Where the simulator or the policy failed or timed out, finished rows are kept. The episodes that were running, or
+  all of them where none could begin, are repeated, each alone, and one that fails again gets the reason in place of a
+  result.
 - After several consecutive failures of one task the rest of its episodes get that reason without being run.
 """
 
@@ -109,8 +110,10 @@ class EpisodeQueue:
         unfinished = [index for index in range(len(work.numbers)) if index not in work.rows]
         suspects = [work.numbers[index] for index in unfinished if index in work.running]
         others = tuple(work.numbers[index] for index in unfinished if index not in work.running)
-        if not suspects or len(work.numbers) == 1:  # no episode could begin, or the only one failed
-            self._mark(work.block, [*suspects, *others], reason)
+        if not suspects:  # none could begin: any of them may be the one that cannot
+            suspects, others = list(others), ()
+        if len(work.numbers) == 1:
+            self._mark(work.block, suspects, reason)
         else:
             if others:
                 self._waiting.appendleft(Work(work.block, others))

@@ -323,6 +323,8 @@ def test_the_command_runs_a_part_of_it_and_goes_on(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, ["compare", *[str(out / "result.json")] * 2]).exit_code != 0
     wrong = CliRunner().invoke(app, [*base, "--row", "magic"])
     assert wrong.exit_code != 0
+    for delay in ("--answer-delay", "--picture-delay"):
+        assert CliRunner().invoke(app, [*base, "--resume", delay, "1"]).exit_code == 2
     plain = ["run", "--suite", "metaworld_mini", "--rskill", "mini-metaworld", "--row", "bare"]
     assert CliRunner().invoke(app, plain).exit_code == 2
 

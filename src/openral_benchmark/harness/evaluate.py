@@ -59,6 +59,11 @@ def evaluate_missions(
         raise typer.BadParameter(
             f"{suite.id} judges whole missions on this machine: name --rskill, and leave --videos and --cluster out"
         )
+    if options.answer_delay or options.picture_delay:
+        raise typer.BadParameter(
+            f"{suite.id} judges whole missions, in which nothing comes late: leave --answer-delay and --picture-delay "
+            "out"
+        )
     table = suite.missions
     assert table is not None, "its caller looked"
     with download_bars(console) as progress:

@@ -113,6 +113,12 @@ def simulate(
     camera = observe.cameras[0].name
     jobs = [EpisodeJob(run.task_id, run.first_init_id + i, run.instruction) for i in range(run.episodes)]
     writers = EpisodeVideos(videos, camera) if videos is not None else None
+
+    def ended(row: EpisodeRow) -> None:
+        if writers:
+            writers.end(row.init_id - run.first_init_id)
+        progress(row)
+
     try:
         return roll_out(
             backend,
@@ -124,7 +130,7 @@ def simulate(
             cameras=[c.name for c in observe.cameras],
             n_action_steps=manifest.replay_steps,
             horizon=run.horizon,
-            progress=progress,
+            progress=ended,
             watch=writers.add if writers else lambda number, observation: None,
         )
     finally:
@@ -135,7 +141,10 @@ def simulate(
 
 
 class EpisodeVideos:
-    """Writes one MP4 of each episode, from the images that the policy received."""
+    """Writes one MP4 of each episode, from the images that the policy received.
+
+    Only the videos of running episodes are open, since an encoder takes threads, memory and a file.
+    """
 
     def __init__(self, folder: Path, camera: str) -> None:
         make_private(folder)
@@ -156,11 +165,15 @@ class EpisodeVideos:
         frame = av.VideoFrame.from_ndarray(_captioned(observation, self._camera), format="rgb24")
         container.mux(container.streams.video[0].encode(frame))
 
-    def close(self) -> None:
-        """Finish every video."""
-        for container in self._open.values():
+    def end(self, number: int) -> None:
+        """Finish the video of an episode, which has ended."""
+        with self._open.pop(number) as container:
             container.mux(container.streams.video[0].encode())
-            container.close()
+
+    def close(self) -> None:
+        """Finish every video that is open."""
+        for number in list(self._open):
+            self.end(number)
 
 
 def _captioned(observation: Observation, camera: str) -> NDArray[np.uint8]:

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from openral_benchmark.single_run import SimRun, simulate
@@ -14,6 +15,7 @@ from openral_core.files.share import share_directory
 from openral_core.scene import load_scene
 from openral_rskill.registry import load_package
 from openral_sim_bridge.backends.factory import make_backend
+from openral_sim_bridge.rollout import EpisodeRow
 from openral_sim_bridge.simulation import BridgeOptions, Simulation
 
 SKILL = Path(__file__).parents[3] / "docs" / "examples" / "press-button"
@@ -37,6 +39,18 @@ def test_a_blind_skill_presses_the_button_from_every_initial_state(own_scene: Pa
     assert len(list((tmp_path / "films").glob("*.mp4"))) == 3
     with pytest.raises(ContractError, match="embodiment"):
         simulate(package, load_scene("tabletop_panda"), plan)
+
+
+def test_no_more_films_are_open_than_episodes_run(own_scene: Path, tmp_path: Path) -> None:
+    plan = SimRun("press-button", "press the button", 0, episodes=4, horizon=2)
+    still_open: list[int] = []
+
+    def ended(row: EpisodeRow) -> None:
+        still_open.append(sum(file.path.endswith(".mp4") for file in psutil.Process().open_files()))
+
+    rows = simulate(load_package(SKILL), load_scene(own_scene), plan, videos=tmp_path, progress=ended)
+    assert (len(rows), still_open) == (4, [0] * 4)
+    assert all(film.stat().st_size > 1000 for film in tmp_path.glob("*.mp4"))
 
 
 class Listener:

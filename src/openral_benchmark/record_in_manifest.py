@@ -13,8 +13,10 @@ from openral_core.vocabulary import Benchmark
 from openral_rskill.registry import RSkillPackage
 from openral_rskill.result_provenance import write_result
 
-_BLOCK = re.compile(r"^benchmarks:.*\n(?:[ \t]+.*\n)*", re.MULTILINE)
-"""Matches the key `benchmarks` with its value, on its line or on the indented lines that follow."""
+_INDENTED = r"(?:[ \t]*(?:#.*)?\n)*[ \t]+[^\s#].*(?:\n|\Z)"
+_BLOCK = re.compile(rf"^benchmarks:.*(?:\n|\Z)(?:{_INDENTED})*", re.MULTILINE)
+"""Matches the key `benchmarks` with its value, on its line or on the indented lines that follow, with blank lines and
+comments between them."""
 
 
 def record_result(package: RSkillPackage, content: dict[str, Any]) -> list[Path]:

@@ -142,6 +142,30 @@ def test_the_figure_goes_into_the_manifest_only_where_it_was_earned_whole(tmp_pa
     assert load_manifest(skill).benchmarks == {"metaworld_mt10": 0.85}
 
 
+@pytest.mark.parametrize(
+    "block",
+    [
+        "benchmarks: {metaworld_mt50: 0.5}",
+        "benchmarks:\n  metaworld_mt50: 0.5",
+        "benchmarks:\n  metaworld_mt50: 0.5\n\n  # a remark\n  libero_10: 0.2\n# the end\n",
+    ],
+)
+def test_a_figure_is_added_however_the_others_are_written(tmp_path, block):
+    skill = write_skill(tmp_path)
+    manifest = skill / "rskill.yaml"
+    lines = [line for line in manifest.read_text().splitlines() if not line.startswith("benchmarks")]
+    manifest.write_text("\n".join([*lines, block]))
+    before = dict(load_manifest(skill).benchmarks)
+    content = {
+        "benchmark": {"name": "metaworld_mt10"},
+        "eval_config": {"deviations": []},
+        "results": {"avg_success_rate": 0.75},
+    }
+    record_result(load_package(skill), content)
+    assert load_manifest(skill).benchmarks == {**before, "metaworld_mt10": 0.75}
+    assert ("# the end" in manifest.read_text()) == ("# the end" in block)
+
+
 def test_a_measured_result_is_not_overwritten(tmp_path):
     skill = write_skill(tmp_path)
     report = skill / "eval" / "points.json"

@@ -71,6 +71,23 @@ def unpack_image(
 ) -> Image:
     """Return the pixels of a `sensor_msgs/Image` as (H, W, 3) uint8 RGB; packed rows of `rgb8` are not copied.
 
+    A grey value is repeated for all three channels. Arguments and errors are those of `packed_pixels`.
+    """
+    packed = packed_pixels(camera, width, height, encoding, step, data, accepted)
+    return packed if encoding == ENCODING else np.take(packed, ENCODINGS[encoding][1], axis=2)
+
+
+def packed_pixels(
+    camera: str,
+    width: int,
+    height: int,
+    encoding: str,
+    step: int,
+    data: bytes | memoryview | array[int] | Image,
+    accepted: Collection[str] = tuple(ENCODINGS),
+) -> Image:
+    """Return the pixels of a `sensor_msgs/Image` as (H, W, C) uint8 in its own encoding; packed rows are not copied.
+
     Args:
         camera: its name.
         width: [px]
@@ -78,7 +95,7 @@ def unpack_image(
         encoding: as the message names it.
         step: bytes from one row to the next.
         data: `step * height` bytes.
-        accepted: accepted keys of `ENCODINGS`; a grey value is repeated for all three channels.
+        accepted: accepted keys of `ENCODINGS`.
 
     Raises:
         ContractError: the encoding is not accepted, or the length is not that of such an image.
@@ -87,15 +104,14 @@ def unpack_image(
         raise ContractError(
             f"camera '{camera}' sends {width}x{height} {ascii(encoding[:20])[1:-1]}; publish {' or '.join(accepted)}"
         )
-    size, order = ENCODINGS[encoding]
+    size, _ = ENCODINGS[encoding]
     pixels, row = np.frombuffer(data, np.uint8), size * width
     if min(width, height) < 1 or step < row or pixels.size != step * height:
         raise ContractError(
             f"camera '{camera}': {pixels.size} bytes with a row step of {step} are no {width}x{height} {encoding} "
             f"image; a packed one has {row * height} bytes and a step of {row}"
         )
-    packed = pixels.reshape(height, step)[:, :row].reshape(height, width, size)
-    return packed if encoding == ENCODING else np.take(packed, order, axis=2)
+    return pixels.reshape(height, step)[:, :row].reshape(height, width, size)
 
 
 def parse_stamp(camera: str, sec: int, nanosec: int, now_s: float) -> float:

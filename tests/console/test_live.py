@@ -15,6 +15,7 @@ from openral_console.live.log_lines import KEPT, LogLines
 from openral_console.live.urdf_visuals import read_urdf
 from openral_console.live.views import ReadingView
 from openral_core.errors import ContractError
+from openral_core.image_message import packed_pixels
 
 ROBOT = """<robot name="arm"><material name="blue"><color rgba="0 0 1 1"/></material>
 <link name="base"><visual><geometry><mesh filename="{mesh}" scale="1 2 3"/></geometry></visual></link>
@@ -51,6 +52,22 @@ def test_a_picture_is_made_smaller_by_a_whole_number_and_encoded_once(
     assert feed.jpeg(width) != first
     with pytest.raises(ContractError, match="bayer"):
         feed.add(np.zeros((4, 4, 1), np.uint8), "bayer_rggb8")
+
+
+@pytest.mark.parametrize(("encoding", "channels"), [("rgb8", 2), ("bgr8", 6), ("rgba8", 3), ("mono8", 3)])
+def test_a_picture_of_other_channels_than_its_encoding_is_refused(encoding: str, channels: int) -> None:
+    feed = CameraFeed("front")
+    with pytest.raises(ContractError, match=encoding):
+        feed.add(np.zeros((48, 64, channels), np.uint8), encoding)
+    assert (feed.count, feed.jpeg(320)) == (0, b"")
+
+
+@pytest.mark.parametrize(("encoding", "channels"), [("rgb8", 3), ("bgra8", 4), ("mono8", 1)])
+def test_rows_of_a_picture_may_end_in_padding(encoding: str, channels: int) -> None:
+    rows = np.arange(2 * 16, dtype=np.uint8).reshape(2, 16)
+    pixels = packed_pixels("front", 3, 2, encoding, 16, rows.tobytes())
+    assert np.array_equal(pixels, rows[:, : 3 * channels].reshape(2, 3, channels))
+    CameraFeed("front").add(pixels, encoding)
 
 
 def test_no_picture_has_no_age_and_no_rate() -> None:

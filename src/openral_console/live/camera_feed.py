@@ -46,14 +46,18 @@ class CameraFeed:
         """Take a picture.
 
         Args:
-            image: (H, W, C) uint8; it must not be written to afterwards.
+            image: (H, W, C) uint8, C as its encoding has it; it must not be written to afterwards.
             encoding: one of `openral_core.image_message.ENCODINGS`.
 
         Raises:
-            ContractError: the encoding is another.
+            ContractError: the encoding is another, or has another number of channels.
         """
         if encoding not in ENCODINGS:
             raise ContractError(f"encoding {encoding!r} is none of {', '.join(ENCODINGS)}")
+        if image.shape[2:] != (channels := ENCODINGS[encoding][:1]):
+            raise ContractError(
+                f"a picture of shape {image.shape} has not the {channels[0]} channels of {encoding}"
+            )
         with self._lock:
             self._image, self._encoding = image, encoding
             self._jpegs = {}

@@ -51,7 +51,7 @@ from openral_console.ros.service_call import ServiceCall
 from openral_core.errors import ContractError
 from openral_core.graph.namespaces import COMPRESSED_SUFFIX, DEFAULT_NAMESPACE, frame_prefix, is_of_another
 from openral_core.guarded_callbacks import GuardedCallbacks
-from openral_core.image_message import ENCODING, decode_compressed
+from openral_core.image_message import ENCODING, decode_compressed, packed_pixels
 from openral_core.ros.qos import LATCHED, MAX_SKILLS, MISSION_LOG, NEWEST, SKILLS, STATIC_FRAMES
 from openral_reasoner.plain_line import plain_line
 
@@ -233,12 +233,9 @@ class ConsoleNode(GuardedCallbacks, Node):
             feed.add(picture, ENCODING)
 
     def _on_image(self, feed: CameraFeed, message: Any) -> None:
-        height, width = int(message.height), int(message.width)
-        channels = int(message.step) // width if width else 0
-        pixels = np.frombuffer(message.data, dtype=np.uint8)
+        width, height, encoding = int(message.width), int(message.height), str(message.encoding)
         try:
-            if not pixels.size or pixels.size != height * width * channels:
-                raise ContractError(f"{pixels.size} bytes are no picture of {width}x{height}")
-            feed.add(pixels.reshape(height, width, channels), message.encoding)
+            picture = packed_pixels(feed.name, width, height, encoding, int(message.step), message.data)
+            feed.add(picture, encoding)
         except ContractError as error:
             feed.fault = plain_line(str(error))

@@ -12,7 +12,7 @@ import html
 from collections.abc import Callable
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -23,7 +23,7 @@ from openral_console.listen_options import ListenOptions, is_password
 from openral_console.request_body import read_body
 from openral_console.sessions import LIFETIME_S, Sessions
 from openral_console.sign_in_queue import SignInQueue
-from openral_core.loopback import is_loopback
+from openral_core.loopback import host_of, is_loopback
 
 REFUSED_DELAY_S = 1.0
 """[s] by which a wrong password delays further tries from the same place; see `sign_in_queue`."""
@@ -111,7 +111,7 @@ class Access:
     def _fault_of(self, scope: Scope, headers: Headers) -> str:
         """Return why a request cannot be from the console's own page; empty: it can."""
         host = headers.get("host", "")
-        if self._options.loopback and not is_loopback(urlsplit(f"//{host}").hostname or ""):
+        if self._options.loopback and not is_loopback(host_of(f"//{host}")):
             return f"the Host header says {host!r}, which is no name of this machine"
         if scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD"):
             origin = headers.get("origin", "")

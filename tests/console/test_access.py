@@ -126,6 +126,19 @@ def test_the_own_page_can(enter: Enter, sessions: Sessions) -> None:
         assert socket.receive_text() == "me"
 
 
+@pytest.mark.parametrize("malformed", ["[", "[::1", "[abc]:8420"])
+def test_a_malformed_host_or_origin_is_refused_and_no_error(
+    enter: Enter, sessions: Sessions, malformed: str
+) -> None:
+    assert enter().get(f"/?token={sessions.token}", headers={"host": malformed}).status_code == 403
+    stop = TestClient(
+        application({"/stop": lambda: ""}, sessions, lambda who, what, fault: None), base_url=HOME
+    )
+    key = sessions.sign("anna", STOP)
+    for headers in ({"host": malformed, "origin": HOME}, {"origin": f"http://{malformed}"}):
+        assert stop.post("/stop", content=key, headers=headers).status_code == 403
+
+
 def test_a_name_of_somebody_else_for_this_machine_is_refused(enter: Enter, sessions: Sessions) -> None:
     assert enter("http://rebound.example:8420").get(f"/?token={sessions.token}").status_code == 403
     assert enter("http://localhost:9000").get(f"/?token={sessions.token}").status_code == 200  # an ssh -L

@@ -17,7 +17,6 @@ import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import rclpy
 import uvicorn
@@ -37,6 +36,7 @@ from openral_console.ros.spinning import spinning
 from openral_console.sessions import STOP, Sessions
 from openral_core.graph.namespaces import DEFAULT_NAMESPACE, ros_arguments
 from openral_core.guarded_callbacks import GuardedCallbacks
+from openral_core.loopback import host_of
 
 MAX_BODY = 1024
 """[bytes] greatest size of the signed name in a call."""
@@ -81,8 +81,8 @@ def application(
 
 def _same_host(request: Request) -> bool:
     """Return whether the calling page is from the same host; its port differs."""
-    host = urlsplit(f"//{request.headers.get('host', '')}").hostname
-    return host is not None and urlsplit(request.headers.get("origin", "")).hostname == host
+    host = host_of(f"//{request.headers.get('host', '')}")
+    return bool(host) and host_of(request.headers.get("origin", "")) == host
 
 
 def main() -> int:

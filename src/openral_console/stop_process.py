@@ -95,5 +95,12 @@ class StopProcess:
             code = self._process.wait()
             if self._closing.wait(PAUSE_S):
                 return
-            self._say(f"the process behind Stop ended with {code}; {STARTED_AGAIN}")
-            self._process = self._start()
+            try:
+                self._process = self._start()
+            except OSError as error:  # no memory or no process left; there may be some in a moment
+                why = error.strerror or error
+                self._say(
+                    f"the process behind Stop ended with {code} and cannot be started: {why}; it is tried again"
+                )
+            else:
+                self._say(f"the process behind Stop ended with {code}; {STARTED_AGAIN}")

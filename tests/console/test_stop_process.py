@@ -1,0 +1,57 @@
+"""The process behind Stop is started again whenever it died, also where the machine cannot start one at first."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from openral_console import stop_process
+from openral_console.listen_options import ListenOptions
+from openral_console.sessions import Sessions
+from openral_console.stop_process import StopProcess
+
+popen = subprocess.Popen
+
+
+def test_it_is_tried_again_where_no_process_can_be_started(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    calls: list[int] = []
+
+    def start(command: list[str], **how: Any) -> subprocess.Popen[str]:
+        calls.append(len(calls))
+        if calls[-1] in (1, 2):
+            raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        return popen([sys.executable, "-c", "import sys; sys.stdin.read()"], **how)
+
+    monkeypatch.setattr(stop_process, "PAUSE_S", 0.01)
+    monkeypatch.setattr(subprocess, "Popen", start)
+    said: list[str] = []
+    again = threading.Event()
+
+    def say(line: str) -> None:
+        said.append(line)
+        if "it is started again" in line:
+            again.set()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        stopper = StopProcess(
+            listening, Sessions.create(), ListenOptions(), tmp_path / "actions.jsonl", say, "/openral"
+        )
+        try:
+            os.kill(stopper.pid, signal.SIGKILL)
+            assert again.wait(60.0)
+            assert stopper.alive
+        finally:
+            stopper.close()
+    assert [("cannot be started" in line) for line in said] == [True, True, False]
+    assert os.strerror(errno.EAGAIN) in said[0]

@@ -104,9 +104,12 @@ class RewardMonitorNode(LoadingNode):
     def close(self) -> None:
         """End the scoring thread and the model."""
         self._stop_watching()
-        scorer, self._scorer, self._cameras, self._questions = self._scorer, None, None, None
+        scorer, self._scorer, self._cameras = self._scorer, None, None
+        questions, self._questions = self._questions, None
         if scorer is not None and not scorer.close():
             self.get_logger().warning("the reward model still hangs; its thread ends with the process")
+        if questions is not None:
+            questions.close()
         publisher, self._progress = self._progress, None
         if publisher is not None:
             self.destroy_publisher(publisher)

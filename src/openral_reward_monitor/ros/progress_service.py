@@ -96,6 +96,12 @@ class ProgressService:
             return refuse(response, job.error or silent)
         return self._fill(response, job.reading, camera, now_s)
 
+    def close(self) -> None:
+        """Answer every request that waits, since nothing is scored any more."""
+        for question in self._waiting:
+            question.job.error = question.job.error or "the reward monitor was shut down"
+        self.look()
+
     def look(self) -> None:
         """Resume every request whose scoring is finished or overdue."""
         waiting = []

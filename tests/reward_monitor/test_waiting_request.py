@@ -1,0 +1,38 @@
+"""A request that waits for the model while the monitor is shut down."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from openral_core.manifest import Reward
+from openral_reward_monitor.cameras import Cameras
+from openral_reward_monitor.models.fake import FakeRewardModel, FakeRewardScript
+from openral_reward_monitor.query_request import parse_query
+from openral_reward_monitor.reading import ReadingMaker
+from openral_reward_monitor.ros.progress_service import ProgressService
+from openral_reward_monitor.scorer import Scorer
+from openral_reward_monitor.window import WatchedGoal
+
+
+def test_it_is_answered_with_the_reason(make_reward: Callable) -> None:
+    reward: Reward = make_reward().manifest.reward
+    cameras = Cameras(["front"], reward, 8, 3.0)
+    cameras.begin(WatchedGoal("aa", "open the drawer"))
+    cameras.add("front", 1.0, np.full((8, 8, 3), 100, np.uint8), time.monotonic())
+    model = FakeRewardModel(FakeRewardScript(behaviour="hang"))
+    scorer = Scorer(model, ReadingMaker(reward), lambda job: None)
+    service = ProgressService(cameras, scorer, needs_words=True, patience_s=600.0, stale_after_s=3.0)
+    response = SimpleNamespace()
+    waiting = service.answer(parse_query(0.0, "", "", fresh=True), response, 1.0)
+    waiting.send(None)
+    assert not scorer.close(0.0)
+    service.close()
+    with pytest.raises(StopIteration):
+        waiting.send(None)
+    assert (response.ok, response.message) == (False, "the reward monitor was shut down")
+    model.released.set()

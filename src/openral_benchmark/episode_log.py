@@ -13,6 +13,7 @@ from typing import IO
 from pydantic import TypeAdapter, ValidationError
 
 from openral_benchmark.run_identity import RunIdentity, require_same
+from openral_benchmark.run_lock import RunLock
 from openral_core.errors import ManifestError
 from openral_core.files.atomic import write_atomically
 from openral_core.files.output_folder import make_private
@@ -43,12 +44,21 @@ class EpisodeLog:
             resume: whether to continue a run whose rows are in the folder.
 
         Raises:
-            ManifestError: there are rows already and `resume` is False, or they are of another run.
+            ManifestError: there are rows already and `resume` is False, or they are of another run; or another process
+                writes them.
         """
         self._missing = [path for path in (folder, *folder.parents) if not path.exists()]
         make_private(folder)  # videos in it show what cameras saw
         self._path = folder / FILE_NAME
         self.entries: list[EpisodeEntry] = []
+        self._lock = RunLock(folder)
+        try:
+            self._open(identity, resume)
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def _open(self, identity: RunIdentity, resume: bool) -> None:
         if self._path.exists() and self._path.stat().st_size:
             if not resume:
                 raise ManifestError(
@@ -78,6 +88,7 @@ class EpisodeLog:
             for folder in self._missing:
                 with contextlib.suppress(OSError):  # something else lies in it
                     folder.rmdir()
+        self._lock.release()
 
     def _write(self, lines: Sequence[Mapping[str, object]], *, end: bool = False) -> None:
         texts = [json.dumps(line, ensure_ascii=False) for line in lines]

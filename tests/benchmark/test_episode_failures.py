@@ -16,6 +16,7 @@ from openral_benchmark.episode_log import EpisodeEntry, EpisodeLog
 from openral_benchmark.episode_queue import EpisodeQueue
 from openral_benchmark.plan import Block
 from openral_benchmark.workers.events import Event, Finished, Started
+from openral_core.errors import ManifestError
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_sim_bridge.rollout import EpisodeJob, EpisodeRow, Round
 from openral_sim_bridge.trace import Trace
@@ -62,6 +63,22 @@ def test_line_breaks_within_words_end_no_line_of_the_log(tmp_path: Path) -> None
     log.close()
     assert [entry.row.instruction for entry in log.entries] == words
     assert (tmp_path / "rows.jsonl").read_bytes() == content
+
+
+def test_two_processes_do_not_write_one_log(tmp_path: Path) -> None:
+    first = EpisodeLog(tmp_path, IDENTITY, resume=False)
+    first.add([EpisodeEntry(0, solved(EpisodeJob("near", 0, "reach")))])
+    for resume in (True, False):
+        with pytest.raises(ManifestError, match="another process runs episodes into this folder"):
+            EpisodeLog(tmp_path, IDENTITY, resume=resume)
+    first.add([EpisodeEntry(1, solved(EpisodeJob("near", 1, "reach")))])
+    first.close()
+    for identity in ({"skill": "other"}, {"skill": "another"}):  # whoever is refused holds no lock
+        with pytest.raises(ManifestError, match="of another run"):
+            EpisodeLog(tmp_path, identity, resume=True)
+    again = EpisodeLog(tmp_path, IDENTITY, resume=True)
+    again.close()
+    assert again.done == {0, 1}
 
 
 def test_a_state_that_no_world_gets_into_costs_its_own_episode_alone(scene: BenchmarkScene) -> None:

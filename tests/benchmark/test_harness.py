@@ -26,6 +26,7 @@ from openral_benchmark.harness.suite_run import plan_missions
 from openral_benchmark.harness.tables import mission_page, mission_table, remarks
 from openral_benchmark.harness.world import DISPLACED_M, begin_world
 from openral_benchmark.plan import simulator_task
+from openral_benchmark.run_lock import RunLock
 from openral_core.errors import ManifestError
 from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene, load_scene
@@ -312,6 +313,10 @@ def test_the_command_runs_a_part_of_it_and_goes_on(tmp_path: Path) -> None:
     )
     assert done.exit_code in (0, 1), done.output
     assert list((out / "missions").glob("bare-usual-*/mission.jsonl"))
+    lock = RunLock(out)
+    beside = CliRunner().invoke(app, [*base, "--n-episodes", "1", "--workers", "1", "--resume"])
+    assert "another process runs episodes into this folder" in str(beside.exception)
+    lock.release()
     again = CliRunner().invoke(app, [*base, "--n-episodes", "1", "--workers", "1", "--resume"])
     assert again.exit_code in (0, 1), again.output
     content = json.loads((out / "result.json").read_text())

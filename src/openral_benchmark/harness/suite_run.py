@@ -23,6 +23,7 @@ from openral_benchmark.harness.perturbations import VARIANTS
 from openral_benchmark.harness.shared_resources import SharedParts
 from openral_benchmark.plan import simulator_task
 from openral_benchmark.run_identity import RunIdentity, require_same, run_identity
+from openral_benchmark.run_lock import RunLock
 from openral_benchmark.workers.worker_pool import worker_pool
 from openral_core.errors import ManifestError, NotFoundError, OpenralError
 from openral_core.files.atomic import write_atomically
@@ -113,7 +114,8 @@ def run_missions(
         resume: whether to continue the run whose rows are in the folder.
 
     Raises:
-        ManifestError: the folder holds rows of another run, or holds rows and `resume` is False.
+        ManifestError: the folder holds rows of another run, or holds rows and `resume` is False; or another process
+            writes them.
         OpenralError: something does not fit or cannot be loaded.
     """
     make_private(folder)
@@ -225,6 +227,15 @@ class _RowFile:
     def __init__(self, path: Path, identity: RunIdentity, *, resume: bool) -> None:
         self.rows: list[dict[str, Any]] = []
         self._path = path
+        self._lock = RunLock(path.parent)
+        try:
+            self._open(identity, resume)
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def _open(self, identity: RunIdentity, resume: bool) -> None:
+        path = self._path
         if path.exists() and path.stat().st_size:
             if not resume:
                 raise ManifestError(f"{path}: there are rows already; add --resume, or name another --out")
@@ -252,6 +263,7 @@ class _RowFile:
         self._file.close()
         if self._is_empty:
             self._path.unlink(missing_ok=True)
+        self._lock.release()
 
 
 def _read_rows(path: Path, identity: RunIdentity) -> list[dict[str, Any]]:

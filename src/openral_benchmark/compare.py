@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,8 @@ class RunComparison:
     p_value: float
     """p-value of the two-sided exact McNemar test: the chance of so great a difference between equal policies."""
     conditions: tuple[str, ...] = ()
-    """Other conditions that differ between the runs, each in words; a difference may be due to them."""
+    """Other conditions that differ between the runs, and episodes without a result, each in words; a difference may be
+    due to them."""
 
     @property
     def words(self) -> str:
@@ -63,7 +64,8 @@ def compare(first: dict[str, Any], second: dict[str, Any]) -> RunComparison:
     only_b = sum(b[key] and not a[key] for key in both)
     solved = (sum(a[key] for key in both), sum(b[key] for key in both))
     p_value = exact_mcnemar(only_a, only_b)
-    return RunComparison(len(both), solved, only_a, only_b, p_value, _other_conditions(first, second))
+    conditions = (*_other_conditions(first, second), *_cut_off(first, second, set(both)))
+    return RunComparison(len(both), solved, only_a, only_b, p_value, conditions)
 
 
 def _other_conditions(first: dict[str, Any], second: dict[str, Any]) -> tuple[str, ...]:
@@ -74,6 +76,17 @@ def _other_conditions(first: dict[str, Any], second: dict[str, Any]) -> tuple[st
         both = [name for name in names if name in a and name in b]
         found += [f"{name}: {a[name]} and {b[name]}" for name in both if a[name] != b[name]]
     return tuple(found)
+
+
+def _cut_off(
+    first: dict[str, Any], second: dict[str, Any], both: Collection[tuple[str, int, str]]
+) -> tuple[str, ...]:
+    """Return, in words, how many of the shared episodes have no result in either run; they count as failures."""
+    a, b = (
+        sum(bool(row.get("error")) and _key(row) in both for row in result["results"]["episodes"])
+        for result in (first, second)
+    )
+    return (f"episodes without a result: {a} and {b}",) if a or b else ()
 
 
 def exact_mcnemar(only_first: int, only_second: int) -> float:
@@ -114,7 +127,8 @@ def read_result(path: Path, sections: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def _episodes(content: dict[str, Any]) -> dict[tuple[str, int, str], bool]:
-    return {
-        (row["task"], row["init_id"], row["instruction"]): bool(row["success"])
-        for row in content["results"]["episodes"]
-    }
+    return {_key(row): bool(row["success"]) for row in content["results"]["episodes"]}
+
+
+def _key(row: dict[str, Any]) -> tuple[str, int, str]:
+    return row["task"], row["init_id"], row["instruction"]

@@ -245,6 +245,11 @@ def test_compare_pairs_episodes(tmp_path, whole):
     (tmp_path / "late.json").write_text(json.dumps(late))
     output = invoke("compare", str(one), str(tmp_path / "late.json"))
     assert "not under equal conditions: picture_delay: 0 and 1" in output
+    cut = json.loads(one.read_text())
+    cut["results"]["episodes"][0] |= {"success": False, "error": "cut off"}
+    (tmp_path / "cut.json").write_text(json.dumps(cut))
+    output = invoke("compare", str(one), str(tmp_path / "cut.json"))
+    assert "not under equal conditions: episodes without a result: 0 and 1" in output
     same = compare(json.loads(one.read_text()), json.loads(one.read_text()))
     assert (same.only_first, same.only_second, same.p_value) == (0, 0, 1.0)
     invoke("report", str(one), "--out", str(tmp_path / "page.html"))

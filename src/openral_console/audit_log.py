@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from openral_core.files.output_folder import check_folder, make_private
+from openral_reasoner.plain_line import MAX_SHOWN, plain_line
 
 STOPS = {"/stop": "pressed stop", "/stop-all": "pressed stop for all deployments"}
 """Paths of the stop of this deployment, and of all in its domain -> words for the log."""
@@ -34,6 +35,10 @@ class ActionLog:
     def __call__(self, who: str, what: str, fault: str = "") -> None:
         """Record an action, and why it failed (empty: it did not); if the file cannot be written, only in the log."""
         what = f"{what}, in vain: {fault}" if fault else what
+        who, what = (
+            plain_line(who),
+            plain_line(what, MAX_SHOWN),
+        )  # whoever is at the door names himself as he likes
         line = json.dumps({"wall_time": round(time.time(), 3), "who": who, "did": what}, ensure_ascii=False)
         with self._lock:
             try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 import socket
 import subprocess
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from openral_console.audit_log import ActionLog
 from openral_console.listen_options import ListenOptions, is_password, read_passwords
 from openral_console.sessions import PAGE, STOP, Sessions
 from openral_core.errors import InstallationError, OpenralError, UsageError
@@ -124,6 +126,15 @@ def test_the_own_page_can(enter: Enter, sessions: Sessions) -> None:
     assert browser.post("/", headers={"origin": HOME}).text == "me"
     with browser.websocket_connect(SOCKET, headers={"origin": HOME}) as socket:
         assert socket.receive_text() == "me"
+
+
+def test_names_and_words_of_anybody_forge_no_line_of_the_log(tmp_path: Path) -> None:
+    said: list[str] = []
+    log = ActionLog(tmp_path / "console" / "actions.jsonl", said.append)
+    log("eve\n[INFO] anna: \x1b[2Jreleased", "was refused \x9b2J\u2028at the door")
+    assert said == ["eve [INFO] anna: [2Jreleased: was refused 2J at the door"]
+    assert json.loads(log.path.read_text())["who"] == "eve [INFO] anna: [2Jreleased"
+    assert log.path.read_text().strip().isprintable()
 
 
 @pytest.mark.parametrize("malformed", ["[", "[::1", "[abc]:8420"])

@@ -7,11 +7,14 @@ from contextlib import closing
 
 import numpy as np
 import pytest
+import torch
 
 from openral_core.errors import ContractError
 from openral_core.files.share import share_directory
 from openral_perception.detection import FITS
 from openral_perception.detectors.factory import load_detector
+from openral_perception.detectors.mini.model import MiniDetector
+from openral_perception.detectors.mini.network import MiniDetectorConfig, MiniDetectorNetwork
 from openral_perception.geometry import NotLocatedError
 from openral_perception.locator import CameraView, Locator
 from openral_rskill.registry import resolve
@@ -93,3 +96,14 @@ def test_a_goal_is_not_found_where_none_is_marked(detector) -> None:
             world.backend.reset([world.backend.task_ids[0]], [init_id])
             image = world.backend.render([plan.camera])[plan.camera][0]
             assert not [one for one in detector.find(image, "the goal") if one.fit >= FITS]
+
+
+def test_a_colour_that_a_network_does_not_tell_apart_fits_nothing():
+    torch.manual_seed(0)
+    network = MiniDetectorNetwork(
+        MiniDetectorConfig(labels=("cube",), colours=("red", "green"), image_size=32)
+    )
+    detector = MiniDetector(network, 0.0)
+    image = np.random.default_rng(0).integers(0, 256, (64, 64, 3), np.uint8)
+    assert detector.find(image, "the cube")
+    assert {found.fit for found in detector.find(image, "the blue cube")} == {0.0}

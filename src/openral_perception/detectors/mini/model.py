@@ -115,8 +115,9 @@ class MiniDetector:
         shares = colours[:, row, column]
         best = int(shares.argmax())
         named = f"{self.config.colours[best]} " if shares[best] >= COLOUR_KNOWN else ""
-        asked = [float(shares[self.config.colours.index(name)]) for name in wanted.colours]
-        fit = float(label in wanted.labels) * (sum(asked) if asked else 1.0)
+        known = dict(zip(self.config.colours, shares.tolist(), strict=True))
+        asked = sum(known.get(name, 0.0) for name in wanted.colours) if wanted.colours else 1.0
+        fit = float(label in wanted.labels) * asked
         return Detection(
             u=across * scale[0],
             v=down * scale[1],

@@ -209,13 +209,20 @@ class ChunkExecutor:
             return self._queue.after(self._now)
 
     def stop(self) -> None:
-        """Latch the emergency stop: hold from the next step until `release`, and end the active goal."""
+        """Latch the emergency stop: hold from the next step until `release`.
+
+        It ends the intervention and all goals: the active one, the operator's, and the one that is paused.
+        """
         with self._lock:
             self.estopped = True
             self._queue.clear()
-            self._end_goal(self.active_goal)
-            self.intervention.end()
+            steered = self.intervention.goal_id
+            waits = self.intervention.end()
+            ended = {self.active_goal, steered, waits.goal_id if waits is not None else ""}
+            self._retired.extend(ended - {""})
+            self._set_goal("", "", "")
             self._seam.close()
+            self._seam_due, self._sent = False, None
 
     def release(self) -> None:
         """Release the emergency stop. Chunks from before it are not executed any more."""
@@ -231,7 +238,8 @@ class ChunkExecutor:
         with self._lock:
             self._queue.clear()
             self._seam.close()
-            self._origin, self._last = step, None
+            self._origin = self._now = step
+            self._last = self._sent = None
 
     def take_over(self, operator: str, goal_id: str) -> None:
         """Let the arm come to rest; until `give_back` only the operator's chunks, those of `goal_id`, move it.

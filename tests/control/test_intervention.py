@@ -199,3 +199,49 @@ def test_set_points_fade_too() -> None:
     assert np.diff(path[:, 0], prepend=0.0).max() <= 1 / 16 + 1e-9
     assert path[-1].tolist() == [1.0] * 7
     assert not seam.is_open
+
+
+def test_a_reset_ends_the_motion_that_a_take_over_would_fade_out() -> None:
+    bench = Bench()
+    bench.drive(POLICY, [0.5, 0, 0, 1], 4)
+    bench.executor.restart(bench.step)
+    bench.executor.take_over("ann", "")
+    bench.run(STEPS)
+
+    assert not np.stack(bench.actions)[4:, :3].any()
+
+
+def test_a_stop_ends_the_motion_that_a_take_over_would_fade_out() -> None:
+    bench = Bench()
+    bench.drive(POLICY, [0.5, 0, 0, 1], 4)
+    bench.executor.stop()
+    bench.executor.release()
+    bench.executor.take_over("ann", "")
+    bench.run(STEPS)
+
+    assert not np.stack(bench.actions)[4:, :3].any()
+
+
+def test_giving_the_arm_back_after_a_reset_lets_no_chunk_from_before_the_reset_pass() -> None:
+    bench = Bench()
+    bench.drive(POLICY, [0.5, 0, 0, 1], 4)
+    bench.executor.take_over("ann", "")
+    bench.run(2)
+    bench.step += 3  # as after a loop that skipped steps
+    bench.executor.restart(bench.step)
+    bench.executor.give_back()
+
+    assert "before the scene was reset" in (bench.offer(POLICY, [0.5, 0, 0, 1], answers=bench.step - 2) or "")
+
+
+@pytest.mark.parametrize("goal", [POLICY, HAND])
+def test_a_stop_ends_the_paused_goal_and_the_operator_s_even_before_its_first_chunk(goal: str) -> None:
+    bench = Bench()
+    bench.drive(POLICY, [0.5, 0, 0, 1], 4)
+    bench.executor.take_over("ann", HAND)
+    bench.run(STEPS)
+    bench.executor.stop()
+    bench.run(1)
+    bench.executor.release()
+
+    assert "has ended" in (bench.offer(goal, [0.5, 0, 0, 1]) or "")

@@ -195,6 +195,7 @@ class RobotArm:
         self._stepped_s = float("-inf")
         self._halted = threading.Event()
         self._gripped: float | None = None
+        self._grip_command = OPEN
         self._steps = 0
         self.state = self.process.read()
         """State of the arm after the last step."""
@@ -233,13 +234,16 @@ class RobotArm:
         return self._articulation.positions(self._data)
 
     def hold_action(self, last: NDArray[Any] | None) -> NDArray[np.float64]:
-        """Return the action (A,) that holds the commanded posture and the gripper of the last executed action."""
+        """Return the action (A,) that holds the commanded posture and the gripper of the last executed action.
+
+        Without one, as after `recover`, it holds the gripper's last command, since the fingers may hold an object.
+        """
         action = np.zeros(self._scene.action.dim)
         numbers = self._compiled.arm_numbers
         if self._scene.action.representation == JOINTS:
             action[:numbers] = self._control.joints
         if len(action) > numbers:
-            action[-1] = OPEN if last is None else float(last[-1])
+            action[-1] = self._grip_command if last is None else float(last[-1])
         return action
 
     def beat(self) -> None:
@@ -379,7 +383,7 @@ class RobotArm:
         changed = self._gripped is None or abs(number - self._gripped) >= GRIP_CHANGE
         if self._shadow or not changed or self._blocked(self.state) or self._hold_to_run_is_open():
             return
-        self._gripped = number
+        self._gripped = self._grip_command = number
         share = (number - CLOSED) / (OPEN - CLOSED)
         with contextlib.suppress(ArmError):  # the arm's next state has the fault
             self.process.grip(share * self.process.info.max_width_m, GRIP_SPEED_M_S, GRIP_FORCE_N)

@@ -113,6 +113,18 @@ def test_a_halt_ends_the_motion_until_it_is_released(arm: RobotArm) -> None:
     assert np.abs(arm.process.read().positions - stopped).max() > 0.01
 
 
+def test_a_recovered_arm_keeps_what_its_gripper_holds(arm: RobotArm) -> None:
+    assert arm.hold_action(None)[-1] == -1.0, "open before the first command"
+    closing = STAY.copy()
+    closing[-1] = 1.0
+    arm.step(closing)
+    assert arm.process.read().width_m == 0.0
+    arm.recover()
+    arm.step(arm.hold_action(None))  # a control loop has no last action after the recovery
+
+    assert arm.process.read().width_m == 0.0
+
+
 def test_what_is_led_at_the_moment_of_a_halt_is_not_followed(arm: RobotArm) -> None:
     start = arm.process.read().positions
     arm.process.halt()

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from openral_core.scene import SceneAction
 
 TRANSLATION = slice(0, 3)
+FOLLOWED = 0.05
+"""Largest deviation of a set point's displacement from its command that counts as followed, as a share of the command's
+range."""
 
 
 class CatchUp:
@@ -27,6 +30,24 @@ class CatchUp:
         self._adds_up = action.representation.startswith("delta_ee") and action.counts_from == "set_point"
         self._low = np.asarray(action.low, np.float32)[TRANSLATION]
         self._high = np.asarray(action.high, np.float32)[TRANSLATION]
+        self._step_m = float(action.step_m or 0.0)
+
+    def followed(
+        self, action: NDArray[np.floating], before: NDArray[np.floating], after: NDArray[np.floating]
+    ) -> bool:
+        """Return whether an action (A,) displaced the set point as it commands; True where displacements do not add up.
+
+        It does not where the arm was stopped or the set point is limited, by its distance to the hand or by a box.
+
+        Args:
+            action: of one control step.
+            before: (3,) [m] set point before the step.
+            after: (3,) [m] set point after it.
+        """
+        if not self._adds_up:
+            return True
+        off = np.abs(after - before - self._step_m * action[TRANSLATION])
+        return bool((off <= FOLLOWED * self._step_m * (self._high - self._low)).all())
 
     def rows(self, actions: NDArray[np.float32], executed: NDArray[np.floating]) -> NDArray[np.float32]:
         """Return the rows (H - P, A) of a chunk that are still to be executed.

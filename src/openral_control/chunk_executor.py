@@ -97,6 +97,8 @@ class ChunkExecutor:
         self._representation = representation
         self._catch_up = catch_up
         self._executed: deque[tuple[int, str, NDArray[Any]]] = deque(maxlen=REMEMBERED_STEPS)
+        self._set_point: NDArray[Any] | None = None
+        self._led_from: NDArray[Any] | None = None
         self._goal_timeout = round(goal_timeout_s * control_hz)
         self._queue = ChunkQueue()
         self._queued_step = 0
@@ -136,6 +138,7 @@ class ChunkExecutor:
             The reason of a refusal; None if the chunk was accepted.
         """
         with self._lock:
+            self._observe(state)
             if chunk.ends_goal:
                 self._end_goal(chunk.goal_id)
                 return None
@@ -165,6 +168,7 @@ class ChunkExecutor:
             The reason why it was dropped; None if the action may be executed, or if there is none.
         """
         with self._lock:
+            self._observe(state)
             action, planned = self._due(step)
             if action is None:
                 return None
@@ -190,6 +194,7 @@ class ChunkExecutor:
                 self.last_rejection = ""  # with the count that it explains
                 self._sent = action
                 self._executed.append((step, self.active_goal, action))
+                self._led_from = self._set_point
                 return action, False
             self.holding = action is None  # while a motion fades out, the arm moves without a chunk
             self._count(held=int(self.holding))
@@ -239,7 +244,7 @@ class ChunkExecutor:
             self._queue.clear()
             self._seam.close()
             self._origin = self._now = step
-            self._last = self._sent = None
+            self._last = self._sent = self._led_from = None
 
     def take_over(self, operator: str, goal_id: str) -> None:
         """Let the arm come to rest; until `give_back` only the operator's chunks, those of `goal_id`, move it.
@@ -384,6 +389,19 @@ class ChunkExecutor:
             past=past,
             horizon_limit_s=chunk.horizon_limit_s,
         )
+
+    def _observe(self, state: RobotState | None) -> None:
+        """Note the set point, and forget the executed actions if it did not follow the last one.
+
+        The hand is not where they would have led it, as where an operator lets the hold-to-run device go, so that a
+        correction by their sum would move a hand that never moved.
+        """
+        before, self._led_from = self._led_from, None
+        self._set_point = None if state is None else state.ee_target
+        if self._catch_up is None or before is None or self._set_point is None:
+            return
+        if not self._catch_up.followed(self._executed[-1][2], before, self._set_point):
+            self._executed.clear()
 
     def _caught_up(
         self, chunk: Chunk, actions: NDArray[Any], answered: int, past: int, state: RobotState | None

@@ -11,6 +11,7 @@ from openral_control.chunk_executor import ChunkExecutor
 from openral_control.chunk_queue import Chunk
 from openral_core.errors import EnvelopeError
 from openral_core.scene import SceneAction
+from openral_core.types import RobotState
 
 HZ, DIM = 10.0, 4
 DELTA = "delta_ee_3d_plus_gripper"
@@ -138,3 +139,32 @@ def test_a_correction_that_would_leave_the_envelope_is_not_made() -> None:
 
     assert arm.offer(chunk(2, *[0.3] * 8), 4, None) is None
     assert run(arm, 4, 7) == [0.3, 0.3, 0.3]
+
+
+def at(x: float) -> RobotState:
+    """The state of a robot whose set point is at x [m]."""
+    target = np.array([x, 0.0, 0.0])
+    return RobotState(0.0, (), np.zeros(0), target, np.array([0.0, 0.0, 0.0, 1.0]), 0.0, ee_target=target)
+
+
+@pytest.mark.parametrize(
+    ("set_points", "expected"),
+    [
+        ((0.0, 0.004, 0.008, 0.012), [-0.4, -0.4, 0.0]),
+        ((0.0, 0.0, 0.0, 0.0), [0.0, 0.0, 0.0]),
+        ((0.0, 0.004, 0.008, 0.008), [0.0, 0.0, 0.0]),
+    ],
+    ids=["it followed", "it was stopped", "it stopped at last"],
+)
+def test_only_what_the_set_point_followed_is_made_up_for(
+    set_points: tuple[float, ...], expected: list[float]
+) -> None:
+    arm = executor()
+    arm.offer(chunk(0, *[0.4] * 6), 0, at(0.0))
+    for step, x in enumerate(set_points[:3]):
+        assert arm.check_next(step, at(x)) is None
+        arm.next(step)
+    # The policy sees that the hand is where it shall be.
+    arm.offer(chunk(1, *[0.0] * 8), 3, at(set_points[3]))
+
+    assert run(arm, 3, 6) == expected

@@ -182,6 +182,10 @@ class ControlLoop:
             self._inbox.append(chunk)
             self._wake.notify()
 
+    def forget_chunks(self) -> None:
+        """Drop the chunks that were posted and not yet offered to the executor."""
+        self._inbox.clear()
+
     def interrupt(self, work: Callable[[], RobotState], timeout_s: float = 20.0) -> float:
         """Run `work` in the loop's thread between two control steps; chunks from before it are refused afterwards.
 

@@ -69,7 +69,8 @@ class ControlRun(ABC):
         self.executor.stop()
 
     def release(self) -> None:
-        """Release the emergency stop."""
+        """Release the emergency stop. Chunks that came before it are not executed, not even by a paused loop."""
+        self.loop.forget_chunks()
         self.executor.release()
 
     def health(self) -> tuple[bytes, str, dict[str, str]]:

@@ -12,8 +12,10 @@ import pytest
 from openral_control.chunk_executor import ChunkExecutor
 from openral_control.chunk_queue import Chunk
 from openral_control.control_loop import ControlLoop, LoopSettings
+from openral_control.control_thread import ControlRun
 from openral_control.pacing import Pacer, RateMeter
 from openral_core.errors import ControlError, EnvelopeError, NotFoundError, SimulationError
+from openral_core.scene import load_scene
 from openral_sim_bridge.backends.fake import FakeBackend
 from openral_sim_bridge.simulated_arm import SimulatedArm, WorldRecorder
 from openral_sim_bridge.truth_recorder import TruthRecorder
@@ -412,3 +414,24 @@ def test_a_step_that_no_longer_fits_where_the_robot_is_ends_the_chunk():
     assert spy.cuts == ["too far"]
     assert executor.counters.executed == 2
     assert spy.states[-1].ee_position[0] == pytest.approx(0.02)
+
+
+class BareRun(ControlRun):
+    """A run of a loop, without anything to be released."""
+
+    def describe(self):
+        return "a bare run"
+
+    def _close(self):
+        pass
+
+
+def test_a_chunk_that_came_before_a_stop_is_not_executed_after_its_release_by_a_loop_that_was_paused():
+    loop, executor, spy, _ = make()
+    run = BareRun(load_scene("metaworld_drawer"), executor, loop, LoopSettings({}))
+    loop.post(chunk(loop.now_s))
+    run.stop()
+    run.release()
+    loop.run(lambda: len(spy.steps) < 4)
+
+    assert [held for _, _, held, _ in spy.steps] == [True] * 4

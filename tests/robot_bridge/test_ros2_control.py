@@ -91,6 +91,15 @@ def test_joints_follow_within_their_limits_and_no_trajectory_is_refused(
     assert 0.1 < number(said, "fastest") < LIMITS.velocity.min()
 
 
+def test_external_torques_that_do_not_come_are_unknown_and_not_zero(arm: ArmProcess, scene: str) -> None:
+    assert not arm.read().external_torques.any(), "this scene has no topic of them"
+    deaf = connect(scene, external_torques="/torques_that_nobody_sends")
+    try:
+        assert np.isnan(deaf.read().external_torques).all()
+    finally:
+        deaf.close()
+
+
 def test_an_arm_that_nobody_leads_comes_to_rest_even_when_its_driver_hangs(
     twin: TwinProcess, arm: ArmProcess
 ) -> None:

@@ -42,7 +42,8 @@ class TrajectoryArm(Schema):
     """[s] longest trajectory ahead that is sent to the controller: for so long the arm moves on if this computer fails.
     """
     external_torques: Topic | None = None
-    """Topic of sensor_msgs/JointState with external torques [Nm] as efforts; absent: contacts are not detected."""
+    """Topic of sensor_msgs/JointState with external torques [Nm] as efforts; absent: contacts are not detected.
+    While none come within `states_timeout_s`, the arm holds, as a contact could not be detected."""
     gripper: GripperAction | None = None
     """Absent: there is none."""
     hardware: Word | None = None

@@ -57,7 +57,7 @@ class TrajectoryDriver:
         self._positions: Vector | None = None
         self._velocities = np.zeros(len(self._joints))
         self._torques = np.zeros(len(self._joints))
-        self._heard_s = float("-inf")
+        self._heard_s = self._torques_s = float("-inf")
         self._heard = 0
         self._fault = ""
         self._moving = False
@@ -121,7 +121,7 @@ class TrajectoryDriver:
                 self._heard_s,
                 self._positions.copy(),
                 self._velocities.copy(),
-                self._torques.copy(),
+                self._external_torques(),
                 self._gripper.width_m if self._gripper is not None else 0.0,
                 ArmMode.FAULT if self._fault else mode,
                 (self._fault,) if self._fault else (),
@@ -193,7 +193,18 @@ class TrajectoryDriver:
     def _on_torques(self, message: Any) -> None:
         known = dict(zip(message.name, message.effort, strict=False))
         with self._lock:
-            self._torques = np.array([known.get(name, 0.0) for name in self._joints])
+            self._torques = np.array([known.get(name, np.nan) for name in self._joints])
+            self._torques_s = time.monotonic()
+
+    def _external_torques(self) -> Vector:
+        """Return the external torques (n,) [Nm]: 0 if the arm has no topic of them, NaN where none came in time.
+
+        With NaN the contact check holds the arm.
+        """
+        late = time.monotonic() - self._torques_s > self._names.states_timeout_s
+        if self._names.external_torques is not None and late:
+            return np.full(len(self._joints), np.nan)
+        return self._torques.copy()
 
     def _await_states(self) -> float:
         """Wait for joint states, and return their rate [Hz].

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from openral_control.catch_up import CatchUp
 from openral_control.chunk_executor import ChunkExecutor
+from openral_control.chunk_queue import Chunk
 from openral_control.control_loop import ControlLoop, LoopSettings, Sink
 from openral_control.control_thread import OK, WARN, ControlRun
 from openral_control.envelope import Envelope
@@ -90,7 +91,9 @@ class DeployedArm(ControlRun):
         self._arm.release()
 
     def recover(self) -> str:
-        """Recover the arm from a reflex or a fault, and return its mode afterwards. Running goals are ended.
+        """Recover the arm from a reflex or a fault, and return its mode afterwards. The active goal is ended.
+
+        So the arm rests after a recovery until it gets a new goal.
 
         Raises:
             OpenralError: the arm does not recover, or the control loop does not answer.
@@ -126,6 +129,8 @@ class DeployedArm(ControlRun):
         return level, message, values
 
     def _recover(self) -> RobotState:
+        if self.executor.active_goal:
+            self.executor.offer(Chunk.end_of(self.executor.active_goal), 0, None)
         self._arm.recover()
         return self._arm.robot_state()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, nullcontext
@@ -271,6 +272,39 @@ def test_a_deployment_says_at_once_that_its_arm_is_away_from_the_start_pose(
     finally:
         deployed.finish()
         deployed.live()  # which disconnects at its end
+
+
+def test_a_recovery_ends_the_goal_so_that_the_arm_rests(
+    scene_with: Scenes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene = scene_with("fake", slow_start_s=0.0, hold_to_run=False, command_timeout_s=5.0)
+    monkeypatch.setattr("openral_robot_bridge.arm_bridge.load_arm_scene", lambda name, address: scene)
+    sink = NoSink()
+    deployed = DeployedArm(ArmBridgeOptions(scene="fake"), sink)
+    thread = threading.Thread(target=deployed.live)
+    thread.start()
+    try:
+        deployed.start()
+
+        def post() -> None:
+            data = np.tile(STAY.astype(np.float32), 10).ravel()
+            words = "skill", "stay", scene.action.representation
+            deployed.loop.post(Chunk(deployed.loop.now_s, "a" * 32, *words, 0, 10, 7, scene.dt, data))
+
+        def until(holds: Callable[[], object]) -> None:
+            due = time.monotonic() + 20.0
+            while not holds():
+                assert time.monotonic() < due
+                post()
+                time.sleep(0.02)
+
+        until(lambda: deployed.executor.active_goal)
+        deployed.recover()
+        until(lambda: any("has ended" in refusal for refusal in sink.refusals))
+        assert not deployed.executor.active_goal
+    finally:
+        deployed.finish()
+        thread.join()
 
 
 def test_an_arm_that_does_not_come_up_in_time_leaves_no_process(

@@ -28,11 +28,12 @@ SUITES = (
     ),
     Judged("mini-metaworld-mt10", "the ten tasks of MT10", {"metaworld_mt10_fast": ""}),
     Judged("mini-metaworld-mt50", "the fifty tasks of MT50", {"metaworld_mt50_fast": ""}),
+    Judged("mini-metaworld-published", "the fifty, one camera, MetaWorld's own look", {"metaworld_mt50": ""}),
     Judged("mini-robosuite-panda", "Lift, Stack and Can with a Panda", {"robosuite_panda_fast": ""}),
     Judged("mini-robosuite-sawyer", "Lift, Stack and Can with a Sawyer", {"robosuite_sawyer_fast": ""}),
 )
-FIFTY = "metaworld_mt50_fast"
-"""The suite of all of MetaWorld's tasks, whose rows are gathered by difficulty, too."""
+FIFTY = ("metaworld_mt50_fast", "metaworld_mt50")
+"""Suites of all of MetaWorld's tasks, whose rows are gathered by difficulty, too."""
 LONG = 20
 """Tasks above which a suite's rows are gathered by how often they were solved."""
 REWARDS = (
@@ -81,8 +82,9 @@ def suite_table(skill: str, suites: dict[str, str]) -> list[str]:
     if len(tasks) > LONG:
         rows = gathered(tasks)
     rows = [*rows, ("**all**", *(f"**{rate(column['all_episodes'])}**" for column in columns))]
-    if FIFTY in suites:
-        rows += difficulty_rows(columns[list(suites).index(FIFTY)]["episodes"])
+    for suite, column in zip(suites, columns, strict=True):
+        if suite in FIFTY:
+            rows += difficulty_rows(column["episodes"])
     return [
         row(f"`{skill}`, solved on unseen states (95 % interval)", *suites.values()),
         "|" + "---|" * (1 + len(suites)),

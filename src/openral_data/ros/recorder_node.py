@@ -204,16 +204,22 @@ class RecorderNode(GuardedCallbacks, Node):
 
     def _write(self) -> None:
         while not self._closing.is_set():
-            try:
-                with contextlib.suppress(Empty):
-                    self._work.get(timeout=POLL_S)()
-                self._recorder.tick()
-            except ContractError as error:
-                self.get_logger().warning(f"not recorded: {error}", throttle_duration_sec=5.0)
-            except Exception as error:  # noqa: BLE001  a recording that fails takes nothing down with it
-                self._recorder.fail(error)
-                self._closing.wait(PAUSE_S)
+            self._work_off(POLL_S)
+        for _ in range(self._work.qsize()):  # what came before the end is recorded, too
+            self._work_off(0.0)
         self._recorder.close()
+
+    def _work_off(self, patience_s: float) -> None:
+        """Do the next piece of work, if there is one within so many seconds."""
+        try:
+            with contextlib.suppress(Empty):
+                self._work.get(timeout=patience_s)()
+            self._recorder.tick()
+        except ContractError as error:
+            self.get_logger().warning(f"not recorded: {error}", throttle_duration_sec=5.0)
+        except Exception as error:  # noqa: BLE001  a recording that fails takes nothing down with it
+            self._recorder.fail(error)
+            self._closing.wait(PAUSE_S)
 
     def _take(self, topic: RecordedTopic, take: Take, data: bytes, received_ns: int) -> None:
         if topic.camera:

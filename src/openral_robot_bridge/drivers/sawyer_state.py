@@ -83,6 +83,8 @@ class SawyerState:
         state, age = self.assembly, self.age_s
         if age > STALE_S:
             return ArmMode.FAULT, (f"no state since {age:.1f} s",)
+        if not np.isfinite([self.positions, self.velocities]).all():
+            return ArmMode.FAULT, ("positions or velocities of joints that are no numbers",)
         if state.estop_button == intera.BUTTON_PRESSED:
             return ArmMode.USER_STOPPED, ("stop button",)
         reasons = {

@@ -80,7 +80,10 @@ def test_an_unevaluated_task_is_refused_unless_allowed_and_then_recorded(tmp_pat
     ("words", "text"),
     [
         (("--rskill", "mini-progress"), "mini-progress"),
-        (("--rskill", "nothing"), "mini-metaworld, mini-metaworld-mt10, mini-metaworld-mt50, mini-progress"),
+        (
+            ("--rskill", "nothing"),
+            "mini-metaworld, mini-metaworld-mt10, mini-metaworld-mt50, mini-metaworld-published",
+        ),
         (("--config", "moon"), "metaworld_drawer"),
         (("--task", "fly-v3"), "has no example for fly-v3; say what to do with --instruction"),
     ],

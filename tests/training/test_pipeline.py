@@ -110,7 +110,7 @@ def test_pictures_are_seen_late_within_their_episode(dataset: Dataset, recipe: R
     assert ((rows - drawn).max(0) <= np.minimum(8, rows - begin)).all()
     ages = (rows - drawn)[:, rows - begin >= 8]
     assert set(ages.ravel().tolist()) == set(range(9))
-    assert (ages == 0).mean() == pytest.approx(0.5 + 0.5 / 9, abs=0.03)
+    assert (ages == 0).mean() == pytest.approx(1 / 3 + 2 / 3 / 9, abs=0.03)
 
 
 def test_killed_collection_goes_on_and_gives_the_same_bytes(

@@ -380,7 +380,7 @@ def train(
         if process.leads and (step + 1) % config.save_every == 0:
             save_run(state_file, network, optimiser, step + 1, run)
             save_network(network, model, out, {"steps": f"{step + 1} of {config.steps}"})
-    if warm_start is not None:
+    if config.keep:
         keep_share(network, start, config.keep)
     if process.leads:
         write_checkpoint(network, dataset, recipe, out, config)

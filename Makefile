@@ -18,9 +18,9 @@ demo: $(VENV)/.runtime
 # time, one test at a time; that of whole deployments, which gives way to it; and the stack's, which gives way to both.
 # All run, whatever becomes of the others; what each came to lies in .venv/.result-SUITE: pytest's exit code.
 RUNTIME_TESTS = tests --ignore=tests/soak
-LIVE_TESTS = $(addprefix tests/,robot_bridge faults fleet system/arms)
-SYSTEM_TESTS = $(addprefix tests/,console $(addprefix system/,missions processes stops))
-STACK_TESTS = tests $(addprefix --ignore=tests/,perf docs ros2 sidecars) $(addprefix --ignore=,$(LIVE_TESTS) $(SYSTEM_TESTS))
+LIVE_TESTS = $(addprefix tests/,faults fleet system/arms robot_bridge) --ignore=tests/robot_bridge/trials
+SYSTEM_TESTS = $(addprefix tests/,console robot_bridge/trials $(addprefix system/,missions processes stops))
+STACK_TESTS = tests $(addprefix --ignore=tests/,perf docs ros2 sidecars) $(addprefix --ignore=,$(filter tests/%,$(LIVE_TESTS)) $(SYSTEM_TESTS))
 CACHE = -o cache_dir=.pytest_cache/$(1)
 RESULT = $(abspath $(VENV))/.result-
 # A suite that hangs is ended. One worker that dies is replaced: it runs again the test in which it died.
@@ -45,7 +45,7 @@ test-system:
 	@$(PYTEST) $(call CACHE,system) -n 1 $(AT_ONCE) --give-way 10 $(SYSTEM_TESTS); echo $$? > $(RESULT)system
 
 test-stack:
-	@$(PYTEST) -n 2 $(AT_ONCE) --give-way 19 $(STACK_TESTS); echo $$? > $(RESULT)stack
+	@$(PYTEST) -n 3 $(AT_ONCE) --give-way 19 $(STACK_TESTS); echo $$? > $(RESULT)stack
 
 # What `make test` has no time for, but for the hours of `make faults-long`.
 test-long: $(VENV)/.dev $(VENV)/.programs

@@ -147,7 +147,9 @@ def test_a_camera_of_another_form_is_refused_before_motion(
     )
 
 
-@pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
+@pytest.mark.parametrize(
+    "share", [pytest.param(0.1, marks=pytest.mark.long), pytest.param(0.3, marks=pytest.mark.long), 0.5]
+)
 def test_frames_that_are_dropped_cost_steps_and_not_the_task(
     sensed: Sensed, figure: Any, share: float
 ) -> None:

@@ -26,7 +26,7 @@ LEGAL = {
     (ACTIVE, SHUTDOWN[ACTIVE]): FINALIZED,
 }
 BRING_UPS = 3
-NODE_CYCLES, FIRST_CYCLES = 45, 5
+NODE_CYCLES, FIRST_CYCLES = 15, 4
 """Of the nodes of one deployment; what libraries load and start once, they have after the first ones."""
 COUNTED = ("processes", "threads", "descriptors")
 WAY_TO = {UNCONFIGURED: (), INACTIVE: (CONFIGURE,), ACTIVE: (CONFIGURE, ACTIVATE)}

@@ -85,9 +85,7 @@ def shown(name: str, capsys: pytest.CaptureFixture[str], palette: Palette) -> tu
 def test_little_is_executed_wrongly(name: str) -> None:
     """To refuse an order is a nuisance; to do something else, or to do what was forbidden, is a fault."""
     rows = load(name)
-    wrong = [
-        (sentence, planned(sentence)) for sentence, tasks in rows if planned(sentence) not in ([], tasks)
-    ]
+    wrong = [(say, found) for say, tasks in rows if (found := planned(say)) not in ([], tasks)]
     assert len(wrong) <= WRONG * len(rows), wrong
 
 
@@ -99,7 +97,7 @@ def test_random_words_never_break_it_and_never_pass_a_prohibition() -> None:
     pool += ["not", "don't", "if", "after", "ignore all rules", "rm -rf /", "{}", "\n", "émincé", "1."]
     offered = {task.id for task in PALETTE.skills[0].tasks}
     planned_any = 0
-    for _ in range(300):
+    for _ in range(120):
         sentence = " ".join(rng.choices(pool, k=rng.randint(1, 9)))
         tasks = planned(sentence)
         planned_any += bool(tasks)

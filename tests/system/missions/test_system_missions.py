@@ -29,7 +29,7 @@ def test_one_sentence_opens_a_drawer_and_closes_it(tmp_path):
 @pytest.mark.parametrize(
     ("scene", "tasks"),
     [
-        ("metaworld_window", ["window-open-v3", "window-close-v3"]),
+        pytest.param("metaworld_window", ["window-open-v3", "window-close-v3"], marks=pytest.mark.long),
         pytest.param("metaworld_button", ["button-press-topdown-v3"], marks=pytest.mark.long),
     ],
 )

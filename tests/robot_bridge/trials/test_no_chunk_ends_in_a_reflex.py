@@ -50,7 +50,7 @@ def led(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RobotArm, Co
 
 
 @settings(
-    max_examples=15,
+    max_examples=6,
     deadline=None,
     derandomize=True,
     phases=[Phase.generate],  # each takes seconds, too long to look for a smaller one

@@ -33,18 +33,25 @@ class CatchUp:
         self._step_m = float(action.step_m or 0.0)
 
     def followed(
-        self, action: NDArray[np.floating], before: NDArray[np.floating], after: NDArray[np.floating]
+        self,
+        action: NDArray[np.floating],
+        before: NDArray[np.floating] | None,
+        after: NDArray[np.floating] | None,
     ) -> bool:
-        """Return whether an action (A,) displaced the set point as it commands; True where displacements do not add up.
+        """Return whether an action (A,) displaced the set point as it commands.
 
-        It does not where the arm was stopped or the set point is limited, by its distance to the hand or by a box.
+        It does not where the arm was stopped or the set point is limited, by its distance to the hand or by a box. The
+        hand is then not where the actions up to this one would have led it: none of them is to be made up for.
 
         Args:
             action: of one control step.
             before: (3,) [m] set point before the step.
             after: (3,) [m] set point after it.
+
+        Returns:
+            True also where displacements do not add up, or a set point is unknown (None).
         """
-        if not self._adds_up:
+        if not self._adds_up or before is None or after is None:
             return True
         off = np.abs(after - before - self._step_m * action[TRANSLATION])
         return bool((off <= FOLLOWED * self._step_m * (self._high - self._low)).all())

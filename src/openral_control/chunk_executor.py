@@ -398,7 +398,7 @@ class ChunkExecutor:
         """
         before, self._led_from = self._led_from, None
         self._set_point = None if state is None else state.ee_target
-        if self._catch_up is None or before is None or self._set_point is None:
+        if self._catch_up is None or before is None:
             return
         if not self._catch_up.followed(self._executed[-1][2], before, self._set_point):
             self._executed.clear()

@@ -139,7 +139,7 @@ class _Running:
     return_: float | None = None
     snapshots: list[Snapshot] = field(default_factory=list)
     executed: list[NDArray[np.float32]] = field(default_factory=list)
-    """Actions (A,) of all control steps so far."""
+    """Actions (A,) of all control steps so far; nan up to the last one that the set point did not follow."""
     taken: deque[tuple[int, Mapping[str, Image]]] = field(default_factory=deque)
     """Images with the number of control steps before them, oldest first; the policy sees the first ones now."""
     asked: deque[tuple[int, Observation]] = field(default_factory=deque)
@@ -174,6 +174,13 @@ class _Running:
             self.asked.popleft()
         step, observation = self.asked[0]
         return observation, self.steps - step
+
+    def moved(self, action: NDArray[np.float32], state: RobotState, catch_up: CatchUp) -> None:
+        """Note the action (A,) of a control step and the state after it, as a deployment's executor does."""
+        self.executed.append(action)
+        if not catch_up.followed(action, self.state.ee_target, state.ee_target):
+            self.executed = [np.full_like(action, np.nan)] * len(self.executed)
+        self.state, self.steps = state, self.steps + 1
 
     def row(self, success: bool) -> EpisodeRow:
         p50, p95, p99 = (
@@ -316,7 +323,7 @@ def rounds(
             policy.reset(begun)
         _look(backend, running, cameras, n_action_steps)
         chunks = _infer(policy, observe, act, catch_up, running, watch)
-        ended = _execute(backend, running, chunks, n_action_steps, horizon, glances, cameras)
+        ended = _execute(backend, running, chunks, catch_up, n_action_steps, horizon, glances, cameras)
         finished = {running[env].number: running[env].row(success) for env, success in ended.items()}
         traces = {running[env].number: running[env].trace() for env in ended if running[env].job.traced}
         running = {env: run for env, run in running.items() if env not in ended}
@@ -358,6 +365,7 @@ def _execute(
     backend: Worlds,
     running: Mapping[int, _Running],
     chunks: Mapping[int, NDArray[np.float32]],
+    catch_up: CatchUp,
     steps: int,
     horizon: int,
     glances: Container[int],
@@ -377,8 +385,7 @@ def _execute(
             _look(backend, active, cameras, steps)
         result = backend.step(np.stack([chunks[env][step] for env in active]), list(active))
         for row, (env, run) in enumerate(active.items()):
-            run.executed.append(chunks[env][step])
-            run.state, run.steps = result.states[row], run.steps + 1
+            run.moved(chunks[env][step], result.states[row], catch_up)
             column = backend.task_ids.index(run.job.task_id)
             success = bool(result.success[row, column])
             if result.reward is not None:

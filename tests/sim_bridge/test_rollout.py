@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from openral_control.catch_up import CatchUp
 from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.manifest import RSkillManifest
 from openral_core.scene import load_scene
-from openral_core.types import Observation, PolicyBatch
+from openral_core.types import Observation, PolicyBatch, RobotState
 from openral_sim_bridge.backend import Backend, StepResult
 from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.rollout import EpisodeJob, roll_out
@@ -159,3 +160,56 @@ def test_late_answers_fit_their_steps_and_late_pictures_are_older_than_the_state
         answered = max(0, decision - answer)
         assert step - first == 4 * answered
         np.testing.assert_array_equal(image, known[4 * max(0, answered - picture)])
+
+
+class Swerving(Recorder):
+    """Moves on in its first chunk, and rests in all others."""
+
+    def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
+        self.batches.append(batch)
+        return np.full((len(batch), 16, 4), 0.4 if len(self.batches) == 1 else 0.0, np.float32)
+
+
+class SetPoint:
+    """A backend whose set point is known: it moves as commanded, up to the control step in which it is stopped."""
+
+    def __init__(self, backend: Backend, stopped: int) -> None:
+        self._backend, self._stopped, self.executed = backend, stopped, list[float]()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._backend, name)
+
+    def reset(self, *asked: Sequence[object]) -> list[RobotState]:
+        [state] = self._backend.reset(*asked)
+        self._target = state.ee_position
+        return [replace(state, ee_target=self._target)]
+
+    def step(self, actions: NDArray[np.float64], envs: Sequence[int] | None = None) -> StepResult:
+        if len(self.executed) != self._stopped:
+            self._target = self._target + 0.01 * actions[0, :3]
+        self.executed.append(round(float(actions[0, 0]), 6))
+        result = self._backend.step(actions, envs)
+        return replace(result, states=[replace(result.states[0], ee_target=self._target)])
+
+
+@pytest.mark.parametrize(
+    ("stopped", "corrected"),
+    [(8, [-0.4] * 4), (1, [-0.2] * 4), (3, [0.0] * 4)],
+    ids=["it followed", "it was stopped at the second step", "it was stopped at last"],
+)
+def test_a_late_answer_makes_up_only_for_what_the_set_point_followed(fake_scene, stopped, corrected):
+    scene = load_scene(fake_scene)
+    manifest = RSkillManifest.model_validate({**MANIFEST, "image_preprocessing": {}, "n_action_steps": 4})
+    world = SetPoint(make_backend(scene), stopped)
+    roll_out(
+        world,
+        Swerving(),
+        ObservationAdapter(manifest, scene),
+        lambda chunk: chunk,
+        [EpisodeJob("drawer-close-v3", 20, "go", answer_delay=1)],
+        catch_up=CatchUp(scene.action),
+        cameras=["corner2"],
+        n_action_steps=4,
+        horizon=8,
+    )
+    assert world.executed == [0.4] * 4 + corrected

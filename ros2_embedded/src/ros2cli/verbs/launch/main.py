@@ -68,7 +68,7 @@ def main(args: argparse.Namespace) -> int:
             sys.stdout.write(LaunchIntrospector().format_launch_description(loaded) + "\n")
             return 0
         if args.show_args:
-            _print_arguments(loaded)
+            print_arguments(loaded)
             return 0
         _check_arguments(loaded, arguments)
     except (InvalidLaunchFileError, LookupError, OSError, ValueError, RuntimeError) as error:
@@ -167,7 +167,8 @@ def _check_arguments(description: LaunchDescription, arguments: dict[str, str]) 
         raise CliError(text)
 
 
-def _print_arguments(description: LaunchDescription) -> None:
+def print_arguments(description: LaunchDescription) -> None:
+    """Print the launch arguments of a description."""
     arguments = description.get_launch_arguments()
     lines = ["Arguments (pass arguments as '<name>:=<value>'):", ""]
     for argument in arguments:

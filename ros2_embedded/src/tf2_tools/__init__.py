@@ -1,0 +1,1 @@
+"""Tools that show the frames of a system."""

@@ -2,7 +2,7 @@
 
 The names are those of ROS 2's `rosbag2_py`. Bags written here are read by ROS 2 and Foxglove. A file is
 complete up to its last second at any moment: a recording that was killed is read and played like any other.
-Bags in SQLite, rosbag2's older storage, are read only.
+Bags in SQLite, rosbag2's older storage, are read and written, too.
 """
 
 from .definitions import LocalMessageDefinitionSource, MessageDefinition

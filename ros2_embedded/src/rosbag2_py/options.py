@@ -17,7 +17,7 @@ class StorageOptions:
 
     Attributes:
         uri: the bag's directory; for reading also a single file.
-        storage_id: `mcap` or ''; for reading also `sqlite3`, and '' to find out.
+        storage_id: `mcap` or `sqlite3`; '' writes mcap, and finds out when reading.
         max_bagfile_size: size of a file at which the next one begins [bytes], 0 for never.
         max_bagfile_duration: length of a file at which the next one begins [s], 0 for never.
         max_cache_size: taken and not used; messages are kept in chunks of a fixed size.
@@ -164,7 +164,7 @@ def get_registered_readers() -> set[str]:
 
 def get_registered_writers() -> set[str]:
     """The storages that can be written."""
-    return {"mcap"}
+    return {"mcap", "sqlite3"}
 
 
 def get_registered_compressors() -> set[str]:

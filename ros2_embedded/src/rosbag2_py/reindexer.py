@@ -34,13 +34,13 @@ class Reindexer:
         made = work / folder.resolve().name  # files are named after their folder
         count = 0
         with SequentialWriter() as writer:
-            writer.open(StorageOptions(uri=str(made)))
+            writer.open(StorageOptions(uri=str(made), storage_id=reader.get_metadata().storage_identifier))
             for topic in reader.get_all_topics_and_types():
                 writer.create_topic(topic)
             while reader.has_next():
                 writer.write(*reader.read_next())
                 count += 1
-        new = sorted(made.glob("*.mcap"))
+        new = sorted(path for path in made.iterdir() if path.name != FILE_NAME)
         for path in new:
             path.replace(folder / path.name)
         for path in {*old} - {folder / path.name for path in new}:

@@ -12,6 +12,7 @@ from .errors import BagError, EndOfBagError
 from .mcap_reader import McapReader
 from .metadata import BagMetadata, TopicInformation, TopicMetadata, read_metadata
 from .options import ConverterOptions, ReadOrder, ReadOrderSortBy, StorageFilter, StorageOptions
+from .sqlite_storage import SUFFIX, SqliteReader
 
 Entry = tuple[str, bytes, int]
 """Topic, bytes in CDR, and when the message was received [ns since the epoch]."""
@@ -36,7 +37,7 @@ class SequentialReader:
     def open(
         self, storage_options: StorageOptions, converter_options: ConverterOptions | None = None
     ) -> None:
-        """Open a bag: its directory, with or without `metadata.yaml`, or a single MCAP file.
+        """Open a bag: its directory, with or without `metadata.yaml`, or a single MCAP or SQLite file.
 
         Raises:
             BagError: nothing readable is there.
@@ -45,11 +46,11 @@ class SequentialReader:
         self.unreadable = {}
         try:
             said = read_metadata(path) if path.is_dir() else None
-            if said is not None and said.storage_identifier == "sqlite3":
-                self._metadata, self._source = said, _sqlite_source(path)
+            if said is not None and said.storage_identifier == "sqlite3" and said.compression_mode:
+                self._metadata, self._source = said, _compressed_source(path)
             else:
-                readers = [McapReader(file) for file in _mcap_files(path, said)]
-                self._metadata, self._source = _survey(readers, said), _mcap_source(readers)
+                readers = [_reader(file) for file in _files(path, said)]
+                self._metadata, self._source = _survey(readers, said), _source(readers)
                 ends = {reader.path: reader.unreadable_from for reader in readers}
                 self.unreadable = {path: end for path, end in ends.items() if end is not None}
         except (OSError, ValueError) as error:
@@ -140,21 +141,28 @@ class SequentialCompressionReader(SequentialReader):
     """A reader of bags that are compressed, which every reader here reads."""
 
 
-def _mcap_files(path: Path, said: BagMetadata | None) -> list[Path]:
+FileReader = McapReader | SqliteReader
+
+
+def _reader(path: Path) -> FileReader:
+    return SqliteReader(path) if path.suffix == SUFFIX else McapReader(path)
+
+
+def _files(path: Path, said: BagMetadata | None) -> list[Path]:
     if path.is_file():
         return [path]
     if not path.is_dir():
         raise BagError(f"no bag at '{path}'")
     if said is not None:
         return [path / name for name in said.relative_file_paths]
+    found = [*path.glob("*.mcap")] or [*path.glob(f"*{SUFFIX}")]
+    if not found:
+        raise BagError(f"'{path}' holds neither metadata.yaml nor an MCAP or SQLite file")
     # By number: `_10` comes after `_9`.
-    files = sorted(path.glob("*.mcap"), key=lambda file: (len(file.name), file.name))
-    if not files:
-        raise BagError(f"'{path}' holds neither metadata.yaml nor an MCAP file")
-    return files
+    return sorted(found, key=lambda file: (len(file.name), file.name))
 
 
-def _mcap_source(readers: list[McapReader]) -> Callable[[list[str], int], Iterator[Entry]]:
+def _source(readers: list[FileReader]) -> Callable[[list[str], int], Iterator[Entry]]:
     def entries(topics: list[str], start: int) -> Iterator[Entry]:
         for reader in readers:
             for message in reader.messages(topics or None, start):
@@ -163,7 +171,8 @@ def _mcap_source(readers: list[McapReader]) -> Callable[[list[str], int], Iterat
     return entries
 
 
-def _sqlite_source(path: Path) -> Callable[[list[str], int], Iterator[Entry]]:
+def _compressed_source(path: Path) -> Callable[[list[str], int], Iterator[Entry]]:
+    """The messages of a bag in SQLite whose files or messages are compressed."""
     from rosbags.rosbag2 import Reader
 
     def entries(topics: list[str], start: int) -> Iterator[Entry]:
@@ -175,7 +184,7 @@ def _sqlite_source(path: Path) -> Callable[[list[str], int], Iterator[Entry]]:
     return entries
 
 
-def _survey(readers: list[McapReader], said: BagMetadata | None) -> BagMetadata:
+def _survey(readers: list[FileReader], said: BagMetadata | None) -> BagMetadata:
     """Return metadata made from the files themselves, which also exist after a crash."""
     topics: dict[str, TopicInformation] = {}
     for reader in readers:
@@ -196,6 +205,7 @@ def _survey(readers: list[McapReader], said: BagMetadata | None) -> BagMetadata:
     start = min((reader.start_time for reader in filled), default=0)
     end = max((reader.end_time for reader in filled), default=0)
     return BagMetadata(
+        storage_identifier="sqlite3" if isinstance(readers[0], SqliteReader) else "mcap",
         bag_size=sum(reader.path.stat().st_size for reader in readers),
         relative_file_paths=[reader.path.name for reader in readers],
         starting_time_ns=start,

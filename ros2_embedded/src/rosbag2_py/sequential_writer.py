@@ -26,7 +26,12 @@ from .metadata import (
     inner_yaml,
     to_yaml,
 )
-from .options import PRESETS, CompressionOptions, ConverterOptions, StorageOptions
+from .options import PRESETS, CompressionOptions, ConverterOptions, StorageOptions, get_registered_writers
+from .sqlite_storage import PRESETS as SQLITE_PRESETS
+from .sqlite_storage import SUFFIX as SQLITE_SUFFIX
+from .sqlite_storage import SqliteWriter
+
+SQLITE = "sqlite3"
 
 
 @dataclass
@@ -34,7 +39,7 @@ class _File:
     """The file at work."""
 
     path: Path
-    writer: McapWriter
+    writer: McapWriter | SqliteWriter
     channels: dict[str, int] = field(default_factory=dict)
     schemas: dict[str, int] = field(default_factory=dict)
     start: int = 0
@@ -62,16 +67,21 @@ class SequentialWriter:
 
         Raises:
             BagExistsError: the directory exists, a RuntimeError as in ROS 2.
-            ValueError: another storage than `mcap`, a format that is not `cdr`, an unknown preset, snapshots.
+            ValueError: another storage than `mcap` and `sqlite3`, a format that is not `cdr`, an unknown
+                preset, snapshots.
         """
         formats = converter_options or ConverterOptions()
-        if storage_options.storage_id not in ("", "mcap"):
-            raise ValueError(f"storage '{storage_options.storage_id}' cannot be written; use mcap")
+        storage = storage_options.storage_id
+        if storage and storage not in get_registered_writers():
+            known = " or ".join(sorted(get_registered_writers()))
+            raise ValueError(f"storage '{storage}' cannot be written; use {known}")
         if {formats.input_serialization_format, formats.output_serialization_format} - {"", "cdr"}:
             raise ValueError(f"{formats}: messages can only be written as they are, in cdr")
-        if storage_options.storage_preset_profile not in PRESETS:
-            known = ", ".join(filter(None, PRESETS))
-            raise ValueError(f"unknown preset '{storage_options.storage_preset_profile}'; known: {known}")
+        presets = SQLITE_PRESETS if storage == SQLITE else PRESETS
+        if storage_options.storage_preset_profile not in presets:
+            known = ", ".join(filter(None, presets))
+            preset = storage_options.storage_preset_profile
+            raise ValueError(f"unknown preset '{preset}' of {storage or 'mcap'}; known: {known}")
         if storage_options.snapshot_mode:
             raise ValueError("snapshot_mode: bags are written as messages come")
         folder = Path(storage_options.uri)
@@ -184,7 +194,11 @@ class SequentialWriter:
     def _open_file(self) -> _File:
         assert self._options is not None  # open() sets it
         folder = Path(self._options.uri)
-        path = folder / f"{folder.resolve().name}_{len(self._files)}.mcap"
+        name = f"{folder.resolve().name}_{len(self._files)}"
+        if self._options.storage_id == SQLITE:
+            path = folder / f"{name}{SQLITE_SUFFIX}"
+            return _File(path, SqliteWriter(path))
+        path = folder / f"{name}.mcap"
         library = f"ros2-embedded {importlib.metadata.version('ros2-embedded')}"
         level = PRESETS[self._options.storage_preset_profile]
         return _File(path, McapWriter(path, profile="ros2", library=library, zstd_level=level))
@@ -217,7 +231,9 @@ class SequentialWriter:
         filled = [file for file in self._files if file.message_count]
         start = min((file.starting_time_ns for file in filled), default=0)
         end = max((file.starting_time_ns + file.duration_ns for file in filled), default=0)
+        is_sqlite = self._options is not None and self._options.storage_id == SQLITE
         return BagMetadata(
+            storage_identifier=SQLITE if is_sqlite else "mcap",
             relative_file_paths=[file.path for file in self._files],
             files=self._files,
             starting_time_ns=start,

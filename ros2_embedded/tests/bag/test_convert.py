@@ -77,7 +77,7 @@ def test_an_output_is_filtered_and_split(tmp_path, bags):
     [
         ({"uri": "x", "compression_mode": "file"}, "unknown key 'compression_mode'"),
         ({"topics": ["/a"]}, "has no `uri`"),
-        ({"uri": "x", "storage_id": "sqlite3"}, "'sqlite3' is not written; use mcap"),
+        ({"uri": "x", "storage_id": "text"}, "'text' is not written; use mcap or sqlite3"),
     ],
 )
 def test_what_cannot_be_written_is_said_by_name(tmp_path, bags, output, fault, capsys):

@@ -84,6 +84,7 @@ class Recorder:
         unpublished: whether to subscribe to topics that nobody publishes yet.
         discovery: whether to look for topics after the beginning.
         now: gives the time at which a message was received [ns].
+        paused: whether what comes is not written.
     """
 
     node: Node
@@ -94,6 +95,7 @@ class Recorder:
     unpublished: bool = False
     discovery: bool = True
     now: Callable[[], int] = time.time_ns
+    paused: bool = False
     count: int = 0
     _refused: set[str] = field(default_factory=set)
     _subscribed: set[str] = field(default_factory=set)
@@ -147,6 +149,8 @@ class Recorder:
 
     def _taker(self, topic: str) -> Callable[[Any, Any], None]:
         def take(data: Any, info: Any) -> None:
+            if self.paused:
+                return
             self.writer.write(topic, bytes(data), self.now(), info["source_timestamp"])
             self.count += 1
 

@@ -84,6 +84,8 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _outputs(path: Path) -> list[dict[str, Any]]:
+    from rosbag2_py import get_registered_writers
+
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, yaml.YAMLError) as error:
@@ -97,9 +99,10 @@ def _outputs(path: Path) -> list[dict[str, Any]]:
             raise CliError(f"'{path}': unknown key '{unknown[0]}' of an output bag; use {', '.join(KEYS)}")
         if not output.get("uri"):
             raise CliError(f"'{path}': an output bag has no `uri`")
-        if output.get("storage_id", "mcap") not in ("", "mcap"):
-            raise CliError(f"'{path}': storage_id '{output['storage_id']}' is not written; use mcap")
-        output["storage_id"] = "mcap"
+        output["storage_id"] = output.get("storage_id") or "mcap"
+        if output["storage_id"] not in get_registered_writers():
+            known = " or ".join(sorted(get_registered_writers()))
+            raise CliError(f"'{path}': storage_id '{output['storage_id']}' is not written; use {known}")
     return outputs
 
 

@@ -18,7 +18,7 @@ _INDENT = 19
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("bag_path", help="directory of the bag, or a single MCAP file")
+    parser.add_argument("bag_path", help="directory of the bag, or a single MCAP or SQLite file")
     parser.add_argument("-s", "--storage", default="", help="accepted for ROS 2's sake: the bag itself says")
     parser.add_argument("-t", "--topic-name", action="store_true", help="only the names of the topics")
     parser.add_argument("-v", "--verbose", action="store_true", help="with the hashes of the types")

@@ -21,7 +21,7 @@ _DISCOVERY_S = 0.2  # subscriptions find a new publisher within milliseconds; a 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("bag_path", help="directory of the bag, or a single MCAP file")
+    parser.add_argument("bag_path", help="directory of the bag, or a single MCAP or SQLite file")
     parser.add_argument("-s", "--storage", default="", help="accepted for ROS 2's sake: the bag itself says")
     parser.add_argument("-r", "--rate", type=float, default=1.0, help="speed, 1 as recorded")
     parser.add_argument("-l", "--loop", action="store_true", help="begin again at the end, until interrupted")

@@ -10,6 +10,7 @@ import threading
 import time
 
 from ...bag.overrides import read_overrides
+from ...bag.record_services import RecordServices
 from ...bag.recorder import Recorder, Selection, set_level
 from ...errors import CliError
 from ...node import cli_node, full_name
@@ -42,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--include-hidden-topics", action="store_true", help="with topics such as /x/_action/status"
     )
     parser.add_argument("-o", "--output", help="directory of the bag, rosbag2_<date> by default")
-    parser.add_argument("-s", "--storage", choices=("mcap",), default="mcap", help="storage")
+    parser.add_argument("-s", "--storage", choices=("mcap", "sqlite3"), default="mcap", help="storage")
     parser.add_argument(
         "-b", "--max-bag-size", type=int, default=0, metavar="BYTES", help="begin another file then"
     )
@@ -62,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--include-unpublished-topics", action="store_true", help="also topics that are only subscribed to"
     )
     parser.add_argument("--no-discovery", action="store_true", help="only the topics that are there now")
+    parser.add_argument("--start-paused", action="store_true", help="wait for the service ~/resume")
     parser.add_argument(
         "--log-level", default="info", help="of the recorder: debug, info, warn, error, fatal"
     )
@@ -90,6 +92,7 @@ def main(args: argparse.Namespace) -> int:
     uri = args.output or datetime.datetime.now().strftime("rosbag2_%Y_%m_%d-%H_%M_%S")
     options = StorageOptions(
         uri=uri,
+        storage_id=args.storage,
         max_bagfile_size=args.max_bag_size,
         max_bagfile_duration=args.max_bag_duration,
         storage_preset_profile=_preset(args),
@@ -117,7 +120,9 @@ def main(args: argparse.Namespace) -> int:
             unpublished=args.include_unpublished_topics,
             discovery=not args.no_discovery,
             now=follow_simulated_time(node) if args.use_sim_time else time.time_ns,
+            paused=args.start_paused,
         )
+        RecordServices(node, recorder)
         executor = SingleThreadedExecutor()
         executor.add_node(node)
         recorder.start()

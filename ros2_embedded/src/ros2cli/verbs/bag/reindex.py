@@ -11,7 +11,7 @@ from ...topics import write
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("bag_path", help="directory of the bag")
-    parser.add_argument("-s", "--storage", choices=("mcap",), default="mcap", help="storage")
+    parser.add_argument("-s", "--storage", default="", help="accepted for ROS 2's sake: the files say")
 
 
 def main(args: argparse.Namespace) -> int:

@@ -1,0 +1,40 @@
+"""The services by which other programs control a recording: those of rosbag2's recorder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rclpy.node import Node
+
+    from .recorder import Recorder
+
+
+class RecordServices:
+    """Offers `pause`, `resume`, `is_paused` and `split_bagfile` below the name of a recorder's node."""
+
+    def __init__(self, node: Node, recorder: Recorder) -> None:
+        """Make the services; they are answered while the node is spun."""
+        from rosbag2_interfaces import srv
+
+        self._recorder = recorder
+        node.create_service(srv.Pause, "~/pause", self._pause)
+        node.create_service(srv.Resume, "~/resume", self._resume)
+        node.create_service(srv.IsPaused, "~/is_paused", self._is_paused)
+        node.create_service(srv.SplitBagfile, "~/split_bagfile", self._split)
+
+    def _pause(self, request: Any, response: Any) -> Any:
+        self._recorder.paused = True
+        return response
+
+    def _resume(self, request: Any, response: Any) -> Any:
+        self._recorder.paused = False
+        return response
+
+    def _is_paused(self, request: Any, response: Any) -> Any:
+        response.paused = self._recorder.paused
+        return response
+
+    def _split(self, request: Any, response: Any) -> Any:
+        self._recorder.writer.split_bagfile()
+        return response

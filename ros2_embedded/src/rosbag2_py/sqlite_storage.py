@@ -1,0 +1,170 @@
+"""SQLite files of bags, as rosbag2's storage `sqlite3` lays them out (its schema, version 4).
+
+What was committed survives the process, and a `flush` commits.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import yaml
+
+from ros2_embedded.rosidl.registry import distribution
+
+from .errors import BagError
+from .mcap_reader import McapMessage, McapTopic
+
+SUFFIX = ".db3"
+PRESETS = ("", "none", "resilient")
+"""Storage preset profiles; each file outlives its process."""
+_SCHEMA_VERSION = 4
+_TABLES = """
+CREATE TABLE schema(schema_version INTEGER PRIMARY KEY, ros_distro TEXT NOT NULL);
+CREATE TABLE metadata(id INTEGER PRIMARY KEY, metadata_version INTEGER NOT NULL, metadata TEXT NOT NULL);
+CREATE TABLE topics(id INTEGER PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL,
+  serialization_format TEXT NOT NULL, offered_qos_profiles TEXT NOT NULL,
+  type_description_hash TEXT NOT NULL);
+CREATE TABLE message_definitions(id INTEGER PRIMARY KEY, topic_type TEXT NOT NULL, encoding TEXT NOT NULL,
+  encoded_message_definition TEXT NOT NULL, type_description_hash TEXT NOT NULL);
+CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER NOT NULL, timestamp INTEGER NOT NULL,
+  data BLOB NOT NULL);
+CREATE INDEX timestamp_idx ON messages (timestamp ASC);
+"""
+
+
+class SqliteWriter:
+    """One SQLite file; the counterpart of `McapWriter`.
+
+    Args:
+        path: the file; it must not exist yet.
+
+    Raises:
+        FileExistsError: the file exists.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.open("xb").close()
+        # By itself Python begins transactions, and commits them, at moments of its own.
+        self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        self._database.executescript(_TABLES)
+        self._types: dict[int, str] = {}
+        self._defined: set[str] = set()
+        self._definitions: dict[int, tuple[str, str]] = {}
+        self._size = path.stat().st_size
+        self._database.execute("INSERT INTO schema VALUES (?, ?)", (_SCHEMA_VERSION, distribution()))
+
+    @property
+    def size(self) -> int:
+        """Bytes written so far, about."""
+        return self._size
+
+    def _change(self, statement: str, values: tuple[object, ...]) -> int:
+        """Change the file within a transaction; returns the number of the row."""
+        if not self._database.in_transaction:
+            self._database.execute("BEGIN")
+        return self._database.execute(statement, values).lastrowid or 0
+
+    def add_schema(self, name: str, encoding: str, text: str) -> int:
+        """Add the definition of a message type, with the first topic of it; returns its number."""
+        number = len(self._types) + 1
+        self._types[number], self._definitions[number] = name, (encoding, text)
+        return number
+
+    def add_channel(self, topic: str, schema_id: int, message_encoding: str, metadata: dict[str, str]) -> int:
+        """Add a topic and return its number."""
+        name, (encoding, text) = self._types[schema_id], self._definitions[schema_id]
+        type_hash = metadata.get("topic_type_hash", "")
+        if name not in self._defined:
+            self._defined.add(name)
+            definition = "INSERT INTO message_definitions VALUES (NULL, ?, ?, ?, ?)"
+            self._change(definition, (name, encoding, text, type_hash))
+        profiles = metadata.get("offered_qos_profiles", "")
+        row = (topic, name, message_encoding, profiles, type_hash)
+        return self._change("INSERT INTO topics VALUES (NULL, ?, ?, ?, ?, ?)", row)
+
+    def add_message(
+        self, channel_id: int, data: bytes, log_time: int, publish_time: int, sequence: int = 0
+    ) -> None:
+        """Add a message received at `log_time` [ns since the epoch]; the storage keeps nothing else of it."""
+        self._change("INSERT INTO messages VALUES (NULL, ?, ?, ?)", (channel_id, log_time, data))
+        self._size += len(data) + 16
+
+    def flush(self, *, sync: bool = False) -> None:
+        """Commit what was written; it is on the disk then, whatever `sync` says."""
+        if self._database.in_transaction:
+            self._database.execute("COMMIT")
+
+    def add_metadata(self, name: str, values: dict[str, str]) -> None:
+        """Add what the bag says about itself."""
+        text = values.get("serialized_metadata", "")
+        version = int((yaml.safe_load(text) or {}).get("version", 0))
+        self._change("INSERT INTO metadata VALUES (NULL, ?, ?)", (version, text))
+
+    def close(self) -> None:
+        """Complete the file."""
+        self.flush()
+        self._database.close()
+
+
+class SqliteReader:
+    """One SQLite file; the counterpart of `McapReader`. Times are in nanoseconds since the epoch.
+
+    Args:
+        path: the file.
+
+    Raises:
+        BagError: the file is no SQLite file of a bag.
+        OSError: it cannot be read.
+    """
+
+    unreadable_from: int | None = None
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.open("rb").close()  # says why it cannot be read
+        self.topics: dict[str, McapTopic] = {}
+        self.start_time = self.end_time = 0
+        try:
+            self._database = _open(path)
+            self._look()
+        except sqlite3.Error as error:
+            raise BagError(f"'{path}' is no SQLite file of a bag: {error}") from error
+
+    def _look(self) -> None:
+        """Find the topics, and when their messages came."""
+        columns = [row[1] for row in self._database.execute("PRAGMA table_info(topics)")]
+        later = ("offered_qos_profiles", "type_description_hash")  # than the first versions of the schema
+        chosen = ", ".join(name if name in columns else "''" for name in later)
+        counts = dict(self._database.execute("SELECT topic_id, COUNT(*) FROM messages GROUP BY topic_id"))
+        query = f"SELECT id, name, type, serialization_format, {chosen} FROM topics"
+        for number, name, type_name, encoding, profiles, type_hash in self._database.execute(query):
+            metadata = {"offered_qos_profiles": profiles, "topic_type_hash": type_hash}
+            topic = self.topics.setdefault(name, McapTopic(name, type_name, encoding, metadata))
+            topic.count += counts.get(number, 0)
+        first, last = self._database.execute("SELECT MIN(timestamp), MAX(timestamp) FROM messages").fetchone()
+        self.start_time, self.end_time = first or 0, last or 0
+
+    def messages(self, topics: Collection[str] | None = None, start: int = 0) -> Iterator[McapMessage]:
+        """Yield the messages of some topics, or of all, received at a time or later, by that time."""
+        chosen = list(self.topics if topics is None else topics)
+        query = (
+            "SELECT topics.name, messages.data, messages.timestamp FROM messages "
+            "JOIN topics ON topics.id = messages.topic_id WHERE messages.timestamp >= ? "
+            f"AND topics.name IN ({', '.join('?' * len(chosen))}) ORDER BY messages.timestamp, messages.id"
+        )
+        for topic, data, stamp in self._database.execute(query, (start, *chosen)):
+            yield McapMessage(topic, bytes(data), stamp, stamp)
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    """Open a file to read it; what a killed process began and did not end is taken back first."""
+    place = quote(str(path.resolve()))
+    try:
+        database = sqlite3.connect(f"file:{place}?mode=rw", uri=True, check_same_thread=False)
+        database.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError:  # nothing may be written there
+        database = sqlite3.connect(f"file:{place}?immutable=1", uri=True, check_same_thread=False)
+    return database

@@ -47,6 +47,7 @@ class RosArguments:
         unknown: ROS arguments that nobody knows.
         rosout: publish log messages on /rosout.
         stdout: write log messages to the console.
+        enclave: path of the enclave that the process belongs to.
     """
 
     remaps: list[RemapRule] = field(default_factory=list)
@@ -56,6 +57,7 @@ class RosArguments:
     unknown: list[str] = field(default_factory=list)
     rosout: bool = True
     stdout: bool = True
+    enclave: str = "/"
 
 
 def parse_value(text: str, where: str) -> Any:
@@ -178,7 +180,9 @@ def _parse_option(option: str, words: Any, found: RosArguments) -> None:
     elif option == "--log-level":
         logger, divider, level = _value_of(option, words).rpartition(":=")
         found.log_levels.append((logger if divider else "", level))
-    elif option in ("-e", "--enclave", "--log-config-file", "--log-file-name"):
+    elif option in ("-e", "--enclave"):
+        found.enclave = _value_of(option, words)
+    elif option in ("--log-config-file", "--log-file-name"):
         _value_of(option, words)
     elif option in ("--enable-rosout-logs", "--disable-rosout-logs"):
         found.rosout = option.startswith("--enable")

@@ -92,7 +92,7 @@ class Context:
                 raise RuntimeError(f"Domain id ({self._domain_id}) must be in [0, {MAX_DOMAIN_ID}]")
             if initialize_logging:
                 configure_from_arguments(self.arguments)
-            self._session = RosSession(self._domain_id)
+            self._session = RosSession(self._domain_id, self.arguments.enclave)
             self._valid = self._used = True
         atexit.register(self._close)
 

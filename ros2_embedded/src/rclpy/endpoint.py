@@ -56,6 +56,7 @@ class Endpoint:
             (node.get_namespace(), node.get_name()),
             (name, dds, hash_),
             qos,
+            node.context.arguments.enclave,
         )
         self.gid = gid_of(self._token)
         self._withdraw: Any = None

@@ -91,7 +91,12 @@ class Node(EntityMixin, ParameterMixin, GraphMixin):
         self._rclpy_entity_id = session.next_id()
         self._rclpy_withdraw = session.announce(
             node_token(
-                session.domain, session.id, self._rclpy_entity_id, self._rclpy_namespace, self._rclpy_name
+                session.domain,
+                session.id,
+                self._rclpy_entity_id,
+                self._rclpy_namespace,
+                self._rclpy_name,
+                self._context.arguments.enclave,
             )
         )
         self._context.track_node(self)

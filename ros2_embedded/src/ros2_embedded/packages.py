@@ -34,6 +34,8 @@ OWN = (
     "domain_coordinator",
     "launch",
     "launch_ros",
+    "launch_testing",
+    "launch_testing_ros",
     "launch_xml",
     "launch_yaml",
     "message_filters",
@@ -61,6 +63,7 @@ OWN = (
     "tf2_py",
     "tf2_ros",
     "tf2_sensor_msgs",
+    "tf2_tools",
 )
 """Packages of ROS 2 that this distribution provides; their prefix is that of the interpreter."""
 _INDEX = Path("share") / "ament_index" / "resource_index"

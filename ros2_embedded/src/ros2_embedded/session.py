@@ -30,17 +30,18 @@ TOKENS_WAITING = 1 << 20
 class RosSession:
     """A Zenoh session with the graph of one ROS domain."""
 
-    def __init__(self, domain: int) -> None:
+    def __init__(self, domain: int, enclave: str = "/") -> None:
         """Open the session and read the graph.
 
         Args:
             domain: ROS domain id.
+            enclave: path of the enclave, if the environment asks for security.
         """
         keep_big_buffers()
         hand_over_sooner()
         self.domain = domain
         self.graph = GraphCache()
-        config, self.zenoh = open_session(domain)
+        config, self.zenoh = open_session(domain, enclave)
         self._certificates = CertificateWatch(certificates_of(config))
         self.shared_memory = SharedMemory(config)
         self.id = str(self.zenoh.zid())

@@ -12,6 +12,7 @@ change it:
   `ROS_LOCALHOST_ONLY=1` disables `SUBNET` and static peers.
 - `ROS_STATIC_PEERS`: hosts, or `host:port`, to connect to, separated by `;`.
 - `ZENOH_SESSION_CONFIG_URI`: a JSON5 file that replaces all of this, as for rmw_zenoh.
+- `ROS_SECURITY_ENABLE`: see `ros2_embedded.enclaves`.
 - `ZENOH_CONFIG_OVERRIDE`: `key=json;key=json` that override single values, as for rmw_zenoh.
 """
 
@@ -27,6 +28,7 @@ from typing import Any
 import zenoh
 
 from ros2_embedded.certificate_dates import CertificateError, certificates_of, require_valid
+from ros2_embedded.enclaves import EnclaveError, secured
 from ros2_embedded.local_links import PROTOCOL, LocalEndpoints, joining
 from ros2_embedded.loopback import INTERFACE, has_interface, is_loopback, only_loopback, own_listener
 
@@ -171,19 +173,28 @@ def make_config(
     return config
 
 
-def open_session(domain: int) -> tuple[zenoh.Config, zenoh.Session]:
+def open_session(domain: int, enclave: str = "/") -> tuple[zenoh.Config, zenoh.Session]:
     """Open a session with the configuration from the environment; return both.
 
+    Args:
+        domain: ROS domain.
+        enclave: path of the enclave, if ROS_SECURITY_ENABLE asks for one; see `ros2_embedded.enclaves`.
+
     Raises:
-        SessionConfigError: see `make_config`; also if a certificate is not valid, or Zenoh refuses the file.
+        SessionConfigError: see `make_config`; also if a certificate is not valid, Zenoh refuses the file, or
+            the enclave is not there.
         LocalLinkError: the folder of the user's sockets cannot be used.
     """
-    if not is_local(os.environ):
-        config = make_config()
+    try:
+        environment = secured(os.environ, enclave)
+    except EnclaveError as error:
+        raise SessionConfigError(str(error)) from error
+    if not is_local(environment):
+        config = make_config(environment)
         _require_certificates(config)
         return config, _open(config)
     with joining(domain) as local:
-        config = make_config(local=local)
+        config = make_config(environment, local)
         return config, _open(config)
 
 

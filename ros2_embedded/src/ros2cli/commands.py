@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, dict[str, str]]] = {
         {
             "convert": "Given an input bag, write out a new bag with different settings",
             "info": "Print information about a bag to the screen",
+            "list": "Print what reads, writes and compresses bags",
             "play": "Play back ROS data from a bag",
             "record": "Record ROS data to a bag",
             "reindex": "Reconstruct the metadata of a bag whose recording was killed",
@@ -96,6 +97,17 @@ COMMANDS: dict[str, tuple[str, dict[str, str]]] = {
         },
     ),
     "run": ("Run a package specific executable", {"": "Run a package specific executable"}),
+    "security": (
+        "Various security related sub-commands",
+        {
+            "create_enclave": "Create an enclave in a keystore",
+            "create_keystore": "Create a keystore",
+            "create_permission": "Give an enclave the rights of a policy",
+            "generate_artifacts": "Create a keystore, enclaves and their rights",
+            "generate_policy": "Write a policy of what the nodes of the graph do",
+            "list_enclaves": "List the enclaves of a keystore",
+        },
+    ),
     "service": (
         "Various service related sub-commands",
         {
@@ -107,6 +119,7 @@ COMMANDS: dict[str, tuple[str, dict[str, str]]] = {
             "type": "Output a service's type",
         },
     ),
+    "test": ("Run a file of launch tests", {"": "Run a file of launch tests"}),
     "topic": (
         "Various topic related sub-commands",
         {

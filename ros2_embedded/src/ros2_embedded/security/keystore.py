@@ -37,6 +37,7 @@ class Keystore:
         self.directory = directory
         self._authority = Authority(directory)
         self._users = directory / "users.txt"
+        self._policy = directory / "policy.json"
 
     def create(self, *, passwords: bool = False) -> None:
         """Make the certificate authority.
@@ -53,6 +54,11 @@ class Keystore:
         self._authority.create(VALID_DAYS)
         if passwords:
             self._write_users({})
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a certificate authority."""
+        return self._authority.exists
 
     def enclave(self, name: str) -> Path:
         """Return the directory of an enclave."""
@@ -234,6 +240,15 @@ class Keystore:
             sessions[path] = json.dumps(session, indent=2)
         for path, text in sessions.items():
             _write_private(path, text)
+        _write_private(self._policy, json.dumps(policy, indent=2))
+
+    def policy(self) -> Policy:
+        """Return the rights that were set last; empty where none were."""
+        if not self._policy.exists():
+            return {}
+        known = self.enclaves()
+        saved: Policy = json.loads(self._policy.read_text("utf-8"))
+        return {name: rights for name, rights in saved.items() if name in known}
 
 
 def _try_to_open(path: Path, session: dict[str, Any]) -> None:

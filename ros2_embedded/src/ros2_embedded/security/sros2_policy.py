@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementInclude, ElementTree
 
+from ros2_embedded.enclaves import member_name
+
 ALLOW, DENY = "ALLOW", "DENY"
 _TOPICS = {"publish": "publish", "subscribe": "subscribe"}
 _SERVICES = {"reply": "serve", "request": "call"}
@@ -44,7 +46,7 @@ def read_sros2_policy(path: Path) -> Rights:
         raise Sros2PolicyError(f"policy {path}: <policy><enclaves><enclave path=…> is expected")
     rights: Rights = {}
     for enclave in enclaves:
-        name = enclave.get("path", "").strip("/").replace("/", "_")
+        name = member_name(enclave.get("path", ""))
         own = rights.setdefault(name, {})
         denied: dict[str, set[str]] = {}
         for profile in enclave.findall("./profiles/profile"):

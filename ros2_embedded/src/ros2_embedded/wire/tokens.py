@@ -61,9 +61,10 @@ def _namespace(namespace: str) -> str:
     return "%" if namespace in ("", "/") else mangle(namespace)
 
 
-def node_token(domain: int, session: str, node_id: int, namespace: str, name: str) -> str:
-    """Return the token of a node; the enclave is always the root one."""
-    return f"{PREFIX}/{domain}/{session}/{node_id}/{node_id}/{NODE}/%/{_namespace(namespace)}/{mangle(name)}"
+def node_token(domain: int, session: str, node_id: int, namespace: str, name: str, enclave: str = "/") -> str:
+    """Return the token of a node."""
+    place = f"{PREFIX}/{domain}/{session}/{node_id}/{node_id}/{NODE}"
+    return f"{place}/{_namespace(enclave)}/{_namespace(namespace)}/{mangle(name)}"
 
 
 def endpoint_token(
@@ -75,6 +76,7 @@ def endpoint_token(
     node: tuple[str, str],
     endpoint: tuple[str, str, str],
     qos: WireQoS,
+    enclave: str = "/",
 ) -> str:
     """Return the token of an endpoint.
 
@@ -87,10 +89,12 @@ def endpoint_token(
         node: namespace and name of the node.
         endpoint: fully qualified name, DDS type name and type hash.
         qos: profile announced.
+        enclave: of the node.
     """
     name, type_name, type_hash = endpoint
+    place = f"{PREFIX}/{domain}/{session}/{node_id}/{endpoint_id}/{kind}"
     return (
-        f"{PREFIX}/{domain}/{session}/{node_id}/{endpoint_id}/{kind}/%/{_namespace(node[0])}/{mangle(node[1])}"
+        f"{place}/{_namespace(enclave)}/{_namespace(node[0])}/{mangle(node[1])}"
         f"/{mangle(name)}/{type_name}/{type_hash}/{qos_text.encode(qos)}"
     )
 

@@ -1,0 +1,1 @@
+"""Verbs of `ros2 security`."""

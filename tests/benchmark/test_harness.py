@@ -26,7 +26,7 @@ from openral_benchmark.harness.suite_run import plan_missions
 from openral_benchmark.harness.tables import mission_page, mission_table, remarks
 from openral_benchmark.harness.world import DISPLACED_M, begin_world
 from openral_benchmark.plan import simulator_task
-from openral_benchmark.run_lock import RunLock
+from openral_benchmark.row_log import RunLock
 from openral_core.errors import ManifestError
 from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene, load_scene

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import as_completed
 from dataclasses import asdict, dataclass
@@ -22,19 +21,16 @@ from openral_benchmark.harness.mission_harness import MissionHarness
 from openral_benchmark.harness.perturbations import VARIANTS
 from openral_benchmark.harness.shared_resources import SharedParts
 from openral_benchmark.plan import simulator_task
-from openral_benchmark.run_identity import RunIdentity, require_same, run_identity
-from openral_benchmark.run_lock import RunLock
+from openral_benchmark.row_log import RowLog
+from openral_benchmark.run_identity import RunIdentity, run_identity
 from openral_benchmark.workers.worker_pool import worker_pool
 from openral_core.errors import ManifestError, NotFoundError, OpenralError
-from openral_core.files.atomic import write_atomically
 from openral_core.files.output_folder import make_private
 from openral_core.mission_record import STEPS_FILE, RecordedStep
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
 from openral_reasoner.mission.mission import LogEntry
 from openral_rskill.registry import RSkillPackage, load_package, resolve
-
-ROWS_FILE = "rows.jsonl"
 
 
 @dataclass(frozen=True)
@@ -118,8 +114,7 @@ def run_missions(
             writes them.
         OpenralError: something does not fit or cannot be loaded.
     """
-    make_private(folder)
-    with contextlib.closing(_RowFile(folder / ROWS_FILE, _identity(setting), resume=resume)) as kept:
+    with contextlib.closing(_MissionLog(folder, _identity(setting), resume=resume)) as kept:
         wanted = {(row, job.variant, job.scene.task.id, job.init_id) for job in jobs for row in job.rows}
         if there := [row for row in kept.rows if _key(row) in wanted]:
             yield there
@@ -221,30 +216,13 @@ def _identity(setting: MissionSetting) -> RunIdentity:
     )
 
 
-class _RowFile:
-    """Appends rows to a file, one JSON line each, and writes them to the disk after each job."""
+class _MissionLog:
+    """Appends the rows of jobs to the run's `RowLog`."""
 
-    def __init__(self, path: Path, identity: RunIdentity, *, resume: bool) -> None:
+    def __init__(self, folder: Path, identity: RunIdentity, *, resume: bool) -> None:
         self.rows: list[dict[str, Any]] = []
-        self._path = path
-        self._lock = RunLock(path.parent)
-        try:
-            self._open(identity, resume)
-        except BaseException:
-            self._lock.release()
-            raise
-
-    def _open(self, identity: RunIdentity, resume: bool) -> None:
-        path = self._path
-        if path.exists() and path.stat().st_size:
-            if not resume:
-                raise ManifestError(f"{path}: there are rows already; add --resume, or name another --out")
-            self.rows = _read_rows(path, identity)
-        self._is_empty = not self.rows
+        self._log = RowLog(folder, identity, resume=resume, whole=self._read)
         self._done = {_key(row) for row in self.rows}
-        lines = [{"identity": identity}, *self.rows]
-        write_atomically(path, "".join(f"{json.dumps(line)}\n" for line in lines), durable=True)
-        self._file = path.open("a", encoding="utf-8")
 
     def left(self, job: MissionJob) -> list[str]:
         """Return the names of the rows in which a job is still to be run."""
@@ -253,32 +231,15 @@ class _RowFile:
 
     def add(self, rows: Sequence[dict[str, Any]]) -> None:
         """Append rows."""
-        self._is_empty = False
-        self._file.write("".join(f"{json.dumps(row)}\n" for row in rows))
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        self._log.add(rows)
 
     def close(self) -> None:
-        """Close the file, and remove it if it has no row, so that a refused run does not block the next one."""
-        self._file.close()
-        if self._is_empty:
-            self._path.unlink(missing_ok=True)
-        self._lock.release()
+        """Close the log; called once."""
+        self._log.close()
 
-
-def _read_rows(path: Path, identity: RunIdentity) -> list[dict[str, Any]]:
-    """Return the rows of a file; a line that a kill cut off is dropped."""
-    rows: list[dict[str, Any]] = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines()):
-        try:
-            fields = json.loads(line)
-        except ValueError:
-            break
-        if number == 0:
-            require_same(path, fields.get("identity"), identity)
-        else:
-            rows.append(fields)
-    return rows
+    def _read(self, lines: list[str]) -> int:
+        self.rows = [json.loads(line) for line in lines]
+        return len(lines)
 
 
 def _key(row: dict[str, Any]) -> tuple[str, str, str, int]:

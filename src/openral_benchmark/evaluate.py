@@ -16,6 +16,7 @@ from openral_benchmark.served_policy_contract import served_skill, server_says
 from openral_benchmark.tables import print_result
 from openral_core.cli.downloads import download_bars
 from openral_core.cli.progress import console
+from openral_core.errors import ContractError
 from openral_core.files.output_folder import check_folder
 from openral_core.manifest import RSkillManifest
 from openral_core.scene import BenchmarkScene
@@ -49,7 +50,8 @@ def evaluate(
 
     Raises:
         OpenralError: the folder cannot be written, a measured result would be overwritten, or the skill is not there,
-            does not fit, was trained on the suite's states, or cannot be loaded.
+            does not fit, was trained on the suite's states, or cannot be loaded; or, after the files were written, the
+            result is not for the skill's folder, since episodes have none.
     """
     package, folder = _skill(suite, options)
     if update_manifest:
@@ -84,10 +86,26 @@ def evaluate(
     write_result(folder / "result.json", content)
     (folder / "report.html").write_text(page(content, folder), encoding="utf-8")
     print_result(content, console)
-    written = record_result(package, content) if update_manifest else []
-    for path in (folder / "result.json", folder / "report.html", *written):
-        console.print(f"wrote {path}", soft_wrap=True)
+    _print_written(folder / "result.json", folder / "report.html")
+    if update_manifest:
+        _require_results(content, package)
+        _print_written(*record_result(package, content))
     return content
+
+
+def _require_results(content: dict[str, Any], package: RSkillPackage) -> None:
+    """Raise ContractError if episodes have no result: they count as failures, so that the rate would be too low."""
+    rows = content["results"]["episodes"]
+    if lost := [row for row in rows if row["error"]]:
+        raise ContractError(
+            f"--update-manifest: {len(lost)} of {len(rows)} episodes have no result ({lost[0]['error']}), so nothing "
+            f"is written into {package.folder}; mend that, and run all of them again into another --out"
+        )
+
+
+def _print_written(*paths: Path) -> None:
+    for path in paths:
+        console.print(f"wrote {path}", soft_wrap=True)
 
 
 def _chunk_outlasts(manifest: RSkillManifest, answer_delay: int) -> Finding:

@@ -166,6 +166,18 @@ def test_a_figure_is_added_however_the_others_are_written(tmp_path, block):
     assert ("# the end" in manifest.read_text()) == ("# the end" in block)
 
 
+def test_a_run_in_which_episodes_have_no_result_is_not_recorded_in_the_skill(tmp_path):
+    skill = write_skill(tmp_path, "fails", behaviour="raise")
+    manifest = (skill / "rskill.yaml").read_bytes()
+    error = refused(*words(tmp_path, "out", *FEW, "--update-manifest", skill=skill))
+    assert isinstance(error, ContractError)
+    assert "6 of 6 episodes have no result (" in str(error)
+    assert "run all of them again into another --out" in str(error)
+    assert (tmp_path / "out" / "result.json").is_file()
+    assert not (skill / "eval").exists()
+    assert (skill / "rskill.yaml").read_bytes() == manifest
+
+
 def test_a_measured_result_is_not_overwritten(tmp_path):
     skill = write_skill(tmp_path)
     report = skill / "eval" / "points.json"

@@ -27,7 +27,7 @@ from openral_benchmark.harness.tables import mission_page, mission_table, remark
 from openral_benchmark.harness.world import DISPLACED_M, begin_world
 from openral_benchmark.plan import simulator_task
 from openral_benchmark.row_log import RunLock
-from openral_core.errors import ManifestError
+from openral_core.errors import ManifestError, NotFoundError
 from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import load_suite, suite_with_task
@@ -328,10 +328,34 @@ def test_the_command_runs_a_part_of_it_and_goes_on(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, ["compare", *[str(out / "result.json")] * 2]).exit_code != 0
     wrong = CliRunner().invoke(app, [*base, "--row", "magic"])
     assert wrong.exit_code != 0
-    for delay in ("--answer-delay", "--picture-delay"):
-        assert CliRunner().invoke(app, [*base, "--resume", delay, "1"]).exit_code == 2
     plain = ["run", "--suite", "metaworld_mini", "--rskill", "mini-metaworld", "--row", "bare"]
     assert CliRunner().invoke(app, plain).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "option", ["--answer-delay", "--picture-delay", "--num-envs", "--policies", "--patience", "--videos"]
+)
+def test_an_option_that_missions_do_not_have_is_refused(tmp_path: Path, option: str) -> None:
+    base = [
+        "run",
+        "--suite",
+        "harness_development",
+        "--rskill",
+        "mini-metaworld-mt10",
+        "--out",
+        str(tmp_path),
+    ]
+    done = CliRunner().invoke(app, [*base, option, "2"])
+    assert done.exit_code == 2
+    assert f"leave {option} out" in " ".join(done.output.replace("│", " ").split())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_variant_that_is_for_none_of_the_tasks_is_refused(tmp_path: Path) -> None:
+    base = ["run", "--suite", "harness", "--rskill", "mini-metaworld-mt10", "--out", str(tmp_path)]
+    done = CliRunner().invoke(app, [*base, "--task", "metaworld/push-v3", "--variant", "opened"])
+    assert isinstance(done.exception, NotFoundError)
+    assert "metaworld/push-v3 has no variant opened; it has usual, " in str(done.exception)
 
 
 def test_a_long_attempt_is_not_forgotten_by_the_bridge(scene, shared) -> None:

@@ -28,6 +28,12 @@ from openral_rskill.compatibility import require, require_policy
 from openral_rskill.hub.install import ready
 from openral_rskill.result_provenance import write_result
 
+_OF_EPISODES = (
+    *("policies", "cluster", "num_envs", "answer_delay", "picture_delay", "patience", "videos"),
+    *("policy_url", "contract"),
+)
+"""Fields of `RunOptions` that missions do not have."""
+
 
 def evaluate_missions(
     suite: Suite,
@@ -55,15 +61,7 @@ def evaluate_missions(
             states, or cannot be loaded.
         BadParameter: an option does not apply to missions.
     """
-    if options.contract or options.videos or options.cluster != "local":
-        raise typer.BadParameter(
-            f"{suite.id} judges whole missions on this machine: name --rskill, and leave --videos and --cluster out"
-        )
-    if options.answer_delay or options.picture_delay:
-        raise typer.BadParameter(
-            f"{suite.id} judges whole missions, in which nothing comes late: leave --answer-delay and --picture-delay "
-            "out"
-        )
+    _refuse_others(suite, options)
     table = suite.missions
     assert table is not None, "its caller looked"
     with download_bars(console) as progress:
@@ -105,3 +103,18 @@ def evaluate_missions(
     for path in (folder / "result.json", folder / "report.html"):
         console.print(f"wrote {path}", soft_wrap=True)
     return content
+
+
+def _refuse_others(suite: Suite, options: RunOptions) -> None:
+    """Raise BadParameter if an option is given that does not apply to missions."""
+    usual = RunOptions()
+    given = [
+        f"--{name.replace('_', '-')}"
+        for name in _OF_EPISODES
+        if getattr(options, name) != getattr(usual, name)
+    ]
+    if given:
+        raise typer.BadParameter(
+            f"{suite.id} judges whole missions of an --rskill, on this machine, with nothing late and no "
+            f"film; leave {', '.join(given)} out"
+        )

@@ -80,6 +80,7 @@ def plan_missions(
 
     Raises:
         ManifestError: the suite names a row or a variant that does not exist.
+        NotFoundError: none of the variants is for any of the tasks.
     """
     assert suite.missions is not None, "only suites of missions are planned here"
     for names, known, what in (
@@ -88,13 +89,20 @@ def plan_missions(
     ):
         if unknown := [name for name in names if name not in known]:
             raise ManifestError(f"{suite.id}: there is no {what} {unknown[0]}; there are {', '.join(known)}")
-    return [
+    tasks = {scene.task.id: simulator_task(scene) for scene in scenes}
+    jobs = [
         MissionJob(scene, scene.seed + episode, name, tuple(rows))
         for episode in range(episodes)
         for scene in scenes
         for name in variants
-        if VARIANTS[name].is_for(simulator_task(scene))
+        if VARIANTS[name].is_for(tasks[scene.task.id])
     ]
+    if not jobs:
+        others = [name for name in suite.missions.variants if any(map(VARIANTS[name].is_for, tasks.values()))]
+        raise NotFoundError(
+            f"{suite.id}: {', '.join(tasks)} has no variant {', '.join(variants)}; it has {', '.join(others)}"
+        )
+    return jobs
 
 
 def run_missions(

@@ -14,10 +14,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from openral_core.errors import DatasetError
+from openral_core.errors import ContractError, DatasetError
 from openral_core.sentence_encoder import SentenceEncoder
 from openral_data.lerobot_v3 import Dataset
 from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork, MiniOutput
+from openral_rskill.mini import WEIGHTS
 from openral_rskill.mini.checkpoint import load_network, save_network
 from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
 from openral_training.cloning.camera_subset import with_cameras
@@ -348,10 +349,14 @@ def train(
         progress: called after each step with the number of steps done and the loss of the actions.
 
     Raises:
-        ContractError: the batch has fewer rows than there are processes.
+        ContractError: the batch has fewer rows than there are processes, or `keep` is given without `warm_start`.
         DatasetError: dataset and recipe do not fit; raised before training begins.
         InstallationError: torch cannot use the device.
     """
+    if config.keep and warm_start is None:
+        raise ContractError(
+            f"keep {config.keep:g}: there is nothing to keep a share of; give a warm_start, or leave keep out"
+        )
     process = join(device)
     process.share(config.batch_size)  # raises ContractError before images are decoded
     torch.set_num_threads(config.threads)
@@ -367,7 +372,8 @@ def train(
     optimiser = torch.optim.AdamW(
         network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
     )
-    state_file, run = out / RUN_STATE, identity(config, model, recipe, dataset.info, warm_start)
+    state_file = out / RUN_STATE
+    run = identity(config, model, recipe, dataset.info, warm_start and warm_start / WEIGHTS)
     batches = Batches(data, frames, SentencePool(data.sentences, SentenceEncoder()), config, process)
     steps = range(restore_run(state_file, network, optimiser, run), config.steps)
     learn = gradients(network, config, process, batches.make(steps.start))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,6 +18,7 @@ from openral_core.errors import ContractError, PolicyError, WeightsError
 from openral_data.lerobot_v3 import Dataset
 from openral_rskill.result_provenance import commit
 from openral_rskill.safetensors_check import weights_fault
+from openral_rskill.store.lockfile import sha256_of
 from openral_rskill.weights_writing import replaced_weights
 from openral_training.training_recipe import Recipe
 
@@ -36,9 +38,28 @@ def same_form(found: ConfigT, needed: ConfigT) -> ConfigT:
     return found
 
 
+_INDIFFERENT = ("save_every", "threads")
+"""Hyper-parameters that do not decide the result of a run, so that a resumed run may have others."""
+
+
 def identity(*parts: object) -> str:
-    """Return a digest of what decides the result of a run, such as configuration, model, recipe and dataset."""
-    return hashlib.sha256(repr(parts).encode()).hexdigest()
+    """Return a digest of what decides the result of a run, such as configuration, model, recipe and dataset.
+
+    Args:
+        parts: values with a `repr`; of dataclasses the fields in `_INDIFFERENT` are left out, and of paths the content
+            of the file counts.
+    """
+    return hashlib.sha256(repr([_decisive(part) for part in parts]).encode()).hexdigest()
+
+
+def _decisive(part: object) -> object:
+    if isinstance(part, Path):
+        return sha256_of(part)
+    if is_dataclass(part) and not isinstance(part, type):
+        return {
+            field.name: getattr(part, field.name) for field in fields(part) if field.name not in _INDIFFERENT
+        }
+    return part
 
 
 def origin(dataset: Dataset, recipe: BaseModel, seed: int) -> dict[str, str]:

@@ -252,7 +252,8 @@ def train(
     optimiser = torch.optim.AdamW(
         learner.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
     )
-    state_file, run = out / RUN_STATE, identity(config, model, recipe, dataset.info, warm_start)
+    state_file = out / RUN_STATE
+    run = identity(config, model, recipe, dataset.info, warm_start and warm_start / WEIGHTS)
     sentences = SentencePool(heard, SentenceEncoder())
     batches = RewardBatches(labels, frames, sentences, config, process, model.before)
     steps = range(restore_run(state_file, learner, optimiser, run), config.steps)

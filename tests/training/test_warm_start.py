@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from typer.testing import CliRunner
 
-from openral_core.errors import PolicyError
+from openral_core.errors import ContractError, PolicyError
 from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork
 from openral_rskill.mini.checkpoint import save_network
 from openral_training import bc
+from openral_training.checkpoint import identity
 from openral_training.cloning.camera_subset import with_cameras
 from openral_training.cloning.data import Demonstrations
 from openral_training.commands import app
+from openral_training.planner.train import PlannerConfig
+from openral_training.world_model.learning import LearnConfig
 
 TWO = MiniConfig(cameras=("corner", "wrist"), image_size=32, chunk_size=4, landmarks=6)
 
@@ -67,7 +71,26 @@ def test_a_share_of_the_checkpoint_can_be_kept() -> None:
         assert torch.allclose(tensor, 0.75 * before[name] + 0.25 * start[name], atol=1e-6), name
 
 
+@pytest.mark.parametrize("config", [bc.BcConfig(), PlannerConfig(), LearnConfig()])
+def test_a_run_is_the_same_one_on_more_threads_and_saved_more_often(config: bc.BcConfig) -> None:
+    assert identity(replace(config, threads=7, save_every=3)) == identity(config)
+    assert identity(replace(config, seed=1)) != identity(config)
+
+
+def test_a_run_that_begins_with_the_same_weights_elsewhere_is_the_same_one(tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    for path in (here, there):
+        path.write_bytes(b"weights")
+    assert identity(here) == identity(there)
+    there.write_bytes(b"others")
+    assert identity(here) != identity(there)
+    assert identity(None) != identity(here)
+
+
 def test_to_keep_a_share_of_nothing_is_refused(tmp_path: Path) -> None:
+    nothing: Any = None
+    with pytest.raises(ContractError, match=r"keep 0\.2: there is nothing to keep a share of"):
+        bc.train(nothing, nothing, tmp_path / "out", bc.BcConfig(keep=0.2))
     words = ["bc", "--dataset", "other", "--keep", "0.2", "--out", str(tmp_path / "out")]
     refused = CliRunner().invoke(app, words)
 

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_core.errors import SimulationError
+from openral_core.errors import DatasetError, SimulationError
 from openral_core.files.atomic import replaced_file
 
 
@@ -64,10 +64,10 @@ def encode_png(image: NDArray[np.uint8]) -> bytes:
 
 
 def decode_png(data: bytes) -> NDArray[np.uint8]:
-    """Return the (H, W, 3) uint8 RGB image of a PNG file."""
-    image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
+    """Return the (H, W, 3) uint8 RGB image of a PNG file. Raises DatasetError: it is none."""
+    image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR) if data else None
     if image is None:
-        raise SimulationError(f"{len(data)} bytes are not an image")
+        raise DatasetError(f"{len(data)} bytes are not an image")
     return np.ascontiguousarray(image[..., ::-1]).astype(np.uint8, copy=False)
 
 

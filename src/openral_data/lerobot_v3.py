@@ -13,6 +13,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -273,11 +274,14 @@ class Dataset:
             return
         with ThreadPoolExecutor() as threads:
             for path in self.files():
+                first = 0
                 for batch in pq.ParquetFile(path).iter_batches(256, columns=[camera]):
                     files = batch.column(0).field("bytes")
                     if files.null_count:
                         raise DatasetError(f"{path}: names images of {camera} and holds none; embed them")
-                    yield from threads.map(lambda png: then(decode_png(png)), files.to_pylist())
+                    decoded = partial(_decoded, path, camera, then)
+                    yield from threads.map(decoded, range(first, first + len(batch)), files.to_pylist())
+                    first += len(batch)
                     progress(len(batch))
 
     def changed_s(self, camera: str) -> float:
@@ -291,6 +295,21 @@ class Dataset:
         if not found:
             raise DatasetError(f"{self.root / 'data'}: has no parquet file; fetch the whole dataset")
         return found
+
+
+def _decoded(
+    path: Path,
+    camera: str,
+    then: Callable[[NDArray[np.uint8]], NDArray[np.uint8]],
+    row: int,
+    png: bytes,
+) -> NDArray[np.uint8]:
+    """Return the image in a row of a data file, after `then`. Raises DatasetError, which names both."""
+    try:
+        image = decode_png(png)
+    except DatasetError as error:
+        raise DatasetError(f"{path} row {row}: {camera}: {error}; fetch the file again") from error
+    return then(image)
 
 
 def _cells(rows: NDArray[Any]) -> Any:

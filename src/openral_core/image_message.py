@@ -49,7 +49,7 @@ def require_size(camera: SceneCamera, width: int, height: int, source: str) -> N
 
 
 def decode_image(camera: SceneCamera, message: Any, accepted: Collection[str] = (ENCODING,)) -> Image:
-    """Return the pixels of a `sensor_msgs/Image` of the scene's size; see `unpack_image`.
+    """Return the pixels of a `sensor_msgs/Image` of the scene's size as (H, W, 3) uint8 RGB; see `packed_pixels`.
 
     Raises:
         ContractError: size, encoding or length are not as in the scene; the text has both.
@@ -57,23 +57,15 @@ def decode_image(camera: SceneCamera, message: Any, accepted: Collection[str] = 
     width, height, encoding = message.width, message.height, message.encoding
     if encoding in accepted:
         require_size(camera, width, height, "the image")
-    return unpack_image(camera.name, width, height, encoding, message.step, message.data, accepted)
+    packed = packed_pixels(camera.name, width, height, encoding, message.step, message.data, accepted)
+    return as_rgb(packed, encoding)
 
 
-def unpack_image(
-    camera: str,
-    width: int,
-    height: int,
-    encoding: str,
-    step: int,
-    data: bytes | memoryview | array[int] | Image,
-    accepted: Collection[str] = tuple(ENCODINGS),
-) -> Image:
-    """Return the pixels of a `sensor_msgs/Image` as (H, W, 3) uint8 RGB; packed rows of `rgb8` are not copied.
+def as_rgb(packed: Image, encoding: str) -> Image:
+    """Return pixels (H, W, C) in one of `ENCODINGS` as (H, W, 3) uint8 RGB; those of `rgb8` are not copied.
 
-    A grey value is repeated for all three channels. Arguments and errors are those of `packed_pixels`.
+    A grey value is repeated for all three channels.
     """
-    packed = packed_pixels(camera, width, height, encoding, step, data, accepted)
     return packed if encoding == ENCODING else np.take(packed, ENCODINGS[encoding][1], axis=2)
 
 

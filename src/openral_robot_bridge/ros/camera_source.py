@@ -16,7 +16,7 @@ from sensor_msgs.msg import Image as ImageMessage
 from openral_core.errors import ContractError
 from openral_core.graph.namespaces import COMPRESSED_SUFFIX
 from openral_core.hardware.real_camera import RealCamera
-from openral_core.image_message import decode_compressed, parse_stamp, unpack_image
+from openral_core.image_message import as_rgb, decode_compressed, packed_pixels, parse_stamp
 from openral_core.ros.qos import NEWEST
 from openral_core.types import Image
 from openral_robot_bridge.cameras.device import CameraDevice
@@ -92,12 +92,7 @@ class _CameraTopic:
 
     def on_image(self, message: Any) -> None:
         """Take a sensor_msgs/Image."""
-        self._take(
-            message,
-            lambda: unpack_image(
-                self._name, message.width, message.height, message.encoding, message.step, message.data
-            ),
-        )
+        self._take(message, lambda: self._unpack(message))
 
     def on_compressed(self, message: Any) -> None:
         """Take a sensor_msgs/CompressedImage."""
@@ -123,6 +118,12 @@ class _CameraTopic:
             self._sink.picture(int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec), read())
         except ContractError as error:
             self._sink.failed(str(error))
+
+    def _unpack(self, message: Any) -> Image:
+        width, height, encoding = message.width, message.height, message.encoding
+        return as_rgb(
+            packed_pixels(self._name, width, height, encoding, message.step, message.data), encoding
+        )
 
     def _decompress(self, message: Any) -> Image:
         picture = decode_compressed(message.data)

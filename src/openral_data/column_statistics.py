@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,11 +15,15 @@ from numpy.typing import NDArray
 class ColumnStatistics:
     """Running count, mean, sum of squared deviations, minimum and maximum of rows of one shape.
 
-    Means and deviations of parts are combined as by Chan, Golub and LeVeque (1983, "Algorithms for Computing the Sample
+    Only finite numbers are counted, since the joints of a recording are nan where no message names them. Means and
+    deviations of parts are combined as by Chan, Golub and LeVeque (1983, "Algorithms for Computing the Sample
     Variance"), since of stamps since 1970 the square of the mean has more digits than a float64.
     """
 
     count: int = 0
+    """Rows."""
+    known: Any = 0
+    """Finite numbers in each place of a row."""
     mean: Any = 0.0
     deviations: Any = 0.0
     """Sum of the squared deviations from the mean."""
@@ -28,26 +33,54 @@ class ColumnStatistics:
     def add(self, rows: NDArray[Any]) -> None:
         """Add rows (N, ...) with N >= 1."""
         values = rows.astype(np.float64)
-        mean = values.mean(0)
-        self._combine(len(values), mean, ((values - mean) ** 2).sum(0))
-        self.low, self.high = np.minimum(self.low, values.min(0)), np.maximum(self.high, values.max(0))
+        finite = np.isfinite(values)
+        known = finite.sum(0)
+        mean = np.where(finite, values, 0.0).sum(0) / np.maximum(known, 1)
+        apart = np.where(finite, values - mean, 0.0)
+        self._combine(len(values), known, mean, (apart**2).sum(0))
+        self.low = np.minimum(self.low, np.where(finite, values, np.inf).min(0))
+        self.high = np.maximum(self.high, np.where(finite, values, -np.inf).max(0))
 
     def add_counted(self, said: Mapping[str, Any]) -> None:
-        """Add rows, one at least, by their statistics, in the form of `as_dict`."""
+        """Add rows, one at least, by their statistics, in the form of `as_dict`.
+
+        Where that has a finite mean, all of its rows are taken for known.
+        """
         count = int(np.asarray(said["count"]).reshape(-1)[0])
-        mean, std = np.asarray(said["mean"], np.float64), np.asarray(said["std"], np.float64)
-        self._combine(count, mean, std**2 * count)
-        self.low, self.high = np.minimum(self.low, said["min"]), np.maximum(self.high, said["max"])
+        low, high, mean, std = (np.asarray(said[name], np.float64) for name in ("min", "max", "mean", "std"))
+        finite = np.isfinite(mean)
+        known, mean, std = np.where(finite, count, 0), np.where(finite, mean, 0.0), np.where(finite, std, 0.0)
+        self._combine(count, known, mean, std**2 * count)
+        self.low = np.minimum(self.low, np.where(finite, low, np.inf))
+        self.high = np.maximum(self.high, np.where(finite, high, -np.inf))
 
-    def as_dict(self) -> dict[str, list[Any]]:
-        """Return min, max, mean, std and count."""
-        std = np.sqrt(self.deviations / self.count)
+    def as_dict(self, unknown: float = np.nan) -> dict[str, list[Any]]:
+        """Return min, max, mean, std and count (of rows).
+
+        Args:
+            unknown: what stands for the first four where no number is known.
+        """
+        std = np.sqrt(self.deviations / np.maximum(self.known, 1))
         table = {"min": self.low, "max": self.high, "mean": self.mean, "std": std}
-        return {name: np.asarray(value).tolist() for name, value in table.items()} | {"count": [self.count]}
+        found = {
+            name: np.where(np.asarray(self.known) > 0, value, unknown).tolist()
+            for name, value in table.items()
+        }
+        return found | {"count": [self.count]}
 
-    def _combine(self, count: int, mean: NDArray[np.float64], deviations: NDArray[np.float64]) -> None:
-        """Add the count, the mean and the sum of squared deviations of other rows."""
-        before, self.count = self.count, self.count + count
+    def _combine(
+        self, count: int, known: NDArray[Any], mean: NDArray[np.float64], deviations: NDArray[np.float64]
+    ) -> None:
+        """Add other rows by their number, and in each place that of finite numbers, mean and squared deviations."""
+        before, self.known = self.known, self.known + known
+        self.count += count
+        share = known / np.maximum(self.known, 1)
         shift = mean - self.mean
-        self.mean = self.mean + shift * (count / self.count)
-        self.deviations = self.deviations + deviations + shift**2 * (before * count / self.count)
+        self.mean = self.mean + shift * share
+        self.deviations = self.deviations + deviations + shift**2 * (before * share)
+
+
+def stats_json(columns: Mapping[str, ColumnStatistics]) -> str:
+    """Return the content of `meta/stats.json`, with 0 where no number of a column is known, since JSON has no nan."""
+    found = {name: column.as_dict(unknown=0.0) for name, column in columns.items()}
+    return json.dumps(found, indent=2, allow_nan=False) + "\n"

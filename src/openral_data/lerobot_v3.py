@@ -28,7 +28,7 @@ from openral_core.files.atomic import write_atomically
 from openral_core.files.json_file import read_json_object
 from openral_core.files.output_folder import check_folder
 from openral_core.files.settings_difference import settings_difference
-from openral_data.column_statistics import ColumnStatistics
+from openral_data.column_statistics import ColumnStatistics, stats_json
 from openral_data.dataset_schema import DatasetMetadata
 from openral_data.episode import Episode, decode_png
 from openral_data.lerobot_meta import read_episodes, read_info, read_rows, read_sentences, tasks_table
@@ -133,8 +133,7 @@ class DatasetWriter:
         )
         sentences = [self.form.words[task] for task in self.form.tasks]
         pq.write_table(tasks_table(sentences), meta / "tasks.parquet")
-        stats = {name: column.as_dict() for name, column in self._stats.items()}
-        (meta / "stats.json").write_text(json.dumps(stats, indent=2) + "\n", encoding="utf-8")
+        (meta / "stats.json").write_text(stats_json(self._stats), encoding="utf-8")
         (meta / "info.json").write_text(json.dumps(self._info(), indent=2) + "\n", encoding="utf-8")
 
     def _info(self) -> dict[str, Any]:

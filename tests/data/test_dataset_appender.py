@@ -43,6 +43,28 @@ def test_statistics_of_stamps_since_1970_are_those_of_the_rows(tmp_path: Path) -
     np.testing.assert_allclose(first, [stamps[:60].std()], rtol=1e-6)
 
 
+def test_statistics_are_those_of_the_numbers_that_are_known(tmp_path: Path) -> None:
+    """A joint that no message names is nan, which is no JSON, and would make all of a column's statistics nan."""
+    joints = np.tile(np.arange(60, dtype=np.float32)[:, None], len(BARE.joints))
+    joints[:, 0], joints[:30, 1] = np.nan, np.nan
+    column = pa.array(list(joints), BARE.journal_schema().field("observation.joints").type)
+    appender = DatasetAppender(tmp_path, BARE)
+    for _ in range(2):
+        one = episode("push")
+        at = one.rows.column_names.index("observation.joints")
+        appender.append(replace(one, rows=one.rows.set_column(at, "observation.joints", column)))
+    assert np.isnan(appender.row(0)["stats/observation.joints/mean"][0])
+
+    def refuse(word: str) -> None:
+        raise AssertionError(f"{word} is no JSON")
+
+    text = (tmp_path / "meta" / "stats.json").read_text()
+    said = json.loads(text, parse_constant=refuse)["observation.joints"]
+    assert [said[name] for name in ("min", "max", "mean")] == [[0.0, 30.0], [0.0, 59.0], [0.0, 44.5]]
+    assert said["std"] == pytest.approx([0.0, np.arange(30, 60).std()])
+    assert said["count"] == [120]
+
+
 def test_words_that_could_not_be_written_are_written_with_the_next_episode(tmp_path: Path) -> None:
     appender = DatasetAppender(tmp_path, BARE)
     appender.append(episode("push"))

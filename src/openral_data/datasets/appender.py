@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from openral_core.errors import DatasetError
 from openral_core.files.atomic import replaced_file, write_atomically
-from openral_data.column_statistics import ColumnStatistics
+from openral_data.column_statistics import ColumnStatistics, stats_json
 from openral_data.datasets.video_splicing import join_videos, key_frames
 from openral_data.lerobot_meta import names_of, read_info, read_rows, read_sentences, tasks_table
 from openral_data.recorded_columns import RecordedColumns, whole
@@ -225,13 +225,12 @@ class DatasetAppender:
     def _write_summary(self) -> None:
         """Write the files about the whole dataset."""
         meta = self.root / "meta"
-        statistics = {}
+        columns: dict[str, ColumnStatistics] = {}
         for name in (*(camera.key for camera in self.columns.cameras), *self._measured()):
-            column = ColumnStatistics()
+            columns[name] = ColumnStatistics()
             for row in self._rows:
-                column.add_counted({what: row[f"stats/{name}/{what}"] for what in _STATISTICS})
-            statistics[name] = column.as_dict()
-        _write_text(meta / "stats.json", json.dumps(statistics, indent=2) + "\n")
+                columns[name].add_counted({what: row[f"stats/{name}/{what}"] for what in _STATISTICS})
+        _write_text(meta / "stats.json", stats_json(columns))
         _write_text(meta / "info.json", json.dumps(self._info(), indent=2) + "\n")
 
     def _info(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from openral_core.errors import DatasetError, NotFoundError, UsageError
 from openral_core.files.output_folder import check_new_folder
-from openral_data.column_statistics import ColumnStatistics
+from openral_data.column_statistics import ColumnStatistics, stats_json
 from openral_data.datasets.check import dataset_faults
 from openral_data.lerobot_meta import names_of, read_rows, tasks_table
 from openral_data.lerobot_v3 import Dataset
@@ -198,8 +198,7 @@ class _SelectionWriter:
         table = pa.concat_tables(self._rows, promote_options="default")
         pq.write_table(table, folder / "file-000.parquet")
         pq.write_table(tasks_table(self._sentences), meta / "tasks.parquet")
-        statistics = {name: column.as_dict() for name, column in self._statistics.items()}
-        (meta / "stats.json").write_text(json.dumps(statistics, indent=2) + "\n", encoding="utf-8")
+        (meta / "stats.json").write_text(stats_json(self._statistics), encoding="utf-8")
         info = {
             **self.first.info,
             "total_episodes": len(table),

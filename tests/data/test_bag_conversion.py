@@ -224,6 +224,20 @@ def test_an_episode_in_which_a_bag_is_cut_off_is_truncated_and_nobody_says_that_
     assert any(line.startswith(f"{cut}: ends in the middle") for line in said), said
 
 
+def test_a_bag_that_was_converted_cut_off_says_where_it_is_converted_whole(
+    judged: Path, scene: Path, tmp_path: Path
+) -> None:
+    cut = tmp_path / "cut.mcap"
+    content = mcap_of(judged).read_bytes()
+    cut.write_bytes(content[: len(content) // 2])
+    converted([cut], scene, tmp_path / "out")
+    kept, said = converted([judged], scene, tmp_path / "out")
+    assert kept.episodes["truncated"] == [True]
+    assert said == [
+        "episode 0 is there already, cut off, and stays so; into another folder it is converted whole"
+    ]
+
+
 def test_what_comes_before_the_damage_in_a_bag_is_kept_as_truncated(
     judged: Path, scene: Path, tmp_path: Path
 ) -> None:

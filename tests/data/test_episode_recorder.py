@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -244,6 +245,39 @@ def test_a_bag_that_could_not_be_kept_is_kept_by_a_repair_beside_its_own_episode
     assert folder.bag_of(0).exists()
     assert sorted(folder.bag_of(1).iterdir()) == kept
     assert len(dataset_of(tmp_path).episodes["tasks"]) == 2
+
+
+def test_a_bag_in_the_place_of_a_new_one_is_left_alone_and_so_is_the_episode(tmp_path: Path) -> None:
+    """As where somebody moved the dataset away and left the bags."""
+    folder, earlier = RecordingFolder(tmp_path), tmp_path / "bags" / "episode-000000"
+    earlier.mkdir(parents=True)
+    (earlier / "earlier.mcap").write_bytes(b"earlier")
+    world = RecordedDeployment(tmp_path, "episodes")
+    world.goal("a" * 32)
+    world.run(80, goal_id="a" * 32)
+    world.goal("")
+    world.recorder.close()
+    assert any(f"{earlier}: is there already, and its episode is not" in line for line in world.said)
+    [segment] = folder.unfinished()
+    assert [path.name for path in earlier.iterdir()] == ["earlier.mcap"]
+    earlier.rename(tmp_path / "earlier")
+    [line] = repair_recording(folder)
+    assert line.startswith(f"{segment.name}: episode 0, ")
+    assert any(folder.bag_of(0).glob("*.mcap"))
+
+
+def test_an_episode_without_its_bag_says_so(tmp_path: Path) -> None:
+    world = RecordedDeployment(tmp_path, "episodes")
+    world.goal("a" * 32)
+    world.run(80, goal_id="a" * 32)
+    time.sleep(FLUSH_S)
+    world.run(10, goal_id="a" * 32)
+    world.recorder._encoder.close()  # the process sees its input end
+    world.recorder._lock.release()
+    [segment] = RecordingFolder(tmp_path).unfinished()
+    shutil.rmtree(segment / "bag")
+    [line] = repair_recording(RecordingFolder(tmp_path))
+    assert line.endswith(" frames, cut off, without all of its bag")
 
 
 def test_whatever_byte_a_kill_stopped_at_the_whole_frames_are_repaired(tmp_path: Path) -> None:

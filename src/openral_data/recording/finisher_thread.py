@@ -94,13 +94,23 @@ class EpisodeFinisher:
             self._say(f"nothing was kept: {done.remark}", False)
             return
         if not done.appended:
-            self._say(f"episode {done.number} is there already; it was not added again", False)
+            self._say_there(done.number, whole=not judged.get("truncated"))
             return
         self._last = str(about["recording_id"]), done.number
         outcome = f"{judged['outcome']} ({judged['outcome_source']})"
         words = about.get("sentence") or "no words"
         cut_off = f", {done.remark}" if done.remark else ""
         self._say(f'episode {done.number}: {done.frames} frames, "{words}", {outcome}{cut_off}', False)
+
+    def _say_there(self, number: int, *, whole: bool) -> None:
+        """Say that an episode was not added again; `whole`: whether this time nothing of it was cut off."""
+        if whole and self._ring.appender.row(number)["truncated"]:
+            self._say(
+                f"episode {number} is there already, cut off, and stays so; into another folder it is converted whole",
+                True,
+            )
+        else:
+            self._say(f"episode {number} is there already; it was not added again", False)
 
     def _mark(self, recording_id: str, outcome: str) -> None:
         if recording_id != self._last[0]:

@@ -52,6 +52,6 @@ def _repair(folder: RecordingFolder, left: list[Path], columns: RecordedColumns 
         except OpenralError as error:
             lines.append(f"{path.name}: not repaired, {error}")
             continue
-        what = f"episode {done.number}, {done.frames} frames" if done.number is not None else done.remark
-        lines.append(f"{path.name}: {what}")
+        kept = [] if done.number is None else [f"episode {done.number}, {done.frames} frames"]
+        lines.append(f"{path.name}: {', '.join([*kept, *filter(None, [done.remark])])}")
     return lines

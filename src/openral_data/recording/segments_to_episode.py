@@ -49,7 +49,7 @@ def finish_episode(
         about: metadata of the episode: `sentence`, and columns of `meta/episodes`.
 
     Raises:
-        DatasetError: a segment is damaged beyond its end.
+        DatasetError: a segment is damaged beyond its end, or another bag lies where that of the new episode belongs.
         OSError: the disk is full; the segments stay.
     """
     parts = [read_segment(path) for path in segments]
@@ -62,6 +62,7 @@ def finish_episode(
         delete_segments(segments)
         return FinishedEpisode(None, total, f"{total} frames are no episode")
     if number is None:  # else it was appended before, without its bag
+        _require_free(folder.bag_of(len(appender)))
         rows = pa.concat_tables(part.rows.slice(0, n) for part, n in zip(parts, counts, strict=True))
         interventions = sum(rows["intervention"].to_pylist())
         number = appender.append(
@@ -79,9 +80,19 @@ def finish_episode(
                 about={**about, "interventions": interventions, "truncated": cut_off},
             )
         )
-    _keep_bags([path / BAG_NAME for path in segments], folder.bag_of(number))
+    has_all = _keep_bags([path / BAG_NAME for path in segments], folder.bag_of(number))
     delete_segments(segments)
-    return FinishedEpisode(number, total, "cut off" if cut_off else "", appended)
+    remarks = [*(["cut off"] if cut_off else []), *([] if has_all else ["without all of its bag"])]
+    return FinishedEpisode(number, total, ", ".join(remarks), appended)
+
+
+def _require_free(bag: Path) -> None:
+    """Raise DatasetError if a bag is there already: that of the new episode would have no place, and be lost."""
+    if bag.exists():
+        raise DatasetError(
+            f"{bag}: is there already, and its episode is not in the dataset beside it; move it away, then "
+            "`openral data repair`"
+        )
 
 
 def _whole_frames(part: Segment) -> int:
@@ -93,11 +104,16 @@ def _whole_frames(part: Segment) -> int:
     return min(rows, *(readable_frames(path) if path.is_file() else 0 for path in videos))
 
 
-def _keep_bags(bags: Sequence[Path], target: Path) -> None:
-    """Move a bag, or join several, to a target folder, and complete truncated bags."""
+def _keep_bags(bags: Sequence[Path], target: Path) -> bool:
+    """Move a bag, or join several, to a target folder, and complete truncated bags; return whether all were there.
+
+    A target that exists is the same bag, which was moved before a kill.
+    """
+    if target.exists():
+        return True
     there = [bag for bag in bags if bag.is_dir() and any(bag.glob("*.mcap"))]
-    if not there or target.exists():
-        return
+    if not there:
+        return False
     for bag in there:
         try:
             complete_bag(bag)
@@ -108,6 +124,7 @@ def _keep_bags(bags: Sequence[Path], target: Path) -> None:
         there[0].replace(target)
     else:
         join_bags(there, target)
+    return len(there) == len(bags)
 
 
 def delete_segments(segments: Sequence[Path]) -> None:

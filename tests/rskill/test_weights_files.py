@@ -99,6 +99,35 @@ def test_tensors_are_converted(tmp_path: Path) -> None:
         convert(tmp_path / "in.pt", tmp_path / "model.bin")
 
 
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ({"w": torch.zeros(2), "head": {"w": torch.ones(2)}}, "tensors further inside, in 'head'"),
+        ({"state_dict": {"w": torch.zeros(2), "layers": [torch.ones(2)]}}, "further inside, in 'layers'"),
+        ({"encoder": {"w": torch.ones(2)}}, "tensors further inside, in 'encoder'"),
+        (
+            {"model": {"w": torch.zeros(2)}, "policy": {"w": torch.ones(2)}},
+            "tensors in 'model' and in 'policy'",
+        ),
+    ],
+)
+def test_a_conversion_leaves_no_tensor_out_without_a_word(
+    tmp_path: Path, content: dict[str, object], words: str
+) -> None:
+    torch.save(content, tmp_path / "in.pt")
+    with pytest.raises(WeightsError, match=words):
+        convert(tmp_path / "in.pt", tmp_path / "model.safetensors")
+
+
+def test_the_settings_and_the_optimiser_beside_the_weights_are_left_out(tmp_path: Path) -> None:
+    from safetensors.torch import load_file
+
+    beside = {"optimizer": {"state": [torch.ones(3)]}, "policy": {"name": "act"}, "hyper": {"width": [3]}}
+    torch.save({"model": {"w": torch.zeros(2), "version": {"number": 1}}, **beside}, tmp_path / "in.pt")
+    [made] = convert(tmp_path / "in.pt", tmp_path / "model.safetensors")
+    assert sorted(load_file(made)) == ["w"]
+
+
 def test_what_a_trainer_left_beside_the_weights_is_not_converted(tmp_path: Path) -> None:
     source, target = tmp_path / "in", tmp_path / "out"
     source.mkdir()

@@ -33,7 +33,10 @@ def main(source: str, target: str) -> str | None:
     except (OSError, RuntimeError, EOFError, ValueError) as error:
         why = (str(error).splitlines() or [type(error).__name__])[0]
         return f"cannot be read ({why[:100]}); fetch it again"
-    tensors = _tensors(content, torch.Tensor)
+    try:
+        tensors = _tensors(content, torch.Tensor)
+    except _UnclearError as error:
+        return str(error)
     if not tensors:
         return "holds no tensors by name; name the file with the weights"
     # Tensors that share memory, such as tied embeddings, would be refused by the format.
@@ -45,14 +48,38 @@ def main(source: str, target: str) -> str | None:
     return None
 
 
+class _UnclearError(Exception):
+    """It is not clear which tensors are the weights, or what they are called."""
+
+
 def _tensors(content: Any, kind: type) -> dict[str, Any]:
-    """Return the tensors by name, from where training code puts them."""
+    """Return the tensors by name, from where training code puts them.
+
+    Raises:
+        _UnclearError: tensors would be left out that may be weights as well as the others.
+    """
     if not isinstance(content, dict):
         return {}
-    for nest in _NESTS:
-        if isinstance(content.get(nest), dict):
-            return _tensors(content[nest], kind)
+    nests = [nest for nest in _NESTS if isinstance(content.get(nest), dict)]
+    if len(full := [nest for nest in nests if _holds(content[nest], kind)]) > 1:
+        raise _UnclearError(
+            f"holds tensors in {' and in '.join(map(repr, full))}; save the table that is meant by torch.save alone"
+        )
+    if nests:
+        return _tensors(content[(full or nests)[0]], kind)
+    deeper = [name for name, value in content.items() if not isinstance(value, kind) and _holds(value, kind)]
+    if deeper:
+        raise _UnclearError(
+            f"holds tensors further inside, in {str(deeper[0])!r}, where they have no name of their own; save one "
+            "table of names and tensors by torch.save"
+        )
     return {str(name): value for name, value in content.items() if isinstance(value, kind)}
+
+
+def _holds(value: Any, kind: type) -> bool:
+    """Return whether a value is of a kind, or a container with one that is."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return isinstance(value, kind) or any(_holds(part, kind) for part in parts)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from openral_core.manifest import RSkillManifest
+from openral_core.manifest.family_rules import family_rule
 from openral_core.robot import RobotDescription, load_robot
 from openral_core.scene import DeployScene
 from openral_rskill.checks import Finding, action, embodiment, observation, package, require
@@ -91,11 +92,17 @@ def require_fit(
 def package_findings(
     manifest: RSkillManifest, *, folder: Path | None = None, accept_noncommercial: bool | None = None
 ) -> list[Finding]:
-    """Return the findings that need no scene: runtime, family, licence and, with `folder`, weights; see `match`."""
+    """Return the findings that need no scene; see `match`.
+
+    They are runtime, family, licence, the address of a policy that is served, and with `folder` weights.
+    """
     gate = package.license_(manifest, folder, accept_noncommercial)
     findings = [package.runtime(manifest), gate]
     if manifest.kind in ("vla", "reward") and manifest.model_family is not None:
         findings.insert(1, package.family(manifest))
+        rule = family_rule(manifest.model_family)
+        if rule is not None and rule.served:
+            findings.append(package.server(manifest))
     if gate.ok and folder is not None and manifest.weights_uri is not None:
         findings.append(package.weights(RSkillPackage(manifest, folder, accept_noncommercial)))
     return findings

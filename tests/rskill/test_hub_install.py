@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 import hub_server
@@ -18,10 +18,13 @@ from hub_server import Hub
 
 from openral_core.errors import HubError, LicenseError, NotFoundError, OpenralError, WeightsError
 from openral_rskill.hub import download
-from openral_rskill.hub.client import HubClient
+from openral_rskill.hub.client import HubClient, HubFile
 from openral_rskill.hub.install import install
 from openral_rskill.hub.remove import remove
+from openral_rskill.package import RSkillPackage
 from openral_rskill.registry import list_skills, load_package, resolve
+from openral_rskill.store import store_folders
+from openral_rskill.store.repo_id import HubReference
 
 SKILL, WEIGHTS = "maker/rskill-example", "maker/checkpoint"
 OPT_IN = "OPENRAL_ACCEPT_NONCOMMERCIAL"
@@ -389,6 +392,49 @@ def test_a_lock_that_was_tampered_with_leads_nowhere(skill_folder: Path) -> None
         with pytest.raises(OpenralError, match=words) as caught:
             load_package(skill_folder).checkpoint()
         assert "\n" not in str(caught.value)
+
+
+def test_weights_that_another_skill_is_being_installed_with_are_not_removed(
+    hub: Hub, commit: Callable[..., tuple[str, str]], weights: bytes
+) -> None:
+    _, checkpoint = commit()
+    install(SKILL)
+    hub.commit(WEIGHTS, {"config.json": b"{}", "model.safetensors": weights, "further.json": b"{}"})
+    other = MANIFEST.replace("openral/rskill-example", "maker/rskill-other")
+    other = other.replace("local://model.safetensors", f"hf://{WEIGHTS}")
+    hub.commit("maker/rskill-other", {"rskill.yaml": other.encode()})
+    removing: list[Future[list[Path]]] = []
+    with ThreadPoolExecutor(1) as pool:
+
+        def meanwhile(name: str, done: int, total: int) -> None:
+            if name == "model.safetensors" and done == total and not removing:
+                removing.append(pool.submit(remove, SKILL))
+                wait(removing, 1.0)  # it is done, or waits for the end of the installation
+
+        installed = install("maker/rskill-other", progress=meanwhile)
+        gone = [path.name for path in removing[0].result(60)]
+    assert gone == [SKILL.replace("/", "--"), checkpoint]
+    assert installed.package.weights_path().read_bytes() == weights
+
+
+def test_a_skill_that_is_removed_while_it_is_being_installed_is_not_installed_in_part(
+    hub: Hub, commit: Callable[..., tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit()
+    monkeypatch.setattr(RSkillPackage, "require_license", lambda package: remove(SKILL))
+    with pytest.raises(HubError, match="was removed while it was being installed; install it again"):
+        install(SKILL)
+    assert not store_folders.skill_folder(SKILL).exists()
+
+
+def test_a_file_of_unknown_size_is_whole_only_when_all_of_it_came(
+    hub: Hub, commit: Callable[..., tuple[str, str]], weights: bytes, tmp_path: Path
+) -> None:
+    _, checkpoint = commit()
+    hub.cuts["model.safetensors"] = [500, 700]
+    target, reference = tmp_path / "model.safetensors", HubReference(WEIGHTS, checkpoint)
+    download.fetch(HubClient(), reference, HubFile(target.name, -1), target, lambda *step: None)
+    assert target.read_bytes() == weights
 
 
 def test_installs_at_once_wait_for_each_other(

@@ -47,6 +47,13 @@ def family(manifest: RSkillManifest) -> Finding:
     return Finding.of("family", name in known, name if name in known else ", ".join(known), name, fix)
 
 
+def server(manifest: RSkillManifest) -> Finding:
+    """Check that a policy which somebody else serves says where; whether a server answers there is not asked."""
+    url = str(manifest.policy_extras.get("url") or "")
+    fix = "write it, such as ws://127.0.0.1:8000, or run a benchmark with --contract and --policy-url"
+    return Finding.of("server", bool(url), url or "no address", "policy_extras.url", fix)
+
+
 def license_(manifest: RSkillManifest, folder: Path | None, accept_noncommercial: bool | None) -> Finding:
     """Check that the licence of the weights allows commercial use, or that its terms were accepted."""
     needed = "commercial use, or its terms accepted"

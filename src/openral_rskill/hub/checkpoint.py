@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from openral_core.errors import HubError, WeightsError
@@ -24,8 +25,8 @@ def fetch_weights(
 ) -> SkillLock:
     """Download the missing files of a skill's weights and processors; return the completed lock.
 
-    Call it only after the licence gate has passed. Raises HubError and WeightsError as
-    `openral_rskill.hub.install.install` does.
+    Call it only after the licence gate has passed, and within `repositories_locked`. Raises HubError and WeightsError
+    as `openral_rskill.hub.install.install` does.
     """
     manifest = package.manifest
     wanted = HubReference.parse(str(manifest.weights_uri))
@@ -40,6 +41,23 @@ def fetch_weights(
         before = next((locked for locked in lock.extra if locked.repository == repository), None)
         extra.append(_repository(HubReference(repository), names, before, client, progress))
     return lock.model_copy(update={"weights": weights, "extra": tuple(extra)})
+
+
+@contextlib.contextmanager
+def repositories_locked(package: RSkillPackage) -> Iterator[None]:
+    """Lock the snapshots of a skill's weights and processors inside the block; other processes wait.
+
+    The block ends after the skill's lock was written: until then no lock names the snapshots, and `remove` of another
+    skill would take them for unused.
+    """
+    uri = package.manifest.weights_uri or ""
+    wanted = (
+        {HubReference.parse(uri).repository, *_processor_files(package)} if uri.startswith(HUB) else set()
+    )
+    with contextlib.ExitStack() as held:
+        for repository in sorted(wanted):  # in order, so that no two processes wait for each other
+            held.enter_context(one_at_a_time(f"files {repository}"))
+        yield
 
 
 def complete(
@@ -82,14 +100,13 @@ def _repository(
     progress: Progress,
 ) -> LockedRepository:
     """Complete the snapshot of one repository and return its lock; `names` None: all files of a checkpoint."""
-    with one_at_a_time(f"files {wanted.repository}"):
-        if before is None or before.repository != wanted.repository:
-            return _fetch(wanted, names, None, client, progress)
-        if wanted.revision not in (before.requested, before.revision):
-            return _fetch(wanted, names, None, client, progress)
-        if any(faults(before.files, snapshot(before.reference), hashes=True)):
-            return _fetch(wanted, names, before, client, progress)
-        return before
+    if before is None or before.repository != wanted.repository:
+        return _fetch(wanted, names, None, client, progress)
+    if wanted.revision not in (before.requested, before.revision):
+        return _fetch(wanted, names, None, client, progress)
+    if any(faults(before.files, snapshot(before.reference), hashes=True)):
+        return _fetch(wanted, names, before, client, progress)
+    return before
 
 
 def _fetch(

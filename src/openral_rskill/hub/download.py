@@ -85,6 +85,7 @@ def _append(
     with client.open(reference, file.path, done) as answer:
         if done and answer.status != http.client.PARTIAL_CONTENT:
             done = 0  # a server without ranges sends the whole file
+        end = -1 if answer.length is None else done + answer.length  # read1 does not complain of an early end
         with part.open("ab" if done else "wb") as stream:
             while block := answer.read1(CHUNK):  # as it arrives, so that it is kept if the process is killed
                 stream.write(block)
@@ -93,8 +94,8 @@ def _append(
                 if 0 <= file.size < done:
                     raise http.client.HTTPException("more bytes than announced")
                 progress(file.path, done, file.size)
-    if done < file.size:
-        raise http.client.IncompleteRead(b"", file.size - done)
+    if done < max(file.size, end):
+        raise http.client.IncompleteRead(b"", max(file.size, end) - done)
 
 
 def _may_pass(error: HubError) -> bool:

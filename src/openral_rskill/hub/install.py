@@ -13,7 +13,7 @@ from openral_core.manifest import MANIFEST_NAME
 from openral_core.manifest.family_rules import server_elsewhere
 from openral_core.manifest.runtime import LOCAL
 from openral_core.schema import inside
-from openral_rskill.hub.checkpoint import complete, fetch_weights
+from openral_rskill.hub.checkpoint import complete, fetch_weights, repositories_locked
 from openral_rskill.hub.client import HubClient, Listing
 from openral_rskill.hub.download import Progress, fetch
 from openral_rskill.registry import RSkillPackage, load_package, resolve
@@ -28,6 +28,7 @@ from openral_rskill.store.lockfile import (
 from openral_rskill.store.repo_id import HUB, HubReference
 from openral_rskill.store.store_folders import (
     find_lock,
+    holds_skill,
     one_at_a_time,
     skill_folder,
     staging_folder,
@@ -86,7 +87,9 @@ def install(
     name = package.manifest.name
     if update and (package.folder / LOCK_NAME).is_file() and package.folder != skill_folder(name):
         raise HubError(f"{package.folder / LOCK_NAME} pins this skill; remove it to take what is new")
-    with one_at_a_time(name):
+    with one_at_a_time(name), repositories_locked(package):
+        if not holds_skill(package.folder):
+            raise HubError(f"{name}: was removed while it was being installed; install it again")
         lock = (None if update else find_lock(name, package.folder)) or SkillLock(skill=name)
         source = (load_lock(package.folder) or lock).manifest
         if (package.manifest.weights_uri or "").startswith(LOCAL):

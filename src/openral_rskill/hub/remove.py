@@ -29,11 +29,16 @@ def remove(ref: str) -> list[Path]:
             )
         shutil.rmtree(folder)
         gone = [folder]
-        used = used_snapshots()
-        for locked in (lock.weights, *lock.extra):
-            root = snapshots(locked.repository) if locked else None
-            for old in sorted(root.iterdir()) if root and root.is_dir() else []:
-                if old not in used:
-                    shutil.rmtree(old)
-                    gone.append(old)
+        for repository in {locked.repository for locked in (lock.weights, *lock.extra) if locked}:
+            with one_at_a_time(f"files {repository}"):  # whoever installs them has written its lock then
+                gone += _delete_unused(snapshots(repository))
     return gone
+
+
+def _delete_unused(root: Path) -> list[Path]:
+    """Delete the snapshots of a repository that no skill needs; return their folders."""
+    used = used_snapshots()
+    unused = [old for old in sorted(root.iterdir()) if old not in used] if root.is_dir() else []
+    for old in unused:
+        shutil.rmtree(old)
+    return unused

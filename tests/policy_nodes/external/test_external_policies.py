@@ -21,6 +21,7 @@ from openral_policy_nodes.families.external.fake_server import FakeAnswers, Fake
 from openral_policy_nodes.families.external.link import probe
 from openral_policy_nodes.families.external.names import names_from
 from openral_policy_nodes.families.factory import load_policy
+from openral_rskill.compatibility import package_findings
 from openral_rskill.registry import RSkillPackage, load_package
 from openral_sidecar.errors import WireError
 
@@ -237,6 +238,13 @@ def test_a_contract_needs_names_and_no_weights(tmp_path):
     (tmp_path / "rskill.yaml").write_text(yaml.safe_dump(MANIFEST))
     with pytest.raises(ManifestError, match="policy_extras: is missing for family external"):
         load_package(tmp_path)
+
+
+@pytest.mark.parametrize(("url", "ok"), [("ws://127.0.0.1:8000", True), ("", False)])
+def test_a_skill_that_does_not_say_where_its_policy_is_served_fails_the_check(url, ok):
+    [server] = [row for row in package_findings(manifest("ws", url)) if row.gate == "server"]
+    assert server.ok is ok
+    assert ok or server.fix.startswith("write it, such as ws://")
 
 
 def test_arrays_and_scalars_go_both_ways():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from openral_cli.deploy import mission_video
 from openral_cli.deploy.commands import deploy as app
 from openral_core.errors import UsageError
 from openral_core.process import launched_deployment as deploy
@@ -187,3 +188,12 @@ def test_the_film_can_be_had(run):
     assert (folder / "mission.mp4").stat().st_size > 1000
     with np.load(folder / "truth.npz") as truth:
         assert json.loads((folder / "run.json").read_text())["film_begin_s"] in truth["stamp_s"]
+
+
+@pytest.mark.parametrize("long", [False, True])
+def test_only_of_a_long_run_it_is_said_that_its_film_takes_minutes(run, monkeypatch, long):
+    if long:
+        monkeypatch.setattr(mission_video, "LONG_FILM", 12)
+    _, output, _ = run("--video")
+    assert "rendering mission.mp4, 12 frames" in output
+    assert ("minutes" in output) == long

@@ -215,16 +215,19 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
 
 def _film(console: Console, folder: Path, scene: Any) -> None:
     """Render the film; if that fails, only print why."""
-    from openral_cli.deploy.mission_video import write_film
+    from openral_cli.deploy.mission_video import LONG_FILM, write_film
 
-    if not console.is_terminal:  # where no bar is drawn
-        console.print("rendering mission.mp4; of a long run it takes minutes, and --no-video leaves it out")
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("rendering mission.mp4", total=None)
+
+        def advance(frame: int, total: int) -> None:
+            progress.update(task, completed=frame, total=total)
+            if frame == 1 and not console.is_terminal:  # where no bar is drawn
+                long = "; it may take minutes, and --no-video leaves it out" if total >= LONG_FILM else ""
+                console.print(f"rendering mission.mp4, {total} frames{long}")
+
         try:
-            film = write_film(
-                folder, scene, on_frame=lambda n, total: progress.update(task, completed=n, total=total)
-            )
+            film = write_film(folder, scene, on_frame=advance)
         except OpenralError as error:
             console.print(f"[yellow]no film[/yellow]: {error}", soft_wrap=True)
             return

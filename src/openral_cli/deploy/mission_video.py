@@ -32,6 +32,8 @@ GIF_FPS = 10
 GIF_MAX_BYTES = 4_000_000
 SHOWN_S = 1.5
 """[s] for which a disturbance is named in the film."""
+LONG_FILM = 1200
+"""Frames, a minute of simulation, from which on rendering takes minutes on a slow machine."""
 MAX_FRAMES = 2400
 """Most frames of a film, two minutes; of longer runs it shows the beginning."""
 

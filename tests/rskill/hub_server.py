@@ -138,6 +138,9 @@ class _Handler(BaseHTTPRequestHandler):
         if path in self.hub.lies:
             data = bytes(len(data))
         start = int((self.headers.get("Range") or "bytes=0-")[6:-1]) if self.hub.ranges else 0
+        if start and start >= len(data):
+            self.send_error(416)
+            return
         self.send_response(206 if start else 200)
         self.send_header("Content-Length", str(len(data) - start))
         self.end_headers()

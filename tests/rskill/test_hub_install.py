@@ -437,6 +437,16 @@ def test_a_file_of_unknown_size_is_whole_only_when_all_of_it_came(
     assert target.read_bytes() == weights
 
 
+def test_a_file_of_unknown_size_that_was_whole_when_its_download_was_killed_is_fetched_anew(
+    hub: Hub, commit: Callable[..., tuple[str, str]], weights: bytes, tmp_path: Path
+) -> None:
+    _, checkpoint = commit()
+    target, reference = tmp_path / "model.safetensors", HubReference(WEIGHTS, checkpoint)
+    (tmp_path / f"{target.name}{download.PARTIAL}").write_bytes(weights)
+    download.fetch(HubClient(), reference, HubFile(target.name, -1), target, lambda *step: None)
+    assert target.read_bytes() == weights
+
+
 def test_installs_at_once_wait_for_each_other(
     hub: Hub, commit: Callable[..., tuple[str, str]], weights: bytes
 ) -> None:

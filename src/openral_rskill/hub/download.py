@@ -44,6 +44,9 @@ def fetch(client: HubClient, reference: HubReference, file: HubFile, target: Pat
             break
         except (OSError, http.client.HTTPException, HubError) as error:
             _refuse_full_disk(error, target)
+            if before and _status(error) == http.client.REQUESTED_RANGE_NOT_SATISFIABLE:
+                part.unlink()  # it has all bytes, or more; without a size or a hash nobody knows which
+                continue
             tries = 0 if part.exists() and part.stat().st_size > before else tries + 1
             if tries > len(PAUSES_S) or (isinstance(error, HubError) and not _may_pass(error)):
                 raise _given_up(error, reference, file) from error
@@ -100,9 +103,14 @@ def _append(
 
 def _may_pass(error: HubError) -> bool:
     """Return whether a retry may help; it does not after a refusal, such as 403 or 404."""
-    cause = error.__cause__
-    code = getattr(cause, "code", None)
-    return cause is not None and (code is None or code >= 500 or code in (408, 429))
+    code = _status(error)
+    return error.__cause__ is not None and (code is None or code >= 500 or code in (408, 429))
+
+
+def _status(error: Exception) -> int | None:
+    """Return the HTTP status of a refusal, or None."""
+    code = getattr(error.__cause__, "code", None)
+    return code if isinstance(code, int) else None
 
 
 def _refuse_full_disk(error: Exception, target: Path) -> None:

@@ -24,19 +24,29 @@ def write(text: str) -> None:
     sys.stdout.flush()
 
 
-def wait_for_topic(node: Node, topic: str, timeout_s: float = DISCOVERY_TIMEOUT_S) -> str:
-    """Return the type of a topic as soon as somebody has it; raise CliError when nobody does in time."""
+def wait_for_topic(node: Node, topic: str, longest_s: float | None = DISCOVERY_TIMEOUT_S) -> str:
+    """Return the type of a topic as soon as somebody has it.
+
+    Args:
+        node: looks.
+        topic: full name.
+        longest_s: how long to look [s]; None: as long as it takes, with a warning after a while.
+
+    Raises:
+        CliError: nobody has it in time, or it has several types.
+    """
     found: list[str] = []
 
     def look() -> bool:
         found[:] = dict(node.get_topic_names_and_types()).get(topic, [])
         return bool(found)
 
-    if not wait_for(look, timeout_s):
-        raise CliError(
-            f"WARNING: topic [{topic}] does not appear to be published yet\n"
-            "Could not determine the type for the passed topic"
-        )
+    missing = f"WARNING: topic [{topic}] does not appear to be published yet\n"
+    if longest_s is None and not wait_for(look):
+        write(missing)
+        wait_for(look, float("inf"))
+    elif longest_s is not None and not wait_for(look, longest_s):
+        raise CliError(f"{missing}Could not determine the type for the passed topic")
     if len(found) > 1:
         raise CliError(f"topic '{topic}' has several types ({', '.join(found)}); name one")
     return found[0]
@@ -64,11 +74,12 @@ def measure(
     """Subscribe to `args.topic`, pass each message with its arrival time [s] to `take`, print `report()` once
     a second.
 
-    With `args.raw` messages arrive serialised. Ends only when interrupted, or after `args.duration` seconds
-    if that is set.
+    Waits until somebody publishes the topic. With `args.raw` messages arrive serialised. Ends only when
+    interrupted, or after `args.duration` seconds if that is set.
     """
     topic = full_name(args.topic)
-    message_type = load("msg", wait_for_topic(node, topic))
+    longest = None if args.duration is None else max(args.duration, DISCOVERY_TIMEOUT_S)
+    message_type = load("msg", wait_for_topic(node, topic, longest))
     profile = subscription_profile(node, topic, args)
     clock = _wall_time
     if getattr(args, "use_sim_time", False) and not getattr(args, "wall_time", False):

@@ -306,3 +306,17 @@ def test_unknown_names_are_one_line(robot):
         code, output = robot.run(*arguments)
         assert code == 1, arguments
         assert output.count("\n") == 1
+
+
+def test_what_measures_waits_for_its_topic(ros2):
+    measuring = ros2.start("topic", "bw", "/comes_late")
+    assert measuring.stdout is not None
+    assert "does not appear to be published yet" in measuring.stdout.readline()
+    publishing = ros2.start("topic", "pub", "-r", "20", "/comes_late", "std_msgs/msg/String", "{data: here}")
+    try:
+        assert "B/s from" in measuring.stdout.readline()
+    finally:
+        for process in (measuring, publishing):
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=90)
+    assert measuring.returncode == 2

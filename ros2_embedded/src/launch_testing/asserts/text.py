@@ -45,9 +45,10 @@ def ends_at(expected: Expected, text: str, start: int = 0) -> int | None:
         return None if found is None else found.end()
     if not isinstance(expected, Iterable):
         raise TypeError(f"{expected!r} is neither a text nor a regular expression nor a list of them")
-    position: int | None = start
+    position = start
     for part in expected:
-        position = ends_at(part, text, position)
-        if position is None:
+        end = ends_at(part, text, position)
+        if end is None:
             return None
+        position = end
     return position

@@ -36,9 +36,9 @@ class MessagePump:
         Raises:
             RuntimeError: a callback does not come to an end.
         """
-        self._executor.shutdown()
+        ended = self._executor.shutdown(timeout_sec=5.0)
         self._thread.join(timeout=5.0)
-        if self._thread.is_alive():
+        if not ended or self._thread.is_alive():
             raise RuntimeError(f"a callback of {self._node.get_fully_qualified_name()} does not end")
 
     def __enter__(self) -> MessagePump:

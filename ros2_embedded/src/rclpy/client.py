@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
-from threading import Event, Lock
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import zenoh
@@ -14,6 +14,7 @@ from service_msgs.msg import ServiceEventInfo
 from rclpy.callback_groups import CallbackGroup
 from rclpy.endpoint import Endpoint
 from rclpy.entity import Entity
+from rclpy.impl.blocking import wait_until_done
 from rclpy.impl.errors import RCLError
 from rclpy.impl.handles import ClientHandle
 from rclpy.passed_on import pass_on
@@ -91,18 +92,8 @@ class Client(Entity):
         Raises:
             TypeError: another type than the service's request.
         """
-        event = Event()
         future = self.call_async(request)
-        future._add_waker(lambda _: event.set())
-        wake = lambda: event.set()  # noqa: E731 - a method would be held weakly
-        context = self._node.context
-        context.on_shutdown(wake)
-        try:
-            if context.ok():
-                event.wait(timeout_sec)
-        finally:
-            context._off_shutdown(wake)
-        if not future.done():
+        if not wait_until_done(future, self._node.context, timeout_sec):
             self.remove_pending_request(future)
             return None
         return future.result()

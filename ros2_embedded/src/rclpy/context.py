@@ -36,6 +36,7 @@ class Context:
         self._session: RosSession | None = None
         self._callbacks: list[Callable[[], None] | weakref.WeakMethod[Callable[[], None]]] = []
         self._nodes: weakref.WeakSet[Node] = weakref.WeakSet()
+        self._executor: Any = None  # behind `rclpy.spin`; it lives as long as the context
         self.arguments = RosArguments()
         self._domain_id = 0
 

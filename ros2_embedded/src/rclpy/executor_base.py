@@ -24,6 +24,7 @@ from rclpy.executor_errors import (
 )
 from rclpy.task import Future, Task
 from rclpy.utilities import get_default_context
+from ros2_embedded.timeouts import finite
 
 if TYPE_CHECKING:
     from rclpy.node import Node
@@ -56,6 +57,8 @@ class Executor:
         self._work: Generator[Work, None, None] | None = None
         self._source: tuple[Entity | None, Node | None] = (None, None)  # of the work found last
         self._failures: deque[BaseException] = deque()
+        self._at_work: list[int] = []  # the thread of each callback that runs where this spins
+        self._work_ended = threading.Condition()
         self._context.on_shutdown(self.wake)
 
     @property
@@ -99,14 +102,36 @@ class Executor:
             self.wake()
 
     def shutdown(self, timeout_sec: float | None = None) -> bool:
-        """Stop spinning and let the nodes go; returns True."""
+        """Stop spinning, let the nodes go, and wait for callbacks that run in other threads.
+
+        Args:
+            timeout_sec: how long to wait [s]; None or negative: no limit.
+
+        Returns:
+            Whether they have ended.
+        """
         with self._nodes_lock:
             self._is_shutdown = True
             nodes, self._nodes = self._nodes, []
         for node in nodes:
             node._rclpy_set_executor(None)
         self.wake()
-        return True
+        own = threading.get_ident()
+        limit = None if timeout_sec is not None and timeout_sec < 0 else finite(timeout_sec)
+        with self._work_ended:
+            return self._work_ended.wait_for(lambda: all(one == own for one in self._at_work), limit)
+
+    def _do(self, work: Work) -> None:
+        """Do a piece of work in the thread that spins; `shutdown` waits for it."""
+        own = threading.get_ident()
+        self._at_work.append(own)
+        try:
+            work()
+        finally:
+            self._at_work.remove(own)
+            if self._is_shutdown:
+                with self._work_ended:
+                    self._work_ended.notify_all()
 
     def add_node(self, node: Node) -> bool:
         """Spin a node too; a node belongs to one executor. Returns whether it was new here."""
@@ -231,6 +256,7 @@ class Executor:
         timeout = None if end is None else end - now
         if timer is not None:
             timeout = timer if timeout is None else min(timer, timeout)
+        timeout = finite(timeout)
         try:
             self._wake_queue.get(timeout=None if timeout is None else max(timeout, 0.0))
         except queue.Empty:
@@ -276,7 +302,11 @@ class Executor:
                 if node._rclpy_executor() is not self:  # removed while the callback before ran
                     break
                 if entity.is_pending() and not entity._destroyed and self._begin(entity):
-                    call = entity.take()
+                    try:
+                        call = entity.take()
+                    except BaseException:
+                        self._end(entity)
+                        raise
                     if call is None:  # what was taken was no use; look at what waits behind it
                         self._end(entity)
                         self.wake()

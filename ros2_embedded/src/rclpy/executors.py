@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -87,7 +86,7 @@ class SingleThreadedExecutor(Executor):
             work = self._next_work(timeout_sec, condition)
         except (TimeoutException, ShutdownException, ConditionReachedException):
             return
-        work()
+        self._do(work)
         if self._failures:
             raise self._failures.popleft()
 
@@ -131,7 +130,7 @@ class MultiThreadedExecutor(Executor):
         self._executor.submit(work)
 
     def shutdown(self, timeout_sec: float | None = None) -> bool:
-        """Stop; waits at most `timeout_sec` [s] (None: no limit) for each running callback.
+        """Stop; waits at most `timeout_sec` [s] (None or negative: no limit) for callbacks that run.
 
         Returns:
             Whether all threads have ended.
@@ -140,15 +139,12 @@ class MultiThreadedExecutor(Executor):
         return self._executor.shutdown(timeout_sec)
 
 
-_global: weakref.WeakKeyDictionary[Context, SingleThreadedExecutor] = weakref.WeakKeyDictionary()
-
-
 def get_global_executor(context: Context | None = None) -> SingleThreadedExecutor:
     """The executor behind `rclpy.spin`, one for each context."""
     key = context or get_default_context()
-    executor = _global.get(key)
-    if executor is None or executor._is_shutdown:
-        executor = _global[key] = SingleThreadedExecutor(context=key)
+    executor = key._executor
+    if not isinstance(executor, SingleThreadedExecutor) or executor._is_shutdown:
+        executor = key._executor = SingleThreadedExecutor(context=key)
     return executor
 
 

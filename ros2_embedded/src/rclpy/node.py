@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from rcl_interfaces.msg import ParameterEvent
 
-from rclpy.arguments import RemapRule, matches_node, name_remaps, parse_arguments, refuse_unknown
+from rclpy.arguments import (
+    RemapRule,
+    RosArguments,
+    matches_node,
+    name_remaps,
+    parse_arguments,
+    refuse_unknown,
+)
 from rclpy.clock import Clock, ROSClock
 from rclpy.context import Context
 from rclpy.exceptions import NotInitializedException
@@ -100,11 +107,38 @@ class Node(EntityMixin, ParameterMixin, GraphMixin):
             )
         )
         self._context.track_node(self)
+        self._rclpy_rosout: RosoutPublisher | None = None
+        try:
+            self._rclpy_set_up(
+                parsed,
+                enable_rosout=enable_rosout,
+                start_parameter_services=start_parameter_services,
+                parameter_overrides=parameter_overrides or [],
+                allow_undeclared_parameters=allow_undeclared_parameters,
+                declare_overrides=automatically_declare_parameters_from_overrides,
+                enable_logger_service=enable_logger_service,
+            )
+        except BaseException:
+            self.destroy_node()  # half a node would stay in the graph
+            raise
+
+    def _rclpy_set_up(
+        self,
+        parsed: list[RosArguments],
+        *,
+        enable_rosout: bool,
+        start_parameter_services: bool,
+        parameter_overrides: list[Parameter],
+        allow_undeclared_parameters: bool,
+        declare_overrides: bool,
+        enable_logger_service: bool,
+    ) -> None:
+        """Make what each node has: logger, parameters, clock and services."""
         self._logger = get_logger(self.get_fully_qualified_name()[1:].replace("/", "."))
         overrides = self._rclpy_collect_overrides(
             [entry for arguments in reversed(parsed) for entry in arguments.parameters]
         )
-        overrides.update({parameter.name: parameter.value for parameter in parameter_overrides or []})
+        overrides.update({parameter.name: parameter.value for parameter in parameter_overrides})
         self._rclpy_init_parameters(overrides, allow_undeclared_parameters)
         self._clock = ROSClock()
         rosout = enable_rosout and all(arguments.rosout for arguments in parsed)
@@ -112,7 +146,7 @@ class Node(EntityMixin, ParameterMixin, GraphMixin):
         self._rclpy_event_publisher = self.create_publisher(
             ParameterEvent, "/parameter_events", qos_profile_parameter_events
         )
-        if automatically_declare_parameters_from_overrides:
+        if declare_overrides:
             for name, value in overrides.items():
                 self.declare_parameter(name, value)
         self._time_source = TimeSource(node=self)

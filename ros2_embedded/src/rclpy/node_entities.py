@@ -326,9 +326,7 @@ class EntityMixin:
             TypeError, ValueError: the period is no number, or negative.
         """
         group = callback_group or self._default_callback_group
-        if not isinstance(timer_period_sec, (int, float)):
-            raise TypeError(f"the period of a timer must be in seconds, not {timer_period_sec!r}")
-        period = int(timer_period_sec * 1_000_000_000)
+        period = int(float(timer_period_sec) * 1_000_000_000)
         timer = Timer(callback, group, period, clock or self._clock, autostart=autostart)
         self._rclpy_add(timer)
         return timer
@@ -347,11 +345,9 @@ class EntityMixin:
         Raises:
             TypeError, ValueError: no number, or not positive.
         """
-        if not isinstance(frequency, (int, float)):
-            raise TypeError(f"frequency must be a number, not {frequency!r}")
-        if frequency <= 0:
+        if float(frequency) <= 0:
             raise ValueError("frequency must be > 0")
-        timer = Timer(None, None, int(1_000_000_000 / frequency), clock or self._clock)
+        timer = Timer(None, None, int(1_000_000_000 / float(frequency)), clock or self._clock)
         self._rclpy_add(timer)
         return Rate(timer, context=self._context)
 

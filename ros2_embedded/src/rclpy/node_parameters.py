@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import math
 import warnings
@@ -196,6 +197,7 @@ class ParameterMixin:
                 f"Third element {descriptor!r} at index {index} in parameters list is not a "
                 "ParameterDescriptor."
             )
+        descriptor = copy.copy(descriptor)  # that of the caller may serve for other parameters
         if len(entry) == 1:
             descriptor.dynamic_typing = True
         descriptor.name = name
@@ -345,6 +347,7 @@ class ParameterMixin:
             raise ParameterImmutableException(name)
         former, value = self._descriptors[name], self._parameters[name].get_parameter_value()
         wanted = self._parameters[name].value if alternative_value is None else alternative_value
+        descriptor = copy.copy(descriptor)
         descriptor.name = name
         if not descriptor.dynamic_typing:
             descriptor.type = Parameter.Type.from_parameter_value(wanted).value

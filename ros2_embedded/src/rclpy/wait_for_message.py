@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from typing import TYPE_CHECKING, Any
 
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.passed_on import pass_on
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
+from ros2_embedded.timeouts import finite
 
 if TYPE_CHECKING:
     from rclpy.node import Node
@@ -21,31 +23,41 @@ def wait_for_message(
     qos_profile: QoSProfile | int = 1,
     time_to_wait: float = -1,
 ) -> tuple[bool, Any]:
-    """Wait for the next message of a topic.
+    """Wait for the next message of a topic. The node need not be spun, and its callbacks are not called here.
 
     Args:
         msg_type: message class.
-        node: makes the subscription; it must not be spun by another thread.
+        node: makes the subscription.
         topic: topic name.
         qos_profile: profile of the subscription.
         time_to_wait: [s]; negative waits for ever.
 
     Returns:
-        Whether a message came, and the message or None.
+        Whether a message came before that time and the end of the context, and the message or None.
     """
-    future: Future[Any] = Future()
+    woken = threading.Event()
+    wake = lambda: woken.set()  # noqa: E731 - a method would be held weakly
+    future: Future[Any] = Future()  # set by an executor that spins the node and is faster
+    future._add_waker(lambda _: wake())
     subscription = node.create_subscription(msg_type, topic, future.set_result, qos_profile)
-    former = node.executor
-    executor = SingleThreadedExecutor(context=node.context)
+    unwatch = subscription._watch(wake)
+    node.context.on_shutdown(wake)
+    end = time.monotonic() + time_to_wait if time_to_wait >= 0 else None
     try:
-        executor.add_node(node)
-        executor.spin_until_future_complete(future, None if time_to_wait < 0 else time_to_wait)
+        while node.context.ok():
+            woken.clear()  # before looking, so that what comes while looking wakes again
+            taken = subscription.take_message()
+            if taken is not None or future.done():
+                return True, future.result() if taken is None else taken[0]
+            left = None if end is None else end - time.monotonic()
+            if left is not None and left <= 0:
+                break
+            woken.wait(finite(left))
+        return False, None
     finally:
-        executor.shutdown()
+        node.context._off_shutdown(wake)
+        unwatch()
         node.destroy_subscription(subscription)
-        if former is not None:
-            former.add_node(node)
-    return future.done(), future.result()
 
 
 pass_on(__name__)

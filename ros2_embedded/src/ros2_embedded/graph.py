@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable
 
+from ros2_embedded.timeouts import finite
 from ros2_embedded.wire.tokens import EndpointRecord, NodeRecord, parse_token
 
 _logger = logging.getLogger("ros2_embedded.graph")
@@ -78,13 +79,13 @@ class GraphCache:
 
         Args:
             predicate: is called while the cache's lock is held.
-            timeout: [s]; None: without limit.
+            timeout: [s]; None, or longer than Python can wait: without limit.
 
         Returns:
             The last value of the predicate.
         """
         with self._changed:
-            return self._changed.wait_for(predicate, timeout)
+            return self._changed.wait_for(predicate, finite(timeout))
 
     def nodes(self) -> list[NodeRecord]:
         """Return all nodes."""

@@ -6,7 +6,6 @@ import inspect
 import uuid
 import weakref
 from collections.abc import Callable
-from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from unique_identifier_msgs.msg import UUID
 from rclpy.callback_groups import CallbackGroup
 from rclpy.client import UNLIMITED_TIMEOUT_S
 from rclpy.endpoint import check_is_interface
+from rclpy.impl.blocking import wait_until_done
 from rclpy.passed_on import pass_on
 from rclpy.qos import (
     QoSProfile,
@@ -76,16 +76,24 @@ class ClientGoalHandle:
         return self._status
 
     def cancel_goal(self) -> Any:
-        """Ask to cancel and block for the answer; another thread must spin the node."""
-        return _block(self.cancel_goal_async())
+        """Ask to cancel and block for the answer; another thread must spin the node.
+
+        Returns:
+            The answer, None when the context was shut down.
+        """
+        return self._client._wait_for(self.cancel_goal_async())
 
     def cancel_goal_async(self) -> Future[Any]:
         """Ask to cancel; the future holds a `CancelGoal` response."""
         return self._client._cancel_goal_async(self)
 
     def get_result(self) -> Any:
-        """Block until the result; another thread must spin the node."""
-        return _block(self.get_result_async())
+        """Block until the result; another thread must spin the node.
+
+        Returns:
+            The response of `get_result`, None when the context was shut down.
+        """
+        return self._client._wait_for(self.get_result_async())
 
     def get_result_async(self) -> Future[Any]:
         """The future result, with `.status` and `.result`."""
@@ -180,9 +188,9 @@ class ActionClient:
         """Send a goal and block until its result; another thread must spin the node.
 
         Returns:
-            The response of `get_result`, or None when the goal was rejected.
+            The response of `get_result`, or None when the goal was rejected or the context was shut down.
         """
-        handle = _block(self.send_goal_async(goal, feedback_callback, goal_uuid))
+        handle = self._wait_for(self.send_goal_async(goal, feedback_callback, goal_uuid))
         return handle.get_result() if handle is not None and handle.accepted else None
 
     def send_goal_async(
@@ -249,6 +257,10 @@ class ActionClient:
         future._add_waker(on_result)
         return future
 
+    def _wait_for(self, future: Future[Any]) -> Any:
+        """What a future holds once it is done; None when the context was shut down before."""
+        return future.result() if wait_until_done(future, self._node.context) else None
+
     def get_num_entities(self) -> NumberOfEntities:
         """How many entities of each kind the client has."""
         return NumberOfEntities(num_subs=2, num_clients=3)
@@ -291,14 +303,6 @@ class ActionClient:
 
     def __exit__(self, *_: object) -> None:
         self.destroy()
-
-
-def _block(future: Future[Any]) -> Any:
-    """Wait for a future in this thread."""
-    event = Event()
-    future._add_waker(lambda _: event.set())
-    event.wait()
-    return future.result()
 
 
 pass_on(__name__)

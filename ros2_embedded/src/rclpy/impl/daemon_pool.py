@@ -4,51 +4,87 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
+import weakref
 from collections.abc import Callable
+from typing import Any
+
+Function = Callable[[], None]
 
 
 class DaemonPool:
-    """Runs functions in threads.
+    """Runs functions in threads, which start when they are needed and end with the pool.
 
     `concurrent.futures.ThreadPoolExecutor` waits for its threads when the interpreter ends. These are
     daemons, as an interrupted program must be able to end while a callback still runs.
     """
 
     def __init__(self, max_workers: int, on_error: Callable[[BaseException], None]) -> None:
-        """Start the threads; `on_error` gets what a function raises."""
-        self._max_workers, self._on_error = max_workers, on_error
-        self._submitted: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._threads = [
-            threading.Thread(target=self._run, name=f"executor-{index}", daemon=True)
-            for index in range(max_workers)
-        ]
-        for thread in self._threads:
-            thread.start()
+        """Make the pool; the method `on_error`, whose object may go, gets what a function raises."""
+        self._max_workers, self._on_error = max_workers, weakref.WeakMethod(on_error)
+        self._submitted: queue.SimpleQueue[Function | None] = queue.SimpleQueue()
+        self._idle = threading.Semaphore(0)
+        self._threads: list[threading.Thread] = []
+        self._lock = threading.Lock()
+        weakref.finalize(self, _end, self._submitted, self._threads).atexit = False
 
-    def submit(self, function: Callable[[], None]) -> None:
+    def submit(self, function: Function) -> None:
         """Run a function in the next thread that is free."""
         self._submitted.put(function)
-
-    def _run(self) -> None:
-        """What each thread does: work until there is None."""
-        while True:
-            function = self._submitted.get()
-            if function is None:
+        with self._lock:
+            if self._idle.acquire(blocking=False) or len(self._threads) >= self._max_workers:
                 return
-            try:
-                function()
-            except BaseException as error:  # noqa: BLE001 - raised again where the executor spins
-                self._on_error(error)
+            thread = threading.Thread(
+                target=_run,
+                args=(self._submitted, self._idle, self._on_error),
+                name=f"executor-{len(self._threads)}",
+                daemon=True,
+            )
+            self._threads.append(thread)
+            thread.start()
 
     def shutdown(self, timeout_sec: float | None = None) -> bool:
-        """End the threads once they are through; wait at most `timeout_sec` [s] (None: no limit) for each.
+        """End the threads once they are through.
+
+        Args:
+            timeout_sec: how long to wait for that [s], for all together; None or negative: no limit.
 
         Returns:
-            Whether all threads have ended.
+            Whether all threads have ended, but for one that calls this.
         """
-        for _ in self._threads:
-            self._submitted.put(None)
+        _end(self._submitted, self._threads)
         others = [thread for thread in self._threads if thread is not threading.current_thread()]
+        end = None if timeout_sec is None or timeout_sec < 0 else time.monotonic() + timeout_sec
         for thread in others:
-            thread.join(timeout_sec)
+            thread.join(None if end is None else max(end - time.monotonic(), 0.0))
         return not any(thread.is_alive() for thread in others)
+
+
+def _end(submitted: queue.SimpleQueue[Any], threads: list[threading.Thread]) -> None:
+    """Have each thread end after what was submitted before."""
+    for _ in threads:
+        submitted.put(None)
+
+
+def _run(
+    submitted: queue.SimpleQueue[Function | None],
+    idle: threading.Semaphore,
+    on_error: weakref.WeakMethod[Callable[[BaseException], None]],
+) -> None:
+    """What each thread does: work until there is None. It holds nothing between two functions."""
+    while True:
+        try:
+            function = submitted.get_nowait()
+        except queue.Empty:
+            idle.release()
+            function = submitted.get()
+        if function is None:
+            return
+        try:
+            function()
+        except BaseException as error:  # noqa: BLE001 - raised again where the executor spins
+            tell = on_error()
+            if tell is not None:
+                tell(error)
+            del tell
+        del function

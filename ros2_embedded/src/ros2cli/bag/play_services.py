@@ -109,5 +109,5 @@ def served(services: PlayServices) -> Iterator[None]:
     try:
         yield
     finally:
-        executor.shutdown()
+        executor.shutdown(timeout_sec=2.0)
         thread.join(timeout=2.0)

@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, dict[str, str]]] = {
     "bag": (
         "Various rosbag related sub-commands",
         {
+            "burst": "Publish the messages of a bag at once",
             "convert": "Given an input bag, write out a new bag with different settings",
             "info": "Print information about a bag to the screen",
             "list": "Print what reads, writes and compresses bags",

@@ -144,6 +144,19 @@ class Player:
         Raises:
             BagError: the bag cannot be read.
         """
+        self._play(storage_options, play_options, None)
+
+    def burst(
+        self, storage_options: StorageOptions, play_options: PlayOptions, num_messages: int = 0
+    ) -> None:
+        """Publish the first messages of a bag (0: all) as fast as they can be read.
+
+        Raises:
+            BagError: the bag cannot be read.
+        """
+        self._play(storage_options, play_options, num_messages)
+
+    def _play(self, storage_options: StorageOptions, play_options: PlayOptions, burst: int | None) -> None:
         from ros2cli.bag import player
         from ros2cli.bag.pace import Pace
 
@@ -158,7 +171,7 @@ class Player:
         )
         reader.set_filter(chosen)
         names = [topic.name for topic in reader.get_all_topics_and_types() if chosen.wants(topic.name)]
-        pace = self._pace = Pace(options.rate, paused=options.start_paused)
+        pace = self._pace = Pace(options.rate, paused=options.start_paused or burst is not None)
         with _own_node(f"{options.node_prefix}rosbag2_player", self._log_level) as node:
             playing = player.Player(
                 node,
@@ -172,7 +185,10 @@ class Player:
             )
             playing.prepare(names)
             time.sleep(_DISCOVERY_S + options.delay)
-            playing.play()
+            if burst is None:
+                playing.play()
+            else:
+                playing.burst(burst)
             while options.loop and not pace.stopped:
                 playing.play()
             time.sleep(_DISCOVERY_S)  # the last messages leave before the node does

@@ -8,7 +8,7 @@ from std_msgs.msg import String
 
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.serialization import serialize_message
-from rosbag2_py import SequentialWriter, StorageOptions, TopicMetadata
+from rosbag2_py import Player, PlayOptions, SequentialWriter, StorageOptions, TopicMetadata
 
 START_S, COUNT = 10**9, 10
 
@@ -78,3 +78,28 @@ def test_it_is_controlled_by_services(played):
     output, _ = player.communicate(timeout=60)
     assert player.returncode == 0, output
     assert "Played 5 messages" in output
+
+
+def test_a_bag_is_published_at_once(node, ros2, tmp_path):
+    uri = str(tmp_path / "bag")
+    with SequentialWriter() as writer:
+        writer.open(StorageOptions(uri=uri))
+        writer.create_topic(TopicMetadata(0, "/burst", "std_msgs/msg/String"))
+        for index in range(COUNT):
+            data = serialize_message(String(data=f"{index}"))
+            writer.write("/burst", data, (START_S + 3600 * index) * 10**9)
+    heard, executor = [], SingleThreadedExecutor(context=node.context)
+    subscription = node.create_subscription(String, "/burst", lambda message: heard.append(message.data), 50)
+    executor.add_node(node)
+    output, _ = ros2("bag", "burst", uri, "-n", "3").communicate(timeout=100)
+    assert "Played 3 messages" in output
+    Player().burst(StorageOptions(uri=uri), PlayOptions())
+
+    def all_heard():
+        executor.spin_once(timeout_sec=0.02)
+        return len(heard) == 3 + COUNT
+
+    assert ros2.wait_until(all_heard, 60.0), heard
+    assert heard == [*"012", *"0123456789"]
+    executor.shutdown()
+    node.destroy_subscription(subscription)

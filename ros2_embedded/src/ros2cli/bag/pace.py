@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 
 _NS = 10**9
+_ANY = 2**62  # more messages than a bag holds
 _STEP = 0.1  # of the rate, for each press of a key
 
 
@@ -92,12 +93,17 @@ class Pace:
             self._steps += self._paused
             self._changed.notify_all()
 
-    def burst(self, count: int, timeout_s: float) -> int:
+    def burst(self, count: int, timeout_s: float | None = None) -> int:
         """Let so many messages through at once, if playing stands still.
 
+        Args:
+            count: how many; 0: all that are left.
+            timeout_s: how long to wait for them [s]; None: no limit.
+
         Returns:
-            How many were published when all were, at the end of the bag, or when `timeout_s` [s] were over.
+            How many were published when all were, at the end of the bag, or when the time was over.
         """
+        count = count or _ANY
         with self._changed:
             before, ends = self._published, self._ends
             if not self._paused:

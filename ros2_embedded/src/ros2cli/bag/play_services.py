@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from rclpy.node import Node
 
 _NS = 10**9
-_ANY = 2**62
-"""More messages than a bag holds."""
 _BURST_S = 60.0
 """[s] that a burst may take before its service answers."""
 
@@ -70,7 +68,7 @@ class PlayServices:
 
     def _burst(self, request: Any, response: Any) -> Any:
         """Publish so many messages at once, if playing stands still; 0: all that are left."""
-        response.actually_burst = self._pace.burst(request.num_messages or _ANY, _BURST_S)
+        response.actually_burst = self._pace.burst(request.num_messages, _BURST_S)
         return response
 
     def _seek(self, request: Any, response: Any) -> Any:

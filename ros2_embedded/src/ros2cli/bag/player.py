@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -58,6 +59,16 @@ class Player:
             self._publishers[name] = self.node.create_publisher(load("msg", topic.type), target, profile)
         if self.clock_rate:
             self._clock = self.node.create_publisher(load("msg", "rosgraph_msgs/msg/Clock"), "/clock", 10)
+
+    def burst(self, count: int) -> None:
+        """Publish the next messages at once, so many or (0) all, and return; the pace must stand still."""
+
+        def let_through() -> None:
+            self.pace.burst(count)
+            self.pace.stop()
+
+        threading.Thread(target=let_through, name="burst", daemon=True).start()
+        self.play()
 
     def play(self) -> None:
         """Publish all messages, each at its time; return behind the last, or when the pace says stop."""

@@ -67,8 +67,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def main(args: argparse.Namespace) -> int:
-    """Publish what a bag holds, in its own time."""
+def main(args: argparse.Namespace, burst: int | None = None) -> int:
+    """Publish what a bag holds, in its own time.
+
+    Args:
+        args: the parsed arguments.
+        burst: how many messages to publish at once instead, 0 for all.
+    """
     from rosbag2_py import BagError, SequentialReader, StorageFilter, StorageOptions
 
     if args.rate <= 0:
@@ -85,7 +90,7 @@ def main(args: argparse.Namespace) -> int:
         player = Player(
             node,
             reader,
-            pace=Pace(args.rate, paused=args.start_paused),
+            pace=Pace(args.rate, paused=args.start_paused or burst is not None),
             start_offset=args.start_offset,
             duration=_duration(args, reader.get_metadata().starting_time_ns),
             overrides=read_overrides(args.qos_profile_overrides_path),
@@ -101,7 +106,10 @@ def main(args: argparse.Namespace) -> int:
         ):
             if has_keys:
                 node.get_logger().info(". ".join(help_ for help_, _ in KEYS.values()))
-            player.play()
+            if burst is None:
+                player.play()
+            else:
+                player.burst(burst)
             while args.loop and not player.pace.stopped:
                 player.play()
         node.get_logger().info(f"Played {player.count} messages")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from rclpy.callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
@@ -50,6 +51,7 @@ class EntityMixin:
     def _rclpy_init_entities(self) -> None:
         """Start with nothing."""
         self._rclpy_entities: tuple[Entity, ...] = ()
+        self._rclpy_changing = RLock()  # callbacks of several threads make and destroy entities
         self._rclpy_publishers: list[Publisher[Any]] = []
         self._default_callback_group = MutuallyExclusiveCallbackGroup()
 
@@ -64,9 +66,11 @@ class EntityMixin:
 
     def _rclpy_destroy_entities(self) -> None:
         """Destroy everything."""
-        for entity in (*self._rclpy_entities, *self._rclpy_publishers):
+        with self._rclpy_changing:
+            entities = (*self._rclpy_entities, *self._rclpy_publishers)
+            self._rclpy_entities, self._rclpy_publishers = (), []
+        for entity in entities:
             entity.destroy()
-        self._rclpy_entities, self._rclpy_publishers = (), []
 
     def _rclpy_wake(self) -> None:
         """Wake the executor; called when an entity has something to do."""
@@ -81,8 +85,9 @@ class EntityMixin:
     def _rclpy_add(self, entity: Entity) -> None:
         self._rclpy_as_node()._rclpy_check_alive()
         entity._notify = self._rclpy_wake
-        entities = [*self._rclpy_entities, entity]
-        self._rclpy_entities = tuple(sorted(entities, key=lambda known: known._turn))
+        with self._rclpy_changing:
+            entities = [*self._rclpy_entities, entity]
+            self._rclpy_entities = tuple(sorted(entities, key=lambda known: known._turn))
         self._rclpy_wake()
 
     def _rclpy_attach(self, owner: Entity, events: Entity) -> None:
@@ -95,16 +100,22 @@ class EntityMixin:
         """Destroy an entity of this node; False when it is none."""
         if entity._destroyed:
             return False
-        if entity in self._rclpy_publishers:
-            self._rclpy_publishers.remove(entity)
-        elif entity in self._rclpy_entities:
-            self._rclpy_entities = tuple(known for known in self._rclpy_entities if known is not entity)
-        else:
-            return False
+        with self._rclpy_changing:
+            if entity in self._rclpy_publishers:
+                self._rclpy_publishers.remove(entity)
+            elif entity in self._rclpy_entities:
+                self._rclpy_forget(entity)
+            else:
+                return False
         for events in entity._own_events:
             self._rclpy_remove(events)
         entity.destroy()
         return True
+
+    def _rclpy_forget(self, entity: Any) -> None:
+        """Take an entity from what executors look at."""
+        with self._rclpy_changing:
+            self._rclpy_entities = tuple(known for known in self._rclpy_entities if known is not entity)
 
     def _rclpy_of_kind(self, kind: type) -> Iterator[Any]:
         return (
@@ -383,5 +394,5 @@ class EntityMixin:
         """Destroy a rate; False when that happened already."""
         existed = not rate._destroyed
         rate.destroy()
-        self._rclpy_entities = tuple(known for known in self._rclpy_entities if known is not rate._timer)
+        self._rclpy_forget(rate._timer)
         return existed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 import time
 import weakref
@@ -136,3 +137,29 @@ def test_a_callback_may_shut_its_own_executor_down(node: Node, kind: Any) -> Non
     executor.spin()
     executor.shutdown()
     assert results == [True]
+
+
+def test_entities_made_and_destroyed_in_several_threads(node: Node) -> None:
+    kept: list[Any] = []
+    at_once = threading.Barrier(6)
+
+    def work() -> None:
+        at_once.wait(PATIENCE_S)
+        for _ in range(150):
+            made = [node.create_guard_condition(lambda: None) for _ in range(2)]
+            assert node.destroy_guard_condition(made[0])
+            kept.append(made[1])
+
+    before = len(list(node.guards))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(PATIENCE_S)
+    finally:
+        sys.setswitchinterval(interval)
+    assert set(kept) <= set(node.guards)
+    assert len(list(node.guards)) == before + len(kept) == before + 900

@@ -184,7 +184,8 @@ class ActionServer:
         try:
             return await _result_of(callback(argument))
         except Exception as error:  # noqa: BLE001 - the user's code failed: the client must still get an answer
-            self._node.get_logger().error(f"Error raised in a callback of {self._name}: {error!r}")
+            told = "".join(traceback.format_exception(error))
+            self._node.get_logger().error(f"Error raised in a callback of {self._name}: {error!r}\n{told}")
             return None
 
     def _defer(self, function: Callable[..., Any], *arguments: Any) -> None:

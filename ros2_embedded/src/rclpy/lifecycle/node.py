@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -217,8 +218,9 @@ class LifecycleNodeMixin(ManagedEntity):
         try:
             answer = callback(before)
         except Exception as error:  # noqa: BLE001 - the user's code failed: the life cycle defines what follows
+            told = "".join(traceback.format_exception(error))
             self.get_logger().error(
-                f"exception in a callback of state {self._state_machine.state.label}: {error!r}"
+                f"exception in a callback of state {self._state_machine.state.label}: {error!r}\n{told}"
             )
             return TransitionCallbackReturn.ERROR
         if not isinstance(answer, TransitionCallbackReturn):

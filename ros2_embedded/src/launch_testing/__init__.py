@@ -6,12 +6,19 @@ once everything has ended, the others while it runs. `launch_test FILE` runs suc
 where the function is marked with `pytest.mark.launch_test`. The names are those of the ROS 2 package.
 """
 
-from . import actions, asserts, event_handlers, markers, tools, util
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from .decorator import post_shutdown_test
-from .io_handler import ActiveIoHandler, IoHandler
 from .parametrize import parametrize
-from .proc_info_handler import ActiveProcInfoHandler, ProcInfoHandler
 from .ready_to_test_action_timeout import ready_to_test_action_timeout
+
+if TYPE_CHECKING:
+    from . import actions, asserts, event_handlers, markers, tools, util
+    from .io_handler import ActiveIoHandler, IoHandler
+    from .proc_info_handler import ActiveProcInfoHandler, ProcInfoHandler
 
 __all__ = [
     "ActiveIoHandler",
@@ -28,3 +35,19 @@ __all__ = [
     "tools",
     "util",
 ]
+
+_MODULES = {
+    "ActiveIoHandler": "io_handler",
+    "ActiveProcInfoHandler": "proc_info_handler",
+    "IoHandler": "io_handler",
+    "ProcInfoHandler": "proc_info_handler",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is used: the plug-in lies in this package, and every start of pytest imports that."""
+    if name in _MODULES:
+        return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+    if name in __all__:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -88,13 +88,12 @@ class Table:
             settings = ModelSettings(
                 model="openai:fake", base_url=self.base_url or self.endpoint.url, sees_images=self.sees
             )
-            model = build_model(settings, {})
             memory = Memory(self.memory) if self.memory else None
             self.planning = PlanningService(
                 self.director,
                 OfflinePlanner(),
                 make_agent=lambda desk: MissionAgent(
-                    model, settings, desk, memory=memory, cameras=["corner2"]
+                    lambda: build_model(settings, {}), settings, desk, memory=memory, cameras=["corner2"]
                 ),
                 who="fake",
                 perception=self,

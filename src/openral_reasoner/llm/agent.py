@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ class MissionAgent:
 
     def __init__(
         self,
-        model: Model,
+        make_model: Callable[[], Model],
         settings: ModelSettings,
         requests: RequestQueue,
         *,
@@ -43,17 +43,20 @@ class MissionAgent:
         """Prepare; nothing is sent before `start`.
 
         Args:
-            model: the client, see `build_model`.
+            make_model: makes the client, see `build_model`; it is closed at the end of the conversation, since its
+                connections belong to the event loop of this one.
             settings: budget and abilities.
             requests: where requests go; closed by whoever ends the mission.
             memory: notes; None: the model keeps none.
             cameras: names of the cameras it may look through.
             locates: something in the graph answers where a thing is.
         """
-        self._model, self._settings, self._requests = model, settings, requests
+        self._make_model, self._settings, self._requests = make_model, settings, requests
         self._memory, self._cameras, self._locates = memory, cameras, locates
         self._lock = threading.Lock()
         self._cancelled = False
+        self._where = ""
+        """Where the endpoint is, in words."""
         self._conversation: tuple[asyncio.AbstractEventLoop, asyncio.Task[None]] | None = None
         """The running event loop and its task; None before the conversation begins and after it has ended."""
         self.ended: Future[str] = Future()
@@ -91,7 +94,7 @@ class MissionAgent:
             reason = f"{self._settings.model} answers in a form that is no use: {error}"
         except AgentRunError as error:
             self.unreached = True
-            reason = f"{self._settings.model} at {self._model.base_url} did not answer: {error}"
+            reason = f"{self._settings.model}{self._where} did not answer: {error}"
         except Exception as error:  # noqa: BLE001  SDKs raise what they like; the mission must learn of it
             _log.exception("the language model's thread failed")
             reason = f"{self._settings.model}: {type(error).__name__}: {error}"
@@ -104,12 +107,17 @@ class MissionAgent:
                 raise asyncio.CancelledError
             self._conversation = asyncio.get_running_loop(), task
         try:
-            await self._converse(order, palette, history)
+            model: Any = self._make_model()
+            self._where = f" at {model.base_url}"
+            try:
+                await self._converse(model, order, palette, history)
+            finally:
+                await model.client.close()
         finally:
             with self._lock:
                 self._conversation = None
 
-    async def _converse(self, order: str, palette: Palette, history: Sequence[str]) -> None:
+    async def _converse(self, model: Model, order: str, palette: Palette, history: Sequence[str]) -> None:
         tools = make_tools(
             palette,
             self._requests,
@@ -120,7 +128,7 @@ class MissionAgent:
             max_calls=self._settings.max_tool_calls,
         )
         agent = Agent(
-            self._model,
+            model,
             output_type=ToolOutput(MissionEnd, name="finish_mission", description="End the mission."),
             instructions=ROLE,
             tools=tools,

@@ -42,11 +42,18 @@ def agent_maker(
         raise InstallationError(
             f"{settings.model}: {error.name} is not installed: pip install 'openral[reasoner]'"
         ) from error
-    model = build_model(settings, environment)
+    build_model(settings, environment)  # what is missing is found out here, and not in the first mission
     memory = Memory(Path(memory_file).expanduser()) if memory_file else None
     cameras = [camera.name for camera in deployment.cameras]
 
     def make(requests: RequestQueue) -> Agent:
-        return MissionAgent(model, settings, requests, memory=memory, cameras=cameras, locates=locates())
+        return MissionAgent(
+            lambda: build_model(settings, environment),
+            settings,
+            requests,
+            memory=memory,
+            cameras=cameras,
+            locates=locates(),
+        )
 
     return settings.model, make

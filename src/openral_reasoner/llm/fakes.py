@@ -148,6 +148,8 @@ class Endpoint:
 
 
 class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    """As of real endpoints, which keep connections open for the next request."""
     brain: Brain
     delay: threading.Event | None
     count: Callable[[], None]

@@ -110,8 +110,11 @@ def test_a_model_is_scored_on_the_same_rows() -> None:
     )
     with Endpoint(oracle) as endpoint:
         settings = ModelSettings(model="openai:oracle", base_url=endpoint.url)
-        model = build_model(settings, {})
-        rows = evaluate(suite, make_agent=lambda desk: MissionAgent(model, settings, desk), who="oracle")
+        rows = evaluate(
+            suite,
+            make_agent=lambda desk: MissionAgent(lambda: build_model(settings, {}), settings, desk),
+            who="oracle",
+        )
     right = [row.say for row in rows if row.correct and row.done]
     assert right == ["close the window if it is open"]
     assert all(row.wrong == 0 for row in rows)

@@ -44,6 +44,21 @@ def test_steps_run_one_by_one_and_the_mission_is_done() -> None:
     assert all("verified by the reward monitor" in text for text in replies(brain)[1:])
 
 
+def test_the_next_mission_has_a_model_too() -> None:
+    """An endpoint keeps its connections open, and each mission's conversation has an event loop of its own."""
+    table = Table(Script([OPEN, finish(), CLOSE, finish()]))
+
+    def two_are_done() -> bool:
+        if table.director.mission.state.ended and len(table.sent) == 1:
+            table.order("close the drawer", "second")
+        return table.director.mission.state.ended and len(table.sent) == 2
+
+    table.say("open the drawer", until=two_are_done)
+    assert table.words("model") == ["fake plans step by step"] * 2
+    assert [goal.instruction for goal in table.sent] == ["open the drawer", "close the drawer"]
+    assert table.director.mission.state is MissionState.DONE
+
+
 def test_done_is_not_done_when_the_monitor_saw_nothing() -> None:
     table = Table(Script([OPEN, finish(words="the drawer is open")]), works=lambda goal: False)
     table.say("open the drawer")
@@ -167,7 +182,7 @@ def test_stop_breaks_off_a_model_that_thinks() -> None:
 def test_a_conversation_that_was_cancelled_before_it_began_asks_nothing() -> None:
     with Endpoint(Script([OPEN])) as endpoint:
         settings = ModelSettings(model="openai:fake", base_url=endpoint.url)
-        agent = MissionAgent(build_model(settings, {}), settings, RequestQueue())
+        agent = MissionAgent(lambda: build_model(settings, {}), settings, RequestQueue())
         agent.cancel()
         agent.start("open the drawer", Palette((skill(),)))
         assert agent.ended.result(PATIENCE_S) == "broken off"

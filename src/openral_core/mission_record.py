@@ -118,22 +118,40 @@ def load_mission(run_dir: Path) -> RecordedMission:
         raise ManifestError(f"{path}: {_first(error)}") from error
 
 
-def load_steps(run_dir: Path) -> list[RecordedStep]:
-    """Return the steps of a run folder, without an incomplete last line, as of a killed process.
+class StepsFile:
+    """The steps of a run folder while they are written: each call of `new` reads only what was added since the last."""
 
-    Raises:
-        ManifestError: a line is not a valid step; the text names it.
-    """
-    path = run_dir / STEPS_FILE
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.is_file() else []
-    steps = []
-    for number, line in enumerate(lines, start=1):
-        if line.endswith("\n"):
+    def __init__(self, run_dir: Path) -> None:
+        """Begin before the first step of a folder, whose file need not exist yet."""
+        self._path = run_dir / STEPS_FILE
+        self._read_bytes = 0
+        self._lines = 0
+
+    def new(self) -> list[RecordedStep]:
+        """Return the steps that were added; a last line that is not complete yet, as of a killed process, is left.
+
+        Raises:
+            ManifestError: a line is not a valid step; the text names it.
+        """
+        if not self._path.is_file():
+            return []
+        with self._path.open("rb") as file:
+            file.seek(self._read_bytes)
+            *lines, unfinished = file.read().split(b"\n")  # words may hold every other line break
+            self._read_bytes = file.tell() - len(unfinished)
+        steps = []
+        for line in lines:
+            self._lines += 1
             try:
                 steps.append(RecordedStep.model_validate_json(line))
             except ValidationError as error:
-                raise ManifestError(f"{path}:{number}: {_first(error)}") from error
-    return steps
+                raise ManifestError(f"{self._path}:{self._lines}: {_first(error)}") from error
+        return steps
+
+
+def load_steps(run_dir: Path) -> list[RecordedStep]:
+    """Return all steps of a run folder; see `StepsFile.new`."""
+    return StepsFile(run_dir).new()
 
 
 def _first(error: ValidationError) -> str:

@@ -15,8 +15,10 @@ from openral_cli.deploy.mission_video import panel_state, write_film, write_gif
 from openral_cli.deploy.outcome_table import print_outcome
 from openral_cli.deploy.run_outcome import judge
 from openral_core.errors import ManifestError, NotFoundError
-from openral_core.mission_record import load_mission, load_steps
+from openral_core.mission_record import StepsFile, load_mission, load_steps
 from openral_core.scene import load_scene
+from openral_reasoner.mission.mission import LogEntry
+from openral_reasoner.mission.record import MissionWriter
 from openral_sim_bridge.backends.fake import FakeBackend
 from openral_sim_bridge.truth_recorder import TruthRecorder
 
@@ -144,6 +146,45 @@ def test_missing_records_are_named(tmp_path, run_dir):
 def test_a_cut_off_last_line_is_left_out(run_dir):
     write_mission(run_dir, [])
     assert len(load_steps(run_dir)) == 6
+
+
+def test_words_with_other_line_breaks_are_one_step_and_a_letter_that_was_cut_in_two_is_left_out(tmp_path):
+    """A prompt that was copied from a page may hold a line separator, which JSON leaves as it is."""
+    said = "open\u2028the\u2029drawer"
+    writer = MissionWriter(tmp_path)
+    writer.step(LogEntry(1.0, "prompt", "said", "m", text=said), 0.0)
+    writer.step(LogEntry(2.0, "attempt", "attempt 1", "m", text=said), 0.0)
+    writer.close()
+    with (tmp_path / "mission.jsonl").open("ab") as file:
+        file.write('{"stamp_s": 3.0, "kind": "done", "reason": "…'.encode()[:-1])
+    assert [(step.kind, step.text) for step in load_steps(tmp_path)] == [("prompt", said), ("attempt", said)]
+
+
+def test_steps_that_are_written_meanwhile_are_read_once(tmp_path):
+    steps = StepsFile(tmp_path)
+    assert steps.new() == []
+    writer = MissionWriter(tmp_path)
+    for stamp_s in (1.0, 2.0, 3.0):
+        writer.step(LogEntry(stamp_s, "reading", "r", "m"), 0.0)
+        assert [step.stamp_s for step in steps.new()] == [stamp_s]
+    writer.close()
+    with (tmp_path / "mission.jsonl").open("a") as file:
+        file.write('{"stamp_s": 4.0, "kind"')
+        file.flush()
+        assert steps.new() == []
+        file.write(': "done", "reason": "r"}\n{"stamp_s": "soon"}\n')
+    with pytest.raises(ManifestError, match=r"mission\.jsonl:5: stamp_s: "):
+        steps.new()
+
+
+def test_a_writer_that_begins_after_a_kill_drops_the_line_that_was_cut_off(tmp_path):
+    (tmp_path / "mission.jsonl").write_text(
+        '{"stamp_s": 1.0, "kind": "done", "reason": "r"}\n{"stamp_s": 2.0, "ki'
+    )
+    writer = MissionWriter(tmp_path)
+    writer.step(LogEntry(3.0, "resume", "r", "m"), 0.0)
+    writer.close()
+    assert [step.stamp_s for step in load_steps(tmp_path)] == [1.0, 3.0]
 
 
 def test_the_panel_shows_what_was_known_at_the_time(run_dir):

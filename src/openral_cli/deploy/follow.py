@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
@@ -15,6 +16,9 @@ from rich.status import Status
 from openral_cli.deploy.full_disk import DiskWatch
 from openral_core.process.announcements import is_announcement
 from openral_core.process.launched_deployment import LAUNCH_LOG, is_trouble, running
+
+if TYPE_CHECKING:
+    from openral_core.mission_record import RecordedStep
 
 POLL_S = 0.1
 SIGNALLED = 128
@@ -54,17 +58,17 @@ def follow(
         console.status(waiting) as status,
         running(file, arguments, folder / LAUNCH_LOG, on_line) as deployment,
     ):
-        shown, disk = 0, DiskWatch(folder)
+        steps, disk = _ShownSteps(console, status, folder), DiskWatch(folder)
         try:
             while deployment.wait(POLL_S) is None:
-                shown = _show_steps(console, status, folder, shown)
+                steps.show_new()
                 if full := disk.look():
                     console.print(full, style="red", markup=False, soft_wrap=True)
         except KeyboardInterrupt:
             ended_by = came[0] if came else signal.SIGINT
             status.update("stopping")
         code = deployment.close()
-        _show_steps(console, status, folder, shown)
+        steps.show_new()
     if disk.was_full:
         what = "its disk was full: what is told of the run below may be of a mission before the last one"
         console.print(f"{folder}: {what}", style="red", markup=False, soft_wrap=True)
@@ -88,19 +92,31 @@ def _interrupted_by_sigterm() -> Iterator[list[int]]:
         signal.signal(signal.SIGTERM, former)
 
 
-def _show_steps(console: Console, status: Status, folder: Path, shown: int) -> int:
-    """Show the reasoner's steps from number `shown` on, readings in the status line; return the number of all steps."""
-    from openral_core.mission_record import KIND_WIDTH, load_steps
+class _ShownSteps:
+    """Shows the reasoner's steps as they come, readings in the status line."""
 
-    steps = load_steps(folder)
-    begin_s = steps[0].stamp_s if steps and steps[0].stamp_s > WALL_S else 0.0
-    for step in steps[shown:]:
-        stamp = f"{step.stamp_s - begin_s:6.1f} s"
+    def __init__(self, console: Console, status: Status, folder: Path) -> None:
+        from openral_core.mission_record import StepsFile
+
+        self._console, self._status = console, status
+        self._file = StepsFile(folder)
+        self._begin_s: float | None = None
+
+    def show_new(self) -> None:
+        """Show the steps that were added since the last call."""
+        for step in self._file.new():
+            self._show(step)
+
+    def _show(self, step: RecordedStep) -> None:
+        from openral_core.mission_record import KIND_WIDTH
+
+        if self._begin_s is None:
+            self._begin_s = step.stamp_s if step.stamp_s > WALL_S else 0.0
+        stamp = f"{step.stamp_s - self._begin_s:6.1f} s"
         if step.kind == "reading":
-            status.update(escape(f"{stamp}  {step.text}: {step.reason}"))
+            self._status.update(escape(f"{stamp}  {step.text}: {step.reason}"))
         elif step.kind != "verdict":  # the step after a verdict repeats its reason
             words = f"{step.kind:<{KIND_WIDTH}}[/bold] {escape(step.reason)}"
-            console.print(f"[dim]{stamp}[/dim]  [bold]{words}", soft_wrap=True)
+            self._console.print(f"[dim]{stamp}[/dim]  [bold]{words}", soft_wrap=True)
         if step.kind == "mission":
-            status.update('waiting for `openral prompt "…"`; Ctrl-C ends the deployment')
-    return len(steps)
+            self._status.update('waiting for `openral prompt "…"`; Ctrl-C ends the deployment')

@@ -24,6 +24,8 @@ from openral_core.files.output_folder import check_folder, make_private
 from openral_core.mission_record import MISSION_FILE, STEPS_FILE, RecordedMission, RecordedStep, RecordedTask
 from openral_reasoner.mission.mission import LogEntry, Mission, MissionState, Task
 
+MAX_LINE_BYTES = 64 * 1024
+"""[bytes] more than one step takes, whose texts are bounded."""
 _TASKS = TypeAdapter(list[Task])
 _log = logging.getLogger(__name__)
 
@@ -38,6 +40,8 @@ class MissionWriter:
         self._final = folder / MISSION_FILE
         self._steps = (folder / STEPS_FILE).open("ab", buffering=0)
         self._complained = False
+        with self._faults_logged():
+            self._drop_cut_off_line(folder / STEPS_FILE)
 
     def step(self, entry: LogEntry, wall_time: float) -> None:
         """Append one step.
@@ -94,6 +98,17 @@ class MissionWriter:
     def close(self) -> None:
         """Close the log; called once."""
         self._steps.close()
+
+    def _drop_cut_off_line(self, path: Path) -> None:
+        """Shorten the file to its last whole line, since the next one would be joined to what a killed process left."""
+        if not path.is_file():
+            return  # a device holds no lines
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - MAX_LINE_BYTES))
+            begin, tail = file.tell(), file.read()
+        whole = tail.rfind(b"\n") + 1
+        if whole < len(tail) < MAX_LINE_BYTES + whole:
+            os.ftruncate(self._steps.fileno(), begin + whole)
 
     def _append(self, line: bytes) -> None:
         """Write a whole line, or restore the file's former length."""

@@ -23,8 +23,8 @@ def prompt(
 ) -> None:
     """Say a sentence to the running reasoner and follow its mission; a question of the reasoner is answered so, too.
 
-    Exit code 0: the mission was done. 1: it failed, was stopped, replaced or refused. 2: no reasoner took the sentence.
-    130: Ctrl-C; a mission goes on without it.
+    Exit code 0: the mission was done. 1: it failed, was stopped, replaced or refused. 2: no reasoner took the sentence,
+    or it went away. 130: Ctrl-C; a mission goes on without it.
     """
     from openral_reasoner.ros.prompt_client import converse  # `openral --help` must not load rclpy
 

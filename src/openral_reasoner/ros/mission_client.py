@@ -24,7 +24,7 @@ from openral_core.ros.qos import LATCHED, MISSION_LOG
 from openral_core.ros.session_certificates import refused_or
 from openral_reasoner.mission.mission_view import COLOURS, ENDED, line_of, table_of, values_of
 from openral_reasoner.plain_line import MAX_SHOWN, plain_line
-from openral_reasoner.ros.prompt_client import INTERRUPTED, NOBODY, converse
+from openral_reasoner.ros.prompt_client import INTERRUPTED, NOBODY, Absence, converse
 
 SETTLE_S = 0.5
 """[s] without a further step after which the past of a log counts as told."""
@@ -87,11 +87,20 @@ def show(patience_s: float, namespace: str, as_json: bool) -> int:
 
 
 def watch(patience_s: float, namespace: str) -> int:
-    """Show the mission as it goes on, until it has ended; return 0 if it was done, else 1 or 2, or 130 after Ctrl-C."""
+    """Show the mission as it goes on, until it has ended or its reasoner went away.
+
+    Returns:
+        0 if it was done, else 1; 2 without a reasoner; 130 after Ctrl-C.
+    """
 
     def act(node: MissionListener, console: Console) -> int:
+        absence = Absence(node)
         with Live(_view(node.mission), console=console, auto_refresh=False) as live:
             while node.mission.state == "active":
+                if absence.lasts():
+                    away = Absence.words(namespace_option(namespace))
+                    console.print(away, markup=False, highlight=False, style="red", soft_wrap=True)
+                    return NOBODY
                 rclpy.spin_once(node, timeout_sec=0.2)
                 live.update(_view(node.mission), refresh=True)
         return 0 if node.mission.state in ("done", "idle") else 1

@@ -33,7 +33,9 @@ RESET = "estop_reset"
 """The service that a mission's message names where the emergency stop is in its way."""
 DONE, FAILED, NOBODY, INTERRUPTED = 0, 1, 2, 130
 """Exit codes: the mission was done, or the words answered; it failed, was stopped, replaced or refused; no reasoner
-took the sentence; Ctrl-C."""
+took the sentence, or it went away; Ctrl-C."""
+AWAY_S = 20.0
+"""[s] without a reasoner after which its mission is followed no more; a launch starts one that broke down again."""
 SETTLE_S = 1.0
 """[s] for which words that closed a question, and with it the mission, may yet turn out to have been a stop: the
 mission and its log come on two topics, in either order."""
@@ -46,6 +48,28 @@ class _Following(Console):
         """Print no more."""
         self.quiet = True
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class Absence:
+    """Notices that the reasoner whose mission is followed has left the graph, and does not come back."""
+
+    def __init__(self, node: Node) -> None:
+        """Take the node that listens."""
+        self._node, self._seen_s = node, time.monotonic()
+
+    def lasts(self) -> bool:
+        """Return whether no reasoner was there for `AWAY_S`."""
+        if self._node.count_publishers("mission"):
+            self._seen_s = time.monotonic()
+        return time.monotonic() - self._seen_s > AWAY_S
+
+    @staticmethod
+    def words(where: str) -> str:
+        """Return what the user is told; `where` is the option that names the deployment."""
+        return (
+            "The reasoner went away in the middle of the mission, and what it began may go on; start it again, or "
+            f"stop the arm; `openral mission show{where}` tells once it is back."
+        )
 
 
 class PromptNode(GuardedCallbacks, Node):
@@ -190,10 +214,15 @@ def _follow(node: PromptNode, console: Console, patience_s: float, where: str) -
         console.print(f"[red]No reasoner listens on {node.topic}.[/red] {escape(advice)}", soft_wrap=True)
         return NOBODY
     end = time.monotonic() + patience_s
-    printer = _StepPrinter(node, console, where)
+    printer, absence = _StepPrinter(node, console, where), Absence(node)
     with console.status("waiting for the reasoner") as status:
         while (code := node.exit_code) is None:
             rclpy.spin_once(node, timeout_sec=0.1)
+            if absence.lasts():
+                console.print(
+                    Absence.words(where), markup=False, highlight=False, style="red", soft_wrap=True
+                )
+                return NOBODY
             if not node.taken:
                 if time.monotonic() > end and not node.waits:
                     console.print("[red]The reasoner did not take the sentence.[/red] Is its node active?")

@@ -57,6 +57,17 @@ def test_a_mission_is_shown_told_watched_and_stopped(graph: Graph) -> None:
     assert graph.mission()["state"] == "stopped"
 
 
+def test_who_follows_a_mission_is_told_that_its_reasoner_went_away(graph: Graph) -> None:
+    graph.skill(max_execution_s=600.0)
+    reasoner = graph.reasoner()
+    prompt = graph.prompt("open the drawer", *PATIENCE)
+    graph.wait_for("attempt")
+    reasoner.kill()
+    code, output = end_of(prompt)
+    assert code == 2, output
+    assert "The reasoner went away in the middle of the mission" in output
+
+
 def test_without_a_reasoner_each_says_how_to_start_one(graph: Graph) -> None:
     verbs = ("show", "watch", "log", "cancel")
     for process in [graph.start("commands", "mission", verb, "--patience", "1") for verb in verbs]:

@@ -64,7 +64,7 @@ from openral_reasoner.ros.messages import goal_of, operator_of, reading_of
 from openral_reasoner.ros.mission_publisher import MissionPublisher
 from openral_reasoner.ros.outside_agents import OutsideAgents
 from openral_reasoner.ros.perception_client import CameraAndMonitor
-from openral_reasoner.ros.skill_client import SkillClients, skill_actions
+from openral_reasoner.ros.skill_client import STOP_PATIENCE_S, SkillClients, skill_actions
 from openral_reasoner.ros.skill_registry import PROGRESS, SkillRegistry
 from openral_rskill.license import accepts_noncommercial
 
@@ -97,6 +97,8 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._deployment = Deployment()
         self._record: MissionWriter | None = None
         self._unfinished: Mission | None = None
+        self._ordered = ""
+        """The parameter `mission` as it was at the last activation since the node was configured."""
         self._policy: Resume = "ask"
         self._skill_registry: SkillRegistry
         self._goals = SkillClients(self, self.guard, self._on_answer, self._on_end)
@@ -132,6 +134,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             run_dir = self.get_parameter("run_dir").value
             self._record = MissionWriter(Path(run_dir)) if run_dir else None
             self._unfinished = self._record.unfinished(self._note) if self._record else None
+            self._ordered = ""
         except (OpenralError, ValueError, OSError) as error:
             self.get_logger().error(str(error))
             self._close_record()
@@ -204,17 +207,23 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
 
     def _begin(self) -> None:
         ordered, unfinished, self._unfinished = self.get_parameter("mission").value, self._unfinished, None
+        before, self._ordered = self._ordered, ordered
         if unfinished is not None and ordered in ("", unfinished.text):
             self._run(self._director.resume(unfinished, self._policy, self._now()))
-        elif ordered:
+        elif (
+            ordered and ordered != before
+        ):  # who activates a stopped reasoner again does not mean the old order
             self._run(self._director.prompt(uuid4().hex, ordered, self._now()))
 
     def on_deactivate(self, state: State) -> TransitionCallbackReturn:
         """Stop the mission and destroy the subscriptions."""
-        self._run(self._director.stop_all("stopped: the reasoner was deactivated", self._now()))
-        self._flush()
+        self._stop_mission("stopped: the reasoner was deactivated")
         self._release()
         return super().on_deactivate(state)
+
+    def _stop_mission(self, why: str) -> None:
+        self._run(self._director.stop_all(why, self._now()))
+        self._flush()
 
     def on_cleanup(self, state: State) -> TransitionCallbackReturn:
         """Free everything that `on_configure` made."""
@@ -234,7 +243,8 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._record = None
 
     def on_shutdown(self, state: State) -> TransitionCallbackReturn:
-        """End the planner's thread, and destroy the subscriptions."""
+        """Stop the mission, end the planner's thread, and destroy the subscriptions."""
+        self._stop_mission("stopped: the reasoner was shut down")
         self._release()
         self._close_planning()
         return TransitionCallbackReturn.SUCCESS
@@ -420,13 +430,18 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         if self._record:
             self._record.state(mission)
 
-    def interrupted(self) -> None:
-        """End the mission as stopped, record and publish that, and wait until it is delivered."""
-        if self._director.mission.state is MissionState.ACTIVE:
-            self._director.mission.end(
-                MissionState.STOPPED, self._now().stamp_s, "stopped: the process was interrupted"
-            )
-        self._flush()
+    def interrupted(self, executor: SingleThreadedExecutor) -> None:
+        """End the mission as stopped, record and publish that, and wait until it is delivered and its goal has ended.
+
+        A goal that went on without the reasoner would move the arm with nobody to judge it.
+
+        Args:
+            executor: serves the node meanwhile, for `STOP_PATIENCE_S` at most.
+        """
+        self._stop_mission("stopped: the process was interrupted")
+        until_wall_s = time.monotonic() + STOP_PATIENCE_S
+        while not self._director.idle and time.monotonic() < until_wall_s:
+            executor.spin_once(timeout_sec=TICK_S)
         if self._publisher is not None:
             self._publisher.wait_until_delivered()
 
@@ -464,7 +479,7 @@ def main() -> None:
             if ready:
                 signals.spin(executor, node.finished)
         if signals.received and node is not None:
-            node.interrupted()
+            node.interrupted(executor)
     finally:
         executor.shutdown()
         if node is not None:

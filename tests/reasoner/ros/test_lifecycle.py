@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
@@ -106,6 +107,45 @@ def test_a_record_that_is_no_mission_refuses_to_configure_and_is_closed(
     assert node.trigger_configure() is TransitionCallbackReturn.FAILURE
     opened = [os.path.realpath(path) for path in Path("/proc/self/fd").iterdir()]
     assert str(tmp_path / "mission.jsonl") not in opened
+
+
+def ordered(node: ReasonerNode, **values: str) -> None:
+    node.set_parameters([rclpy.parameter.Parameter(name, value=value) for name, value in values.items()])
+
+
+def recorded(folder: Path) -> tuple[str, str]:
+    mission = json.loads((folder / "mission.json").read_text())
+    return mission["text"], mission["state"]
+
+
+def test_a_shutdown_stops_the_mission(node: ReasonerNode, tmp_path: Path) -> None:
+    ordered(node, run_dir=str(tmp_path), mission="open the drawer")
+    node.trigger_configure()
+    node.trigger_activate()
+    assert recorded(tmp_path) == ("open the drawer", "active")
+    assert node.trigger_shutdown() is TransitionCallbackReturn.SUCCESS
+    assert recorded(tmp_path) == ("open the drawer", "stopped")
+
+
+def test_the_order_of_the_launch_is_taken_once_and_another_one_when_it_is_given(
+    node: ReasonerNode, tmp_path: Path
+) -> None:
+    """Who deactivated the reasoner and activates it again does not mean that the arm moves at once."""
+    ordered(node, run_dir=str(tmp_path), mission="open the drawer")
+    node.trigger_configure()
+    for _ in range(2):
+        node.trigger_activate()
+        node.trigger_deactivate()
+    steps = [json.loads(line) for line in (tmp_path / "mission.jsonl").read_text().splitlines()]
+    assert [step["kind"] for step in steps] == ["prompt", "mission"]
+    ordered(node, mission="close the drawer")
+    node.trigger_activate()
+    assert recorded(tmp_path) == ("close the drawer", "active")
+    node.trigger_deactivate()
+    node.trigger_cleanup()
+    node.trigger_configure()
+    node.trigger_activate()
+    assert recorded(tmp_path) == ("close the drawer", "active"), "configured anew, it begins anew"
 
 
 class BrokenPlanner:

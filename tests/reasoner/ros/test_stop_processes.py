@@ -14,7 +14,7 @@ from uuid import uuid4
 import pytest
 import rclpy
 from openral.action import ExecuteSkill
-from openral.msg import Mission, MissionStep, Prompt, SkillInfo
+from openral.msg import ControlStatus, Mission, MissionStep, Prompt, SkillInfo
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from reasoner_graph import PATIENCE_S, Graph, end_of
@@ -103,6 +103,22 @@ def test_words_stop_a_goal_that_somebody_else_sent(graph: Graph, client: Client,
         client.until(result.done, f"the end of the goal after {words!r}")
         assert (result.result().result.outcome, result.result().result.check) == (CANCELED, "client_cancel")
     assert reasoner.poll() is None
+
+
+def test_an_interrupted_reasoner_leaves_no_goal_of_its_own_running(graph: Graph, client: Client) -> None:
+    graph.skill(max_execution_s=LONG_S)
+    active: list[str] = []
+    client.node.create_subscription(
+        ControlStatus, "/openral/control_status", lambda status: active.append(status.active_goal), 10
+    )
+    reasoner = graph.reasoner("open the drawer")
+    client.until(lambda: active and active[-1], "a goal")
+    reasoner.send_signal(signal.SIGTERM)
+    code, output = end_of(reasoner)
+    assert code == 0, output
+    assert graph.mission()["state"] == "stopped"
+    active.clear()
+    client.until(lambda: active and not active[-1], "the end of the goal")
 
 
 def test_the_prompt_command_stops_it_and_says_so(graph: Graph, client: Client) -> None:

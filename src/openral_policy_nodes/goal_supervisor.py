@@ -7,6 +7,8 @@ from enum import IntEnum
 
 from openral_core.instant import Instant
 
+SET_BACK_S = 1.0
+"""[s] by which the node's clock must be before the beginning of a goal to count as set back."""
 MOTION_CHECK = "motion"
 """Value of `GoalEnd.check` of a goal that its motion ended by its own measurements."""
 
@@ -227,6 +229,10 @@ class GoalSupervisor:
             return self._refused(f"{self._streak} chunks in a row")
         if stopped is not None:
             return stopped
+        if self._started_s is not None and now.stamp_s < self._started_s - SET_BACK_S:
+            back_s = self._started_s - now.stamp_s
+            text = f"the clock was set back to {back_s:.1f} s before the goal began, so its deadline would not come"
+            return GoalEnd(GoalOutcome.FAILED, "clock", f"{text}; send it again")
         if self.elapsed_s(now.stamp_s) >= self._deadline_s:
             text = f"{self._deadline_s:.1f} s are over; whether the task is done is for the reward monitor to say"
             return GoalEnd(GoalOutcome.DEADLINE, "deadline", text)

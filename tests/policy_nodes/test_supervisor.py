@@ -62,6 +62,17 @@ def test_goal_accepted_before_the_first_time_begins_with_it():
     assert supervisor.elapsed_s(42.0) == 2.0
 
 
+def test_a_goal_ends_where_its_clock_was_set_back_since_its_deadline_would_not_come():
+    supervisor = watch(deadline_s=5.0)
+    supervisor.on_fresh_observation(Instant(103.0, 3.0))
+    assert check(supervisor, 99.5, 3.1) == "goes on", "stamps and clock come on two topics"
+    supervisor.on_fresh_observation(Instant(0.1, 4.0))
+    verdict = supervisor.verdict(Instant(0.1, 4.0), IDLE, cancel=False, estopped=False)
+    assert verdict is not None
+    assert (verdict.outcome, verdict.check) == (GoalOutcome.FAILED, "clock")
+    assert "99.9 s before the goal began" in verdict.message
+
+
 def test_estop_goes_before_everything_else():
     verdict = watch().verdict(Instant(100.0, 0.0), InferenceHealth(error="x"), cancel=True, estopped=True)
     assert verdict is not None

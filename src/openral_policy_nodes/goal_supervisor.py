@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
+from openral_core.hardware.arm_mode import takes_commands
 from openral_core.instant import Instant
 
 SET_BACK_S = 1.0
@@ -127,6 +128,8 @@ class GoalSupervisor:
         self._started_s = begun.stamp_s if begun.stamp_s > 0.0 else None
         self._fresh = begun
         self._status = status
+        self._arm_left = ""
+        """Why the arm takes no commands, as a status since the beginning says; empty: it does."""
         self._streak = 0
         self._paused: Instant | None = None
 
@@ -165,6 +168,7 @@ class GoalSupervisor:
             chunks_sent: number of chunks of this goal so far, which bounds how many of them were refused.
         """
         before, self._status = self._status, status
+        self._arm_left = "" if takes_commands(status.stopped_by) else status.stopped_by
         if self.is_paused:
             return
         if status.rejected_goal == self._goal_id:
@@ -218,6 +222,9 @@ class GoalSupervisor:
             return GoalEnd(GoalOutcome.CANCELED, "client_cancel", "canceled by the client")
         if self.is_paused:
             return None
+        if self._arm_left:
+            text = f"the arm takes no commands ({self._arm_left}), and rests until it gets another goal"
+            return GoalEnd(GoalOutcome.FAILED, "arm", f"{text}; clear that, then call the service recover")
         if worker.error is not None:
             return GoalEnd(GoalOutcome.FAILED, "policy_error", worker.error)
         if worker.end is not None:

@@ -12,10 +12,10 @@ from openral_control.control_loop import ControlLoop, LoopSettings, Sink
 from openral_control.control_thread import OK, WARN, ControlRun
 from openral_control.envelope import Envelope
 from openral_control.safety.slow_start import SlowStart
+from openral_core.hardware.arm_mode import ArmMode
 from openral_core.process.announcements import arm_line
 from openral_core.robot import load_robot
 from openral_core.types import RobotState
-from openral_robot_bridge.driver import ArmMode
 from openral_robot_bridge.robot_arm import RobotArm
 from openral_robot_bridge.scene_loading import load_arm_scene
 from openral_sim_bridge.coordinate_frames import LinkFrames
@@ -57,6 +57,7 @@ class DeployedArm(ControlRun):
                 catch_up=CatchUp(scene.action),
             )
             self._arm.set_lookahead(executor.coming)
+            self._arm.set_left_alone(self._end_goal)
             settings = LoopSettings(camera_periods={}, clock=time.time)
             loop = ControlLoop(self._arm, executor, sink, settings, self._arm.robot_state())
             super().__init__(scene, executor, loop, settings)
@@ -128,9 +129,12 @@ class DeployedArm(ControlRun):
             return WARN, f"the arm does not move: {stopped_by}", values
         return level, message, values
 
-    def _recover(self) -> RobotState:
+    def _end_goal(self) -> None:
         if self.executor.active_goal:
             self.executor.offer(Chunk.end_of(self.executor.active_goal), 0, None)
+
+    def _recover(self) -> RobotState:
+        self._end_goal()
         self._arm.recover()
         return self._arm.robot_state()
 

@@ -8,9 +8,10 @@ import numpy as np
 
 from openral_control.safety.joint_limits import ArmLimits, Vector
 from openral_control.safety.workspace import TOLERANCE_M
+from openral_core.hardware.arm_mode import ArmMode
 from openral_core.manifest.contracts import Box
 from openral_core.scene import DeployScene
-from openral_robot_bridge.driver import ArmMode, ArmState
+from openral_robot_bridge.driver import ArmState
 from openral_robot_bridge.findings import ArmFinding
 from openral_robot_bridge.robot_arm import RobotArm
 from openral_robot_bridge.scene_loading import robot_command

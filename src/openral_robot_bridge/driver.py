@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Protocol, runtime_checkable
 
 from openral_control.safety.joint_limits import ArmLimits, Vector
 from openral_core.errors import OpenralError
+from openral_core.hardware.arm_mode import ArmMode
 
 
 class ArmError(OpenralError):
@@ -21,32 +21,6 @@ class ArmAwayError(ArmError):
 
 class NotLedError(ArmError):
     """An arm that had targets ahead of time came to rest, as none were confirmed in time, and needs new targets."""
-
-
-class ArmMode(str, Enum):
-    """Mode of an arm, as it reports it."""
-
-    IDLE = "idle"
-    """The arm is at rest and can be moved."""
-    MOVING = "moving"
-    """The arm follows targets."""
-    GUIDING = "guiding"
-    """The arm is guided by hand."""
-    USER_STOPPED = "user stopped"
-    """The user stop is pressed."""
-    REFLEX = "reflex"
-    """The arm ended its motion by itself, and waits for `recover`."""
-    FAULT = "fault"
-    """The arm is defective, or its driver has failed."""
-
-
-def ended_by_arm(stopped_by: str) -> bool:
-    """Return whether a reason of `RobotArm.stopped_by` is a stop by the arm itself: user stop, reflex or fault."""
-    return stopped_by.partition(":")[0] in (
-        ArmMode.USER_STOPPED.value,
-        ArmMode.REFLEX.value,
-        ArmMode.FAULT.value,
-    )
 
 
 @dataclass(frozen=True)

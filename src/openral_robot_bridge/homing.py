@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from openral_core.hardware.arm_mode import ArmMode
 from openral_core.scene import DeployScene
-from openral_robot_bridge.driver import ArmError, ArmMode
+from openral_robot_bridge.driver import ArmError
 from openral_robot_bridge.robot_arm import RobotArm
 from openral_robot_bridge.scene_loading import robot_command
 

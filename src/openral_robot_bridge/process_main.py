@@ -20,11 +20,11 @@ import numpy as np
 from openral_control.safety.joint_limits import ArmLimits, Vector
 from openral_control.safety.online_trajectory import OnlineTrajectory
 from openral_core.errors import OpenralError
+from openral_core.hardware.arm_mode import ArmMode
 from openral_core.scene_arm import SceneArm
 from openral_robot_bridge.driver import (
     ArmDriver,
     ArmError,
-    ArmMode,
     ArmState,
     NotLedError,
     PlannedDriver,

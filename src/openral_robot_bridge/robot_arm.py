@@ -20,11 +20,12 @@ from openral_control.safety.make_filter import make_filter
 from openral_control.safety.safety_filter import SafeTarget
 from openral_control.safety.slow_start import SlowStart
 from openral_core.errors import ManifestError
+from openral_core.hardware.arm_mode import ArmMode, takes_commands
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene
 from openral_core.scene_arm import SafetyLimits
 from openral_core.types import RobotState
-from openral_robot_bridge.driver import ArmAwayError, ArmError, ArmInfo, ArmMode, ArmState, NotLedError
+from openral_robot_bridge.driver import ArmAwayError, ArmError, ArmInfo, ArmState, NotLedError
 from openral_robot_bridge.mujoco_geometry import MujocoGeometry
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
@@ -191,6 +192,7 @@ class RobotArm:
         ahead_s = self.process.info.ahead_s
         self._lookahead = Lookahead(self._compiled, round(ahead_s / scene.dt)) if ahead_s else None
         self._coming: Callable[[], NDArray[Any]] | None = None
+        self._left_alone: Callable[[], object] = lambda: None
         self._behind = 0.0
         self._stepped_s = float("-inf")
         self._halted = threading.Event()
@@ -259,6 +261,10 @@ class RobotArm:
         """
         self._coming = coming
 
+    def set_left_alone(self, left_alone: Callable[[], object]) -> None:
+        """Set the function that is called in each step in which the arm is in a mode where it takes no commands."""
+        self._left_alone = left_alone
+
     def halt(self) -> None:
         """Bring the arm to rest immediately, not at the next control step; may be called from any thread."""
         self._halted.set()
@@ -317,6 +323,8 @@ class RobotArm:
         state, now = self.state, self._clock()
         self._stepped_s = now
         blocked = self._blocked(state)
+        if not takes_commands(blocked):
+            self._left_alone()
         if blocked:
             target = SafeTarget(self._filter.led, np.zeros_like(wanted), (), blocked)
         else:

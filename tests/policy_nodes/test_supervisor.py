@@ -55,6 +55,20 @@ def test_a_goal_that_failed_names_what_keeps_the_arm_from_moving():
         assert run.verdict(moment, InferenceHealth(end=end), cancel=False, estopped=False) == end
 
 
+@pytest.mark.parametrize("mode", ["reflex: joint_reflex", "user stopped", "guiding", "fault"])
+def test_a_goal_ends_where_the_arm_takes_no_commands_any_more(mode):
+    """Else the arm would move at once when its user stop is released."""
+    run = watch(status=BridgeStatus("me", 0, "", 0, "", stopped_by="user stopped"))
+    assert check(run, 101.0, 1.0) == "goes on", "that was before the goal"
+    run.on_status(BridgeStatus("me", 0, "", 0, "", stopped_by="hold to run"), chunks_sent=1)
+    assert check(run, 101.0, 1.0) == "goes on"
+    run.on_status(BridgeStatus("", 0, "", 0, "", stopped_by=mode), chunks_sent=1)
+    ended = run.verdict(Instant(101.0, 1.0), IDLE, cancel=False, estopped=False)
+    assert ended is not None
+    assert (ended.outcome, ended.check) == (GoalOutcome.FAILED, "arm")
+    assert f"the arm takes no commands ({mode})" in ended.message
+
+
 def test_goal_accepted_before_the_first_time_begins_with_it():
     supervisor = GoalSupervisor("me", 5.0, LIMITS, Instant(0.0, 0.0), None)
     assert check(supervisor, 0.0, 0.5) == "goes on"

@@ -12,7 +12,8 @@ import numpy as np
 import psutil
 from twin_process import TwinProcess
 
-from openral_robot_bridge.driver import ArmMode, ArmState
+from openral_core.hardware.arm_mode import ArmMode
+from openral_robot_bridge.driver import ArmState
 from openral_robot_bridge.process import ArmProcess
 
 STILL = np.zeros(7)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,12 +21,13 @@ from openral_control.chunk_queue import Chunk
 from openral_control.control_loop import ControlLoop, LoopSettings
 from openral_control.envelope import Envelope
 from openral_core.errors import ManifestError
+from openral_core.hardware.arm_mode import ArmMode
 from openral_core.process.announcements import is_announcement
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
 from openral_core.types import RobotState
 from openral_robot_bridge.arm_bridge import ArmBridgeOptions, DeployedArm
-from openral_robot_bridge.driver import ArmError, ArmMode
+from openral_robot_bridge.driver import ArmError, ArmState
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
 from openral_robot_bridge.robot_arm import RobotArm, StepReport
@@ -301,6 +303,50 @@ def test_a_recovery_ends_the_goal_so_that_the_arm_rests(
         until(lambda: deployed.executor.active_goal)
         deployed.recover()
         until(lambda: any("has ended" in refusal for refusal in sink.refusals))
+        assert not deployed.executor.active_goal
+    finally:
+        deployed.finish()
+        thread.join()
+
+
+def test_a_user_stop_ends_the_goal_so_that_its_release_moves_nothing(
+    scene_with: Scenes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pressed = threading.Event()
+
+    class WithButton(ArmProcess):
+        def read(self) -> ArmState:
+            state = super().read()
+            return replace(state, mode=ArmMode.USER_STOPPED) if pressed.is_set() else state
+
+        def lead(self, *target: Any) -> ArmState:
+            super().lead(*target)
+            return self.read()
+
+    scene = scene_with("fake", slow_start_s=0.0, hold_to_run=False, command_timeout_s=5.0)
+    monkeypatch.setattr("openral_robot_bridge.arm_bridge.load_arm_scene", lambda name, address: scene)
+    monkeypatch.setattr("openral_robot_bridge.arm_bridge.RobotArm", partial(RobotArm, connect=WithButton))
+    sink = NoSink()
+    deployed = DeployedArm(ArmBridgeOptions(scene="fake"), sink)
+    thread = threading.Thread(target=deployed.live)
+    thread.start()
+
+    def until(holds: Callable[[], object]) -> None:
+        due = time.monotonic() + 20.0
+        while not holds():
+            assert time.monotonic() < due
+            data = np.tile(STAY.astype(np.float32), 10).ravel()
+            words = "skill", "stay", scene.action.representation
+            deployed.loop.post(Chunk(deployed.loop.now_s, "a" * 32, *words, 0, 10, 7, scene.dt, data))
+            time.sleep(0.02)
+
+    try:
+        deployed.start()
+        until(lambda: deployed.executor.active_goal)
+        pressed.set()
+        until(lambda: deployed.stopped_by == "user stopped" and not deployed.executor.active_goal)
+        pressed.clear()
+        until(lambda: deployed.stopped_by == "" and any("has ended" in each for each in sink.refusals))
         assert not deployed.executor.active_goal
     finally:
         deployed.finish()

@@ -19,8 +19,9 @@ from typer.testing import CliRunner
 
 from openral_core.errors import ContractError, ControlError, ManifestError, OutputError, UsageError
 from openral_core.files.share import share_directory
+from openral_core.hardware.arm_mode import ArmMode
 from openral_robot_bridge.commands import app
-from openral_robot_bridge.driver import ArmError, ArmMode, ArmState
+from openral_robot_bridge.driver import ArmError, ArmState
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
 from openral_robot_bridge.robot_arm import RobotArm

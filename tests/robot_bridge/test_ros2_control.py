@@ -17,10 +17,11 @@ from twin_process import TwinProcess
 from typer.testing import CliRunner
 
 from openral_control.safety.joint_limits import limits_of
+from openral_core.hardware.arm_mode import ArmMode
 from openral_core.robot import load_robot
 from openral_core.scene_arm import SceneArm
 from openral_robot_bridge.commands import app
-from openral_robot_bridge.driver import ArmError, ArmMode, TrajectoryPoint
+from openral_robot_bridge.driver import ArmError, TrajectoryPoint
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
 from openral_robot_bridge.robot_arm import RobotArm

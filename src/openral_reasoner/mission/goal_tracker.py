@@ -43,6 +43,11 @@ class GoalTracker:
         return self._attempt is not None
 
     @property
+    def paused(self) -> bool:
+        """Whether an operator has the arm in place of the policies."""
+        return self._paused is not None
+
+    @property
     def running(self) -> bool:
         """Whether a policy's goal runs that the reward monitor judges at present.
 

@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from openral_core.errors import ContractError
 from openral_core.goal_params import check_params_schema
+from openral_core.hardware.arm_mode import takes_commands
 from openral_core.manifest import StartPose
 from openral_core.message_field_checks import goal_id_field, text_field
 from openral_core.progress_judgement import ProgressReading
@@ -141,6 +142,11 @@ def goal_of(status: ControlStatus) -> str:
 def operator_of(status: ControlStatus) -> str:
     """Return who has taken the arm over from the policies, in words; empty: nobody."""
     return plain_line(status.taken_over_by) if status.intervention in TAKEN_OVER else ""
+
+
+def left_alone_by(status: ControlStatus) -> str:
+    """Return why the arm takes no commands: its user stop, a reflex, a fault, a hand that guides it; empty: it does."""
+    return "" if takes_commands(status.stopped_by) else plain_line(status.stopped_by)
 
 
 def control_of(status: ControlStatus) -> dict[str, object]:

@@ -60,7 +60,7 @@ from openral_reasoner.planner import Planner
 from openral_reasoner.playbook_planner import PlaybookPlanner
 from openral_reasoner.ros.attempt_pictures import AttemptPictures
 from openral_reasoner.ros.locate_client import LocateClient
-from openral_reasoner.ros.messages import goal_of, operator_of, reading_of
+from openral_reasoner.ros.messages import goal_of, left_alone_by, operator_of, reading_of
 from openral_reasoner.ros.mission_publisher import MissionPublisher
 from openral_reasoner.ros.outside_agents import OutsideAgents
 from openral_reasoner.ros.perception_client import CameraAndMonitor
@@ -314,6 +314,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         try:
             self._director.bridge_alive(time.monotonic(), goal_of(status))
             self._director.intervention(operator_of(status), self._now())
+            self._run(self._director.arm_left(left_alone_by(status), self._now()))
             if self._outside:
                 self._outside.bridge_says(status)
         except ContractError as error:

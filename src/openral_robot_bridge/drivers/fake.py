@@ -7,7 +7,8 @@ import time
 import numpy as np
 
 from openral_control.safety.joint_limits import ArmLimits, Vector
-from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
+from openral_core.hardware.arm_mode import ArmMode
+from openral_robot_bridge.driver import ArmError, ArmInfo, ArmState
 
 
 class FakeDriver:

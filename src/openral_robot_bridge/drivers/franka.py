@@ -16,8 +16,9 @@ import numpy as np
 
 from openral_control.safety.joint_limits import Vector
 from openral_core.errors import InstallationError
+from openral_core.hardware.arm_mode import ArmMode
 from openral_core.scene_arm import SafetyLimits
-from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
+from openral_robot_bridge.driver import ArmError, ArmInfo, ArmState
 from openral_robot_bridge.drivers.arm_in_use import refuse_held
 from openral_robot_bridge.drivers.fci_versions import FR3_VERSION, refused
 from openral_robot_bridge.drivers.hand_proxy import HandProcess, hand_at

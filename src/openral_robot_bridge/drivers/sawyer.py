@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from openral_control.safety.joint_limits import ArmLimits, Vector
+from openral_core.hardware.arm_mode import ArmMode
 from openral_robot_bridge import intera
-from openral_robot_bridge.driver import ArmAwayError, ArmError, ArmInfo, ArmMode, ArmState
+from openral_robot_bridge.driver import ArmAwayError, ArmError, ArmInfo, ArmState
 from openral_robot_bridge.drivers.sawyer_gripper import SawyerGripper
 from openral_robot_bridge.drivers.sawyer_state import STALE_S, SawyerState
 from openral_robot_bridge.ros1.messages import MessageTypes, Ros1Error

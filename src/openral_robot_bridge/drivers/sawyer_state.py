@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from openral_control.safety.joint_limits import ArmLimits, Vector
+from openral_core.hardware.arm_mode import ArmMode
 from openral_robot_bridge import intera
-from openral_robot_bridge.driver import ArmError, ArmMode
+from openral_robot_bridge.driver import ArmError
 from openral_robot_bridge.ros1.node import Ros1Node
 
 STALE_S = 0.5

@@ -17,10 +17,10 @@ from typing import Any
 import yaml
 
 from openral_core.errors import ManifestError, NotFoundError, SimulationError
+from openral_core.hardware.arm_mode import ended_by_arm
 from openral_core.process.launched_deployment import LAUNCH_LOG, running
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
-from openral_robot_bridge.driver import ended_by_arm
 from openral_robot_bridge.ros.trial_operator import TrialOperator
 from openral_robot_bridge.trials.trial import TrialRow, summary
 from openral_robot_bridge.trials.twin_process import CommandedTwin

@@ -10,7 +10,8 @@ import contextlib
 import os
 
 from openral_control.safety.joint_limits import ArmLimits, Vector
-from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState, PlannedDriver
+from openral_core.hardware.arm_mode import ArmMode
+from openral_robot_bridge.driver import ArmError, ArmInfo, ArmState, PlannedDriver
 from openral_robot_bridge.drivers.factory import make_driver
 from openral_robot_bridge.process_main import HostSettings, make_follower, may_stop
 from openral_robot_bridge.trials.twin_process import CommandedTwin

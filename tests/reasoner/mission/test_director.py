@@ -7,6 +7,7 @@ from director_desk import CONFIG, HOME, NAME, SKILL, Desk
 
 from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import StopSkills
+from openral_reasoner.mission.mission import MissionState
 from openral_reasoner.mission.stop_words import is_stop
 from openral_reasoner.palette import Palette
 
@@ -163,6 +164,29 @@ def test_estop_ends_the_mission_and_refuses_the_next() -> None:
     desk.do(desk.director.estop(False, Instant(desk.now, desk.now)))
     desk.say("open the drawer", "c")
     assert desk.mission.state.value == "active"
+
+
+def test_an_arm_that_takes_no_commands_ends_the_mission_whose_goal_runs() -> None:
+    """Else the goals of its next attempts would move the arm as soon as its user stop is released."""
+    desk = Desk(palette=Palette())
+    desk.say("open the drawer")
+
+    def told(why: str) -> None:
+        desk.do(desk.director.arm_left(why, Instant(desk.now, desk.now)))
+
+    told("user stopped")
+    assert desk.mission.state is MissionState.ACTIVE, "nothing of it moves yet"
+    desk.director.palette(Palette((SKILL,)), desk.now)
+    desk.run(1, 0.2)
+    told("")
+    desk.director.intervention("Ada", Instant(desk.now, desk.now))
+    told("guiding")
+    assert desk.mission.state is MissionState.ACTIVE, "who has taken the arm over may guide it by hand"
+    desk.director.intervention("", Instant(desk.now, desk.now))
+    told("reflex: joint_reflex")
+    assert desk.mission.state is MissionState.STOPPED
+    assert "the arm takes no commands (reflex: joint_reflex)" in desk.mission.message
+    assert desk.cancelled == [1]
 
 
 def test_unknown_task_moves_nothing() -> None:

@@ -9,7 +9,8 @@ import pytest
 from leading import STILL, lead, wait_for
 from twin_process import TwinProcess
 
-from openral_robot_bridge.driver import ArmError, ArmMode
+from openral_core.hardware.arm_mode import ArmMode
+from openral_robot_bridge.driver import ArmError
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.twins.fci.wire import FciFault
 

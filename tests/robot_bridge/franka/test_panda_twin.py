@@ -21,9 +21,10 @@ from leading import (
 from twin_process import TwinProcess
 
 from openral_control.safety.joint_limits import limits_of
+from openral_core.hardware.arm_mode import ArmMode
 from openral_core.robot import load_robot
 from openral_core.scene_arm import SafetyLimits, SceneArm
-from openral_robot_bridge.driver import ArmError, ArmMode
+from openral_robot_bridge.driver import ArmError
 from openral_robot_bridge.drivers.fci_versions import refused
 from openral_robot_bridge.drivers.panda.panda_driver import PandaDriver
 from openral_robot_bridge.process import ArmProcess

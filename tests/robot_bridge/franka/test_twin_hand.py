@@ -10,9 +10,10 @@ from leading import STILL, client_of, wait_for
 from twin_process import TwinProcess
 
 from openral_control.safety.joint_limits import limits_of
+from openral_core.hardware.arm_mode import ArmMode
 from openral_core.robot import load_robot
 from openral_core.scene_arm import SafetyLimits, SceneArm
-from openral_robot_bridge.driver import ArmError, ArmMode
+from openral_robot_bridge.driver import ArmError
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
 

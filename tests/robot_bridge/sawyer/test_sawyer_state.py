@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from openral_core.hardware.arm_mode import ArmMode
 from openral_robot_bridge import intera
-from openral_robot_bridge.driver import ArmMode
 from openral_robot_bridge.drivers.sawyer_state import SawyerState
 
 JOINTS = tuple(f"right_j{number}" for number in range(7))

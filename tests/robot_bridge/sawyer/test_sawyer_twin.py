@@ -13,8 +13,9 @@ from sawyer_arm import LIMITS, OFFSET, connect
 from twin_process import TwinProcess
 from typer.testing import CliRunner
 
+from openral_core.hardware.arm_mode import ArmMode
 from openral_robot_bridge.commands import app
-from openral_robot_bridge.driver import ArmError, ArmMode
+from openral_robot_bridge.driver import ArmError
 from openral_robot_bridge.drivers.sawyer import SawyerDriver
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.ros1.master import Ros1Master

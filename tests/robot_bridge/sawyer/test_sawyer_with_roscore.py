@@ -13,7 +13,7 @@ from real_ros1 import Roscore
 from sawyer_arm import OFFSET, connect
 from twin_process import TwinProcess
 
-from openral_robot_bridge.driver import ArmMode
+from openral_core.hardware.arm_mode import ArmMode
 from openral_robot_bridge.intera import DEFINITIONS
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.ros1.messages import MessageTypes

@@ -12,8 +12,8 @@ from arm_scenes import read_arm_scene, write_arm_scene
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from openral_core.hardware.arm_mode import ArmMode
 from openral_core.scene import load_scene
-from openral_robot_bridge.driver import ArmMode
 from openral_robot_bridge.robot_arm import RobotArm
 from openral_robot_bridge.trials.lockstep_link import LockstepLink
 from openral_robot_bridge.trials.twin_process import CommandedTwin

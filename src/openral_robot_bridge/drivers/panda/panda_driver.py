@@ -15,8 +15,9 @@ import numpy as np
 
 from openral_control.safety.joint_limits import ArmLimits, Vector
 from openral_core.errors import InstallationError
+from openral_core.hardware.arm_mode import ArmMode
 from openral_core.scene_arm import SafetyLimits
-from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState
+from openral_robot_bridge.driver import ArmError, ArmInfo, ArmState
 from openral_robot_bridge.drivers.arm_in_use import refuse_held
 from openral_robot_bridge.drivers.client_process import ClientProcess
 from openral_robot_bridge.drivers.fci_versions import PANDA_VERSION, refused

@@ -20,9 +20,10 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from openral_control.safety.joint_limits import ArmLimits, Vector
+from openral_core.hardware.arm_mode import ArmMode
 from openral_core.hardware.trajectory_arm import TrajectoryArm
 from openral_core.ros.qos import NEWEST
-from openral_robot_bridge.driver import ArmError, ArmInfo, ArmMode, ArmState, TrajectoryPoint
+from openral_robot_bridge.driver import ArmError, ArmInfo, ArmState, TrajectoryPoint
 from openral_robot_bridge.drivers.ros.controller_manager import ControllerManager
 from openral_robot_bridge.drivers.ros.gripper_client import GripperClient
 from openral_robot_bridge.drivers.ros.recovery_action import recover_errors

@@ -19,6 +19,8 @@ from openral_control.pacing import GIVE_UP_S, Pacer, RateMeter
 from openral_core.errors import ControlError, OpenralError
 from openral_core.types import RobotState
 
+MOST_WAITING = 64
+"""Largest number of chunks that wait for the loop."""
 REPEAT_S = 0.1
 """[s] wall time after which a waiting lockstep loop publishes its observation again, for nodes that start late."""
 
@@ -153,7 +155,9 @@ class ControlLoop:
         self._pacer = Pacer(self._dt, settings.real_time_factor)
         self._meter = RateMeter()
         self._wake = threading.Condition()
-        self._inbox: deque[Chunk] = deque(maxlen=64)
+        self._inbox: deque[Chunk] = deque()
+        self._dropped: tuple[int, Chunk] | None = None
+        """Number of chunks that did not fit into the inbox since the last look, and the newest of them."""
         self._interruptions: deque[_Interruption] = deque()
         self._step = 0
         self._images: Mapping[str, NDArray[np.uint8]] = {}
@@ -177,14 +181,22 @@ class ControlLoop:
         return self._pacer.late
 
     def post(self, chunk: Chunk) -> None:
-        """Pass a chunk to the loop, which offers it to the executor before the next control step."""
+        """Pass a chunk to the loop, which offers it to the executor before the next control step.
+
+        While the loop is held up, the newest `MOST_WAITING` wait, and the ends of goals go before other chunks.
+        """
         with self._wake:
+            if len(self._inbox) >= MOST_WAITING:
+                place = next((n for n, each in enumerate(self._inbox) if not each.ends_goal), 0)
+                self._dropped = (self._dropped[0] if self._dropped else 0) + 1, self._inbox[place]
+                del self._inbox[place]
             self._inbox.append(chunk)
             self._wake.notify()
 
     def forget_chunks(self) -> None:
         """Drop the chunks that were posted and not yet offered to the executor."""
-        self._inbox.clear()
+        with self._wake:
+            self._inbox.clear()
 
     def interrupt(self, work: Callable[[], RobotState], timeout_s: float = 20.0) -> float:
         """Run `work` in the loop's thread between two control steps; chunks from before it are refused afterwards.
@@ -299,8 +311,8 @@ class ControlLoop:
     def _take_chunks(self) -> bool:
         """Offer the received chunks to the executor; return whether one of them answered the present observation."""
         answered = False
-        while self._inbox:
-            chunk = self._inbox.popleft()
+        self._tell_dropped()
+        while (chunk := self._next_chunk()) is not None:
             goal = self._executor.active_goal
             reason = self._executor.offer(chunk, self._step, self._state)
             dated = not chunk.ends_goal and math.isfinite(chunk.stamp_s)
@@ -313,6 +325,18 @@ class ControlLoop:
             # A refused chunk counts as an answer, too, since the policy does not answer the same observation twice.
             answered = answered or (dated and round(chunk.stamp_s / self._dt) == self._step)
         return answered
+
+    def _next_chunk(self) -> Chunk | None:
+        with self._wake:
+            return self._inbox.popleft() if self._inbox else None
+
+    def _tell_dropped(self) -> None:
+        with self._wake:
+            dropped, self._dropped = self._dropped, None
+        if dropped is not None:
+            count, newest = dropped
+            why = f"{count} chunks came while the loop was busy, and the newest {MOST_WAITING} are kept"
+            self._sink.rejected(newest, why)
 
     def _advance(self) -> None:
         """Execute one control step and publish the resulting state."""

@@ -435,3 +435,17 @@ def test_a_chunk_that_came_before_a_stop_is_not_executed_after_its_release_by_a_
     loop.run(lambda: len(spy.steps) < 4)
 
     assert [held for _, _, held, _ in spy.steps] == [True] * 4
+
+
+def test_a_loop_that_is_held_up_keeps_the_ends_of_goals_and_says_what_it_drops():
+    loop, executor, spy, _ = make()
+    loop.post(chunk(loop.now_s))
+    run(loop, lambda: executor.active_goal == "g")
+    loop.post(Chunk.end_of("g"))
+    for _ in range(200):
+        loop.post(chunk(loop.now_s, "h"))
+    loop.post(chunk(loop.now_s))
+    run(loop, lambda: len(spy.refusals) >= 2)
+
+    assert "138 chunks came while the loop was busy" in spy.refusals[0]
+    assert "goal g has ended" in spy.refusals[-1]

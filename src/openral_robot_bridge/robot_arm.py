@@ -197,7 +197,10 @@ class RobotArm:
         self._stepped_s = float("-inf")
         self._halted = threading.Event()
         self._gripped: float | None = None
-        self._grip_command = OPEN
+        self._grip_command: float | None = None
+        """The gripper's last command (OPEN to CLOSED); None: there was none, so it is as it was found."""
+        self._untouched: float | None = None
+        """Number of the newest hold before the first command of the gripper, which `step` does not send."""
         self._steps = 0
         self.state = self.process.read()
         """State of the arm after the last step."""
@@ -239,14 +242,23 @@ class RobotArm:
         """Return the action (A,) that holds the commanded posture and the gripper of the last executed action.
 
         Without one, as after `recover`, it holds the gripper's last command, since the fingers may hold an object.
+        Before the first command it has their measured opening, and `step` leaves them alone.
         """
         action = np.zeros(self._scene.action.dim)
         numbers = self._compiled.arm_numbers
         if self._scene.action.representation == JOINTS:
             action[:numbers] = self._control.joints
         if len(action) > numbers:
-            action[-1] = self._grip_command if last is None else float(last[-1])
+            action[-1] = self._held_grip() if last is None else float(last[-1])
         return action
+
+    def _held_grip(self) -> float:
+        """Return the gripper's number before any action was executed: its last command, else its measured opening."""
+        if self._grip_command is not None:
+            return self._grip_command
+        share = self.state.width_m / (self.process.info.max_width_m or 1.0)
+        self._untouched = CLOSED + min(share, 1.0) * (OPEN - CLOSED)
+        return self._untouched
 
     def beat(self) -> None:
         """Record that the operator holds the hold-to-run device; may be called from any thread."""
@@ -306,7 +318,7 @@ class RobotArm:
         numbers = np.asarray(action, dtype=np.float64)
         count = self._compiled.arm_numbers
         self._control.aim(self._data, numbers[:count])
-        if len(numbers) > count:
+        if len(numbers) > count and (self._grip_command is not None or numbers[-1] != self._untouched):
             self._grip(gripper_number(self._scene.action, float(numbers[-1])))
         return self._move(np.array(self._control.joints), self._coming)
 

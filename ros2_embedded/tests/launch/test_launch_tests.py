@@ -193,8 +193,7 @@ def test_pytest_runs_what_is_marked(tmp_path: Path) -> None:
     write(tmp_path, GOOD, "test_good.py")
     write(tmp_path, GOOD.replace('"Loop %d" % n, process=dut, timeout=30', '"no", timeout=0'), "test_bad.py")
     (tmp_path / "test_plain.py").write_text("def test_plain():\n    pass\n")
-    arguments = ("-p", "launch_testing.pytest.hooks", "-p", "no:cacheprovider", "-q", "--strict-markers")
-    code, output = run(tmp_path, "pytest", *arguments)
+    code, output = run(tmp_path, "pytest", "-p", "no:cacheprovider", "-q", "--strict-markers")
     assert code == 1, output
     assert "1 failed, 2 passed" in output
     assert "Waiting for output timed out: 'no' did not come" in output

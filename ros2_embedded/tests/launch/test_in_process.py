@@ -30,8 +30,9 @@ from launch.actions import (
     TimerAction,
 )
 from launch.descriptions import Executable
-from launch.event_handlers import OnProcessExit, OnShutdown
+from launch.event_handlers import OnProcessExit, OnProcessStart, OnShutdown
 from launch.events import Shutdown as ShutdownEvent
+from launch.events.process import ProcessStdin
 from launch.launch_description_sources import (
     FrontendLaunchDescriptionSource,
     InvalidPythonLaunchFileError,
@@ -256,3 +257,23 @@ def test_emitted_shutdown_event_ends_the_launch():
     )
     assert code == 4
     assert service.context.is_shutdown
+
+
+def written_to(process, data, *then):
+    """A launch of a process that gets bytes once it runs."""
+    event = ProcessStdin(text=data, action=process, name="it", cmd=[], cwd=None, env=None, pid=0)
+    start = OnProcessStart(target_action=process, on_start=[EmitEvent(event=event), *then])
+    return run(RegisterEventHandler(start), process)
+
+
+@pytest.mark.timeout(60)
+def test_more_input_than_a_pipe_holds_does_not_hold_the_launch_up():
+    # One that reads and answers, so that both pipes are full at times.
+    reader = python("import sys; sys.stdout.write(sys.stdin.read(300000))", cached_output=True)
+    assert written_to(reader, b"x" * 300_000)[0] == 0
+    assert reader.get_stdout() == "x" * 300_000
+    # One that never reads, and one that closes its input.
+    deaf = ExecuteProcess(cmd=["sleep", "100"])
+    assert written_to(deaf, b"x" * 300_000, TimerAction(period=0.2, actions=[Shutdown()]))[0] == 0
+    closed = python("import os, time; os.close(0); time.sleep(0.2)")
+    assert written_to(closed, b"x" * 300_000)[0] == 0

@@ -68,6 +68,9 @@ class ChildProcess:
         guard.start()
         self._popen = self._start(spec)
         self.pid = self._popen.pid
+        assert self._popen.stdin is not None  # it is a pipe
+        self._stdin, self._unwritten = self._popen.stdin, bytearray()
+        os.set_blocking(self._stdin.fileno(), False)
         guard.add(self.pid)
         # A thread per process waits for it: this works on every platform, beside other users of SIGCHLD, and
         # off the main thread.
@@ -122,22 +125,37 @@ class ChildProcess:
         return find_members({self.pid}, self._tag)
 
     def write(self, data: bytes) -> None:
-        """Write to the process's stdin; what the process cannot take any more is lost."""
-        if self._popen.stdin is not None and not self.exited.is_set():
-            try:
-                self._popen.stdin.write(data)
-                self._popen.stdin.flush()
-            except BrokenPipeError:
-                return  # it closed its stdin
+        """Write to the process's stdin as it reads it; what it has not read when it ends is lost."""
+        if not self.exited.is_set():
+            self._unwritten += data
+            self._write_some()
+
+    def _write_some(self) -> None:
+        """Write what the pipe takes, and the rest when it takes more."""
+        descriptor = self._stdin.fileno()
+        try:
+            while self._unwritten:
+                del self._unwritten[: os.write(descriptor, self._unwritten)]
+        except BlockingIOError:
+            self._loop.add_writer(descriptor, self._write_some)
+            return
+        except BrokenPipeError:  # it closed its stdin
+            self._unwritten.clear()
+        self._loop.remove_writer(descriptor)
 
     def close(self) -> None:
         """Stop reading; forget the session if nothing lives in it."""
         for descriptor in list(self._readers):
             self._drop(descriptor)
-        if self._popen.stdin is not None:
-            self._popen.stdin.close()
+        self._stop_writing()
+        self._stdin.close()
         if not self.members():
             self._guard.remove(self.pid)
+
+    def _stop_writing(self) -> None:
+        if not self._stdin.closed:
+            self._loop.remove_writer(self._stdin.fileno())
+        self._unwritten.clear()
 
     def _wait(self) -> None:
         code = self._popen.wait()
@@ -151,6 +169,7 @@ class ChildProcess:
             while descriptor in self._readers and self._read(descriptor):
                 pass
         self.exited.set()
+        self._stop_writing()
         self._on_exit(code)
 
     def _read(self, descriptor: int) -> bool:

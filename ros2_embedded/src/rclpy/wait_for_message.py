@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from typing import TYPE_CHECKING, Any
 
+from rclpy.impl.blocking import Wakeups
 from rclpy.passed_on import pass_on
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
-from ros2_embedded.timeouts import finite
 
 if TYPE_CHECKING:
     from rclpy.node import Node
@@ -35,27 +34,24 @@ def wait_for_message(
     Returns:
         Whether a message came before that time and the end of the context, and the message or None.
     """
-    woken = threading.Event()
-    wake = lambda: woken.set()  # noqa: E731 - a method would be held weakly
+    woken = Wakeups()
     future: Future[Any] = Future()  # set by an executor that spins the node and is faster
-    future._add_waker(lambda _: wake())
+    future._add_waker(lambda _: woken.wake())
     subscription = node.create_subscription(msg_type, topic, future.set_result, qos_profile)
-    unwatch = subscription._watch(wake)
-    node.context.on_shutdown(wake)
+    unwatch = subscription._watch(woken.wake)
     end = time.monotonic() + time_to_wait if time_to_wait >= 0 else None
     try:
-        while node.context.ok():
-            woken.clear()  # before looking, so that what comes while looking wakes again
-            taken = subscription.take_message()
-            if taken is not None or future.done():
-                return True, future.result() if taken is None else taken[0]
-            left = None if end is None else end - time.monotonic()
-            if left is not None and left <= 0:
-                break
-            woken.wait(finite(left))
+        with woken.at_end_of(node.context):
+            while node.context.ok():
+                taken = subscription.take_message()
+                if taken is not None or future.done():
+                    return True, future.result() if taken is None else taken[0]
+                left = None if end is None else end - time.monotonic()
+                if left is not None and left <= 0:
+                    break
+                woken.wait(left)
         return False, None
     finally:
-        node.context._off_shutdown(wake)
         unwatch()
         node.destroy_subscription(subscription)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -107,3 +108,23 @@ def test_a_message_that_is_waited_for_in_a_thread(node: Node, threaded: Executor
 def test_the_end_of_a_context_ends_what_waits_for_a_message(node: Node) -> None:
     threading.Timer(0.2, node.context.try_shutdown).start()
     assert wait_for_message(String, node, "nothing") == (False, None)
+
+
+def test_a_signal_handler_may_wake_the_thread_it_interrupts() -> None:
+    """The handler runs at a moment at which an event would hold its lock."""
+    from rclpy.impl.blocking import Wakeups
+
+    woken, left = Wakeups(), 2000
+
+    def interrupt(frame: object, event: str, argument: object) -> None:
+        nonlocal left
+        if left > 0:
+            left -= 1
+            woken.wake()
+
+    sys.setprofile(interrupt)  # as a signal between any two calls
+    try:
+        while left > 0:
+            woken.wait(PATIENCE_S)
+    finally:
+        sys.setprofile(None)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from threading import Event
 from typing import TYPE_CHECKING, Any
+
+from rclpy.impl.blocking import Wakeups
 
 if TYPE_CHECKING:
     from rclpy.entity import Entity
@@ -88,11 +89,10 @@ class WaitSet:
         """
         entities = self.entities()
         end = None if timeout_nsec < 0 else time.monotonic_ns() + timeout_nsec
-        woken = Event()
-        unwatch = [entity._watch(woken.set) for entity in entities]
+        woken = Wakeups()
+        unwatch = [entity._watch(woken.wake) for entity in entities]
         try:
             while True:
-                woken.clear()  # before looking, so that what comes while looking wakes again
                 self._found = {entity for entity in entities if entity.is_pending()}
                 left = None if end is None else end - time.monotonic_ns()
                 if self._found or (left is not None and left <= 0):

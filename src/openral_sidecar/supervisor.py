@@ -58,6 +58,10 @@ class Supervisor(threading.Thread):
         """Supervise the server until `close`, or until the last restart has failed."""
         try:
             self._keep()
+        except Exception as error:  # noqa: BLE001  a bug must not leave callers with a server that nobody watches
+            _log.exception("%s: its supervision failed", self._request.name)
+            self.fault = f"its supervision failed: {type(error).__name__}: {error}; open it again"
+            self.refusal = SidecarError(f"{self._request.name}: {self.fault}")
         finally:
             self.server = None
             self.settled.set()

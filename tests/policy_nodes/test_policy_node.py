@@ -329,6 +329,16 @@ def test_unfit_skill_ends_the_process_before_anything_is_offered(start, manifest
     assert text in process.log
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("default_deadline_s", 90000.0), ("default_deadline_s", 0.0), ("inference_timeout_s", -1.0)],
+)
+def test_a_duration_that_would_never_come_or_at_once_ends_the_process(start, name, value):
+    process = start(parameters={name: value})
+    assert process.wait() == EXIT_UNFIT
+    assert f"parameter {name} is {value:g}; give seconds" in process.log
+
+
 def test_a_bug_at_start_has_another_exit_code_than_a_skill_that_is_unfit(make_skill, scene_path):
     program = (
         "import sys\n"

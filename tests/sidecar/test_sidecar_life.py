@@ -57,6 +57,17 @@ def started_anew(sidecar: Sidecar, before: int | None) -> None:
     wait_for(lambda: sidecar.down is None and sidecar.pid not in (None, before), "the restart")
 
 
+def test_a_bug_in_its_supervision_is_told_to_who_opens_it(
+    open_sidecar: OpenSidecar, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no token")
+
+    monkeypatch.setattr("openral_sidecar.supervisor.connect", broken)
+    with pytest.raises(SidecarError, match="its supervision failed: UnicodeDecodeError"):
+        open_sidecar()
+
+
 def test_it_starts_answers_and_leaves_nothing_behind(open_sidecar) -> None:
     threads = threading.active_count()
     sidecar = open_sidecar()

@@ -109,6 +109,7 @@ class ExecuteServer:
         stopping: Stopping,
         hold: Callable[[str, str], None],
         announce: Callable[[], None],
+        default_deadline_s: float,
     ) -> None:
         """Create the server.
 
@@ -121,11 +122,12 @@ class ExecuteServer:
             hold: called with a goal's hex UUID and its skill's name when the goal has ended; makes the bridge hold the
                 arm.
             announce: called whenever `goal_id` has changed, for a new goal before its first chunk.
+            default_deadline_s: [s] deadline of a goal where neither it nor its skill has one.
         """
         self._node, self._runner, self._limits = node, runner, limits
         self._stopping = stopping
         self._hold, self._announce = hold, announce
-        self._default_deadline_s = float(node.get_parameter("default_deadline_s").value)
+        self._default_deadline_s = default_deadline_s
         self.intake: SensorIntake | None = None
         """The inputs while the node is active; None: it is not, and every goal is refused."""
         self._goal: ActiveGoal | None = None

@@ -14,6 +14,7 @@ from pydantic_ai.exceptions import AgentRunError, UnexpectedModelBehavior, Usage
 from pydantic_ai.settings import ModelSettings as RequestSettings
 
 from openral_reasoner.llm.prompts import ROLE, first_message
+from openral_reasoner.llm.one_answer import OneAnswer
 from openral_reasoner.llm.settings import ModelSettings
 from openral_reasoner.llm.tools import make_tools
 from openral_reasoner.memory.notes_file import Memory, NotesError
@@ -128,7 +129,7 @@ class MissionAgent:
             max_calls=self._settings.max_tool_calls,
         )
         agent = Agent(
-            model,
+            OneAnswer(model, self._settings.request_timeout_s),
             output_type=ToolOutput(MissionEnd, name="finish_mission", description="End the mission."),
             instructions=ROLE,
             tools=tools,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from agent_table import PATIENCE_S, TOOL, Table, skill
@@ -177,6 +180,36 @@ def test_stop_breaks_off_a_model_that_thinks() -> None:
     thinking.set()
     assert table.director.mission.state is MissionState.STOPPED
     assert table.sent == []
+
+
+class Blanks(BaseHTTPRequestHandler):
+    """An endpoint that sends blanks while its model thinks, as some do to keep the connection, and never answers."""
+
+    def do_POST(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            while True:
+                self.wfile.write(b" ")
+                time.sleep(0.1)
+
+    def log_message(self, format: str, *args: object) -> None: ...
+
+
+def test_an_answer_that_does_not_end_is_given_up_although_its_bytes_come() -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Blanks)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        url = f"http://127.0.0.1:{server.server_port}/v1"
+        settings = ModelSettings(model="openai:fake", base_url=url, request_timeout_s=1.0)
+        agent = MissionAgent(lambda: build_model(settings, {}), settings, RequestQueue())
+        agent.start("open the drawer", Palette((skill(),)))
+        assert agent.ended.result(20.0) == f"openai:fake at {url}/ did not answer: no whole answer within 1 s"
+        assert agent.unreached
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def test_a_conversation_that_was_cancelled_before_it_began_asks_nothing() -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from openral_core.cli.printable import one_line
+
 MAX_LINE = 300
 """Characters of a text of other origin that are repeated."""
 MAX_SHOWN = 4000
 """Characters of the reasoner's own texts, which may list all that it can do."""
-
-
-def one_line(text: str) -> str:
-    """Return a text as one line: white space and characters that cannot be printed become single spaces."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def plain_line(text: str, limit: int = MAX_LINE) -> str:

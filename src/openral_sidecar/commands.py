@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import deque
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from openral_core.cli import numbers
+from openral_core.cli.printable import printable
 from openral_core.cli.tables import FAULT, OK, console
 from openral_core.errors import SidecarError, UsageError
 
@@ -151,8 +153,9 @@ def logs(
 
     path = log_of(target)
     typer.echo(f"{path}:")
-    for line in path.read_text(errors="replace").splitlines()[-lines:]:
-        typer.echo(line)
+    with path.open(errors="replace") as log:
+        for line in deque(log, maxlen=lines):  # a server may have run for weeks
+            typer.echo(printable(line.rstrip("\n")))
 
 
 @app.command()

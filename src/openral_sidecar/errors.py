@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from openral_core.cli.printable import one_line
 from openral_core.errors import SidecarError
 
 
@@ -25,14 +26,9 @@ class SidecarRefused(SidecarError):
     """
 
     def __init__(self, code: str, message: str) -> None:
-        self.code = _one_line(code, 40)
-        self.message = _one_line(message, 500)
+        self.code = one_line(code[:40])
+        self.message = one_line(message[:500])
         super().__init__(f"{self.code}: {self.message}")
-
-
-def _one_line(text: str, longest: int) -> str:
-    """Return text from another machine in one printable line of at most `longest` characters."""
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in text[:longest]).split())
 
 
 class WireError(SidecarError):

@@ -27,6 +27,14 @@ sys.exit({code})
 """
 
 
+REMOVES = """#!{python}
+import shutil, sys, time
+values = dict(word.split(":=", 1) for word in sys.argv[3:])
+shutil.rmtree(values["run_dir"])
+time.sleep(1.0)
+"""
+
+
 @pytest.fixture
 def record(tmp_path):
     """One task, done at 0.5 s according to the reasoner, and true from 0.4 s on according to the simulator."""
@@ -167,6 +175,15 @@ def test_a_node_that_ends_the_deployment_says_why_there_was_no_mission(run, reco
     code, output, _ = run(code=1, says=f"[sim_bridge-1] [FATAL] [1795727760.04] [openral.sim_bridge]: {why}")
     assert code == 1
     assert f"no mission was run: {why}" in output
+
+
+def test_a_run_folder_that_is_removed_meanwhile_ends_no_deployment(run, monkeypatch, tmp_path):
+    (tmp_path / "record" / "mission.json").unlink()
+    monkeypatch.setattr(sys.modules[__name__], "STAND_IN", REMOVES)
+    code, output, folder = run()
+    assert code == 1
+    assert "no mission was run: the launch ended with code 0 before one began" in output
+    assert not folder.exists()
 
 
 def test_words_that_are_none_are_no_mission(run):

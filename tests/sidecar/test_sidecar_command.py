@@ -127,6 +127,13 @@ def test_logs_are_found_by_port_and_by_name(started, openral) -> None:
     assert "no log of 'nothing'" in openral("logs", "nothing", fails=True)
 
 
+def test_a_log_does_not_command_the_terminal(started, openral) -> None:
+    (server,) = announcements()
+    with open(server.log, "ab") as log:
+        log.write(b"a model's words: \x1b]0;owned\x07\n")
+    assert openral("logs", started, "-n", "1").splitlines()[-1] == r"a model's words: \x1b]0;owned\x07"
+
+
 def test_a_server_that_does_not_start_says_why(openral) -> None:
     printed = openral("start", "echo", "--python", sys.executable, "--", "--die-at-start", fails=True)
     assert "RuntimeError: no such checkpoint" in printed

@@ -18,8 +18,11 @@ class DiskWatch:
         """Whether it was full at some check."""
 
     def look(self) -> str:
-        """Return a message at the first check that finds the disk full, else an empty text."""
-        if self.was_full or shutil.disk_usage(self._folder).free >= PROBE_BYTES:
+        """Return a message at the first check that finds the disk full, else an empty text.
+
+        A folder that somebody has removed meanwhile is no reason to end a deployment.
+        """
+        if self.was_full or not self._folder.is_dir() or shutil.disk_usage(self._folder).free >= PROBE_BYTES:
             return ""
         self.was_full = True
         return (

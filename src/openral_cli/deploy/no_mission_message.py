@@ -32,7 +32,7 @@ def tell_no_mission(console: Console, folder: Path, code: int, *, ended_by: int)
     if ended_by:
         why = "the deployment was interrupted before one began"
     else:
-        lines = log.read_text(encoding="utf-8", errors="replace")
+        lines = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
         if refused := _REFUSED.findall(lines):
             why = f"the launch refused it: {refused[-1]}"
         elif fatal := _FATAL.findall(lines):

@@ -1,4 +1,4 @@
-"""Words from files and from other machines as a terminal may show them.
+"""Words from files and from other machines as a terminal, or a line of a log, may show them.
 
 Standard library only.
 """
@@ -14,6 +14,11 @@ def printable(text: str) -> str:
 def printable_lines(text: str) -> str:
     """Return a text of several lines likewise; its line breaks stay."""
     return "\n".join(printable(line) for line in text.split("\n"))
+
+
+def one_line(text: str) -> str:
+    """Return a text as one line: white space and characters that cannot be printed become single spaces."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 
 def _escaped(sign: str) -> str:

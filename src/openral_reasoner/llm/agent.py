@@ -13,8 +13,8 @@ from pydantic_ai import Agent, ToolOutput, UsageLimits
 from pydantic_ai.exceptions import AgentRunError, UnexpectedModelBehavior, UsageLimitExceeded
 from pydantic_ai.settings import ModelSettings as RequestSettings
 
-from openral_reasoner.llm.prompts import ROLE, first_message
 from openral_reasoner.llm.one_answer import OneAnswer
+from openral_reasoner.llm.prompts import ROLE, first_message
 from openral_reasoner.llm.settings import ModelSettings
 from openral_reasoner.llm.tools import make_tools
 from openral_reasoner.memory.notes_file import Memory, NotesError

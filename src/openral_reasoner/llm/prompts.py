@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from openral_core.cli.printable import one_line
 from openral_reasoner.palette import Palette
-from openral_reasoner.plain_line import one_line
 
 ROLE = """\
 You direct a robot arm. The operator's order is in the first message, between <order> tags.

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 
+from openral_core.cli.printable import one_line
 from openral_core.errors import OpenralError
 from openral_core.files.atomic import write_atomically
 from openral_reasoner.memory.locked_file import locked_file
-from openral_reasoner.plain_line import one_line
 from openral_reasoner.word_stems import FILLERS, stem, words
 
 MAX_NOTE = 200

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from openral_core.cli.printable import one_line
 from openral_core.errors import ContractError
 from openral_core.stop_conditions import parse_stop_when, stop_when_schema
 from openral_reasoner.mission.agent_requests import Execute, Reply
@@ -113,5 +114,5 @@ def describe(skill: Skill) -> str:
     for title, values in (("Actions", skill.actions), ("Objects", skill.objects), ("Scenes", skill.scenes)):
         if values:
             parts.append(f"{title}: {', '.join(values)}.")
-    text = "".join(c for c in " ".join(parts) if c.isprintable())
+    text = one_line(" ".join(parts))
     return text if len(text) <= MAX_DESCRIPTION else text[: MAX_DESCRIPTION - 2] + " …"

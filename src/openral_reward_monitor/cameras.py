@@ -15,6 +15,12 @@ from openral_reward_monitor.camera_health import CameraHealth
 from openral_reward_monitor.window import FrameWindow, Selection, WatchedGoal
 
 
+SET_BACK_S = 1.0
+"""[s] by which a stamp must be older than the newest of its camera to mean that the clock was set back.
+
+A smaller difference means that the message arrived out of order."""
+
+
 class CameraWatch:
     """The frames of one camera, and its faults."""
 
@@ -26,6 +32,11 @@ class CameraWatch:
         """Why its newest message could not be read; empty: it could."""
         self.arrived_wall_s = float("-inf")
         """[s] on the monotonic clock: arrival of the newest frame."""
+
+    def forget(self) -> None:
+        """Drop all frames, which are of a clock that began anew."""
+        self.window.clear()
+        self.health = CameraHealth()
 
     def select(self, window_s: float = 0.0) -> Selection | None:
         """Choose frames over `window_s` [s], and add the camera's faults; see `FrameWindow.select`."""
@@ -106,11 +117,13 @@ class Cameras:
         camera = self.by_name[name]
         newest_s = camera.window.newest_s
         if newest_s is not None and is_ahead(newest_s, now_s):
-            camera.window.clear()
-            camera.health = CameraHealth()
+            camera.forget()
 
     def add(self, name: str, stamp_s: float, frame: Image, wall_s: float) -> bool:
         """Take a camera's frame; return False for one whose stamp does not rise, which is dropped.
+
+        A stamp that falls far means that the clock was set back, as by a bridge that was restarted; then the frames
+        before it are dropped.
 
         Args:
             name: of the camera.
@@ -120,6 +133,9 @@ class Cameras:
         """
         camera = self.by_name[name]
         camera.fault, camera.arrived_wall_s = "", wall_s
+        newest_s = camera.window.newest_s
+        if newest_s is not None and stamp_s < newest_s - SET_BACK_S:
+            camera.forget()
         if not camera.window.add(stamp_s, frame):
             return False
         camera.health.frame(stamp_s, frame)

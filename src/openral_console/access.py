@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import html
+import time
 from collections.abc import Callable
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
@@ -30,6 +31,8 @@ REFUSED_DELAY_S = 1.0
 TOO_MANY = "Others try this name from your address; wait some seconds."
 MAX_FORM = 4096
 """[bytes] greatest size of the form with name and password."""
+EXPIRED = 1008
+"""Code of the end of a websocket whose cookie has expired: policy violation (RFC 6455)."""
 OPERATOR = "openral.operator"
 """Key of the ASGI scope that holds the operator's name."""
 NO_TOKEN = "This address lacks the token. Open the one that `openral console` printed.\n"
@@ -87,10 +90,13 @@ class Access:
             return
         headers = Headers(scope=scope)
         fault = self._fault_of(scope, headers)
-        name = None if fault else self._sessions.name_in(self._cookie(headers))
-        if name is not None:
-            sending = _with_headers(send, self._headers) if scope["type"] == "http" else send
-            await self.app({**scope, OPERATOR: name}, receive, sending)
+        cookie = self._cookie(headers)
+        name = None if fault else self._sessions.name_in(cookie)
+        if name is not None and scope["type"] == "http":
+            await self.app({**scope, OPERATOR: name}, receive, _with_headers(send, self._headers))
+        elif name is not None:
+            until_s = time.monotonic() + self._sessions.left_s(cookie)
+            await self.app({**scope, OPERATOR: name}, _received_until(until_s, receive), send)
         elif scope["type"] == "websocket":
             await receive()
             await send({"type": "websocket.close", "code": 1008, "reason": fault or "no session"})
@@ -175,6 +181,21 @@ def _host(scope: Scope) -> str:
 def _client(scope: Scope) -> str:
     client = scope.get("client")
     return str(client[0]) if client else "a local socket"
+
+
+def _received_until(until_s: float, receive: Receive) -> Receive:
+    """Return a `receive` of a websocket that says from a time [s] on, monotonic, that the other side has gone.
+
+    So a page does not outlive its cookie: the application ends the connection, and a new one needs another sign-in.
+    """
+
+    async def receiving() -> Message:
+        try:
+            return await asyncio.wait_for(receive(), max(0.0, until_s - time.monotonic()))
+        except asyncio.TimeoutError:
+            return {"type": "websocket.disconnect", "code": EXPIRED}
+
+    return receiving
 
 
 def _with_headers(send: Send, more: list[tuple[bytes, bytes]]) -> Send:

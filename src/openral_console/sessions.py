@@ -56,5 +56,9 @@ class Sessions:
         except (ValueError, binascii.Error):
             return None
 
+    def left_s(self, signed: str) -> float:
+        """Return the time [s] for which a text that `name_in` has accepted for the page stays valid."""
+        return int(signed.split(".")[1]) - time.time()
+
     def _mac(self, purpose: str, body: str) -> str:
         return hmac.new(self.key, f"{purpose}:{body}".encode(), hashlib.sha256).hexdigest()

@@ -14,7 +14,6 @@ from openral_core.types import Image
 from openral_reward_monitor.camera_health import CameraHealth
 from openral_reward_monitor.window import FrameWindow, Selection, WatchedGoal
 
-
 SET_BACK_S = 1.0
 """[s] by which a stamp must be older than the newest of its camera to mean that the clock was set back.
 

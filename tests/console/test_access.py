@@ -49,6 +49,16 @@ async def echo(websocket: WebSocket) -> None:
     await websocket.close()
 
 
+async def listens(websocket: WebSocket) -> None:
+    """Tell the operator's name, then how the connection has ended, as nothing is ever sent here."""
+    await websocket.accept()
+    await websocket.send_text(websocket.scope[OPERATOR])
+    try:
+        await websocket.receive_text()
+    except WebSocketDisconnect as ended:
+        await websocket.send_text(f"ended with {ended.code}")
+
+
 @pytest.fixture
 def sessions() -> Sessions:
     return Sessions.create()
@@ -60,7 +70,11 @@ def enter(sessions: Sessions) -> Enter:
 
     def made(base: str = HOME, **given: Any) -> TestClient:
         passwords = given.pop("passwords", {})
-        routes = [Route("/", who, methods=["GET", "POST"]), WebSocketRoute("/socket", echo)]
+        routes = [
+            Route("/", who, methods=["GET", "POST"]),
+            WebSocketRoute("/socket", echo),
+            WebSocketRoute("/listens", listens),
+        ]
         options = ListenOptions(**given)
         app = Access(Starlette(routes=routes), sessions, options, passwords, "me", lambda who, what: None)
         return TestClient(app, base_url=base, client=("127.0.0.1", 1))
@@ -106,6 +120,19 @@ def test_a_cookie_ends_after_a_working_day_and_the_stop_does_not(
     monkeypatch.setattr("time.time", lambda: 4e9)
     assert sessions.name_in(page, PAGE) is None
     assert sessions.name_in(stop, STOP) == "anna"
+
+
+def test_a_page_does_not_outlive_its_cookie(
+    enter: Enter, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its websocket would serve whoever sits before it for as long as it is open."""
+    monkeypatch.setattr("openral_console.sessions.LIFETIME_S", 2.0)
+    browser = enter()
+    browser.get(f"/?token={sessions.token}")
+    with browser.websocket_connect("ws://127.0.0.1:8420/listens", headers={"origin": HOME}) as socket:
+        assert socket.receive_text() == "me"
+        assert socket.receive_text() == "ended with 1008"
+    assert browser.get("/").status_code == 401
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "http://127.0.0.1:9999", "null", ""])

@@ -6,6 +6,7 @@ whenever it is called, so that what has been written survives the process.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import zlib
 from collections import defaultdict
@@ -47,6 +48,7 @@ class McapWriter:
 
     Raises:
         FileExistsError: the file exists.
+        OSError: it cannot be written.
     """
 
     def __init__(self, path: Path, *, profile: str, library: str, zstd_level: int | None = None) -> None:
@@ -60,9 +62,13 @@ class McapWriter:
         self._start, self._end = _NO_TIME, 0
         self._chunk_start, self._chunk_end = _NO_TIME, 0
         self._new_chunk()
-        self._file.write(_MAGIC)
-        self._write(Header(profile=profile, library=library))
-        self._file.flush()
+        try:
+            self._file.write(_MAGIC)
+            self._write(Header(profile=profile, library=library))
+            self._file.flush()
+        except OSError:
+            self.release()
+            raise
 
     @property
     def size(self) -> int:
@@ -147,6 +153,11 @@ class McapWriter:
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.close()
+
+    def release(self) -> None:
+        """Close the file as it is, after it could not be written; what is left to be written is lost."""
+        with contextlib.suppress(OSError):  # the same again
+            self._file.close()
 
     def _write(self, record: McapRecord) -> None:
         builder = RecordBuilder()

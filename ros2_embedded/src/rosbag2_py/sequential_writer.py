@@ -224,8 +224,12 @@ class SequentialWriter:
     def _close_file(self, file: _File) -> None:
         information = FileInformation(file.path.name, file.start, file.end - file.start, file.count)
         self._files.append(information)
-        file.writer.add_metadata("rosbag2", {"serialized_metadata": inner_yaml(self._metadata())})
-        file.writer.close()
+        try:
+            file.writer.add_metadata("rosbag2", {"serialized_metadata": inner_yaml(self._metadata())})
+            file.writer.close()
+        except OSError:
+            file.writer.release()
+            raise
 
     def _metadata(self) -> BagMetadata:
         filled = [file for file in self._files if file.message_count]

@@ -5,6 +5,8 @@ What was committed survives the process, and a `flush` commits.
 
 from __future__ import annotations
 
+import errno
+import os
 import sqlite3
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -43,18 +45,21 @@ class SqliteWriter:
 
     Raises:
         FileExistsError: the file exists.
+        OSError: it cannot be written; the methods raise it, too.
     """
 
     def __init__(self, path: Path) -> None:
         path.open("xb").close()
+        self._path = path
         # By itself Python begins transactions, and commits them, at moments of its own.
         self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-        self._database.executescript(_TABLES)
+        for table in filter(str.strip, _TABLES.split(";")):
+            self._execute(table)
         self._types: dict[int, str] = {}
         self._defined: set[str] = set()
         self._definitions: dict[int, tuple[str, str]] = {}
         self._size = path.stat().st_size
-        self._database.execute("INSERT INTO schema VALUES (?, ?)", (_SCHEMA_VERSION, distribution()))
+        self._execute("INSERT INTO schema VALUES (?, ?)", (_SCHEMA_VERSION, distribution()))
 
     @property
     def size(self) -> int:
@@ -64,8 +69,15 @@ class SqliteWriter:
     def _change(self, statement: str, values: tuple[object, ...]) -> int:
         """Change the file within a transaction; returns the number of the row."""
         if not self._database.in_transaction:
-            self._database.execute("BEGIN")
-        return self._database.execute(statement, values).lastrowid or 0
+            self._execute("BEGIN")
+        return self._execute(statement, values).lastrowid or 0
+
+    def _execute(self, statement: str, values: tuple[object, ...] = ()) -> sqlite3.Cursor:
+        try:
+            return self._database.execute(statement, values)
+        except sqlite3.OperationalError as error:
+            number = errno.ENOSPC if "full" in str(error) else errno.EIO
+            raise OSError(number, os.strerror(number), str(self._path)) from error
 
     def add_schema(self, name: str, encoding: str, text: str) -> int:
         """Add the definition of a message type, with the first topic of it; returns its number."""
@@ -95,7 +107,7 @@ class SqliteWriter:
     def flush(self, *, sync: bool = False) -> None:
         """Commit what was written; it is on the disk then, whatever `sync` says."""
         if self._database.in_transaction:
-            self._database.execute("COMMIT")
+            self._execute("COMMIT")
 
     def add_metadata(self, name: str, values: dict[str, str]) -> None:
         """Add what the bag says about itself."""
@@ -106,6 +118,10 @@ class SqliteWriter:
     def close(self) -> None:
         """Complete the file."""
         self.flush()
+        self._database.close()
+
+    def release(self) -> None:
+        """Close the file as it is, after it could not be written; what was not committed is lost."""
         self._database.close()
 
 

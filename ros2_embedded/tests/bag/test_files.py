@@ -264,31 +264,36 @@ def test_definition_holds_every_nested_message_once():
 
 
 FULL_DISK = """
-import resource, signal, sys
+import os, resource, signal, sys
 from std_msgs.msg import String
 from rclpy.serialization import serialize_message
 from rosbag2_py import ConverterOptions, SequentialWriter, StorageOptions, TopicMetadata
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 writer = SequentialWriter()
-writer.open(StorageOptions(uri=sys.argv[1]), ConverterOptions("cdr", "cdr"))
+writer.open(StorageOptions(uri=sys.argv[1], storage_id=sys.argv[2]), ConverterOptions("cdr", "cdr"))
 writer.create_topic(TopicMetadata(0, "/chatter", "std_msgs/msg/String", "cdr"))
 for number in range(100):
     writer.write("/chatter", serialize_message(String(data=str(number))), 1_700_000_000 * 10**9 + number)
 writer.flush()
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
-writer.write("/chatter", serialize_message(String(data="x" * 10_000)), 1_700_000_001 * 10**9)
-for _ in range(2):
+large = serialize_message(String(data="x" * 10_000))
+for work in (lambda: writer.write("/chatter", large, 1_700_000_001 * 10**9), writer.close, writer.close):
     try:
-        writer.close()
-        print("closed")
+        work()
+        print("done")
     except OSError as error:
         print(error.strerror)
+files = [os.path.realpath(f"/proc/self/fd/{number}") for number in os.listdir("/proc/self/fd")]
+print(sum(file.startswith(sys.argv[1]) for file in files), "files of the bag are open")
 """
 
 
-def test_a_bag_that_a_full_disk_keeps_from_being_closed_says_so_once(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, str(tmp_path / "bag")], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "File too large\nclosed\n", "the second call does nothing"
+@pytest.mark.parametrize(
+    ("storage", "said"),
+    [("mcap", "done\nFile too large\ndone\n"), ("sqlite3", "Input/output error\n" * 2 + "done\n")],
+)
+def test_a_bag_that_a_full_disk_keeps_from_being_closed_says_so_once(tmp_path, storage, said):
+    words = [sys.executable, "-c", FULL_DISK, str(tmp_path / "bag"), storage]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{said}0 files of the bag are open\n", "the second close does nothing"
     assert done.stderr == "", "nothing is tried again while the program ends"

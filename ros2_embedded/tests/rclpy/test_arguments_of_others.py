@@ -58,6 +58,7 @@ def test_a_call_without_end(node: Node, threaded: Executor) -> None:
     client = node.create_client(Trigger, "now")
     assert client.wait_for_service()
     assert client.call(Trigger.Request(), timeout_sec=FOREVER) == Trigger.Response()
+    assert node.create_client(Trigger, "nobody").call(Trigger.Request(), timeout_sec=-1) is None
 
 
 def test_one_descriptor_for_several_parameters(node: Node) -> None:

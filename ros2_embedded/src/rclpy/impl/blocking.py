@@ -29,9 +29,10 @@ class Wakeups:
         self._queue.put(None)
 
     def wait(self, timeout_sec: float | None) -> None:
-        """Block until there is a wake-up, or a time [s] is over (None: no limit)."""
+        """Block until there is a wake-up, or a time [s] is over (None: no limit; negative: none)."""
+        longest = finite(timeout_sec)
         with contextlib.suppress(queue.Empty):
-            self._queue.get(timeout=finite(timeout_sec))
+            self._queue.get(timeout=None if longest is None else max(longest, 0.0))
 
     @contextlib.contextmanager
     def at_end_of(self, context: Context) -> Iterator[None]:

@@ -47,12 +47,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _wrong_values() -> tuple[type[Exception], ...]:
-    """The errors that tell of a wrong name, value or session file; imported when there is one."""
+    """The errors that tell of a wrong name, value, session file or bag; imported when there is one."""
     from rclpy.exceptions import NameValidationException
     from ros2_embedded.rosidl.cdr_support import SerializationError
     from ros2_embedded.session_config import SessionConfigError
 
-    return NameValidationException, SerializationError, SessionConfigError
+    bags = sys.modules.get("rosbag2_py")  # only a verb that read one can have met a damaged one
+    damaged = () if bags is None else (bags.BagError,)
+    return NameValidationException, SerializationError, SessionConfigError, *damaged
 
 
 def _dispatch(arguments: list[str]) -> int:

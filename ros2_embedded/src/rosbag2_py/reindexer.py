@@ -28,9 +28,16 @@ class Reindexer:
             raise BagError(f"'{folder}' is no directory of a bag")
         reader = SequentialReader()
         reader.open(storage_options)
-        old = [folder / name for name in reader.get_metadata().relative_file_paths]
         work = folder / ".reindex"
         shutil.rmtree(work, ignore_errors=True)  # of an attempt that was killed itself
+        try:
+            return self._rewrite(reader, folder, work)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+
+    def _rewrite(self, reader: SequentialReader, folder: Path, work: Path) -> int:
+        """Write the files anew in a folder of their own, then put them in the place of the old ones."""
+        old = [folder / name for name in reader.get_metadata().relative_file_paths]
         made = work / folder.resolve().name  # files are named after their folder
         count = 0
         with SequentialWriter() as writer:
@@ -46,5 +53,4 @@ class Reindexer:
         for path in {*old} - {folder / path.name for path in new}:
             path.unlink()
         (made / FILE_NAME).replace(folder / FILE_NAME)
-        shutil.rmtree(work)
         return count

@@ -11,6 +11,7 @@ from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.serialization import serialize_message
 from rosbag2_py import SequentialReader, SequentialWriter, StorageOptions, TopicMetadata
 
 
@@ -190,3 +191,29 @@ def test_mistakes_are_one_line(ros2, bag, tmp_path):
         assert process.returncode == 1, output
         assert problem in output
         assert "Traceback" not in output
+
+
+def test_a_damaged_bag_is_named_in_one_line(ros2, tmp_path, capsys):
+    from ros2cli.cli import main
+
+    path, outputs = tmp_path / "bag", tmp_path / "outputs.yaml"
+    with SequentialWriter() as writer:
+        writer.open(StorageOptions(uri=str(path)))
+        writer.create_topic(TopicMetadata(0, "/a", "std_msgs/msg/String"))
+        for index in range(1000):
+            writer.write("/a", serialize_message(String(data="x" * 1000)), 10**18 + index)
+    file = path / "bag_0.mcap"
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    file.write_bytes(data)
+    outputs.write_text(f"output_bags: [{{uri: {tmp_path / 'other'}}}]")
+    for command in (
+        ["convert", "-i", str(path), "-o", str(outputs)],
+        ["play", str(path), "--disable-keyboard-controls"],
+        ["reindex", str(path)],
+    ):
+        assert main(["bag", *command]) == 1
+        assert f"'{file}' is damaged" in capsys.readouterr().err
+    assert sorted(found.name for found in path.iterdir()) == ["bag_0.mcap", "metadata.yaml"]
+    output, _ = ros2("bag", "record", "/a", "-o", str(path)).communicate(timeout=60)
+    assert output.count("cannot write a bag") == 1

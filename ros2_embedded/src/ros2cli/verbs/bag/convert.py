@@ -76,6 +76,8 @@ def main(args: argparse.Namespace) -> int:
         with SequentialWriter() as writer:
             try:
                 writer.open(StorageOptions(**{key: output[key] for key in _OPTIONS if key in output}))
+            except BagError:
+                raise
             except (OSError, ValueError) as error:
                 raise CliError(f"cannot write a bag to '{output['uri']}': {error}") from error
             count = _copy(readers, writer, selection)

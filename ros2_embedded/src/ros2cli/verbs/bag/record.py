@@ -86,7 +86,7 @@ def _add_arguments_without_effect(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Record topics until interrupted."""
     from rclpy.executors import SingleThreadedExecutor
-    from rosbag2_py import SequentialWriter, StorageOptions
+    from rosbag2_py import BagError, SequentialWriter, StorageOptions
 
     selection = _selection(args)
     uri = args.output or datetime.datetime.now().strftime("rosbag2_%Y_%m_%d-%H_%M_%S")
@@ -108,6 +108,8 @@ def main(args: argparse.Namespace) -> int:
     with cli_node(args.node_name) as node, SequentialWriter() as writer:
         try:
             writer.open(options)
+        except BagError:
+            raise
         except (OSError, ValueError) as error:
             raise CliError(f"cannot write a bag to '{uri}': {error}") from error
         set_level(node, args.log_level)

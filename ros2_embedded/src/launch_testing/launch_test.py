@@ -48,6 +48,13 @@ def run(args: argparse.Namespace, runner: Runner = LaunchTestRunner) -> int:
             raise
         sys.stderr.write(f"{path}: {error}\n")
         return NOT_RUN
+    except Exception as error:  # a test file is a program: it may raise anything
+        if args.verbose:
+            raise
+        from ros2cli.verbs.launch.main import told_place
+
+        sys.stderr.write(f"{told_place(error, str(path))} (--verbose shows where)\n")
+        return NOT_RUN
     results = chosen.run()
     if args.junit_xml:
         named = {str(run): result for run, result in results.items()}

@@ -26,6 +26,10 @@ def names_and_types(records: Iterable[EndpointRecord]) -> NamesAndTypes:
     return [(name, sorted(found[name])) for name in sorted(found)]
 
 
+class InvalidQueryError(ValueError):
+    """The graph was asked about a name that no topic can have; a plain ValueError in rclpy."""
+
+
 class GraphMixin:
     """Graph queries of a node; everything named here is public in rclpy."""
 
@@ -125,7 +129,7 @@ class GraphMixin:
         """The fully qualified name a question is about.
 
         Raises:
-            TypeError, ValueError: no text, or no valid name.
+            TypeError, InvalidQueryError: no text, or no valid name.
         """
         if not isinstance(name, str):
             raise TypeError(f"bad argument type for built-in operation: expected a name, got {name!r}")
@@ -133,7 +137,7 @@ class GraphMixin:
             full = self.resolve_topic_name(name)
             validate_full_topic_name(full)
         except NameValidationException as error:
-            raise ValueError(f"topic name {name!r} is invalid: {error.error_msg}") from error
+            raise InvalidQueryError(f"topic name {name!r} is invalid: {error.error_msg}") from error
         return full
 
     def count_publishers(self, topic_name: str) -> int:

@@ -49,12 +49,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _wrong_values() -> tuple[type[Exception], ...]:
     """The errors that tell of a wrong name, value, session file or bag; imported when there is one."""
     from rclpy.exceptions import NameValidationException
+    from rclpy.node_graph import InvalidQueryError
     from ros2_embedded.rosidl.cdr_support import SerializationError
     from ros2_embedded.session_config import SessionConfigError
 
     bags = sys.modules.get("rosbag2_py")  # only a verb that read one can have met a damaged one
     damaged = () if bags is None else (bags.BagError,)
-    return NameValidationException, SerializationError, SessionConfigError, *damaged
+    return NameValidationException, InvalidQueryError, SerializationError, SessionConfigError, *damaged
 
 
 def _dispatch(arguments: list[str]) -> int:

@@ -69,7 +69,7 @@ def profile_from(args: argparse.Namespace, others: Sequence[QoSProfile], *, dept
         if all(other.durability == qos.DurabilityPolicy.TRANSIENT_LOCAL for other in others):
             profile.durability = qos.DurabilityPolicy.TRANSIENT_LOCAL
             profile.depth = max([depth, *(other.depth for other in others)])
-    if args.qos_depth is not None:
+    if args.qos_depth is not None and args.qos_depth >= 0:  # ROS 2 has -1 for the default
         profile.depth = args.qos_depth
     for name, policy in (
         ("history", qos.HistoryPolicy),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,16 +72,28 @@ def main(args: argparse.Namespace) -> int:
             print_arguments(loaded)
             return 0
         _check_arguments(loaded, arguments)
-    except (InvalidLaunchFileError, LookupError, OSError, ValueError, RuntimeError) as error:
-        if args.debug:
+    except (CliError, InvalidLaunchFileError, LookupError, OSError, ValueError, RuntimeError) as error:
+        if args.debug or isinstance(error, CliError):
             raise
         raise CliError(f"{path}: {error}") from error
+    except Exception as error:  # a launch file is a program: it may raise anything
+        if args.debug:
+            raise
+        raise CliError(f"{told_place(error, path)} (--debug shows where)") from error
     service = LaunchService(argv=words, noninteractive=args.noninteractive, debug=args.debug)
     _announce_log_directory()
     service.include_launch_description(
         LaunchDescription([IncludeLaunchDescription(source, launch_arguments=list(arguments.items()))])
     )
     return service.run()
+
+
+def told_place(error: Exception, path: str) -> str:
+    """An exception in one line, with the file that raised it and the line in that file."""
+    frames = traceback.extract_tb(error.__traceback__)
+    frames = [frame for frame in frames if os.path.realpath(frame.filename) == os.path.realpath(path)]
+    line = error.lineno if isinstance(error, SyntaxError) else frames[-1].lineno if frames else None
+    return f"{path}{'' if line is None else f', line {line}'}: {type(error).__name__}: {error}"
 
 
 def _announce_log_directory() -> None:

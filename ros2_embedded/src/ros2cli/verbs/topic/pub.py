@@ -109,6 +109,8 @@ def _texts(args: argparse.Namespace) -> list[str]:
         content = Path(args.yaml_file).read_text(encoding="utf-8")
     except OSError as error:
         raise CliError(f"cannot read '{args.yaml_file}': {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise CliError(f"'{args.yaml_file}' is no text in UTF-8: {error}") from error
     texts = [part for part in re.split(r"^---.*$", content, flags=re.MULTILINE) if part.strip()]
     if not texts:
         raise CliError(f"'{args.yaml_file}' holds no message")

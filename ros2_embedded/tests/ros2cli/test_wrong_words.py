@@ -1,0 +1,56 @@
+"""What a user gets wrong is told in one line, without a traceback."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ros2cli.cli import main
+
+FILES = {
+    "raises.launch.py": b"x = 1\nx / 0\n",
+    "syntax.launch.py": b"def (\n",
+    "binary.yaml": b"\xff\xfe\x00",
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            "topic pub /x std_msgs/msg/String --yaml-file binary.yaml -1 -w 0",
+            "'binary.yaml' is no text in UTF-8",
+        ),
+        ("topic echo //x std_msgs/msg/String --timeout 0.1", "'//x' is invalid"),
+        ("topic info /x-y", "'/x-y' is invalid"),
+        (
+            "launch raises.launch.py",
+            "raises.launch.py, line 2: ZeroDivisionError: division by zero (--debug shows",
+        ),
+        ("launch raises.launch.py --show-args", "raises.launch.py, line 2: ZeroDivisionError"),
+        ("launch syntax.launch.py", "'syntax.launch.py', line 1: invalid syntax"),
+        (
+            "test raises.launch.py",
+            "raises.launch.py, line 2: ZeroDivisionError: division by zero (--verbose shows",
+        ),
+        ("test syntax.launch.py", "syntax.launch.py, line 1: SyntaxError"),
+    ],
+)
+def test_it_is_told_in_one_line(
+    words: str,
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, content in FILES.items():
+        (tmp_path / name).write_bytes(content)
+    assert main(words.split()) == (2 if words.startswith("test") else 1)
+    assert told in capsys.readouterr().err
+
+
+def test_the_depth_of_ros_2_for_the_default() -> None:
+    words = "topic echo /silent std_msgs/msg/String --qos-depth -1 --timeout 0.1"
+    assert main(words.split()) == 0

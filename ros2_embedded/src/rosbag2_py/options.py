@@ -20,10 +20,11 @@ class StorageOptions:
         storage_id: `mcap` or `sqlite3`; '' writes mcap, and finds out when reading.
         max_bagfile_size: size of a file at which the next one begins [bytes], 0 for never.
         max_bagfile_duration: length of a file at which the next one begins [s], 0 for never.
-        max_cache_size: taken and not used; messages are kept in chunks of a fixed size.
+        max_cache_size: how much is kept for a snapshot [bytes]; not used otherwise, as messages are kept in
+            chunks of a fixed size.
         storage_preset_profile: a name from `PRESETS`.
         storage_config_uri: taken and not used.
-        snapshot_mode: cannot be asked for.
+        snapshot_mode: whether messages are kept in memory, and written by `take_snapshot` only.
         start_time_ns: messages before it are not read [ns since the epoch], -1 for all.
         end_time_ns: messages behind it are not read [ns since the epoch], -1 for all.
         custom_data: texts to keep in the metadata.

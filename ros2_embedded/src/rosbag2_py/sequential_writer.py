@@ -27,6 +27,7 @@ from .metadata import (
     to_yaml,
 )
 from .options import PRESETS, CompressionOptions, ConverterOptions, StorageOptions, get_registered_writers
+from .snapshots import Kept, LastMessages
 from .sqlite_storage import PRESETS as SQLITE_PRESETS
 from .sqlite_storage import SUFFIX as SQLITE_SUFFIX
 from .sqlite_storage import SqliteWriter
@@ -59,6 +60,7 @@ class SequentialWriter:
         self._topics: dict[str, TopicInformation] = {}
         self._files: list[FileInformation] = []
         self._file: _File | None = None
+        self._last: LastMessages | None = None  # in snapshot mode
 
     def open(
         self, storage_options: StorageOptions, converter_options: ConverterOptions | None = None
@@ -68,7 +70,7 @@ class SequentialWriter:
         Raises:
             BagExistsError: the directory exists, a RuntimeError as in ROS 2.
             ValueError: another storage than `mcap` and `sqlite3`, a format that is not `cdr`, an unknown
-                preset, snapshots.
+                preset, snapshots of no size.
         """
         formats = converter_options or ConverterOptions()
         storage = storage_options.storage_id
@@ -82,8 +84,8 @@ class SequentialWriter:
             known = ", ".join(filter(None, presets))
             preset = storage_options.storage_preset_profile
             raise ValueError(f"unknown preset '{preset}' of {storage or 'mcap'}; known: {known}")
-        if storage_options.snapshot_mode:
-            raise ValueError("snapshot_mode: bags are written as messages come")
+        if storage_options.snapshot_mode and storage_options.max_cache_size <= 0:
+            raise ValueError("snapshot_mode needs a max_cache_size greater than 0 [bytes]")
         folder = Path(storage_options.uri)
         try:
             folder.mkdir(parents=True)
@@ -92,6 +94,7 @@ class SequentialWriter:
         self.close()
         self._topics, self._files = {}, []
         self._options = storage_options
+        self._last = LastMessages(storage_options.max_cache_size) if storage_options.snapshot_mode else None
         self._file = self._open_file()
         _OPEN.add(self)
 
@@ -116,7 +119,7 @@ class SequentialWriter:
     def write(
         self, topic_name: str, message: bytes, time_stamp: int, publish_time: int | None = None
     ) -> None:
-        """Add a message.
+        """Add a message; in snapshot mode it is kept in memory, for `take_snapshot`.
 
         Args:
             topic_name: a topic that `create_topic` was told of.
@@ -127,18 +130,24 @@ class SequentialWriter:
         Raises:
             TopicNotCreatedError: the topic was not created.
         """
-        file = self._open()
+        self._open()
         if topic_name not in self._topics:
             raise TopicNotCreatedError(f"topic '{topic_name}' is not in the bag; call create_topic() first")
+        kept = Kept(topic_name, message, time_stamp, time_stamp if publish_time is None else publish_time)
+        if self._last is not None:
+            self._last.add(kept)
+        else:
+            self._write(kept)
+
+    def _write(self, message: Kept) -> None:
+        file, topic_name, time_stamp = self._open(), message.topic, message.received
         if self._is_full(file, time_stamp):
             self.split_bagfile()
             file = self._open()
         if topic_name not in file.channels:
             self._add_channel(file, self._topics[topic_name].topic_metadata)
-        published = time_stamp if publish_time is None else publish_time
-        file.writer.add_message(
-            file.channels[topic_name], message, time_stamp, published, file.count & 0xFFFFFFFF
-        )
+        channel = file.channels[topic_name]
+        file.writer.add_message(channel, message.data, time_stamp, message.published, file.count & 0xFFFFFFFF)
         self._topics[topic_name].message_count += 1
         file.start = min(file.start or time_stamp, time_stamp)
         file.end = max(file.end, time_stamp)
@@ -150,8 +159,13 @@ class SequentialWriter:
         self._file = self._open_file()
 
     def take_snapshot(self) -> bool:
-        """Return False: there are no snapshots."""
-        return False
+        """Write what snapshot mode keeps in memory; returns False without that mode."""
+        if self._last is None:
+            return False
+        for message in self._last.take():
+            self._write(message)
+        self.flush()
+        return True
 
     def flush(self) -> None:
         """Put what was written so far on the disk: a crash takes only what comes after."""

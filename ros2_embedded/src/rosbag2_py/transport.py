@@ -97,6 +97,7 @@ class Recorder:
         """
         from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
         from ros2cli.bag import recorder
+        from ros2cli.bag.record_services import RecordServices
 
         self._stopped.clear()
         mode = compression_mode_from_string(record_options.compression_mode)
@@ -118,7 +119,9 @@ class Recorder:
             executor.add_node(node)
             period = record_options.topic_polling_interval.total_seconds()
             overrides = record_options.topic_qos_profile_overrides
-            recorder.Recorder(node, writer, selection, overrides, period).start()
+            recording = recorder.Recorder(node, writer, selection, overrides, period)
+            RecordServices(node, recording, snapshots=storage_options.snapshot_mode)
+            recording.start()
             with contextlib.suppress(KeyboardInterrupt, ExternalShutdownException):
                 while not self._stopped.is_set():
                     executor.spin_once(timeout_sec=_POLL_S)

@@ -11,10 +11,16 @@ if TYPE_CHECKING:
 
 
 class RecordServices:
-    """Offers `pause`, `resume`, `is_paused` and `split_bagfile` below the name of a recorder's node."""
+    """Offers `pause`, `resume`, `is_paused`, `split_bagfile` and `snapshot` below the name of a node."""
 
-    def __init__(self, node: Node, recorder: Recorder) -> None:
-        """Make the services; they are answered while the node is spun."""
+    def __init__(self, node: Node, recorder: Recorder, *, snapshots: bool = False) -> None:
+        """Make the services; they are answered while the node is spun.
+
+        Args:
+            node: of the recorder.
+            recorder: what to control.
+            snapshots: whether there are snapshots to take.
+        """
         from rosbag2_interfaces import srv
 
         self._recorder = recorder
@@ -22,6 +28,8 @@ class RecordServices:
         node.create_service(srv.Resume, "~/resume", self._resume)
         node.create_service(srv.IsPaused, "~/is_paused", self._is_paused)
         node.create_service(srv.SplitBagfile, "~/split_bagfile", self._split)
+        if snapshots:
+            node.create_service(srv.Snapshot, "~/snapshot", self._snapshot)
 
     def _pause(self, request: Any, response: Any) -> Any:
         self._recorder.paused = True
@@ -37,4 +45,8 @@ class RecordServices:
 
     def _split(self, request: Any, response: Any) -> Any:
         self._recorder.writer.split_bagfile()
+        return response
+
+    def _snapshot(self, request: Any, response: Any) -> Any:
+        response.success = self._recorder.writer.take_snapshot()
         return response

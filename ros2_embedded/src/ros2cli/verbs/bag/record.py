@@ -16,6 +16,7 @@ from ...errors import CliError
 from ...node import cli_node, full_name
 from ...topics import follow_simulated_time
 
+_CACHE_BYTES = 100 * 1024 * 1024
 STOP_POLL_S = 0.1
 """[s] an idle recorder looks so often whether it is to stop."""
 
@@ -63,6 +64,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--include-unpublished-topics", action="store_true", help="also topics that are only subscribed to"
     )
     parser.add_argument("--no-discovery", action="store_true", help="only the topics that are there now")
+    parser.add_argument(
+        "--snapshot-mode", action="store_true", help="keep the last messages, and write them at ~/snapshot"
+    )
+    parser.add_argument(
+        "--max-cache-size",
+        type=int,
+        default=_CACHE_BYTES,
+        metavar="BYTES",
+        help="how much is kept for a snapshot; without snapshots nothing is cached",
+    )
     parser.add_argument("--start-paused", action="store_true", help="wait for the service ~/resume")
     parser.add_argument(
         "--log-level", default="info", help="of the recorder: debug, info, warn, error, fatal"
@@ -76,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_arguments_without_effect(parser: argparse.ArgumentParser) -> None:
     """Add what ROS 2's recorder takes and what has no counterpart: nothing is converted, cached or typed."""
     parser.add_argument("-f", "--serialization-format", choices=("", "cdr"), default="cdr", help="cdr")
-    for name in ("--max-cache-size", "--compression-queue-size", "--compression-threads"):
+    for name in ("--compression-queue-size", "--compression-threads"):
         parser.add_argument(name, type=int, metavar="N", help="accepted for ROS 2's sake")
     parser.add_argument(
         "--disable-keyboard-controls", action="store_true", help="accepted for ROS 2's sake: no keys are read"
@@ -95,6 +106,8 @@ def main(args: argparse.Namespace) -> int:
         storage_id=args.storage,
         max_bagfile_size=args.max_bag_size,
         max_bagfile_duration=args.max_bag_duration,
+        max_cache_size=args.max_cache_size,
+        snapshot_mode=args.snapshot_mode,
         storage_preset_profile=_preset(args),
         custom_data=_pairs(args.custom_data),
     )
@@ -124,7 +137,7 @@ def main(args: argparse.Namespace) -> int:
             now=follow_simulated_time(node) if args.use_sim_time else time.time_ns,
             paused=args.start_paused,
         )
-        RecordServices(node, recorder)
+        RecordServices(node, recorder, snapshots=args.snapshot_mode)
         executor = SingleThreadedExecutor()
         executor.add_node(node)
         recorder.start()

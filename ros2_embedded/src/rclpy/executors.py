@@ -127,7 +127,8 @@ class MultiThreadedExecutor(Executor):
             work = self._next_work(timeout_sec, condition)
         except (TimeoutException, ShutdownException, ConditionReachedException):
             return
-        self._executor.submit(work)
+        if not self._executor.submit(work):  # shut down meanwhile, and its callback group is taken
+            self._do(work)
 
     def shutdown(self, timeout_sec: float | None = None) -> bool:
         """Stop; waits at most `timeout_sec` [s] (None or negative: no limit) for callbacks that run.

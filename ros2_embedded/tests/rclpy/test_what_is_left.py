@@ -163,3 +163,30 @@ def test_entities_made_and_destroyed_in_several_threads(node: Node) -> None:
         sys.setswitchinterval(interval)
     assert set(kept) <= set(node.guards)
     assert len(list(node.guards)) == before + len(kept) == before + 900
+
+
+def test_what_was_taken_while_the_executor_was_shut_down_is_done(node: Node) -> None:
+    """Else its callback group would stay taken for the next executor."""
+
+    class Late(MultiThreadedExecutor):
+        ends = False
+
+        def _next_work(self, *arguments: Any) -> Any:
+            work = super()._next_work(*arguments)
+            if self.ends:
+                self.shutdown()
+            return work
+
+    calls: list[bool] = []
+    first, second = Late(2), SingleThreadedExecutor()
+    warm = first.create_task(lambda: None)
+    first.spin_once(timeout_sec=PATIENCE_S)
+    assert warm.wait(PATIENCE_S)
+    node.create_timer(0.0, lambda: calls.append(True))
+    first.add_node(node)
+    first.ends = True
+    first.spin_once(timeout_sec=PATIENCE_S)
+    assert len(calls) == 1
+    second.add_node(node)
+    second.spin_once(timeout_sec=1.0)
+    assert len(calls) == 2

@@ -25,15 +25,17 @@ class DaemonPool:
         self._submitted: queue.SimpleQueue[Function | None] = queue.SimpleQueue()
         self._idle = threading.Semaphore(0)
         self._threads: list[threading.Thread] = []
-        self._lock = threading.Lock()
+        self._lock, self._is_over = threading.Lock(), False
         weakref.finalize(self, _end, self._submitted, self._threads).atexit = False
 
-    def submit(self, function: Function) -> None:
-        """Run a function in the next thread that is free."""
-        self._submitted.put(function)
+    def submit(self, function: Function) -> bool:
+        """Run a function in the next thread that is free; returns False after `shutdown`, and does not."""
         with self._lock:
+            if self._is_over:
+                return False
+            self._submitted.put(function)
             if self._idle.acquire(blocking=False) or len(self._threads) >= self._max_workers:
-                return
+                return True
             thread = threading.Thread(
                 target=_run,
                 args=(self._submitted, self._idle, self._on_error),
@@ -42,6 +44,7 @@ class DaemonPool:
             )
             self._threads.append(thread)
             thread.start()
+        return True
 
     def shutdown(self, timeout_sec: float | None = None) -> bool:
         """End the threads once they are through.
@@ -52,7 +55,9 @@ class DaemonPool:
         Returns:
             Whether all threads have ended, but for one that calls this.
         """
-        _end(self._submitted, self._threads)
+        with self._lock:
+            self._is_over = True
+            _end(self._submitted, self._threads)
         others = [thread for thread in self._threads if thread is not threading.current_thread()]
         end = None if timeout_sec is None or timeout_sec < 0 else time.monotonic() + timeout_sec
         for thread in others:

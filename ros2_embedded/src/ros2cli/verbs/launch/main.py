@@ -90,8 +90,8 @@ def main(args: argparse.Namespace) -> int:
 
 def told_place(error: Exception, path: str) -> str:
     """An exception in one line, with the file that raised it and the line in that file."""
-    frames = traceback.extract_tb(error.__traceback__)
-    frames = [frame for frame in frames if os.path.realpath(frame.filename) == os.path.realpath(path)]
+    stack = traceback.extract_tb(error.__traceback__)
+    frames = [frame for frame in stack if os.path.realpath(frame.filename) == os.path.realpath(path)]
     line = error.lineno if isinstance(error, SyntaxError) else frames[-1].lineno if frames else None
     return f"{path}{'' if line is None else f', line {line}'}: {type(error).__name__}: {error}"
 

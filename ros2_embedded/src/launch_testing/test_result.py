@@ -22,6 +22,10 @@ class TestResult(unittest.TextTestResult):
         self._began = 0.0
         self._first = time.monotonic()
 
+    def begin_anew(self) -> None:
+        """Let another suite run into the same result: no class is left whose end is to come."""
+        self._previousTestClass = None
+
     def startTest(self, test: unittest.TestCase) -> None:
         """Note when it begins."""
         self._began = time.monotonic()

@@ -109,6 +109,7 @@ class _Launch:
             return FailResult("the launch ended before the tests did")
         result = self._result
         if isinstance(result, TestResult):
+            result.begin_anew()
             self._run.suite(True, given).run(result)
             result.finish()
         if not result.wasSuccessful():

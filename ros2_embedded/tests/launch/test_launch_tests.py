@@ -46,7 +46,12 @@ def generate_test_description():
 class TestGoodProcess(unittest.TestCase):
     @classmethod
     def setUpClass(cls, dut):
-        cls.given = dut
+        cls.given, cls.ended = dut, False
+
+    @classmethod
+    def tearDownClass(cls):
+        assert not cls.ended, "once"
+        cls.ended = True
 
     def test_count(self, dut, proc_output):
         assert self.given is dut
@@ -193,9 +198,11 @@ def test_pytest_runs_what_is_marked(tmp_path: Path) -> None:
     write(tmp_path, GOOD, "test_good.py")
     write(tmp_path, GOOD.replace('"Loop %d" % n, process=dut, timeout=30', '"no", timeout=0'), "test_bad.py")
     (tmp_path / "test_plain.py").write_text("def test_plain():\n    pass\n")
-    code, output = run(tmp_path, "pytest", "-p", "no:cacheprovider", "-q", "--strict-markers")
+    write(tmp_path, GOOD, "named.test.py")
+    files = sorted(path.name for path in tmp_path.glob("*.py"))
+    code, output = run(tmp_path, "pytest", "-p", "no:cacheprovider", "-q", "--strict-markers", *files)
     assert code == 1, output
-    assert "1 failed, 2 passed" in output
+    assert "1 failed, 3 passed" in output
     assert "Waiting for output timed out: 'no' did not come" in output
 
 

@@ -82,10 +82,17 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
     """Take the files of launch tests; other files are left to pytest."""
     if f"mark.{MARK}" not in module_path.read_text(encoding="utf-8", errors="replace"):
         return None
-    found = pytest.Module.from_parent(parent, path=module_path)
-    described = getattr(found.obj, "generate_test_description", None)
+    found: pytest.Module | None = None
+    if module_path.stem.isidentifier():
+        found = pytest.Module.from_parent(parent, path=module_path)
+        module: Any = found.obj
+    else:  # such as talker.test.py, which pytest cannot import
+        from launch_testing.loader import load_module
+
+        module = load_module(module_path)
+    described = getattr(module, "generate_test_description", None)
     if not any(mark.name == MARK for mark in getattr(described, "pytestmark", ())):
         return found
     launched = LaunchTestModule.from_parent(parent, path=module_path)
-    launched.module = found.obj
+    launched.module = module
     return launched

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rclpy.callback_groups import CallbackGroup
@@ -193,7 +193,7 @@ class MatchedEvents(Entity):
         """Start watching; `place` is the kind of endpoint, the topic and the type."""
         super().__init__(callback_group)
         self._callback, self._graph, self._place = callback, graph, place
-        self._lock = Lock()
+        self._lock = RLock()  # a signal may interrupt who holds it, and look at the graph itself
         self._known: set[bytes] = set()
         self._total = self._reported_total = self._reported = 0
         graph.add_listener(self._look)

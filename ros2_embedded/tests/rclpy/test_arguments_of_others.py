@@ -18,6 +18,7 @@ import rclpy
 from rclpy import Parameter
 from rclpy.action import ActionClient, ActionServer
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.wait_for_message import wait_for_message
@@ -129,3 +130,24 @@ def test_a_signal_handler_may_wake_the_thread_it_interrupts() -> None:
             woken.wait(PATIENCE_S)
     finally:
         sys.setprofile(None)
+
+
+@pytest.mark.timeout(60)
+def test_the_end_of_a_context_may_interrupt_an_event(node: Node, spin: Callable[..., None]) -> None:
+    """A signal's handler tells all who look at the graph, whatever it interrupts."""
+    matched: list[int] = []
+    events = PublisherEventCallbacks(matched=lambda info: matched.append(info.current_count))
+    node.create_publisher(String, "matched", 1, event_callbacks=events)
+
+    def interrupt(frame: object, event: str, argument: object) -> None:
+        sys.setprofile(None)
+        node.context.session.graph.notify()
+        sys.setprofile(interrupt)
+
+    sys.setprofile(interrupt)  # as a signal between any two calls
+    try:
+        node.create_subscription(String, "matched", lambda message: None, 1)
+        spin(lambda: matched)
+    finally:
+        sys.setprofile(None)
+    assert matched == [1]

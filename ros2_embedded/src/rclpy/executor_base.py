@@ -124,10 +124,10 @@ class Executor:
     def _do(self, work: Work) -> None:
         """Do a piece of work in the thread that spins; `shutdown` waits for it."""
         own = threading.get_ident()
-        self._at_work.append(own)
         try:
+            self._at_work.append(own)
             work()
-        finally:
+        finally:  # also after a KeyboardInterrupt that came between the two
             self._at_work.remove(own)
             if self._is_shutdown:
                 with self._work_ended:

@@ -53,11 +53,8 @@ def evaluate_command(
         raise UsageError("--base-url needs --model; without it the offline planner is judged")
     section = {name: value for name, value in (("model", model), ("base_url", base_url)) if value}
     _check_options(section)
-    # Options take precedence over the environment, which takes precedence over a scene.
-    unsaid = {
-        key: value for key, value in os.environ.items() if key.removeprefix(PREFIX).lower() not in section
-    }
-    maker = agent_maker(Deployment(reasoner=section), environment=unsaid) if model else None
+    said = {f"{PREFIX}{name.upper()}": value for name, value in section.items()}
+    maker = agent_maker(Deployment(), environment={**os.environ, **said}) if model else None
     who, make_agent = maker or ("offline", None)
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(f"asking {who}", total=len(loaded.missions))

@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, ValidationError
 
 from openral_core.errors import InstallationError, ManifestError
+from openral_core.loopback import host_of, is_loopback
 
 PREFIX = "OPENRAL_REASONER_"
 
@@ -23,7 +24,7 @@ class ModelSettings(BaseModel):
     """provider:name, e.g. `openai:qwen3-8b` with a base_url, or `anthropic:<name>`; `openai` is every endpoint that
     speaks its chat API: vLLM, Ollama, llama.cpp, OpenRouter…"""
     base_url: Annotated[str, StringConstraints(pattern=r"^https?://\S+$")] | None = None
-    """Where the endpoint is; absent: the provider's own."""
+    """Where the endpoint is; absent: the provider's own. A scene may name one of this machine alone."""
     sees_images: bool = False
     """The model takes images: it gets the tool `look`."""
     request_timeout_s: float = Field(default=60.0, gt=0)
@@ -54,7 +55,8 @@ def model_settings(
     """Join a scene's section with the environment; None: no model is configured, the offline planner works.
 
     Raises:
-        ManifestError: a value is wrong; the text names the field.
+        ManifestError: a value is wrong, or the scene names an endpoint on another machine, where the operator's key,
+            orders and pictures would be sent: that is for the environment to say. The text names the field.
     """
     values: dict[str, object] = dict(section or {})
     for name in ModelSettings.model_fields:
@@ -63,13 +65,20 @@ def model_settings(
     if not values.get("model"):
         return None
     try:
-        return ModelSettings.model_validate(values)
+        settings = ModelSettings.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"]))
         raise ManifestError(
             f"reasoner.{field}: {first['msg']}; fix the scene's section or {PREFIX}{field.upper()}"
         ) from None
+    url = settings.base_url
+    if url and not environment.get(f"{PREFIX}BASE_URL") and not is_loopback(host_of(url)):
+        raise ManifestError(
+            f"reasoner.base_url: {url} is not on this machine, and your key, orders and pictures would be sent there; "
+            f"if you mean it, set {PREFIX}BASE_URL to it"
+        )
+    return settings
 
 
 def api_key(settings: ModelSettings, environment: Mapping[str, str] = os.environ) -> SecretStr:

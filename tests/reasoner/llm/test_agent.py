@@ -263,6 +263,19 @@ def test_settings_come_from_scene_and_environment_and_name_what_is_wrong(tmp_pat
     assert "secret" not in repr(found)
 
 
+def test_a_scene_does_not_decide_where_the_operators_key_is_sent() -> None:
+    there = {"model": "openai:a", "base_url": "https://models.example/v1"}
+    with pytest.raises(
+        ManifestError, match=r"reasoner\.base_url: https://models\.example/v1 is not on this machine"
+    ):
+        model_settings(there, {"OPENAI_API_KEY": "secret"})
+    for url in ("http://127.0.0.1:8000/v1", "http://localhost:8000/v1", "http://[::1]:8000/v1"):
+        assert model_settings({**there, "base_url": url}, {}) is not None
+    meant = model_settings({"model": "openai:a"}, {"OPENRAL_REASONER_BASE_URL": there["base_url"]})
+    assert meant is not None
+    assert meant.base_url == there["base_url"]
+
+
 def test_skills_that_left_the_palette_cannot_be_run() -> None:
     brain = Script([OPEN, finish(False)])
     table = Table(brain)

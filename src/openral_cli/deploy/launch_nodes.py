@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from functools import partial
@@ -41,6 +42,8 @@ MISSPELT = 0.8
 has a lower limit, and would take `use_rviz`, an argument of a launch file that includes this one, for `rviz`."""
 RESTARTS = 3
 """Most restarts of a node after failures."""
+FORGIVEN_S = 600.0
+"""[s] that a node must have run for its earlier restarts to count no longer, as with the servers of sidecars."""
 SIGTERM_AFTER_S = "12"
 """[s] that a node has to end after SIGINT: more than launch's default of 5, which a busy machine may exceed, and less
 than the 15 that `openral deploy sim` gives the launch."""
@@ -263,11 +266,13 @@ def reasoner(mission: str, watched: bool, values: Values, common: Common, left: 
         "director.palette_patience_s": SidecarSettings().boot_timeout_s,
         "director.comeback_patience_s": COMEBACK_PATIENCE_S,
     }
-    left = left if values["run_dir"] else 0  # without a record it cannot resume its mission
+    most = RESTARTS if values["run_dir"] else 0  # without a record it cannot resume its mission
     start = partial(reasoner, mission, watched, values, common)
     failed = Shutdown(reason="the reasoner failed, see its last lines")
     done = Shutdown(reason=MISSION_ENDED)
-    return node("reasoner", values, parameters, again("the reasoner", start, left, failed, done))
+    return node(
+        "reasoner", values, parameters, again("the reasoner", start, min(left, most), failed, done, most)
+    )
 
 
 def node(
@@ -323,11 +328,11 @@ def text(value: str) -> Any:
 
 
 def again(
-    who: str, start: Callable[[int], Any], left: int, lost: Any, done: Any = None
+    who: str, start: Callable[[int], Any], left: int, lost: Any, done: Any = None, most: int = RESTARTS
 ) -> Callable[..., Any]:
     """Return the reaction to the end of a node: after a failure or a signal it is started again, at most `left` times.
 
-    A node that exits with EXIT_UNFIT ends the launch.
+    One that ran for `FORGIVEN_S` has all its restarts again. A node that exits with EXIT_UNFIT ends the launch.
 
     Args:
         who: name of the node for the log.
@@ -335,7 +340,9 @@ def again(
         left: number of restarts.
         lost: launch action after a failure if no restart is left.
         done: launch action if the node exits with 0; None: there is none.
+        most: number of restarts of a node that has run for long.
     """
+    began_s = time.monotonic()
 
     def react(event: Any, context: Any) -> Any:
         if context.is_shutdown:
@@ -344,13 +351,11 @@ def again(
             return done
         if event.returncode == EXIT_UNFIT:
             return Shutdown(reason=f"{who} failed, see its last lines")
-        if not left:
+        remain = (most if time.monotonic() - began_s > FORGIVEN_S else left) - 1
+        if remain < 0:
             return lost
         how = f"ended with {event.returncode}"
-        return [
-            LogInfo(msg=f"{who} {how}; {STARTED_AGAIN}, {left - 1} times more at most"),
-            start(left - 1),
-        ]
+        return [LogInfo(msg=f"{who} {how}; {STARTED_AGAIN}, {remain} times more at most"), start(remain)]
 
     return react
 

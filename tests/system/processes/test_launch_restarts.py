@@ -30,6 +30,18 @@ def test_after_a_bug_or_a_signal_it_is_started_again_as_often_as_allowed(code):
     assert reaction(0)(exits(code), RUNNING) == "lost"
 
 
+def test_a_node_that_has_run_for_long_has_all_its_restarts_again(monkeypatch):
+    """A deployment that runs for weeks does not lose a node for good by its fourth fault."""
+    now_s = 1000.0
+    monkeypatch.setattr(launch_nodes, "time", SimpleNamespace(monotonic=lambda: now_s))
+    reacts, never = reaction(0), launch_nodes.again("it", str, 0, "lost", "done", most=0)
+    now_s += launch_nodes.FORGIVEN_S
+    assert reacts(exits(1), RUNNING) == "lost"
+    now_s += 1.0
+    assert reacts(exits(1), RUNNING)[1] == f"node with {launch_nodes.RESTARTS - 1} left"
+    assert never(exits(1), RUNNING) == "lost"
+
+
 def test_what_cannot_run_ends_the_launch_and_an_end_by_itself_is_one():
     assert type(reaction(3)(exits(EXIT_UNFIT), RUNNING)).__name__ == "Shutdown"
     assert reaction(3)(exits(0), RUNNING) == "done"

@@ -110,6 +110,10 @@ class SidecarClient:
         if self._socket is None:
             self._socket = self._context.socket(zmq.REQ)
             self._socket.setsockopt(zmq.LINGER, 0)
+            # Only for such an address: a name would be looked up as one of IPv6 first.
+            self._socket.setsockopt(
+                zmq.IPV6, self.endpoint.startswith("tcp://") and self.endpoint.count(":") > 2
+            )
             self._socket.setsockopt(zmq.MAXMSGSIZE, MAX_BYTES)
             self._socket.setsockopt(zmq.RECONNECT_IVL_MAX, 1000)
             self._socket.connect(self.endpoint)

@@ -34,6 +34,21 @@ def test_a_call_brings_its_answer(start_server, client) -> None:
     assert announced.arguments == ("--model", "tiny")
 
 
+def has_ipv6() -> bool:
+    try:
+        with socket.create_server(("::1", 0), family=socket.AF_INET6):
+            return True
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="this machine has no IPv6")
+def test_a_server_on_the_loopback_of_ipv6_is_reached_there(start_server, client) -> None:
+    _, announced = start_server("--host", "::1")
+    for endpoint in (f"tcp://::1:{announced.port}", f"tcp://[::1]:{announced.port}"):
+        assert client(endpoint).call("echo", {"x": 1}, timeout_s=10.0) == {"x": 1}
+
+
 def test_refusals_carry_a_code_and_the_server_lives_on(start_server, client) -> None:
     _, announced = start_server()
     caller = client(announced.endpoint)

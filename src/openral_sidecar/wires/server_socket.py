@@ -73,6 +73,7 @@ class RequestSocket:
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.ROUTER)
         self._socket.setsockopt(zmq.LINGER, 200)
+        self._socket.setsockopt(zmq.IPV6, ":" in host)
         self._socket.setsockopt(zmq.MAXMSGSIZE, wire.MAX_BYTES)
         self._socket.setsockopt(zmq.RCVHWM, QUEUED_FRAMES)
         self.port = self._bind(host, port)

@@ -61,7 +61,7 @@ class RowLog:
 
         Raises:
             ManifestError: there are rows already and `resume` is False, or they are of another run; or another process
-                writes them.
+                writes them; or a line that was written whole is none of JSON.
         """
         self._missing = [path for path in (folder, *folder.parents) if not path.exists()]
         make_private(folder)  # videos in it show what cameras saw
@@ -106,16 +106,25 @@ class RowLog:
         self._file: IO[str] = path.open("a", encoding="utf-8")
 
     def _read(self, identity: RunIdentity) -> list[str]:
-        """Return the lines after the first, without one that a kill cut off."""
+        """Return the lines after the first, without a last one that a kill cut off.
+
+        Every other line was written whole, so one that cannot be read was damaged later. It is not dropped: the rows
+        after it would be dropped with it.
+        """
         lines: list[str] = []
         # Bytes, since a kill may cut a character in two; only "\n" ends a line, since words may hold other breaks.
-        for number, raw in enumerate(self._path.read_bytes().split(b"\n")):
+        parts = self._path.read_bytes().split(b"\n")
+        for number, raw in enumerate(parts, 1):
             try:
                 line = raw.decode()
                 fields = json.loads(line)
-            except ValueError:
-                break
-            if number == 0:
+            except ValueError as error:
+                if number == len(parts):  # without a line end
+                    break
+                raise ManifestError(
+                    f"{self._path}:{number}: is damaged ({error}); copy the file back, or name another --out"
+                ) from error
+            if number == 1:
                 said = fields.get("identity") if isinstance(fields, Mapping) else None
                 require_same(self._path, said, identity)
             else:

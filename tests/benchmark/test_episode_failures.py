@@ -56,6 +56,17 @@ def test_a_log_that_was_cut_off_within_a_letter_is_gone_on_with(tmp_path: Path) 
     assert b"\xc3" not in file.read_bytes()
 
 
+def test_a_damaged_line_of_a_log_is_refused_and_nothing_after_it_is_dropped(tmp_path: Path) -> None:
+    file = logged(tmp_path, ["reach", "push", "close"])
+    lines = file.read_bytes().split(b"\n")
+    for damage in (b"\0" * 8, b"", b"\xff{}"):
+        content = b"\n".join([*lines[:3], damage, *lines[4:]])
+        file.write_bytes(content)
+        with pytest.raises(ManifestError, match=r"rows\.jsonl:4: is damaged .*; copy the file back, or name"):
+            EpisodeLog(tmp_path, IDENTITY, resume=True)
+        assert file.read_bytes() == content
+
+
 def test_line_breaks_within_words_end_no_line_of_the_log(tmp_path: Path) -> None:
     words = ["reach", "open\u2028it\u0085now", "close"]
     content = logged(tmp_path, words).read_bytes()

@@ -238,6 +238,29 @@ def test_a_bag_that_was_converted_cut_off_says_where_it_is_converted_whole(
     ]
 
 
+def test_a_bag_without_a_goal_that_was_converted_cut_off_is_not_converted_twice(
+    judged: Path, scene: Path, tmp_path: Path
+) -> None:
+    bag = EpisodeBag(tmp_path / "bag")
+    for number, (topic, kind, data, time_ns) in enumerate(messages(judged)):
+        if topic != "/openral/skills":
+            bag.write(topic, kind, data, 1_700_000_000_000_000_000 + time_ns)
+        if number % 40 == 0:
+            bag.flush()
+    bag.close()
+    cut = tmp_path / "cut.mcap"
+    content = mcap_of(tmp_path / "bag").read_bytes()
+    cut.write_bytes(content[: len(content) // 2])
+    said: list[str] = []
+    for path in (cut, tmp_path / "bag", cut):
+        count = convert_bags(
+            [path], str(scene), tmp_path / "out", whole=True, say=lambda line, trouble: said.append(line)
+        )
+        assert count == 1, said
+    assert open_dataset(tmp_path / "out" / "dataset").episodes["truncated"] == [True]
+    assert any("is there already, cut off, and stays so" in line for line in said), said
+
+
 def test_what_comes_before_the_damage_in_a_bag_is_kept_as_truncated(
     judged: Path, scene: Path, tmp_path: Path
 ) -> None:

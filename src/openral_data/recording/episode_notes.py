@@ -13,6 +13,8 @@ from openral_core.teleoperation_names import TELEOPERATION
 from openral_data.recording.outcome import FAILURE, SUCCESS, UNKNOWN
 
 POLICY = "vla"
+WALL_CLOCK_NS = 10**18
+"""[ns] times of reception from here on (2001) are of the computer's clock; those of a simulated clock begin at 0."""
 
 
 @dataclass(frozen=True)
@@ -76,10 +78,13 @@ class EpisodeNotes:
     def name_by_content(self) -> None:
         """Derive `recording_id` from the content, so that the same bag always results in the same id.
 
-        It depends on the beginning and the goal's id, or without a goal on the sentence and the end.
+        It depends on the beginning and the goal's id, so that an episode whose bag was cut off has the same one. Episodes
+        without a goal that were received by a simulated clock may begin at the same time, so theirs depends on the
+        sentence and the end, too.
         """
         goal_id = self.skill.goal_id if self.skill else ""
-        rest = goal_id or f"{self.sentence} {self.end_s:.9f}"
+        by_end = not goal_id and self.begin_ns < WALL_CLOCK_NS
+        rest = f"{self.sentence} {self.end_s:.9f}" if by_end else goal_id
         self.recording_id = uuid5(NAMESPACE_OID, f"{self.begin_ns} {self.begin_s:.9f} {rest}").hex
 
     def about(self) -> dict[str, Any]:

@@ -78,9 +78,9 @@ class EpisodeNotes:
     def name_by_content(self) -> None:
         """Derive `recording_id` from the content, so that the same bag always results in the same id.
 
-        It depends on the beginning and the goal's id, so that an episode whose bag was cut off has the same one. Episodes
-        without a goal that were received by a simulated clock may begin at the same time, so theirs depends on the
-        sentence and the end, too.
+        It depends on the beginning and the goal's id, so that an episode whose bag was cut off has the same one.
+        Episodes without a goal that were received by a simulated clock may begin at the same time, so theirs depends on
+        the sentence and the end, too.
         """
         goal_id = self.skill.goal_id if self.skill else ""
         by_end = not goal_id and self.begin_ns < WALL_CLOCK_NS

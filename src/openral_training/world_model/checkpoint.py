@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from safetensors.torch import load_file, save_file
 from openral_core.errors import PolicyError
 from openral_core.files.atomic import write_atomically
 from openral_rskill.weights_writing import replaced_weights
+from openral_training.world_model.experience import held_out_ids
 from openral_training.world_model.network import WorldNetwork, WorldShape
 from openral_training.world_model.starts import Starts, save_starts
 from openral_training.world_model.statistics import ActionScale, save_action_scale
@@ -66,10 +68,18 @@ def save_world_model(
     write_atomically(folder / CONFIG, json.dumps({"family": FAMILY, **asdict(config)}, indent=2) + "\n")
 
 
-def held_out_share(folder: Path) -> float:
-    """Return the share of initial states that a world model was not trained on; a tenth where its config has none."""
-    content = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-    return float(content.get("held_out", 0.1))
+def trained_init_ids(folder: Path, starts: Starts, recorded: Iterable[int]) -> set[int]:
+    """Return the initial states that a world model was trained on.
+
+    Args:
+        folder: of the world model.
+        starts: of the world model: those of all its rollouts, of which the share in its config was not trained on.
+        recorded: initial states of the rollouts at hand. They take the place of the starts, with a tenth held out,
+            where the config has no share: then the world model is not openral's, and its starts have no numbers.
+    """
+    share = json.loads((folder / CONFIG).read_text(encoding="utf-8")).get("held_out")
+    known = set(recorded) if share is None else set(starts.all_init_ids)
+    return known - held_out_ids(known, 0.1 if share is None else float(share))
 
 
 def load_network(folder: Path) -> tuple[WorldNetwork, WorldModelConfig]:

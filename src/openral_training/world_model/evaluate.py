@@ -21,9 +21,9 @@ from openral_core.errors import ContractError
 from openral_core.statistics import auroc
 from openral_data.lerobot_v3 import Dataset
 from openral_training.frames import frame_cache
-from openral_training.world_model.checkpoint import held_out_share
+from openral_training.world_model.checkpoint import trained_init_ids
 from openral_training.world_model.env import THRESHOLD
-from openral_training.world_model.experience import Rollouts, held_out, load_rollouts
+from openral_training.world_model.experience import Rollouts, load_rollouts
 from openral_training.world_model.model import FRAME, WorldModel, resize
 from openral_training.world_model.nearest_baseline import RecordedAttempts
 from openral_training.world_model.open import open_world_model
@@ -51,8 +51,9 @@ class WorldComparison:
     """(T, P, P, 3) the recorded frames."""
     imagined: NDArray[np.uint8]
     """(T, P, P, 3) the model's frames."""
-    nearest: NDArray[np.uint8]
-    """(T, P, P, 3) frames of the most similar recorded attempt, see `nearest_baseline.RecordedAttempts`."""
+    nearest: NDArray[np.uint8] | None
+    """(T, P, P, 3) frames of the most similar recorded attempt, see `nearest_baseline.RecordedAttempts`; None: there is
+    none."""
     real_state: NDArray[np.float32]
     """(T, S) the recorded states."""
     imagined_state: NDArray[np.float32]
@@ -81,7 +82,8 @@ def evaluate(
 
     Args:
         folder: of the world model.
-        dataset: rollouts, those of the training or others.
+        dataset: rollouts, those of the training or others; without any from states of the training there is nothing
+            that the nearest attempt could be among, and its figures are left out.
         out: folder of the result.
         episodes: most held-out attempts; None: all.
         progress: called with the number of attempts that are done and the number of all.
@@ -89,15 +91,17 @@ def evaluate(
     Raises:
         ContractError: no episode is held out, or model and rollouts do not fit.
     """
-    model, _, scale = open_world_model(folder)
+    model, starts, scale = open_world_model(folder)
     rollouts = load_rollouts(dataset)
-    unseen = held_out(rollouts, held_out_share(folder))
+    trained = trained_init_ids(folder, starts, rollouts.init_id)
+    unseen = np.array([init_id not in trained for init_id in rollouts.init_id])
     chosen = np.flatnonzero(unseen)[:episodes]
     if not len(chosen):
         raise ContractError(f"{dataset.root}: no initial state is held out; record more of them")
     size = int(dataset.info["features"][dataset.cameras[0]]["shape"][0])
     frames = frame_cache(dataset, dataset.cameras[0], size)
-    recorded, compared = RecordedAttempts(rollouts, scale, np.flatnonzero(~unseen)), []
+    recorded = None if unseen.all() else RecordedAttempts(rollouts, scale, np.flatnonzero(~unseen))
+    compared = []
     for number, episode in enumerate(chosen):
         compared.append(compare(model, scale, rollouts, recorded, frames, int(episode)))
         progress(number + 1, len(chosen))
@@ -117,7 +121,7 @@ def compare(
     model: WorldModel,
     scale: ActionScale,
     rollouts: Rollouts,
-    recorded: RecordedAttempts,
+    recorded: RecordedAttempts | None,
     frames: NDArray[np.uint8],
     episode: int,
 ) -> WorldComparison:
@@ -160,7 +164,7 @@ def compare(
         start,
         np.asarray(frames[rows[1:]]),
         imagined,
-        np.asarray(frames[recorded.rows(episode, steps)]),
+        None if recorded is None else np.asarray(frames[recorded.rows(episode, steps)]),
         rollouts.state[rows[1:]],
         model.states(predicted)[0],
         error.square().mean(1).sqrt().double().numpy(),
@@ -188,7 +192,7 @@ def by_horizon(compared: Sequence[WorldComparison]) -> list[dict[str, float]]:
             "psnr_db": np.mean([psnr(c.imagined[at], c.real[at]) for c in long]),
             "ssim": np.mean([ssim(c.imagined[at], c.real[at]) for c in long]),
             "psnr_still_db": np.mean([psnr(c.start, c.real[at]) for c in long]),
-            "psnr_nearest_db": np.mean([psnr(c.nearest[at], c.real[at]) for c in long]),
+            **_nearest(long, at),
             "latent_rmse": np.mean([c.latent_error[at] for c in long]),
             "given_up": np.mean([(c.uncertainty[:step] > 1).any() for c in long]),
         }
@@ -198,6 +202,11 @@ def by_horizon(compared: Sequence[WorldComparison]) -> list[dict[str, float]]:
             row |= {"hand_error_m": np.mean(off), "object_error_m": np.mean(moved)}
         rows.append({name: round(float(value), 5) for name, value in row.items()})
     return rows
+
+
+def _nearest(compared: Sequence[WorldComparison], at: int) -> dict[str, np.floating[Any]]:
+    found = [psnr(c.nearest[at], c.real[at]) for c in compared if c.nearest is not None]
+    return {"psnr_nearest_db": np.mean(found)} if found else {}
 
 
 def reward_measures(compared: Sequence[WorldComparison]) -> dict[str, float | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -115,7 +116,12 @@ def held_out(rollouts: Rollouts, share: float) -> NDArray[np.bool_]:
 
     With a share above 0 at least one state is held out, if there are several.
     """
-    ids = sorted(set(rollouts.init_id))
-    count = max(round(share * len(ids)), 1) if share > 0 and len(ids) > 1 else 0
-    kept = set(ids[len(ids) - count :])
+    kept = held_out_ids(rollouts.init_id, share)
     return np.array([init_id in kept for init_id in rollouts.init_id])
+
+
+def held_out_ids(init_ids: Iterable[int], share: float) -> set[int]:
+    """Return the last `share` of the initial states of a training, see `held_out`."""
+    ids = sorted(set(init_ids))
+    count = max(round(share * len(ids)), 1) if share > 0 and len(ids) > 1 else 0
+    return set(ids[len(ids) - count :])

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import ManifestError, NotFoundError
+from openral_core.files.atomic import replaced_file
 from openral_training.world_model.experience import Rollouts
 
 FOLDER = "dataset"
@@ -61,6 +62,11 @@ class Starts:
         """Return the numbers of a task's initial states, ascending."""
         return sorted(number for name, number in self._known if name == task)
 
+    @property
+    def all_init_ids(self) -> list[int]:
+        """The numbers of the initial states of all tasks, ascending."""
+        return sorted({number for _, number in self._known})
+
     def at(self, task: str, init_id: int) -> Start:
         """Return one initial state. Raises NotFoundError, whose text lists the existing ones."""
         found = self._known.get((task, init_id))
@@ -82,17 +88,20 @@ def starts_of(rollouts: Rollouts, frames: NDArray[np.uint8]) -> Starts:
 
 
 def save_starts(folder: Path, starts: Starts) -> None:
-    """Write `dataset/traj<N>.npz` of a world model."""
+    """Write `dataset/traj<N>.npz` of a world model; those of an earlier one in the folder are deleted."""
     (folder / FOLDER).mkdir(parents=True, exist_ok=True)
+    for earlier in (folder / FOLDER).glob("traj*.npz"):
+        earlier.unlink()
     for number, start in enumerate(starts):
-        np.savez(
-            folder / FOLDER / f"traj{number}.npz",
-            image=start.frame[None],
-            instruction=np.array(start.instruction),
-            task=np.array(start.task),
-            init_id=np.array(start.init_id),
-            state=start.state,
-        )
+        with replaced_file(folder / FOLDER / f"traj{number}.npz") as partial, partial.open("wb") as file:
+            np.savez(
+                file,
+                image=start.frame[None],
+                instruction=np.array(start.instruction),
+                task=np.array(start.task),
+                init_id=np.array(start.init_id),
+                state=start.state,
+            )
 
 
 def load_starts(folder: Path) -> Starts:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import ManifestError
+from openral_core.files.atomic import write_atomically
 
 FILE_NAME = "dataset_statistics.json"
 LOW, HIGH = "q01", "q99"
@@ -50,7 +51,7 @@ def action_scale(actions: NDArray[np.float32]) -> ActionScale:
 def save_action_scale(folder: Path, scale: ActionScale) -> None:
     """Write the statistics of a world model."""
     content = {"action": {LOW: scale.q01.tolist(), HIGH: scale.q99.tolist()}}
-    (folder / FILE_NAME).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    write_atomically(folder / FILE_NAME, json.dumps(content, indent=2) + "\n")
 
 
 def load_action_scale(folder: Path, dim: int) -> ActionScale:

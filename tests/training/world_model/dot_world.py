@@ -56,11 +56,11 @@ def episode(task: str, init_id: int, steps: int, rng: np.random.Generator) -> Ep
     )
 
 
-def dot_rollouts(folder: Path, *, episodes: int = 40, steps: int = 20) -> Dataset:
-    """Write rollouts of both tasks from ten initial states."""
+def dot_rollouts(folder: Path, *, episodes: int = 40, steps: int = 20, first: int = 0) -> Dataset:
+    """Write rollouts of both tasks from ten initial states, the first of which has the number `first`."""
     form = DatasetMetadata(10, {CAMERA: (SIZE, SIZE)}, "ee_pos3_gripper1", 4, 1, WORDS, "dot")
     writer, rng = DatasetWriter(folder, form), np.random.default_rng(0)
     for number in range(episodes):
-        writer.add(episode((RIGHT, LEFT)[number % 2], number // 2 % 10, steps, rng))
+        writer.add(episode((RIGHT, LEFT)[number % 2], first + number // 2 % 10, steps, rng))
     writer.close()
     return open_dataset(folder)

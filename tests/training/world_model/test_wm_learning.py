@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,7 @@ from openral_training.world_model.learning import LearnConfig
 from openral_training.world_model.model import FRAME, LatentWorld, resize
 from openral_training.world_model.nearest_baseline import RecordedAttempts
 from openral_training.world_model.open import open_world_model
+from openral_training.world_model.starts import Start, Starts, load_starts, save_starts
 from openral_training.world_model.statistics import action_scale
 
 QUICK = LearnConfig(
@@ -65,6 +67,30 @@ def test_imagination_is_nearer_to_the_world_than_a_still_picture(
     assert result["reward"]["auroc_frames_imagined"] > 0.9
     assert (tmp_path / RESULT).is_file()
     assert (tmp_path / VIDEO).read_bytes()[:4] == b"GIF8"
+
+
+def test_attempts_of_other_rollouts_count_as_unseen_by_the_states_of_the_training(
+    rollouts: Dataset, tmp_path: Path
+) -> None:
+    """Of ten states the last two are held out, none of which is among the eight of the other rollouts."""
+    model = tmp_path / "model"
+    train(rollouts, model, replace(SHORT, held_out=0.2), size=SIZE, latent=8)
+    fewer = dot_rollouts(tmp_path / "fewer", episodes=16, steps=8)
+    with pytest.raises(ContractError, match="no initial state is held out"):
+        evaluate(model, fewer, tmp_path / "of-the-training")
+    assert evaluate(model, rollouts, tmp_path / "unseen")["episodes"] == 8
+    later = dot_rollouts(tmp_path / "later", episodes=4, steps=8, first=8)
+    result = evaluate(model, later, tmp_path / "later-eval")
+    assert result["episodes"] == 4
+    assert "psnr_nearest_db" not in result["horizons"][0]
+
+
+def test_a_world_model_that_is_trained_anew_begins_in_no_state_of_the_earlier_one(tmp_path: Path) -> None:
+    frame = np.zeros((4, 4, 3), np.uint8)
+    earlier = [Start(frame, "push", "push", number, np.zeros(1, np.float32)) for number in range(12)]
+    save_starts(tmp_path, Starts(earlier))
+    save_starts(tmp_path, Starts(earlier[3:5]))
+    assert load_starts(tmp_path).init_ids("push") == [3, 4]
 
 
 class StillWorld(LatentWorld):

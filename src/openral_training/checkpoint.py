@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import json
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -16,6 +17,8 @@ from torch import Tensor, nn
 
 from openral_core.errors import ContractError, PolicyError, WeightsError
 from openral_data.lerobot_v3 import Dataset
+from openral_rskill.mini import WEIGHTS
+from openral_rskill.mini.checkpoint import read_metadata
 from openral_rskill.result_provenance import commit
 from openral_rskill.safetensors_check import weights_fault
 from openral_rskill.store.lockfile import sha256_of
@@ -83,6 +86,41 @@ def origin(dataset: Dataset, recipe: BaseModel, seed: int) -> dict[str, str]:
         found["tasks"] = ", ".join(recipe.task_ids)
         found["train_init_ids"] = f"{seen.first}-{seen.first + seen.count - 1}"
     return found
+
+
+def origin_of_start(warm_start: Path) -> dict[str, str]:
+    """Return the provenance of the checkpoint that a training began with, for the header of the result."""
+    weights = warm_start / WEIGHTS
+    return {
+        "warm_start_sha256": sha256_of(weights),
+        "warm_start_made_of": json.dumps(read_metadata(weights), sort_keys=True),
+    }
+
+
+def refuse_trained_states(
+    weights: Path, init_ids: Sequence[int], task_ids: Collection[str] | None = None
+) -> None:
+    """Check that weights, and those that their training began with, were not trained on any of these initial states.
+
+    Args:
+        weights: file with their provenance in its header; one without passes.
+        init_ids: initial states of an evaluation.
+        task_ids: its tasks; trainings of other tasks do not count. None: those of all tasks do.
+
+    Raises:
+        ContractError: they were.
+    """
+    made_of = read_metadata(weights)
+    while made_of:
+        tasks, seen = made_of.get("tasks", "").split(", "), made_of.get("train_init_ids")
+        if seen is not None and (task_ids is None or set(tasks) & set(task_ids)):
+            first, last = map(int, seen.split("-"))
+            if shared := [init_id for init_id in init_ids if first <= init_id <= last]:
+                raise ContractError(
+                    f"{weights}: it was trained on initial states {first} to {last}, and {len(shared)} of those that "
+                    f"it is to be judged on are among them ({shared[0]} …); judge it on others"
+                )
+        made_of = json.loads(made_of.get("warm_start_made_of", "{}"))
 
 
 def _digest(root: Path, files: Iterable[Path]) -> str:

@@ -39,16 +39,23 @@ def train_detector(
     The pictures are kept in <out>/run/pictures.npz and drawn once.
     """
     from openral_core.cli.progress import BY_ITSELF, console, progress_bar
+    from openral_core.errors import ContractError
     from openral_training.detector.recipe import load_detector_recipe
 
-    TrainingFolder(out, states="run/state.safetensors").check()
+    folder = TrainingFolder(out, states="run/state.safetensors")
+    folder.check()
     loaded = load_detector_recipe(recipe)
 
-    from openral_training.detector.pictures import draw_all  # with simulators and torch, which take seconds
+    from openral_training.detector.pictures import are_drawn, draw_all  # with torch, which takes seconds
     from openral_training.detector.train import DetectorTraining, train
 
     file = out / "run" / "pictures.npz"
-    if not file.is_file():
+    if not are_drawn(file, loaded, pictures, seed):
+        if folder.begun:
+            raise ContractError(
+                f"{file}: holds pictures of another --recipe, --pictures or --seed, which the training there goes on "
+                "with; give what it was begun with, or name another --out"
+            )
         with progress_bar("drawing", pictures) as (bar, task):
             draw_all(loaded, pictures, file, seed, lambda count: bar.update(task, advance=count))
     with progress_bar("training", steps, goes_on=BY_ITSELF) as (bar, task):

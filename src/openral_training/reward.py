@@ -27,9 +27,8 @@ from openral_data.lerobot_v3 import Dataset
 from openral_reward_monitor.models.mini.network import MiniRewardConfig, MiniRewardNetwork
 from openral_rskill.mini import WEIGHTS
 from openral_rskill.mini.checkpoint import load_network, save_network
-from openral_rskill.store.lockfile import sha256_of
 from openral_training.bc import EXPERTS, BcConfig, SentencePool, schedule
-from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
+from openral_training.checkpoint import identity, origin, origin_of_start, restore_run, same_form, save_run
 from openral_training.data_parallel import TrainingProcess, join
 from openral_training.devices import mixed_precision
 from openral_training.frames import augmentation, frame_cache
@@ -275,7 +274,7 @@ def train(
     durations = ", ".join(f"{task} {seconds:.2f}" for task, seconds in reference)
     made_of = {**origin(dataset, recipe, config.seed), "steps": str(config.steps), "reference_s": durations}
     if warm_start is not None:
-        made_of["warm_start_sha256"] = sha256_of(warm_start / WEIGHTS)
+        made_of |= origin_of_start(warm_start)
     save_network(network, model, out, made_of)
     state_file.unlink(missing_ok=True)
     return network

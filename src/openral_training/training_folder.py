@@ -38,7 +38,7 @@ class TrainingFolder:
 
         refuse_dataset(self.path, "--out")
         keep_weights(self.path)
-        if (self.path / self.result).exists() and not self._begun():
+        if (self.path / self.result).exists() and not self.begun:
             raise OutputError(
                 f"--out {self.path}: a training was finished there already, and {self.result} is not written over; "
                 "name another --out, or delete that file to train anew"
@@ -46,7 +46,9 @@ class TrainingFolder:
 
     def goes_on(self) -> str:
         """Return, in words, how a training that is stopped now is resumed."""
-        return BY_ITSELF if self._begun() else "nothing was kept yet, so the same command begins anew"
+        return BY_ITSELF if self.begun else "nothing was kept yet, so the same command begins anew"
 
-    def _begun(self) -> bool:
+    @property
+    def begun(self) -> bool:
+        """Whether it holds the state of an unfinished training."""
         return any(self.path.glob(self.states))

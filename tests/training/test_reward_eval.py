@@ -28,7 +28,7 @@ from openral_training.reward_commands import app
 from openral_training.reward_eval.cases import Case, Scored
 from openral_training.reward_eval.fit import fit
 from openral_training.reward_eval.measures import decision, measures, ranking, reliability
-from openral_training.reward_eval.run import EvaluationPlan, evaluate, refuse_trained, write
+from openral_training.reward_eval.run import EvaluationPlan, calibrate, evaluate, refuse_trained, write
 from openral_training.training_recipe import Recipe
 
 FRAMES = 11
@@ -300,19 +300,30 @@ def test_a_calibration_of_other_weights_is_refused(skill: Path):
         load_calibration(load_package(skill))
 
 
+SEEN = {"tasks": "drawer-open-v3, reach-v3", "train_init_ids": "900-1000"}
+
+
 @pytest.mark.parametrize(
-    ("tasks", "refused"), [("drawer-open-v3, reach-v3", True), ("reach-v3", False)], ids=["same", "other"]
+    ("made_of", "refused"),
+    [
+        (SEEN, True),
+        ({**SEEN, "tasks": "reach-v3"}, False),
+        ({**SEEN, "train_init_ids": "0-9", "warm_start_made_of": json.dumps(SEEN)}, True),
+    ],
+    ids=["same", "other", "before a warm start"],
 )
-def test_states_that_the_weights_have_seen_are_no_test(skill: Path, tasks: str, refused: bool):
+def test_states_that_the_weights_have_seen_are_no_test(skill: Path, made_of: dict[str, str], refused: bool):
     weights = skill / "model.safetensors"
-    made_of = {"tasks": tasks, "train_init_ids": "900-1000"}
     save_file(load_file(weights), weights, {"made_of": json.dumps(made_of)})
     plan = EvaluationPlan(
         load_package(skill), Recipe.model_validate(RECIPE), "none", "corner2", (1000, 1001), heard=False
     )
     if refused:
-        with pytest.raises(ContractError, match=r"trained on initial states 900 to 1000, and 1 .*\(1000 …\)"):
-            refuse_trained(plan)
+        for refusing in (refuse_trained, lambda plan: calibrate(plan, 0.4)):
+            with pytest.raises(
+                ContractError, match=r"trained on initial states 900 to 1000, and 1 .*\(1000 …\)"
+            ):
+                refusing(plan)
     else:
         refuse_trained(plan)
 

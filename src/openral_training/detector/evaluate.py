@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from openral_core.errors import ContractError, NotFoundError, PolicyError, WeightsError
+from openral_core.errors import NotFoundError, PolicyError, WeightsError
 from openral_core.statistics import wilson_interval
 from openral_perception.detection import ObjectDetector
 from openral_perception.detectors.factory import load_detector
 from openral_perception.geometry import NotLocatedError
 from openral_perception.locator import CameraView, Locator
-from openral_rskill.mini.checkpoint import read_metadata
 from openral_rskill.registry import RSkillPackage
 from openral_rskill.result_provenance import provenance
+from openral_training.checkpoint import refuse_trained_states
 from openral_training.detector.domain_randomization import Looks
 from openral_training.detector.pictures import LEAST_PIXELS, LabelledPicture, take
 from openral_training.detector.recipe import DetectorRecipe
@@ -171,15 +171,7 @@ def _refuse_trained(package: RSkillPackage, init_ids: list[int]) -> None:
         path: Path = package.weights_path()
     except (NotFoundError, WeightsError):  # the weights are not a single file, so there is no header
         return
-    seen = read_metadata(path).get("train_init_ids")
-    if seen is None:
-        return
-    first, last = map(int, seen.split("-"))
-    if shared := [init_id for init_id in init_ids if first <= init_id <= last]:
-        raise ContractError(
-            f"{path}: it was trained on initial states {first} to {last}, and {len(shared)} of those that it is to be "
-            f"judged on are among them ({shared[0]} …); judge it on others"
-        )
+    refuse_trained_states(path, init_ids)
 
 
 def _source(plan: DetectorPlan, init_ids: list[int], command: str) -> dict[str, Any]:

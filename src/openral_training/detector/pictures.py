@@ -16,6 +16,7 @@ from openral_core.files.atomic import replaced_file
 from openral_perception.colours import COLOURS, colour_name
 from openral_perception.geometry import PinholeCamera
 from openral_sim_bridge.rendering.renderer import ADDED
+from openral_training.checkpoint import identity
 from openral_training.detector.domain_randomization import CUBE, Looks, Rgb, is_cube
 from openral_training.detector.recipe import DetectorRecipe
 from openral_training.detector.world import SeenWorld, TruePlace
@@ -108,7 +109,8 @@ def draw_all(
     """Render the training pictures, equally many of each world, and write them to `out` (.npz).
 
     The file has `images` (n, S, S, 3) uint8 and `things` (m, 9) float32: number of the picture, of the label, u, v,
-    half width, half height [px at S], visible pixels at S, number of the colour, inward [m].
+    half width, half height [px at S], visible pixels at S, number of the colour, inward [m]. `made_of` tells them from
+    the pictures of other arguments, see `are_drawn`.
     """
     images: list[NDArray[Any]] = []
     rows: list[list[float]] = []
@@ -129,7 +131,24 @@ def draw_all(
                     progress(1)
     out.parent.mkdir(parents=True, exist_ok=True)
     with replaced_file(out) as partial, partial.open("wb") as file:
-        np.savez_compressed(file, images=np.stack(images), things=np.array(rows, np.float32))
+        np.savez_compressed(
+            file,
+            images=np.stack(images),
+            things=np.array(rows, np.float32),
+            made_of=np.array(_made_of(recipe, pictures, seed)),
+        )
+
+
+def are_drawn(path: Path, recipe: DetectorRecipe, pictures: int, seed: int) -> bool:
+    """Return whether `path` has the pictures that `draw_all` writes for these arguments."""
+    if not path.is_file():
+        return False
+    with np.load(path, allow_pickle=False) as stored:
+        return "made_of" in stored and str(stored["made_of"]) == _made_of(recipe, pictures, seed)
+
+
+def _made_of(recipe: DetectorRecipe, pictures: int, seed: int) -> str:
+    return identity(recipe.model_dump_json(), pictures, seed)
 
 
 def _row(picture: int, thing: ThingSeen, taken: LabelledPicture, recipe: DetectorRecipe) -> list[float]:

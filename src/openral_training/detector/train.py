@@ -7,7 +7,6 @@ arXiv:2006.04388) a peak keeps the form of the bump, so its position can be inte
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,10 +22,10 @@ from openral_core.errors import ContractError
 from openral_perception.colours import COLOURS
 from openral_perception.detectors.mini.network import STRIDE, MiniDetectorConfig, MiniDetectorNetwork
 from openral_rskill.mini import WEIGHTS
-from openral_rskill.mini.checkpoint import load_network, read_metadata, save_network
+from openral_rskill.mini.checkpoint import load_network, save_network
 from openral_rskill.result_provenance import commit
 from openral_rskill.store.lockfile import sha256_of
-from openral_training.checkpoint import identity, restore_run, same_form, save_run
+from openral_training.checkpoint import identity, origin_of_start, restore_run, same_form, save_run
 from openral_training.detector.pictures import LEAST_PIXELS
 from openral_training.detector.recipe import DetectorRecipe
 
@@ -175,9 +174,7 @@ def train(
         "commit": begun_at,
     }
     if warm_start is not None:
-        earlier = read_metadata(warm_start / WEIGHTS)
-        made_of["warm_start_sha256"] = from_sha256
-        made_of["warm_start_made_of"] = json.dumps(earlier, sort_keys=True)
+        made_of |= origin_of_start(warm_start)
     save_network(network, shape, out, made_of)
     state.unlink(missing_ok=True)
 

@@ -20,11 +20,11 @@ from openral_reward_monitor.models.calibration import (
     load_calibration,
 )
 from openral_reward_monitor.models.reward_model import RewardModel, load_reward_model
-from openral_rskill.mini.checkpoint import read_metadata
 from openral_rskill.registry import RSkillPackage
 from openral_rskill.result_provenance import provenance
 from openral_rskill.weights_hash import weights_sha256
 from openral_training.appearance_shift import CAMERA_OFF_M, View
+from openral_training.checkpoint import refuse_trained_states
 from openral_training.reward_eval.cases import Scored, cases, score
 from openral_training.reward_eval.fit import fit
 from openral_training.reward_eval.measures import decision, measures
@@ -127,10 +127,11 @@ def calibrate(
         allow variants of a model to be compared without using the evaluation states.
 
     Raises:
-        ContractError: too few rollouts for the error rate.
+        ContractError: too few rollouts for the error rate, or the weights were trained on some of the initial states.
         PolicyError: the skill is of another kind, or its model failed.
     """
     reward = _reward_of(plan)
+    refuse_trained(plan)
     model = load_reward_model(plan.package, plan.device)
     try:
         scored = _score_all(plan, model, progress)
@@ -183,20 +184,12 @@ def _calibration(plan: EvaluationPlan) -> CameraCalibration | None:
 
 
 def refuse_trained(plan: EvaluationPlan) -> None:
-    """Raise ContractError if the header of the weights lists a state of the evaluation among the training states."""
+    """Raise ContractError if the weights were trained on a state of the plan, as far as their header tells."""
     try:
         path = plan.package.weights_path()
     except (NotFoundError, WeightsError):  # the weights are not a single file, so there is no header
         return
-    made_of = read_metadata(path)
-    if not set(made_of.get("tasks", "").split(", ")) & set(plan.recipe.task_ids):
-        return
-    first, last = map(int, made_of["train_init_ids"].split("-"))
-    if shared := [init_id for init_id in plan.init_ids if first <= init_id <= last]:
-        raise ContractError(
-            f"{path}: it was trained on initial states {first} to {last}, and {len(shared)} of those that it is to be "
-            f"judged on are among them ({shared[0]} …); judge it on others"
-        )
+    refuse_trained_states(path, plan.init_ids, plan.recipe.task_ids)
 
 
 def _score_all(plan: EvaluationPlan, model: RewardModel, progress: Callable[[int], None]) -> list[Scored]:

@@ -8,12 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+import yaml
 from safetensors.torch import load_file
 from typer.testing import CliRunner
 
 from openral_core.errors import ContractError, NotFoundError, OutputError
+from openral_core.schema import InitRange
 from openral_perception.detectors.mini.model import load_folder
 from openral_rskill.mini.checkpoint import read_metadata
+from openral_training.checkpoint import refuse_trained_states
+from openral_training.commands import app as train_app
 from openral_training.detector.domain_randomization import Looks
 from openral_training.detector.evaluate import measures
 from openral_training.detector.pictures import draw_all, take
@@ -126,16 +130,50 @@ def test_a_training_that_was_killed_ends_as_an_unbroken_one(
 
 
 def test_pictures_of_another_size_and_a_judged_folder_are_refused(pictures: Path, tmp_path: Path) -> None:
-    from typer.testing import CliRunner
-
-    from openral_training.commands import app
-
     with pytest.raises(ContractError, match="pictures of 64 px, the recipe says 128"):
         train(pictures, RECIPE, tmp_path)
     (tmp_path / "eval").mkdir()
     (tmp_path / "eval" / "mini_detector.json").write_text('{"results": {"near_cm": 5.0}}')
-    done = CliRunner().invoke(app, ["detector", "--out", str(tmp_path)])
+    done = CliRunner().invoke(train_app, ["detector", "--out", str(tmp_path)])
     assert isinstance(done.exception, OutputError)
+
+
+def test_pictures_of_another_recipe_are_not_trained_on(
+    small: DetectorRecipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("openral_training.detector.train.SAVE_EVERY", 2)
+    recipe, out = tmp_path / "recipe.yaml", tmp_path / "out"
+    words = ["detector", "--out", str(out), "--recipe", str(recipe), "--steps", "3"]
+
+    def command(recipe_now: DetectorRecipe, *more: str) -> BaseException | None:
+        recipe.write_text(yaml.safe_dump(recipe_now.model_dump(mode="json", exclude_defaults=True)))
+        return CliRunner().invoke(train_app, [*words, *more]).exception
+
+    draw_all(small, 5, out / "run" / "pictures.npz", 7, lambda count: None)  # another seed, killed after it
+    other = small.model_copy(update={"train_init_ids": InitRange(first=100, count=20)})
+    assert command(other, "--pictures", "10") is None
+    assert read_metadata(out / "model.safetensors")["pictures"] == "10"
+    with np.load(out / "run" / "pictures.npz") as drawn:
+        before = drawn["things"].copy()
+    (out / "run" / "state.safetensors").touch()  # as a killed training leaves it
+    refused = command(small, "--pictures", "10")
+    assert isinstance(refused, ContractError)
+    assert "holds pictures of another --recipe, --pictures or --seed" in str(refused)
+    with np.load(out / "run" / "pictures.npz") as drawn:
+        np.testing.assert_array_equal(drawn["things"], before)
+
+
+def test_a_detector_is_not_judged_on_states_that_it_saw_before_a_warm_start(
+    small: DetectorRecipe, pictures: Path, tmp_path: Path
+) -> None:
+    train(pictures, small, tmp_path / "first", DetectorTraining(steps=1))
+    other = small.model_copy(update={"train_init_ids": InitRange(first=5000, count=9)})
+    train(pictures, other, tmp_path / "second", DetectorTraining(steps=1), tmp_path / "first")
+    weights = tmp_path / "second" / "model.safetensors"
+    refuse_trained_states(weights, [1000, 1001])
+    for seen in (5000, 999):
+        with pytest.raises(ContractError, match=rf"1 of those .*\({seen} …\)"):
+            refuse_trained_states(weights, [seen, 9999])
 
 
 def test_a_name_that_is_no_recipe_is_told_those_of_its_kind() -> None:

@@ -96,7 +96,14 @@ class ComponentManager(Node):
                 f"{component.__name__} does not take the keyword arguments of a component ({error}); "
                 "write def __init__(self, **kwargs) and pass them to Node.__init__"
             ) from error
-        node: Node = component(**keywords)
+        before = set(self.context._nodes)
+        try:
+            node: Node = component(**keywords)
+        except BaseException:
+            for half in set(self.context._nodes) - before:  # it would stay in the graph
+                if isinstance(half, component):
+                    Node.destroy_node(half)
+            raise
         return node
 
     def _drop(self, number: int) -> None:

@@ -99,6 +99,7 @@ def test_load_list_and_unload(parts):
         assert code == 1
         assert problem in output
         assert "Traceback" not in output
+    assert "/broken" not in parts.ok("node", "list"), "half a node"
     unloaded = parts.ok("component", "unload", "/ComponentManager", "1")
     assert unloaded == "Unloaded component 1 from '/ComponentManager' container node\n"
     assert parts.ok("component", "list") == "/ComponentManager\n"

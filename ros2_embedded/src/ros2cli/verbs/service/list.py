@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ...node import cli_node, is_hidden, settle
+from ...node import NODE_NAME_PREFIX, cli_node, is_hidden, settle
 from ...topics import write
 
 
@@ -19,7 +19,9 @@ def main(args: argparse.Namespace) -> int:
     """Print the names of the services."""
     with cli_node() as node:
         settle(node)
-        own = f"{node.get_fully_qualified_name()}/"
+        own = (
+            f"/{NODE_NAME_PREFIX}_"  # of this verb's node, of other verbs' and of what stands for the daemon
+        )
         services = sorted(item for item in node.get_service_names_and_types() if not item[0].startswith(own))
     shown = [(name, types) for name, types in services if args.include_hidden_services or not is_hidden(name)]
     if args.count_services:

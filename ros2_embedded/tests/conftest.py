@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+
 from domain_coordinator import domain_id
 
 # Set before any session opens; child processes inherit it. Held until this process ends.
@@ -17,7 +18,7 @@ os.environ["ROS_DOMAIN_ID"] = str(_held.enter_context(domain_id()))
 
 @pytest.fixture(autouse=True, scope="module")
 def no_daemon_is_left() -> Iterator[None]:
-    """End the daemon that a command which ran in this process may have started; later tests would see its node."""
+    """End the daemon that a command may have started in this process; later tests would see its node."""
     yield
     daemon = sys.modules.get("ros2cli.node.daemon")
     if daemon is not None:

@@ -11,7 +11,7 @@ from functools import partial
 from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
 
 from launch import LaunchDescription
-from openral_cli.deploy.launch_nodes import SHARED_ARGUMENTS, deployment, node, text
+from openral_cli.deploy.launch_nodes import SHARED_ARGUMENTS, deployment, node, number, text
 
 ARGUMENTS = [
     DeclareLaunchArgument(
@@ -56,9 +56,9 @@ def bridge(values, common):
     parameters = {
         **common,
         "mode": values["mode"],
-        "real_time_factor": float(values["real_time_factor"]),
+        "real_time_factor": number(values, "real_time_factor", 0, 1000),
         "task": text(values["task"]),
-        "init_id": int(values["init_id"]),
+        "init_id": int(number(values, "init_id", -(2**31), 2**31 - 1)),
         "sim_positions": values["sim_positions"] == "true",
         "disturbance": text(values["disturbance"]),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 import time
 from collections.abc import Callable, Iterable
@@ -193,7 +194,7 @@ def console(values: Values, common: Common, left: int = RESTARTS) -> Any:
     """Return the node of the operator's page, which no other node waits for."""
     parameters = {**common, "space_mouse": values["space_mouse"] == "true"}
     if values["console_port"]:
-        parameters["port"] = int(values["console_port"])
+        parameters["port"] = int(number(values, "console_port", 0, 65535))
     who = "the console"
     return node(
         "console", values, parameters, again(who, partial(console, values, common), left, without(who))
@@ -325,6 +326,17 @@ def _namespace(given: str) -> str:
 def text(value: str) -> Any:
     """Return a parameter value that stays a string even if it looks like a number."""
     return ParameterValue(value, value_type=str)
+
+
+def number(values: Values, name: str, least: float, most: float) -> float:
+    """Return the value of an argument as a number. Raises RuntimeError: it is none within these bounds."""
+    try:
+        value = float(values[name])
+    except ValueError:
+        value = math.nan
+    if not least <= value <= most:  # what is no number is within no bounds
+        raise RuntimeError(f"{name}:={values[name]}: give a number from {least:g} to {most:g}")
+    return value
 
 
 def again(

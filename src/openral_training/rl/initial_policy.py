@@ -84,7 +84,7 @@ def _mini_actor(config: RlConfig, model: MiniActorConfig) -> InitialPolicy:
     scene = load_scene(config.env.scene, BenchmarkScene)
     instructions = config.env.instructions
     scenes = _scenes(config, lambda task: instructions.get(task) or default_instruction(package, scene, task))
-    check_skill(package, scenes)
+    check_skill(package, scenes, config.env.eval.init_ids.ids())
     torch.manual_seed(config.actor.seed)
     policy = MiniActor(
         package,

@@ -139,4 +139,10 @@ def test_what_does_not_fit_is_refused_before_anything_is_built(tmp_path: Path) -
     scene = load_scene("metaworld_mini", BenchmarkScene)
     farther = scene.model_copy(update={"action": scene.action.model_copy(update={"step_m": 0.02})})
     with pytest.raises(ContractError, match="another distance"):
-        check_skill(package, {"drawer-open-v3": farther})
+        check_skill(package, {"drawer-open-v3": farther}, [1000])
+
+
+def test_a_skill_is_not_judged_on_states_that_it_was_trained_on(tmp_path: Path) -> None:
+    ids = {"train": {"init_ids": {"first": 0, "count": 90}}, "eval": {"init_ids": {"first": 98, "count": 3}}}
+    with pytest.raises(ContractError, match="drawer-open-v3: trained on 98, 99, needed none of 0 to 99"):
+        initial_policy(small(tmp_path, SEEING, {"env": ids}))

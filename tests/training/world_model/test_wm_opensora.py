@@ -102,7 +102,7 @@ def test_a_policy_that_acts_on_a_state_is_told_that_there_is_none(layout: Path) 
     from openral_training.rl.envs.world_model_simulator import WorldModelSimulator
 
     with pytest.raises(ContractError, match="without a state"):
-        WorldModelSimulator(VecEnvSpec({}, 0, 1, 8), layout, 8)
+        WorldModelSimulator(VecEnvSpec({}, 0, 1, 8), layout, 8, ())
 
 
 def test_other_weights_are_refused(tmp_path: Path) -> None:

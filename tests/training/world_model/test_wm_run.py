@@ -17,6 +17,7 @@ import yaml
 from typer.testing import CliRunner
 
 from openral_core.errors import ContractError, NotFoundError, OutputError
+from openral_core.schema import InitRange
 from openral_data.datasets.check import dataset_faults
 from openral_data.lerobot_v3 import open_dataset
 from openral_training.commands import app as train_app
@@ -126,6 +127,17 @@ def test_a_policy_learns_in_imagination_and_is_judged_in_both_worlds(
 def test_a_policy_of_other_chunks_is_refused_before_it_acts(world_model: Path, tmp_path: Path) -> None:
     with pytest.raises(ContractError, match=r"set actor\.model\.chunk to 8"):
         train(config(tmp_path, world_model, chunk=4))
+
+
+def test_a_policy_is_not_judged_on_states_that_its_world_model_was_trained_on(
+    world_model: Path, tmp_path: Path
+) -> None:
+    chosen = config(tmp_path, world_model)
+    train_env = chosen.env.train.model_copy(update={"init_ids": InitRange(first=0, count=2)})
+    eval_env = chosen.env.eval.model_copy(update={"init_ids": InitRange(first=2, count=2)})
+    env = chosen.env.model_copy(update={"train": train_env, "eval": eval_env})
+    with pytest.raises(ContractError, match=r"env\.eval\.init_ids: .* was trained on 1 of them \(2 …\)"):
+        train(chosen.model_copy(update={"env": env}))
 
 
 @pytest.mark.parametrize("group", ["train", "world-model"])

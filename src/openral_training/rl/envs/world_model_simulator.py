@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,7 @@ from openral_training.rl.envs.env_group import VecEnvSpec, in_order
 from openral_training.rl.envs.episode_trajectory import EpisodeRequest
 from openral_training.rl.envs.observation_encoder import StateEncoder
 from openral_training.rl.envs.vec_env import EnvInput, EnvOutput
+from openral_training.world_model.checkpoint import trained_init_ids
 from openral_training.world_model.env import ImaginedChunk, WorldModelEnv
 from openral_training.world_model.open import open_world_model
 
@@ -23,16 +24,18 @@ class WorldModelSimulator:
 
     replaced = 0
 
-    def __init__(self, vec_env_spec: VecEnvSpec, folder: Path, chunk: int) -> None:
+    def __init__(self, vec_env_spec: VecEnvSpec, folder: Path, chunk: int, held_out: Collection[int]) -> None:
         """Load the model.
 
         Args:
             vec_env_spec: which environments; the simulators of their scenes are not built.
             folder: of the world model.
             chunk: C, control steps of one decision of the policy.
+            held_out: initial states of the run's evaluations.
 
         Raises:
-            OpenralError: the model cannot be loaded, or does not predict the state that the policy acts on.
+            OpenralError: the model cannot be loaded, does not predict the state that the policy acts on, or was trained
+                on a state of the evaluations.
         """
         self.vec_env_spec = vec_env_spec
         model, starts, scale = open_world_model(folder)
@@ -45,6 +48,11 @@ class WorldModelSimulator:
             raise ContractError(
                 f"actor.model.chunk: is {chunk}, and {folder} imagines {model.chunk} actions at once; "
                 f"set actor.model.chunk to {model.chunk}"
+            )
+        if shared := sorted(trained_init_ids(folder, starts, ()) & set(held_out)):
+            raise ContractError(
+                f"env.eval.init_ids: {folder} was trained on {len(shared)} of them ({shared[0]} …); evaluate on "
+                "others, or train a world model on rollouts of this config"
             )
         self._encoder = StateEncoder(vec_env_spec.scenes)
         self._env = WorldModelEnv(

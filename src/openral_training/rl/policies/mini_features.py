@@ -6,7 +6,7 @@ update trains the head alone, which is fast enough on a CPU.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,24 +20,31 @@ from openral_core.scene import BenchmarkScene
 from openral_core.sentence_encoder import SentenceEncoder
 from openral_core.types import Observation, RobotState
 from openral_policy_nodes.families.mini.policy import load_mini
+from openral_rskill.checks.finding import require
+from openral_rskill.checks.unseen_states import unseen_states
 from openral_rskill.compatibility import require_fit
 from openral_rskill.registry import RSkillPackage, load_package
 from openral_sim_bridge.backend import Backend
 
 
-def check_skill(package: RSkillPackage, scenes: Mapping[str, BenchmarkScene]) -> None:
+def check_skill(
+    package: RSkillPackage, scenes: Mapping[str, BenchmarkScene], held_out: Sequence[int]
+) -> None:
     """Check that a skill fits the scenes of a run, as the benchmark does, and that its actions have the same scale
     there.
 
     Args:
         package: the skill.
         scenes: by task.
+        held_out: initial states of the run's evaluations.
 
     Raises:
-        ContractError: it does not fit, or an action of 1 has another length in a scene than in the skill's contract.
+        ContractError: it does not fit, was trained on a state of the evaluations, or an action of 1 has another length
+            in a scene than in the skill's contract.
     """
     for task, scene in scenes.items():
         require_fit(package, scene, task=task, allow_unevaluated=True)
+        require([unseen_states(package.manifest, scene, held_out)])
         ones = np.ones((1, scene.action.dim), np.float32)
         if not np.array_equal(ActionAdapter(package.manifest, scene)(ones), ones):
             raise ContractError(

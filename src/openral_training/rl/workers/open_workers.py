@@ -51,14 +51,16 @@ def open_training_rollout(config: RlConfig, real: RolloutWorkers, policy: Stocha
     """Return the rollout workers of training: those of the simulator, or one with a world model's environments.
 
     Raises:
-        OpenralError: the world model cannot be loaded, or does not fit the policy.
+        OpenralError: the world model cannot be loaded, does not fit the policy, or was trained on a state of the
+            evaluations.
     """
     folder = config.env.train.world_model
     if folder is None:
         return real
     from openral_training.rl.envs.world_model_simulator import WorldModelSimulator
 
-    return LocalRollout(WorldModelSimulator(real.vec_env_spec, Path(folder), policy.chunk))
+    held_out = config.env.eval.init_ids.ids()
+    return LocalRollout(WorldModelSimulator(real.vec_env_spec, Path(folder), policy.chunk, held_out))
 
 
 def open_learners(config: RlConfig, learner: Learner, launcher: Launcher, device: str = "cpu") -> Learners:

@@ -20,7 +20,7 @@ from openral_data.lerobot_v3 import Dataset
 from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork, MiniOutput
 from openral_rskill.mini import WEIGHTS
 from openral_rskill.mini.checkpoint import load_network, save_network
-from openral_training.checkpoint import identity, origin, restore_run, same_form, save_run
+from openral_training.checkpoint import identity, labels_of, origin, restore_run, same_form, save_run
 from openral_training.cloning.camera_subset import with_cameras
 from openral_training.cloning.cuda_graph_step import CudaGraphStep, cuda_graph
 from openral_training.cloning.data import FINE, CloningData, Demonstrations
@@ -373,7 +373,8 @@ def train(
         network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
     )
     state_file = out / RUN_STATE
-    run = identity(config, model, recipe, dataset.info, warm_start and warm_start / WEIGHTS)
+    begun_with = warm_start and warm_start / WEIGHTS
+    run = identity(config, model, recipe, dataset.info, begun_with, *labels_of(dataset))
     batches = Batches(data, frames, SentencePool(data.sentences, SentenceEncoder()), config, process)
     steps = range(restore_run(state_file, network, optimiser, run), config.steps)
     learn = gradients(network, config, process, batches.make(steps.start))

@@ -41,6 +41,11 @@ def same_form(found: ConfigT, needed: ConfigT) -> ConfigT:
     return found
 
 
+def labels_of(dataset: Dataset) -> list[Path]:
+    """Return the files of a dataset whose content decides the result of a training, for `identity`: all but videos."""
+    return [*dataset.files(), *sorted((dataset.root / "meta").rglob("*.parquet"))]
+
+
 _INDIFFERENT = ("save_every", "threads")
 """Hyper-parameters that do not decide the result of a run, so that a resumed run may have others."""
 

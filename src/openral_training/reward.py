@@ -28,7 +28,15 @@ from openral_reward_monitor.models.mini.network import MiniRewardConfig, MiniRew
 from openral_rskill.mini import WEIGHTS
 from openral_rskill.mini.checkpoint import load_network, save_network
 from openral_training.bc import EXPERTS, BcConfig, SentencePool, schedule
-from openral_training.checkpoint import identity, origin, origin_of_start, restore_run, same_form, save_run
+from openral_training.checkpoint import (
+    identity,
+    labels_of,
+    origin,
+    origin_of_start,
+    restore_run,
+    same_form,
+    save_run,
+)
 from openral_training.data_parallel import TrainingProcess, join
 from openral_training.devices import mixed_precision
 from openral_training.frames import augmentation, frame_cache
@@ -252,7 +260,8 @@ def train(
         learner.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
     )
     state_file = out / RUN_STATE
-    run = identity(config, model, recipe, dataset.info, warm_start and warm_start / WEIGHTS)
+    begun_with = warm_start and warm_start / WEIGHTS
+    run = identity(config, model, recipe, dataset.info, begun_with, *labels_of(dataset))
     sentences = SentencePool(heard, SentenceEncoder())
     batches = RewardBatches(labels, frames, sentences, config, process, model.before)
     steps = range(restore_run(state_file, learner, optimiser, run), config.steps)

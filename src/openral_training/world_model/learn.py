@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from openral_data.lerobot_v3 import Dataset
-from openral_training.checkpoint import identity
+from openral_training.checkpoint import identity, labels_of
 from openral_training.frames import frame_cache
 from openral_training.world_model.checkpoint import WorldModelConfig, save_world_model
 from openral_training.world_model.experience import held_out, load_rollouts
@@ -53,9 +53,10 @@ def train(
     shape = WorldShape(rollouts.state.shape[1], rollouts.action.shape[1], size, latent)
     frames = frame_cache(dataset, dataset.cameras[0], size)
     network = WorldNetwork(shape)
-    run = identity(FORM, config, shape, dataset.info)
+    data = (dataset.info, *labels_of(dataset))
+    run = identity(FORM, config, shape, *data)
     settings = (config.picture_steps, config.picture_batch, config.picture_rate, config.picture_prior)
-    picture_run = identity(FORM, settings, config.held_out, config.seed, size, latent, dataset.info)
+    picture_run = identity(FORM, settings, config.held_out, config.seed, size, latent, *data)
     learnt = np.flatnonzero(~held_out(rollouts, config.held_out))
     first, last = rollouts.first[learnt], rollouts.last[learnt]
     states = torch.tensor(rollouts.state)

@@ -8,6 +8,7 @@ import numpy as np
 import yaml
 
 from openral_core.errors import DatasetError
+from openral_core.files.atomic import write_atomically
 from openral_core.manifest import MANIFEST_NAME, ImagePreprocessing, RSkillManifest, StartPose
 from openral_data.lerobot_v3 import Dataset
 from openral_policy_nodes.families.mini.network import MiniConfig
@@ -16,7 +17,7 @@ from openral_training.demonstrated_starts import hands_of, start_poses
 from openral_training.mapping.dataset_recipe import SkillRecipe
 from openral_training.mapping.meta_checks import form_faults
 from openral_training.mapping.row_checks import row_faults
-from openral_training.mapping.vectors import chunks, spans, usable_spans, vectors
+from openral_training.mapping.vectors import chunks, kept_episodes, usable_spans, vectors
 from openral_training.mapping.video_checks import video_faults
 
 
@@ -90,7 +91,9 @@ def skill_manifest(dataset: Dataset, recipe: SkillRecipe) -> RSkillManifest:
 
 
 def recorded_starts(dataset: Dataset, recipe: SkillRecipe) -> tuple[StartPose, ...]:
-    """Return the start poses of the hand in the first frames of episodes, or those of the manifest if it has some.
+    """Return the start poses of the hand, or those of the manifest if it has some.
+
+    They are measured in the first frames of the episodes that are trained on.
 
     There is one for each task if the sentences of all episodes are those of tasks in the manifest, else one for all.
     Without a state layout that begins with the hand's position none is returned.
@@ -99,7 +102,7 @@ def recorded_starts(dataset: Dataset, recipe: SkillRecipe) -> tuple[StartPose, .
     hands = hands_of(vectors(dataset, recipe.state), contract.layout if contract else None)
     if hands is None or recipe.manifest.start_poses:
         return recipe.manifest.start_poses
-    first = [begin for _, begin, end in spans(dataset, recipe.leave_out) if end > begin]
+    first = [begin for _, begin, end in kept_episodes(dataset, recipe) if end > begin]
     said = [dataset.sentences()[task] for task in dataset.columns(["task_index"])["task_index"][first]]
     named = {words: each.task for each in recipe.manifest.examples for words in (each.task, *each.phrases)}
     rows: dict[str, list[int]] = {}
@@ -117,11 +120,11 @@ def write_manifest(folder: Path, dataset: Dataset, recipe: SkillRecipe) -> None:
     if starts:
         manifest = manifest.model_copy(update={"start_poses": starts})
     content = manifest.model_dump(mode="json", exclude_unset=True)
-    episodes = len(spans(dataset, recipe.leave_out))
+    episodes = len(kept_episodes(dataset, recipe))
     name = dataset.root.resolve().name
     head = f"# Trained by `openral train bc` on {episodes} episodes of the LeRobot dataset {name}.\n"
     text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=110)
-    (folder / MANIFEST_NAME).write_text(head + text, encoding="utf-8")
+    write_atomically(folder / MANIFEST_NAME, head + text)
 
 
 def _image_size(preprocessing: ImagePreprocessing) -> int:

@@ -36,7 +36,8 @@ def row_faults(dataset: Dataset, recipe: SkillRecipe) -> Iterator[str]:
     if not kept:
         yield recipe.fault(("leave_out",), "leaves nothing to learn from", "leave fewer episodes out")
         return
-    if not kept_episodes(dataset, recipe):
+    kept = kept_episodes(dataset, recipe)
+    if not kept:
         ended = ", ".join(sorted({str(outcome) for outcome in dataset.episodes.get("outcome", ())}))
         what = f"no episode that is not left out ended in {recipe.only_outcome}"
         yield recipe.fault(("only_outcome",), what, f"they say {ended or 'nothing of it'}; remove the line")

@@ -7,6 +7,8 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 from plain_dataset import DATA, EPISODES, LENGTHS, RECIPE, TASKS, change_column, level, write_dataset
@@ -25,7 +27,7 @@ from openral_rskill.registry import load_package, resolve
 from openral_training import bc
 from openral_training.frames import frame_cache
 from openral_training.mapping.dataset_recipe import SkillRecipe, load_cloning_recipe
-from openral_training.mapping.mapped_data import mapped_data
+from openral_training.mapping.mapped_data import mapped_data, recorded_starts, write_manifest
 from openral_training.rl.policies.mini_actor import MiniActor
 from openral_training.rl.settings.initial_model import MiniActorConfig
 
@@ -201,6 +203,49 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(dataset: Dataset, tmp_pa
     bc.train(dataset, plan, tmp_path / "broken", config)
     whole, broken = (tmp_path / name / "model.safetensors" for name in ("whole", "broken"))
     assert whole.read_bytes() == broken.read_bytes()
+
+
+def test_a_run_goes_on_with_no_data_that_were_changed_since(tmp_path: Path) -> None:
+    root, plan = write_dataset(tmp_path / "dataset"), recipe(tmp_path)
+    config = bc.BcConfig(steps=4, batch_size=4, save_every=2)
+
+    def stop(step: int, loss: float) -> None:
+        if step == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bc.train(open_dataset(root), plan, tmp_path / "out", config, progress=stop)
+    change_column(root / DATA, "action", lambda rows: [[0.5 * value for value in row] for row in rows])
+    with pytest.raises(ContractError, match="belongs to another run"):
+        bc.train(open_dataset(root), plan, tmp_path / "out", config)
+
+
+def test_episodes_of_another_outcome_decide_nothing(tmp_path: Path) -> None:
+    """The second episode failed: it is short, holds a nan, began elsewhere, and is not trained on."""
+    root = write_dataset(tmp_path / "dataset")
+    table = pq.read_table(root / EPISODES)
+    outcomes = pa.array(["success", "failure", "success"])
+    pq.write_table(table.append_column("outcome", outcomes), root / EPISODES)
+    begin, end = LENGTHS[0], LENGTHS[0] + LENGTHS[1]
+    change_column(
+        root / DATA,
+        "action",
+        lambda rows: [*rows[:begin], *([[float("nan")] * 4] * (end - begin)), *rows[end:]],
+    )
+    chosen = RECIPE.replace("words:", "only_outcome: success\nwords:")
+    plan = recipe(tmp_path, chosen.replace("chunk_size: 16", f"chunk_size: {LENGTHS[1] + 1}"))
+    change_column(
+        root / DATA,
+        "observation.state",
+        lambda rows: [[7.0, *row[1:]] if begin <= number < end else row for number, row in enumerate(rows)],
+    )
+    dataset = open_dataset(root)
+    (start,) = recorded_starts(dataset, plan)
+    assert start.position[0] == 1.0, "x is the number of the episode, 0 and 2"
+    frames = mapped_data(dataset, plan).demonstrations.frames
+    assert frames.tolist() == [*range(begin), *range(end, sum(LENGTHS))]
+    write_manifest(tmp_path, dataset, plan)
+    assert "on 2 episodes of" in (tmp_path / "rskill.yaml").read_text()
 
 
 def test_a_skill_of_joints_needs_no_layout_to_be_trained(dataset: Dataset, tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ class DaggerRun:
         Raises:
             ManifestError: there is a run in the folder and `resume` is False, or there is none and it is True.
             ContractError: the run in the folder has other settings.
-            OpenralError: scene, suite or task do not exist, or the suite has no states for training.
+            OpenralError: scene, suite or task do not exist, or the suite has too few states for training.
         """
         self._config, self._files, self._seed, self._plain = config, RunFolder(folder), seed, plain
         self._command, self._threads, self._say = command, threads, say
@@ -74,6 +74,7 @@ class DaggerRun:
             raise ContractError(f"{self._suite.id}: leaves no train_init_ids; name a suite that does")
         order = np.random.default_rng(seed).permutation(self._suite.train_init_ids.ids())
         self._states: list[int] = order.tolist()
+        self._require_states(config.demonstrations, self._states, "demonstrations")
         # A run may be resumed for more rounds than it was begun with.
         fixed = config.model_dump(mode="json", exclude={"rounds", "enough"})
         settings = {"config": fixed, **self._kind()}
@@ -111,14 +112,24 @@ class DaggerRun:
         config, recording = self._config, self._files.fresh_recording(number)
         states = self._states[sum(finished["attempts"] for finished in self._rounds) :]
         if number and not self._plain:
+            self._require_states(1, states, f"corrections in round {number}")
             package = resolve(str(self._files.skill(number - 1).resolve()))
             rows = world.correct(recording, package, states[: config.most_attempts], config.interventions)
         else:
             count = config.interventions if number else config.demonstrations
+            self._require_states(count, states, f"demonstrations in round {number}")
             rows = world.demonstrate(recording, states[:count])
         collected = summary(rows)
         self._files.note_collected(number, collected)
         return collected
+
+    def _require_states(self, count: int, left: Sequence[int], what: str) -> None:
+        """Check that there are states for `count` more attempts, each of which begins in one of its own."""
+        if len(left) < count:
+            raise ContractError(
+                f"{self._suite.id}: train_init_ids has {len(self._states)} states, {len(left)} of which are left for "
+                f"{count} {what}; lower demonstrations, most_attempts or rounds, or widen train_init_ids"
+            )
 
     def _learn(self, number: int, collected: dict[str, Any]) -> None:
         """Train on all recordings, evaluate the policy, and write the round's result."""

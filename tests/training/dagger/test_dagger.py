@@ -175,6 +175,24 @@ def test_no_round_is_begun_after_one_that_solved_enough(
     assert not (folder / "round-2").exists()
 
 
+def test_a_run_that_asks_for_more_states_than_the_suite_has_is_told(
+    run: tuple[Path, dict[str, Any]], config: DaggerConfig, tmp_path: Path
+) -> None:
+    many = config.model_copy(update={"demonstrations": 21})
+    with pytest.raises(
+        ContractError, match="has 20 states, 20 of which are left for 21 demonstrations; lower"
+    ):
+        DaggerRun(many, tmp_path / "new", seed=3, plain=False, command="")
+    assert not (tmp_path / "new").exists()
+    shutil.copytree(run[0], tmp_path / "run")
+    used = json.loads((tmp_path / "run" / "result.json").read_text())
+    used["rounds"][-1]["attempts"] = 18
+    (tmp_path / "run" / "result.json").write_text(json.dumps(used))
+    further = config.model_copy(update={"rounds": 2})
+    with pytest.raises(ContractError, match="0 of which are left for 1 corrections in round 2; lower"):
+        DaggerRun(further, tmp_path / "run", seed=3, plain=False, command="", resume=True).go()
+
+
 def test_a_run_is_gone_on_with_only_when_it_is_asked_for_and_has_the_same_settings(
     run: tuple[Path, dict[str, Any]], config: DaggerConfig
 ) -> None:

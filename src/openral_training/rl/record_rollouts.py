@@ -114,6 +114,7 @@ class Recording:
         policy: StochasticPolicy,
         recipe: Recipe,
         task: str,
+        tasks: Sequence[str],
         metadata: DatasetMetadata,
         horizon: int,
         correlation: float,
@@ -124,6 +125,7 @@ class Recording:
             policy: that acts.
             recipe: has the scene.
             task: of the episodes.
+            tasks: of the policy, whose observation says which of several it is; the recorded state does not.
             metadata: of the dataset.
             horizon: control steps after which an episode is truncated.
             correlation: of the policy's noise in time, see `EpisodeNoise`.
@@ -136,7 +138,7 @@ class Recording:
         self._camera = scene.cameras[0].name
         self._policy, self._metadata = policy, metadata
         self._horizon, self._correlation = horizon, correlation
-        self._encoder = StateEncoder([task])
+        self._encoder, self._told = StateEncoder([task]), StateEncoder(tasks)
         backend = make_backend(scene)
         if not isinstance(backend, MetaWorldBackend):
             backend.close()
@@ -157,7 +159,8 @@ class Recording:
         while steps_left > 0:
             state = self._encoder.encode(backend, 0, request.task)
             if step % policy.chunk == 0:
-                chunk = policy.sample(state[None], scale * noise.next(policy.chunk)[None]).actions[0]
+                observation = self._told.observation(state, request.task)
+                chunk = policy.sample(observation[None], scale * noise.next(policy.chunk)[None]).actions[0]
             action = chunk[step % policy.chunk].astype(np.float64)
             rows.append((self._image(), state, action, solved))
             solved_before, solved = solved[column], backend.step(action[None]).success[0].copy()
@@ -222,7 +225,7 @@ def record(
     Args:
         policy: that acts.
         recipe: has the scenes.
-        requests: as `plan` returns them.
+        requests: as `plan` returns them for all tasks of the policy.
         metadata: of the dataset.
         shards: folder of the recorded episodes, from which a killed run is resumed.
         horizon: control steps after which an episode is truncated.
@@ -234,7 +237,7 @@ def record(
     """
     shards.mkdir(parents=True, exist_ok=True)
     recording: Recording | None = None
-    task = ""
+    task, tasks = "", list(dict.fromkeys(request.task for request in requests))
     try:
         for request in requests:
             path = shards / f"{request.name}.npz"
@@ -244,7 +247,7 @@ def record(
                         recording.close()
                         recording = None
                     task = request.task
-                    recording = Recording(policy, recipe, task, metadata, horizon, correlation)
+                    recording = Recording(policy, recipe, task, tasks, metadata, horizon, correlation)
                 save_shard(path, [recording.record(request, seed)])
             (episode,) = load_shard(path)
             if episode.success.shape[1] != len(metadata.tasks):

@@ -95,6 +95,19 @@ def test_rollouts_of_another_kind_are_not_mixed_and_none_is_lost(
     assert {path: path.stat().st_mtime_ns for path in rollouts.rglob("*.parquet")} == before
 
 
+def test_a_policy_of_several_tasks_is_recorded_in_each(tmp_path: Path) -> None:
+    config(tmp_path, None)
+    path = tmp_path / "config.yaml"
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    content["env"]["tasks"] = [TASK, "drawer-close-v3"]
+    path.write_text(yaml.safe_dump(content), encoding="utf-8")
+    told = ["collect", "--config", str(path), "--out", str(tmp_path / "d"), "--episodes", "1", "--size", "32"]
+    CliRunner().invoke(app, told, catch_exceptions=False)
+    dataset = open_dataset(tmp_path / "d")
+    assert dataset.episodes["sim_task"] == [TASK, "drawer-close-v3"]
+    assert load_rollouts(dataset).state.shape[1] == 21, "the state alone, without the task"
+
+
 def test_rollouts_have_no_faults(rollouts: Path) -> None:
     assert list(dataset_faults(rollouts)) == []
 

@@ -85,10 +85,19 @@ class Cameras:
                 camera.window.attempt = self.goal
         self.is_paused = paused
 
-    def begin(self, attempt: WatchedGoal) -> None:
-        """Begin a goal, with new windows."""
+    def begin(self, attempt: WatchedGoal, now_s: float = 0.0) -> None:
+        """Begin a goal, with new windows.
+
+        Args:
+            attempt: the goal.
+            now_s: [s] on the bridge's clock; a camera whose newest frame is stale by then begins without one, since it
+                shows the world before the attempt. 0: nobody knows, and newest frames are kept.
+        """
         self.goal = attempt
         for camera in self.by_name.values():
+            newest_s = camera.window.newest_s
+            if newest_s is not None and now_s - newest_s > self._stale_after_s:
+                camera.window.clear()
             camera.window.begin(attempt)
 
     def end(self) -> None:

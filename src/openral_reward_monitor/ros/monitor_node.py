@@ -181,7 +181,7 @@ class RewardMonitorNode(LoadingNode):
         if attempt is None or taken_over:
             cameras.end()
         elif cameras.goal is None or cameras.goal.goal_id != attempt.goal_id:
-            cameras.begin(attempt)
+            cameras.begin(attempt, self._now_s())
             self._watched_s = float("-inf")
 
     def _on_joints(self, message: JointState) -> None:

@@ -6,6 +6,7 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ from openral_training.reward_commands import app
 from openral_training.reward_eval.cases import Case, Scored
 from openral_training.reward_eval.fit import fit
 from openral_training.reward_eval.measures import decision, measures, ranking, reliability
+from openral_training.reward_eval.rollouts import rollouts
 from openral_training.reward_eval.run import EvaluationPlan, calibrate, evaluate, refuse_trained, write
 from openral_training.training_recipe import Recipe
 
@@ -213,6 +215,36 @@ def skill(tmp_path: Path) -> Path:
     folder = tmp_path / "mini-progress"
     shutil.copytree(resolve("mini-progress").folder, folder, ignore=shutil.ignore_patterns("eval", FILE_NAME))
     return folder
+
+
+def test_films_of_other_noise_or_other_words_are_made_anew(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("OPENRAL_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("openral_training.reward_eval.rollouts.BEHAVIOURS", ("noisy_expert",))
+    monkeypatch.setattr("openral_training.reward_eval.rollouts.scripts_for", lambda recipe, task: ())
+    policy = resolve("mini-metaworld").folder
+    one_task = {**RECIPE, "tasks": {"drawer-open-v3": RECIPE["tasks"]["drawer-open-v3"]}}
+
+    def there(**changes: Any) -> int:
+        """Return how many of both films are there already, before any is made."""
+        counts: list[int] = []
+
+        def stop(count: int) -> None:
+            counts.append(count)
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            list(
+                rollouts(
+                    Recipe.model_validate({**one_task, **changes}), [1000], skills=[policy], progress=stop
+                )
+            )
+        return counts[0]
+
+    assert len(list(rollouts(Recipe.model_validate(one_task), [1000], skills=[policy]))) == 2
+    assert there() == 2
+    assert there(turn_noise=0.3) == 1
+    words = {**one_task["tasks"]["drawer-open-v3"], "train": ["pull the drawer"]}
+    assert there(tasks={"drawer-open-v3": words}) == 1
 
 
 @pytest.mark.slow

@@ -143,6 +143,7 @@ def _described(recipe: Recipe, task_id: str, skill: Path | None) -> dict[str, ob
         "state_layout": recipe.state_layout,
         "record_every": recipe.record_every,
         "skill": weights_sha256(load_package(skill)) if skill else None,
+        **({"instruction": recipe.tasks[task_id].train[0]} if skill else {}),
         "simulators": {name: _version(name) for name in SIMULATORS},
     }
 
@@ -153,6 +154,7 @@ def _file(world: dict[str, object], recipe: Recipe, rollout: JudgedRollout, seed
         "rollout": [rollout.task_id, rollout.behaviour, rollout.init_id, rollout.take, seed],
         "gestures_of": [_gestures(recipe, rollout.init_id)[0], len(_gestures(recipe, rollout.init_id))],
         **({} if rollout.view is View.plain else {"view": rollout.view.value}),
+        **({"turn_noise": recipe.turn_noise} if rollout.behaviour == "noisy_expert" else {}),
     }
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
     return cache_home() / "rollouts" / digest[:2] / f"{digest}.npz"

@@ -130,7 +130,7 @@ class ReadingMaker:
         now = ProgressReading(stamp_s, progress, success, camera is not None, bool(remark), remark)
         if watched:
             self._remember(selection, now)
-        succeeded, stalled = self._judged(selection, task, now)
+        succeeded, stalled = self._judged(selection, task, now, watched)
         return Reading(
             attempt=selection.attempt,
             task=task,
@@ -149,14 +149,24 @@ class ReadingMaker:
             latency_s=latency_s,
         )
 
-    def _judged(self, selection: Selection, task: str, now: ProgressReading) -> tuple[bool, bool]:
+    def _judged(
+        self, selection: Selection, task: str, now: ProgressReading, watched: bool
+    ) -> tuple[bool, bool]:
         """Return whether the task counts as done, and whether the attempt stalls.
 
-        The running attempt is judged by its history; another task only by this reading, without stalling.
+        The running attempt is judged by its history, and for a request by the part of it that leads to this reading.
+        Another task is judged only by this reading, without stalling, and so is an attempt that was scored last too
+        long before: it has ended, and the world may be another one.
         """
         if self._watched != (selection.attempt, selection.camera) or task != selection.attempt.instruction:
             return now.says_done(self._thresholds), False
-        stands = assess(self._history, self._thresholds).progress
+        history = list(self._history)
+        if not watched:
+            history = [reading for reading in history if reading.stamp_s < now.stamp_s]
+            if history and now.stamp_s - history[-1].stamp_s > self._thresholds.stale_after_s:
+                return now.says_done(self._thresholds), False
+            history.append(now)
+        stands = assess(history, self._thresholds).progress
         return stands is Progress.SUCCEEDED, stands is Progress.STANDSTILL
 
     def _doubt(self, selection: Selection, score: float, uncertain: bool) -> str:

@@ -42,12 +42,13 @@ def reading(
     success: float = 0.0,
     goal: str = "g",
     task: str = "x",
+    watched: bool | None = None,
     **selected: Any,
 ):
     stamps = np.array([stamp_s - 0.5, stamp_s])
     selection = Selection(WatchedGoal(goal, "x"), stamps, np.zeros((2, 2, 2, 3), np.uint8), 9, **selected)
     scores = RewardScores(np.array([0.0, progress], np.float32), np.array([0.0, success], np.float32))
-    return maker.make(selection, task, scores, 0.02, watched=task == "x")
+    return maker.make(selection, task, scores, 0.02, watched=task == "x" if watched is None else watched)
 
 
 @pytest.mark.parametrize("rate", [2.0, 3.0, 20.0])
@@ -176,3 +177,24 @@ def test_queries_for_other_words_leave_no_trace():
     for index in range(10):
         reading(maker, 0.5 * index, 0.1 * (index % 2), task="something else")
     assert not reading(maker, 5.0, 0.3).stalled
+
+
+@pytest.mark.parametrize("asked_s", [2.5, 60.0, 0.5], ids=["at once", "later", "after a restart"])
+def test_an_attempt_that_was_done_is_not_done_in_a_world_that_was_reset(asked_s):
+    maker = ReadingMaker(CONFIG)
+    for stamp_s in (1.0, 1.5, 2.0):
+        done = reading(maker, stamp_s, 0.9, 0.9)
+    assert done.succeeded
+    asked = reading(maker, asked_s, 0.1, 0.1, watched=False)
+    assert not asked.succeeded
+    assert not asked.stalled
+
+
+def test_an_attempt_that_ended_is_judged_by_what_is_seen_later():
+    maker = ReadingMaker(CONFIG)
+    for stamp_s in np.arange(0.0, 8.0, 0.5):
+        stalled = reading(maker, float(stamp_s), 0.3, 0.1).stalled
+    assert stalled
+    asked = reading(maker, 60.0, 0.9, 0.9, watched=False)
+    assert asked.succeeded
+    assert not asked.stalled

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -36,3 +37,34 @@ def test_it_is_answered_with_the_reason(make_reward: Callable) -> None:
         waiting.send(None)
     assert (response.ok, response.message) == (False, "the reward monitor was shut down")
     model.released.set()
+
+
+def test_a_reading_from_before_a_restart_of_the_bridge_answers_nothing(make_reward: Callable) -> None:
+    reward: Reward = make_reward().manifest.reward
+    cameras, scored = Cameras(["front"], reward, 8, 3.0), threading.Event()
+    scorer = Scorer(FakeRewardModel(), ReadingMaker(reward), lambda job: scored.set())
+    service = ProgressService(cameras, scorer, needs_words=True, patience_s=600.0, stale_after_s=3.0)
+
+    def shown(stamp_s: float, value: int) -> None:
+        cameras.forget_future(stamp_s)
+        cameras.add("front", stamp_s, np.full((8, 8, 3), value, np.uint8), time.monotonic())
+
+    shown(60.0, 255)
+    cameras.begin(WatchedGoal("aa", "open the drawer"), 60.0)
+    selection = cameras.by_name["front"].select()
+    assert selection is not None
+    scorer.watch(selection)
+    assert scored.wait(60.0)
+    scored.clear()
+    cameras.end()
+    shown(0.1, 51)
+    response = SimpleNamespace()
+    waiting = service.answer(parse_query(0.0, "", "", fresh=False), response, 0.1)
+    waiting.send(None)  # it waits for a scoring of the new world
+    assert scored.wait(60.0)
+    service.look()
+    with pytest.raises(StopIteration):
+        waiting.send(None)
+    scorer.close()
+    assert (response.ok, response.stale, response.succeeded) == (True, False, False)
+    assert response.progress_now == pytest.approx(0.2)

@@ -71,11 +71,15 @@ class ProgressService:
         return await self._score(response, selection, camera, task, now_s)
 
     def _newest(self, selection: Selection, task: str) -> Reading | None:
-        """Return the newest reading of a task; if it is not scored continuously, only one of the newest frame."""
+        """Return the newest reading of a task; if it is not scored continuously, only one of the newest frame.
+
+        A reading of a later stamp than the newest frame's was made before the clock began anew, and is none.
+        """
         reading = self._scorer.newest(selection.attempt, selection.camera, task)
-        if reading is None or task == self._cameras.words:
-            return reading
-        return reading if reading.stamp_s >= selection.stamps_s[-1] else None
+        if reading is None or reading.stamp_s > selection.stamps_s[-1]:
+            return None
+        is_new = task == self._cameras.words or reading.stamp_s == selection.stamps_s[-1]
+        return reading if is_new else None
 
     async def _score(
         self, response: Any, selection: Selection, camera: CameraWatch, task: str, now_s: float

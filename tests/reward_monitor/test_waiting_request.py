@@ -46,7 +46,7 @@ def test_a_reading_from_before_a_restart_of_the_bridge_answers_nothing(make_rewa
     service = ProgressService(cameras, scorer, needs_words=True, patience_s=600.0, stale_after_s=3.0)
 
     def shown(stamp_s: float, value: int) -> None:
-        cameras.forget_future(stamp_s)
+        cameras.forget_future("front", stamp_s)
         cameras.add("front", stamp_s, np.full((8, 8, 3), value, np.uint8), time.monotonic())
 
     shown(60.0, 255)

@@ -37,7 +37,7 @@ FRAMES = 11
 RECIPE = {
     "train_init_ids": {"first": 0, "count": 2},
     "heldout_init_ids": {"first": 1000, "count": 2},
-    "calibration_init_ids": {"first": 500, "count": 2},
+    "calibration_init_ids": {"first": 1500, "count": 2},
     "tasks": {
         "drawer-open-v3": {
             "scene": "metaworld_drawer",
@@ -260,7 +260,7 @@ def test_commands_film_once_calibrate_and_judge(skill: Path, tmp_path: Path, mon
     assert "successes abstained on" in said.output
     calibration = load_calibration(load_package(skill))
     assert calibration is not None
-    assert calibration.cameras["corner2"].init_ids == (500,)
+    assert calibration.cameras["corner2"].init_ids == (1500,)
 
     def judge() -> dict:
         done = CliRunner().invoke(app, ["eval", *common, "--out", str(tmp_path / "out.json")])

@@ -38,7 +38,7 @@ from openral_training.world_model.starts import Start, Starts, load_starts, save
 from openral_training.world_model.statistics import action_scale
 
 QUICK = LearnConfig(
-    picture_steps=150, picture_batch=16, steps=300, drawing_steps=50, batch_size=16, held_out=0.2
+    picture_steps=100, picture_batch=16, steps=200, drawing_steps=40, batch_size=16, held_out=0.2
 )
 SHORT = LearnConfig(picture_steps=6, picture_batch=4, steps=6, drawing_steps=6, batch_size=4, save_every=4)
 

@@ -55,3 +55,9 @@ def test_it_is_tried_again_where_no_process_can_be_started(
             stopper.close()
     assert [("cannot be started" in line) for line in said] == [True, True, False]
     assert os.strerror(errno.EAGAIN) in said[0]
+
+
+def test_it_ends_without_a_word_where_the_console_ended_before_it_sent_the_settings() -> None:
+    command = [sys.executable, "-m", "openral_console.ros.stop_server"]
+    done = subprocess.run(command, input="", capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -87,7 +87,10 @@ def _same_host(request: Request) -> bool:
 
 def main() -> int:
     """Serve until standard input is closed, which the kernel does when the console is gone."""
-    settings: dict[str, Any] = json.loads(sys.stdin.readline())
+    line = sys.stdin.readline()
+    if not line:
+        return 0  # the console ended before it had sent the settings
+    settings: dict[str, Any] = json.loads(line)
     sessions = Sessions(bytes.fromhex(settings["key"]), "")
     rclpy.init(args=ros_arguments(settings["namespace"]), signal_handler_options=SignalHandlerOptions.NO)
     node = StopNode()

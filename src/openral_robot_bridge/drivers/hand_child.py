@@ -101,9 +101,9 @@ def main() -> None:
     stdin = open(sys.stdin.fileno(), "rb", buffering=0, closefd=False)  # noqa: SIM115
     settings, block = json.loads(stdin.readline()), SharedBlock(int(sys.argv[1]))
     importlib.import_module(settings["client"])
-    _say({})  # the imports are done; the timeout of the hand's handshake begins
     try:
         with ended_with_parent():  # the client would wait forever for a hand that does not answer
+            _say({})  # the imports are done; the timeout of the hand's handshake begins
             hand = FrankaHand(CLIENTS[settings["client"]](settings["address"]))
         said: dict[str, Any] = {"max_width": hand.max_width_m}
     except Exception as error:  # noqa: BLE001  clients have exceptions of their own

@@ -128,7 +128,7 @@ class GoalSupervisor:
         self._started_s = begun.stamp_s if begun.stamp_s > 0.0 else None
         self._fresh = begun
         self._status = status
-        self._arm_left = ""
+        self._arm_refuses = ""
         """Why the arm takes no commands, as a status since the beginning says; empty: it does."""
         self._streak = 0
         self._paused: Instant | None = None
@@ -168,7 +168,7 @@ class GoalSupervisor:
             chunks_sent: number of chunks of this goal so far, which bounds how many of them were refused.
         """
         before, self._status = self._status, status
-        self._arm_left = "" if takes_commands(status.stopped_by) else status.stopped_by
+        self._arm_refuses = "" if takes_commands(status.stopped_by) else status.stopped_by
         if self.is_paused:
             return
         if status.rejected_goal == self._goal_id:
@@ -222,8 +222,8 @@ class GoalSupervisor:
             return GoalEnd(GoalOutcome.CANCELED, "client_cancel", "canceled by the client")
         if self.is_paused:
             return None
-        if self._arm_left:
-            text = f"the arm takes no commands ({self._arm_left}), and rests until it gets another goal"
+        if self._arm_refuses:
+            text = f"the arm takes no commands ({self._arm_refuses}), and rests until it gets another goal"
             return GoalEnd(GoalOutcome.FAILED, "arm", f"{text}; clear that, then call the service recover")
         if worker.error is not None:
             return GoalEnd(GoalOutcome.FAILED, "policy_error", worker.error)

@@ -57,7 +57,7 @@ class DeployedArm(ControlRun):
                 catch_up=CatchUp(scene.action),
             )
             self._arm.set_lookahead(executor.coming)
-            self._arm.set_left_alone(self._end_goal)
+            self._arm.set_on_refusal(self._end_goal)
             settings = LoopSettings(camera_periods={}, clock=time.time)
             loop = ControlLoop(self._arm, executor, sink, settings, self._arm.robot_state())
             super().__init__(scene, executor, loop, settings)

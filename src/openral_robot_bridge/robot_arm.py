@@ -192,7 +192,7 @@ class RobotArm:
         ahead_s = self.process.info.ahead_s
         self._lookahead = Lookahead(self._compiled, round(ahead_s / scene.dt)) if ahead_s else None
         self._coming: Callable[[], NDArray[Any]] | None = None
-        self._left_alone: Callable[[], object] = lambda: None
+        self._on_refusal: Callable[[], object] = lambda: None
         self._behind = 0.0
         self._stepped_s = float("-inf")
         self._halted = threading.Event()
@@ -273,9 +273,9 @@ class RobotArm:
         """
         self._coming = coming
 
-    def set_left_alone(self, left_alone: Callable[[], object]) -> None:
+    def set_on_refusal(self, on_refusal: Callable[[], object]) -> None:
         """Set the function that is called in each step in which the arm is in a mode where it takes no commands."""
-        self._left_alone = left_alone
+        self._on_refusal = on_refusal
 
     def halt(self) -> None:
         """Bring the arm to rest immediately, not at the next control step; may be called from any thread."""
@@ -336,7 +336,7 @@ class RobotArm:
         self._stepped_s = now
         blocked = self._blocked(state)
         if not takes_commands(blocked):
-            self._left_alone()
+            self._on_refusal()
         if blocked:
             target = SafeTarget(self._filter.led, np.zeros_like(wanted), (), blocked)
         else:

@@ -13,7 +13,7 @@ from pydantic_ai import Agent, ToolOutput, UsageLimits
 from pydantic_ai.exceptions import AgentRunError, UnexpectedModelBehavior, UsageLimitExceeded
 from pydantic_ai.settings import ModelSettings as RequestSettings
 
-from openral_reasoner.llm.one_answer import OneAnswer
+from openral_reasoner.llm.answer_time_limit import AnswerTimeLimit
 from openral_reasoner.llm.prompts import ROLE, first_message
 from openral_reasoner.llm.settings import ModelSettings
 from openral_reasoner.llm.tools import make_tools
@@ -129,7 +129,7 @@ class MissionAgent:
             max_calls=self._settings.max_tool_calls,
         )
         agent = Agent(
-            OneAnswer(model, self._settings.request_timeout_s),
+            AnswerTimeLimit(model, self._settings.request_timeout_s),
             output_type=ToolOutput(MissionEnd, name="finish_mission", description="End the mission."),
             instructions=ROLE,
             tools=tools,

@@ -482,7 +482,7 @@ class Director:
             back = f"the arm was given back after {pause_s:.1f} s; the attempt goes on"
             self.mission.say(now.stamp_s, "intervention", words if operator else back)
 
-    def arm_left(self, why: str, now: Instant) -> list[Command]:
+    def arm_refuses(self, why: str, now: Instant) -> list[Command]:
         """End a mission whose goal runs while the arm takes no commands, and why it does not; empty: it does."""
         words = f"stopped: the arm takes no commands ({why}); clear that, then call the service recover"
         return self.stop_all(words, now) if why and self._goals.busy and not self._goals.paused else []

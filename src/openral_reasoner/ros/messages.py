@@ -144,7 +144,7 @@ def operator_of(status: ControlStatus) -> str:
     return plain_line(status.taken_over_by) if status.intervention in TAKEN_OVER else ""
 
 
-def left_alone_by(status: ControlStatus) -> str:
+def why_arm_refuses(status: ControlStatus) -> str:
     """Return why the arm takes no commands: its user stop, a reflex, a fault, a hand that guides it; empty: it does."""
     return "" if takes_commands(status.stopped_by) else plain_line(status.stopped_by)
 

@@ -60,7 +60,7 @@ from openral_reasoner.planner import Planner
 from openral_reasoner.playbook_planner import PlaybookPlanner
 from openral_reasoner.ros.attempt_pictures import AttemptPictures
 from openral_reasoner.ros.locate_client import LocateClient
-from openral_reasoner.ros.messages import goal_of, left_alone_by, operator_of, reading_of
+from openral_reasoner.ros.messages import goal_of, operator_of, reading_of, why_arm_refuses
 from openral_reasoner.ros.mission_publisher import MissionPublisher
 from openral_reasoner.ros.outside_agents import OutsideAgents
 from openral_reasoner.ros.perception_client import CameraAndMonitor
@@ -210,9 +210,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         before, self._ordered = self._ordered, ordered
         if unfinished is not None and ordered in ("", unfinished.text):
             self._run(self._director.resume(unfinished, self._policy, self._now()))
-        elif (
-            ordered and ordered != before
-        ):  # who activates a stopped reasoner again does not mean the old order
+        elif ordered and ordered != before:  # activating a stopped reasoner again does not repeat its order
             self._run(self._director.prompt(uuid4().hex, ordered, self._now()))
 
     def on_deactivate(self, state: State) -> TransitionCallbackReturn:
@@ -314,7 +312,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         try:
             self._director.bridge_alive(time.monotonic(), goal_of(status))
             self._director.intervention(operator_of(status), self._now())
-            self._run(self._director.arm_left(left_alone_by(status), self._now()))
+            self._run(self._director.arm_refuses(why_arm_refuses(status), self._now()))
             if self._outside:
                 self._outside.bridge_says(status)
         except ContractError as error:

@@ -172,7 +172,7 @@ def test_an_arm_that_takes_no_commands_ends_the_mission_whose_goal_runs() -> Non
     desk.say("open the drawer")
 
     def told(why: str) -> None:
-        desk.do(desk.director.arm_left(why, Instant(desk.now, desk.now)))
+        desk.do(desk.director.arm_refuses(why, Instant(desk.now, desk.now)))
 
     told("user stopped")
     assert desk.mission.state is MissionState.ACTIVE, "nothing of it moves yet"

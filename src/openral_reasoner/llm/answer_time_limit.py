@@ -14,7 +14,7 @@ from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 
 
-class OneAnswer(WrapperModel):
+class AnswerTimeLimit(WrapperModel):
     """A model each of whose answers must be whole within a time."""
 
     def __init__(self, model: Model, limit_s: float) -> None:

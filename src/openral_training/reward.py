@@ -5,16 +5,17 @@ The label of success is the simulator's judgement, for each frame and each task 
 another scene. The reference is the time that the longer legs of the task take, so that few legs begin with progress 0
 for long. Other frames have a label of success alone; the model predicts their progress from similar expert frames.
 
-The model gets the attempt's first frame beside the frame that it judges. As an auxiliary target of training it predicts
-the distances from the object to its target and from the hand to the object, so that it attends to the object and not to
-the arm alone.
+The model gets the frames of all cameras of the dataset, and beside each the attempt's first one. As an auxiliary target
+of training it predicts the distances from the object to its target and from the hand to the object, so that it attends
+to the object and not to the arm alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -47,7 +48,8 @@ from openral_training.training_recipe import Recipe
 LEAST_REFERENCE_S, REFERENCE_QUANTILE = 0.5, 0.95
 """[s] least reference time from progress 0 to success; quantile of the durations of a task's legs that it else is."""
 MODEL = MiniRewardConfig(fine=32, before=True)
-"""Shape of a new network; it has fine keypoints, since a puck of 4 cm is 3 px wide in MetaWorld's corner camera."""
+"""Shape of a new network but for the number of cameras; it has fine keypoints, since a puck of 4 cm is 3 px wide in
+MetaWorld's corner camera."""
 OWN, SCENE = 0.35, 0.5
 """Shares of a batch: experts' frames with the instruction of their task; any frames with that of a task of their scene.
 
@@ -184,7 +186,7 @@ class RewardBatches:
     def __init__(
         self,
         labels: RewardLabels,
-        frames: NDArray[np.uint8],
+        frames: Sequence[NDArray[np.uint8]],
         sentences: SentencePool,
         config: BcConfig,
         process: TrainingProcess,
@@ -194,7 +196,7 @@ class RewardBatches:
 
         Args:
             labels: of the dataset.
-            frames: (N, S, S, 3) uint8.
+            frames: (N, S, S, 3) uint8 of each camera.
             sentences: of each task.
             config: hyper-parameters.
             process: whose share of each batch is made.
@@ -204,16 +206,19 @@ class RewardBatches:
         self._config, self._process, self._before = config, process, before
 
     def make(self, step: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Tensor, Tensor]:
-        """Return rows and tasks (B,) of a step's batch; images (b, 3 or 6, S, S) and words (b, 384) of the share."""
+        """Return rows and tasks (B,) of a step's batch; images (b, V * 3 or 6, S, S) and words (b, 384) of the share."""
         rng = np.random.default_rng([self._config.seed, step])
         rows, tasks = draw(self._labels, self._config.batch_size, rng)
         share = self._process.share(len(rows))
-        pictures = self._frames[rows[share]]
+        shown = [rows[share]]
         if self._before:
-            began = attempt_began(self._labels, rows, rng)[share]
-            pictures = np.concatenate([pictures, self._frames[began]], axis=-1)
-        images = augmentation(len(rows), rng).of(share).on(pictures, self._process.device)
-        return rows, tasks, images, self._sentences.draw(tasks, self._config.sentence_noise, rng)[share]
+            shown.append(attempt_began(self._labels, rows, rng)[share])
+        images = []
+        for frames in self._frames:
+            pictures = np.concatenate([frames[which] for which in shown], axis=-1)
+            images.append(augmentation(len(rows), rng).of(share).on(pictures, self._process.device))
+        words = self._sentences.draw(tasks, self._config.sentence_noise, rng)[share]
+        return rows, tasks, torch.cat(images, dim=1), words
 
 
 def train(
@@ -236,9 +241,9 @@ def train(
         recipe: sentences of each task, and the tasks of each scene.
         out: folder of the checkpoint; an interrupted run in it is resumed.
         config: hyper-parameters, the same as for behaviour cloning.
-        model: shape of the network.
+        model: shape of the network; its number of views is that of the dataset's cameras.
         device: auto, or a torch device; the batches are the same on each.
-        warm_start: folder of a checkpoint to begin with; None: the network is new.
+        warm_start: folder of a checkpoint to begin with, of all cameras or of the first; None: the network is new.
         progress: called after each step with the number of steps done and the loss.
 
     Raises:
@@ -249,9 +254,10 @@ def train(
     share = process.share(config.batch_size)
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
+    model = replace(model, views=len(dataset.cameras))
     labels = label(dataset, recipe)
     with process.first():
-        frames = frame_cache(dataset, dataset.cameras[0], model.image_size)
+        frames = [frame_cache(dataset, camera, model.image_size) for camera in dataset.cameras]
     heard = [recipe.tasks[task].train for task in recipe.task_ids]
     network = _begin(model, warm_start)
     learner = RewardLearner(network).to(process.device)
@@ -304,7 +310,7 @@ def _loss(
     Args:
         forward: a RewardLearner, or a module that wraps it.
         device: of the module.
-        images: (S, 3 or 6, H, W) of the share, on that device.
+        images: (S, V * 3 or 6, H, W) of the share, on that device.
         words: (S, 384) of the share.
         labels: of the dataset.
         rows: (B,) of the dataset.
@@ -327,8 +333,29 @@ def _loss(
 
 
 def _begin(model: MiniRewardConfig, warm_start: Path | None) -> MiniRewardNetwork:
+    """Return a new network, or that of a checkpoint; one of a single camera gets the further ones."""
     if warm_start is None:
         return MiniRewardNetwork(model)
-    return load_network(
-        warm_start, lambda **fields: MiniRewardNetwork(same_form(MiniRewardConfig(**fields), model))
-    )
+
+    def make(**fields: Any) -> MiniRewardNetwork:
+        found = MiniRewardConfig(**fields)
+        return MiniRewardNetwork(same_form(found, replace(model, views=1) if found.views == 1 else model))
+
+    network = load_network(warm_start, make)
+    return network if network.config == model else with_views(network, model.views)
+
+
+def with_views(network: MiniRewardNetwork, views: int) -> MiniRewardNetwork:
+    """Return a network of several cameras that scores at first as one of the first camera does.
+
+    Each further camera begins with the first one's convolutions, and is not heeded until training gives it a weight.
+    """
+    larger = MiniRewardNetwork(replace(network.config, views=views))
+    larger.trunk.load_state_dict(network.trunk.state_dict())
+    for trunk in larger.other_trunks:
+        trunk.load_state_dict(network.trunk.state_dict())
+    head = network.head.state_dict()
+    first = head["0.weight"]
+    head["0.weight"] = torch.cat([first, first.new_zeros(len(first), first.shape[1] * (views - 1))], dim=1)
+    larger.head.load_state_dict(head)
+    return larger

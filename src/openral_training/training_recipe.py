@@ -47,7 +47,9 @@ class Recipe(_Strict):
     scene: str | None = None
     """Name of the scene of tasks that name none. Cameras, sizes and appearance are those of training and evaluation."""
     cameras: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
-    """Names of the cameras that are recorded; None: all that the scenes have, which are then the same in each."""
+    """Names of the cameras that are recorded; None: all that the scenes have, which are then the same in each.
+
+    One that a task's own scene lacks is added to it as the recipe's scene has it."""
     state_layout: str = "ee_pos3_gripper1"
     """Layout of the proprioception, see `openral_core.adapters.state_layout`."""
     chunk_size: Annotated[int, Field(gt=0)] = 16
@@ -122,6 +124,8 @@ class Recipe(_Strict):
         if self.cameras is None:
             return scene
         known = {camera.name: camera for camera in scene.cameras}
+        if self.scene is not None and not known.keys() >= set(self.cameras):
+            known = {camera.name: camera for camera in load_scene(self.scene, BenchmarkScene).cameras} | known
         missing = sorted(set(self.cameras) - set(known))
         if missing:
             raise NotFoundError(f"cameras: the scene has no camera '{missing[0]}'; it has {', '.join(known)}")

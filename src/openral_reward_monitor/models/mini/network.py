@@ -1,4 +1,4 @@
-"""The network of the `mini` reward family: progress and success of a frame, from a sentence and the first frame."""
+"""The network of the `mini` reward family: progress and success, from pictures, a sentence and the first pictures."""
 
 from __future__ import annotations
 
@@ -22,17 +22,23 @@ class MiniRewardConfig:
     """Number of fine keypoints, see FilmTrunk."""
     before: bool = False
     """Whether the first frame of the attempt is an input beside the frame that is scored."""
+    views: int = 1
+    """V, number of cameras whose pictures of one instant are scored together."""
 
 
 class MiniRewardNetwork(nn.Module):
-    """A FiLM-conditioned CNN with keypoints and two logits."""
+    """A FiLM-conditioned CNN with keypoints for each camera, and two logits."""
 
     def __init__(self, config: MiniRewardConfig) -> None:
         super().__init__()
         self.config = config
-        self.trunk = FilmTrunk(config.sentence_dim, fine=config.fine, pictures=1 + config.before)
+        pictures = 1 + config.before
+        trunks = [
+            FilmTrunk(config.sentence_dim, fine=config.fine, pictures=pictures) for _ in range(config.views)
+        ]
+        self.trunk, self.other_trunks = trunks[0], nn.ModuleList(trunks[1:])
         self.head = nn.Sequential(
-            nn.Linear(self.trunk.out_features, config.hidden),
+            nn.Linear(config.views * self.trunk.out_features, config.hidden),
             nn.SiLU(),
             nn.Linear(config.hidden, config.hidden),
             nn.SiLU(),
@@ -43,14 +49,18 @@ class MiniRewardNetwork(nn.Module):
         """Return the logits of progress (B,) and of success (B,).
 
         Args:
-            images: (B, 3, S, S) uint8 RGB, S = config.image_size; with `before` (B, 6, S, S), the first frame after it.
+            images: (B, V * 3, S, S) uint8 RGB, S = config.image_size; with `before` (B, V * 6, S, S), in which each
+                camera's first frame follows the one that is scored.
             sentences: (B, 384) unit vectors.
         """
         return self.heads(self.features(images, sentences))
 
     def features(self, images: Tensor, sentences: Tensor) -> Tensor:
         """Return the features (B, config.hidden) of which the logits are a linear map; arguments as for `forward`."""
-        found: Tensor = self.head[:-1](self.trunk(images, sentences))
+        trunks = (self.trunk, *self.other_trunks)
+        by_view = images.chunk(len(trunks), dim=1)
+        seen = [trunk(pictures, sentences) for trunk, pictures in zip(trunks, by_view, strict=True)]
+        found: Tensor = self.head[:-1](torch.cat(seen, dim=1))
         return found
 
     def heads(self, features: Tensor) -> tuple[Tensor, Tensor]:

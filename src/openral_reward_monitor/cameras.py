@@ -1,4 +1,4 @@
-"""The monitor's cameras: a window of frames for each, and the choice of the one that is scored."""
+"""The monitor's views: a window of frames for each, and the choice of the one that is scored."""
 
 from __future__ import annotations
 
@@ -8,43 +8,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from openral_core.image_message import is_ahead
 from openral_core.manifest import Reward
 from openral_core.types import Image
-from openral_reward_monitor.camera_health import CameraHealth
-from openral_reward_monitor.window import FrameWindow, Selection, WatchedGoal
-
-SET_BACK_S = 1.0
-"""[s] by which a stamp must be older than the newest of its camera to mean that the clock was set back.
-
-A smaller difference means that the message arrived out of order."""
-
-
-class CameraWatch:
-    """The frames of one camera, and its faults."""
-
-    def __init__(self, name: str, reward: Reward, max_frames: int) -> None:
-        self.name = name
-        self.window = FrameWindow(reward.frame_window_s, reward.target_fps, max_frames, camera=name)
-        self.health = CameraHealth()
-        self.fault = ""
-        """Why its newest message could not be read; empty: it could."""
-        self.arrived_wall_s = float("-inf")
-        """[s] on the monotonic clock: arrival of the newest frame."""
-
-    def forget(self) -> None:
-        """Drop all frames, which are of a clock that began anew."""
-        self.window.clear()
-        self.health = CameraHealth()
-
-    def select(self, window_s: float = 0.0) -> Selection | None:
-        """Choose frames over `window_s` [s], and add the camera's faults; see `FrameWindow.select`."""
-        chosen = self.window.select(window_s)
-        return chosen and replace(chosen, frozen=self.health.frozen, dark=self.health.dark)
+from openral_reward_monitor.camera_watch import CameraWatch
+from openral_reward_monitor.window import WatchedGoal
 
 
 class Cameras:
-    """Keeps the frames of all cameras; the first one without a fault is scored, in the order of their names."""
+    """Keeps the frames of all views; the first one without a fault is scored, in the order of their names."""
 
     def __init__(
         self, names: Sequence[str], reward: Reward, max_frames: int, stale_after_s: float, standing: str = ""
@@ -52,7 +23,8 @@ class Cameras:
         """Begin without frames.
 
         Args:
-            names: of the cameras; the first is preferred.
+            names: of the views, each of one camera or of several (`openral_reward_monitor.camera_views`); the first is
+                preferred.
             reward: section of the manifest, with window and frame rate.
             max_frames: most frames in one scoring.
             stale_after_s: [s] age of its newest frame from which on a camera counts as dead.
@@ -112,47 +84,41 @@ class Cameras:
 
     def joints(self, positions: NDArray[np.float64], stamp_s: float | None) -> None:
         """Take joint positions (J,) [rad or m] and their stamp [s], which is None if they have none."""
-        for camera in self.by_name.values():
-            camera.health.joints(positions, stamp_s)
+        for view in self.by_name.values():
+            for camera in view.cameras.values():
+                camera.health.joints(positions, stamp_s)
 
     def forget_future(self, name: str, now_s: float) -> None:
-        """Clear a camera's window if its newest frame is later than the present time, as after a restarted bridge.
+        """Clear the windows of a camera if its newest picture is later than the present time, as after a restart.
 
         Args:
             name: of the camera.
             now_s: [s] on the bridge's clock, which begins at 0 again when the bridge restarts.
         """
-        camera = self.by_name[name]
-        newest_s = camera.window.newest_s
-        if newest_s is not None and is_ahead(newest_s, now_s):
-            camera.forget()
+        for view in self._views_of(name):
+            view.forget_future(name, now_s)
 
-    def add(self, name: str, stamp_s: float, frame: Image, wall_s: float) -> bool:
-        """Take a camera's frame; return False for one whose stamp does not rise, which is dropped.
+    def report(self, name: str, fault: str) -> None:
+        """Take the reason why a camera's newest message could not be read."""
+        for view in self._views_of(name):
+            view.cameras[name].fault = fault
+
+    def add(self, name: str, stamp_s: float, picture: Image, wall_s: float) -> bool:
+        """Take a camera's picture; return whether it completes a frame of a view (see `CameraWatch.add`).
 
         A stamp that falls far means that the clock was set back, as by a bridge that was restarted; then the frames
         before it are dropped.
-
-        Args:
-            name: of the camera.
-            stamp_s: [s] on the bridge's clock.
-            frame: (H, W, 3) uint8 RGB; it must not be written to afterwards.
-            wall_s: [s] on the monotonic clock.
         """
-        camera = self.by_name[name]
-        camera.fault, camera.arrived_wall_s = "", wall_s
-        newest_s = camera.window.newest_s
-        if newest_s is not None and stamp_s < newest_s - SET_BACK_S:
-            camera.forget()
-        if not camera.window.add(stamp_s, frame):
-            return False
-        camera.health.frame(stamp_s, frame)
-        return True
+        complete = [view.add(name, stamp_s, picture, wall_s) for view in self._views_of(name)]
+        return any(complete)
+
+    def _views_of(self, name: str) -> list[CameraWatch]:
+        return [view for view in self.by_name.values() if name in view.cameras]
 
     def watched(self, now_s: float) -> CameraWatch:
-        """Return the camera to be scored.
+        """Return the view to be scored.
 
-        Live cameras are preferred to dead ones, then those without a fault, then those that are neither frozen nor
+        Live ones are preferred to dead ones, then those without a fault, then those that are neither frozen nor
         dark; of equal ones the first.
 
         Args:
@@ -162,6 +128,6 @@ class Cameras:
         def doubts(camera: CameraWatch) -> tuple[bool, bool, bool]:
             newest_s = camera.window.newest_s
             dead = newest_s is None or now_s - newest_s > self._stale_after_s
-            return dead, bool(camera.fault), camera.health.frozen or camera.health.dark
+            return dead, bool(camera.fault), camera.frozen or camera.dark
 
         return min(self.by_name.values(), key=doubts)  # the first of those that are equally good

@@ -206,7 +206,7 @@ class RewardBatches:
         self._config, self._process, self._before = config, process, before
 
     def make(self, step: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Tensor, Tensor]:
-        """Return rows and tasks (B,) of a step's batch; images (b, V * 3 or 6, S, S) and words (b, 384) of the share."""
+        """Return rows and tasks (B,) of a step's batch; images (b, V * 3 or 6, S, S) and words (b, 384) of it."""
         rng = np.random.default_rng([self._config.seed, step])
         rows, tasks = draw(self._labels, self._config.batch_size, rng)
         share = self._process.share(len(rows))

@@ -22,7 +22,12 @@ app = typer.Typer(help="Judge reward models, and calibrate them.", no_args_is_he
 
 SkillOption = Annotated[str, typer.Option("--rskill", help="Name, reference or folder of a reward skill.")]
 RecipeOption = Annotated[str, typer.Option("--recipe", help="Name of a shipped recipe, or path of one.")]
-CameraOption = Annotated[str, typer.Option("--camera", help="Default: the scene's first.")]
+CameraOption = Annotated[
+    str,
+    typer.Option(
+        "--camera", help="a+b: together. Default: those that the skill asks for, or the scene's first."
+    ),
+]
 WorkersOption = Annotated[int, numbers.workers("Processes that roll out.")]
 
 
@@ -131,6 +136,7 @@ def _plan(
     from openral_core.cli.downloads import download_bars
     from openral_core.cli.progress import console
     from openral_core.errors import ContractError, NotFoundError
+    from openral_reward_monitor.camera_views import default_view, require_view
     from openral_rskill.hub.install import ready
     from openral_training.training_recipe import load_recipe
 
@@ -142,12 +148,12 @@ def _plan(
         raise ContractError(f"{recipe}: calibration_init_ids: is missing; name states that nothing else uses")
     if episodes > states.count:
         raise ContractError(f"{recipe} has {states.count} such states a task, not {episodes}")
-    cameras = [found.name for found in loaded.scene_for(loaded.task_ids[0]).cameras]
-    named = camera or cameras[0]
-    if named not in cameras:
-        raise NotFoundError(
-            f"--camera {named}: the recipe's scene has no such camera; it has {', '.join(cameras)}"
-        )
+    scene = loaded.scene_for(loaded.task_ids[0])
+    named = camera or default_view(package.manifest, scene)
+    try:
+        require_view(named, package.manifest, scene)
+    except (ContractError, NotFoundError) as error:
+        raise type(error)(f"--camera {named}: {error}") from error
 
     from openral_training.devices import torch_device  # torch takes seconds, as do the simulators
     from openral_training.reward_eval.run import EvaluationPlan

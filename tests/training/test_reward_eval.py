@@ -317,7 +317,7 @@ def test_a_camera_that_the_scene_has_not_is_refused_before_anything_is_filmed(sk
     (tmp_path / "small.yaml").write_text(yaml.safe_dump(RECIPE))
     common = ["--rskill", str(skill), "--recipe", str(tmp_path / "small.yaml"), "--episodes", "1"]
     done = CliRunner().invoke(app, ["calibrate", *common, "--camera", "wrist"])
-    assert "--camera wrist: the recipe's scene has no such camera; it has corner2" in str(done.exception)
+    assert "--camera wrist: the scene has no camera 'wrist'; it has corner2" in str(done.exception)
 
 
 def test_a_calibration_of_other_weights_is_refused(skill: Path):

@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from openral_core.progress_judgement import ProgressReading
+from openral_core.scene import DeployScene
 from openral_core.types import Image, RobotState
 from openral_reasoner.mission.agent_requests import QueryProgress, Reply
+from openral_reward_monitor.camera_views import cameras_of, default_view
 from openral_reward_monitor.cameras import Cameras
 from openral_reward_monitor.models.calibration import Calibration, load_calibration
 from openral_reward_monitor.models.reward_model import RewardModel, checked
@@ -103,18 +105,18 @@ class TrueJudge:
 
 
 class RewardModelJudge:
-    """Scores the frames of one camera with a reward model, with the reward monitor's windows, checks and readings."""
+    """Scores the frames of one view with a reward model, with the reward monitor's windows, checks and readings."""
 
     there = True
 
-    def __init__(self, model: RewardModel, package: RSkillPackage, camera: str) -> None:
-        """Take a loaded model, its skill and the name of the camera."""
+    def __init__(self, model: RewardModel, package: RSkillPackage, scene: DeployScene) -> None:
+        """Take a loaded model, its skill and the scene whose cameras it asks for."""
         reward = package.manifest.reward
         assert reward is not None, "the schema gives every manifest of kind reward its reward section"
-        self._model, self._camera = model, camera
+        self._model, self._view = model, default_view(package.manifest, scene)
         calibration: Calibration | None = load_calibration(package)
         self._readings = ReadingMaker(reward, calibration)
-        self._cameras = Cameras([camera], reward, MAX_FRAMES, STALE_AFTER_S)
+        self._cameras = Cameras([self._view], reward, MAX_FRAMES, STALE_AFTER_S)
         self._watched_s = float("-inf")
 
     def begin(self, goal_id: str, instruction: str) -> None:
@@ -125,7 +127,8 @@ class RewardModelJudge:
     def look(self, stamp_s: float, images: Mapping[str, Image], state: RobotState) -> ProgressReading | None:
         """Add the frame, and return a reading of the window where one is due, else None."""
         self._cameras.joints(state.joint_positions, stamp_s)
-        if not self._cameras.add(self._camera, stamp_s, images[self._camera], stamp_s):
+        taken = [self._cameras.add(name, stamp_s, images[name], stamp_s) for name in cameras_of(self._view)]
+        if not any(taken):
             return None
         if self._cameras.words is None or stamp_s - self._watched_s < 1.0 / RATE_HZ:
             return None
@@ -141,9 +144,9 @@ class RewardModelJudge:
 
     def answer(self, request: QueryProgress, answered: Callable[[Reply], None]) -> None:
         """Score the newest frames for the task text of the request."""
-        selection = self._cameras.by_name[self._camera].select(request.window_s)
+        selection = self._cameras.by_name[self._view].select(request.window_s)
         if selection is None:
-            answered(Reply(False, f"no score: no picture of camera {self._camera} has come yet"))
+            answered(Reply(False, f"no score: no picture of camera {self._view} has come yet"))
             return
         reading = self._score(selection, request.task, watched=False)
         told = f"progress {reading.progress:.2f}, success {reading.success:.2f}"

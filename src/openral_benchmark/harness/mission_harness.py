@@ -175,7 +175,7 @@ class MissionHarness:
         if row.judge == "own":
             assert self._model is not None, "deployed_in looked"
             assert self._reward is not None, "it has a model"
-            judge = RewardModelJudge(self._model, self._reward, scene.cameras[0].name)
+            judge = RewardModelJudge(self._model, self._reward, scene)
         elif row.judge == "true":
             judge = TrueJudge(lambda: bool(arm.success[0]))
         grounding: Grounding | None = None

@@ -49,8 +49,9 @@ EXPIRY_S = 0.2
 
 class RewardMonitorNode(LoadingNode):
     """Parameters: `skill` (default: the scene's `reward_skill`), `scene` (empty: any robot), `cameras` (names with
-    commas, the preferred one first; default: the scene's first), `task` (words to watch for while no goal is running),
-    `device`, `allow_unevaluated`, `autostart`, `max_frames` (scored at once), `stale_after_s`, `answer_timeout_s`."""
+    commas, the preferred one first, `a+b` for two that are seen together; default: what the skill asks for, else the
+    scene's first), `task` (words to watch for while no goal is running), `device`, `allow_unevaluated`, `autostart`,
+    `max_frames` (scored at once), `stale_after_s`, `answer_timeout_s`."""
 
     what = "the reward monitor"
 
@@ -126,7 +127,7 @@ class RewardMonitorNode(LoadingNode):
         )
         stale_after_s = float(self._value("stale_after_s"))
         self._cameras = Cameras(
-            list(made.cameras),
+            made.views,
             made.reward,
             int(self._value("max_frames")),
             stale_after_s,
@@ -205,7 +206,7 @@ class RewardMonitorNode(LoadingNode):
             stamp_s = parse_stamp(name, stamp.sec, stamp.nanosec, now_s)
         except ContractError as error:
             self._drop("a picture", error)
-            cameras.by_name[name].fault = str(error)
+            cameras.report(name, str(error))
             return
         assembly.cameras[name] = camera
         cameras.forget_future(name, now_s)
@@ -214,13 +215,13 @@ class RewardMonitorNode(LoadingNode):
             self._watch(cameras, name, stamp_s)
 
     def _watch(self, cameras: Cameras, name: str, stamp_s: float) -> None:
-        """Queue a scoring of the newest frames if one is due and camera `name` is the one to be scored."""
+        """Queue a scoring of the newest frames if one is due and camera `name` belongs to the view to be scored."""
         due = abs(stamp_s - self._watched_s) >= 1.0 / MAX_RATE_HZ  # `abs`, since the clock may restart
         if self._scorer is None or cameras.words is None or cameras.is_paused or not due:
             return
         camera = cameras.watched(self._now_s())
         selection = camera.select()
-        if camera.name == name and selection is not None and len(selection.pictures) >= 2:
+        if name in camera.cameras and selection is not None and len(selection.pictures) >= 2:
             self._watched_s = stamp_s
             self._scorer.watch(selection)
 

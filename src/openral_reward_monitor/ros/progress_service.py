@@ -8,7 +8,8 @@ from typing import Any
 
 from rclpy.task import Future
 
-from openral_reward_monitor.cameras import Cameras, CameraWatch
+from openral_reward_monitor.camera_watch import CameraWatch
+from openral_reward_monitor.cameras import Cameras
 from openral_reward_monitor.query_request import QueryRequest
 from openral_reward_monitor.reading import Reading
 from openral_reward_monitor.ros.messages import fill, refuse

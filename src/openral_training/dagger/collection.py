@@ -140,7 +140,7 @@ class CorrectionWorld:
         )
         judge: Judge = NoJudge()
         if skill is not None:
-            judge = RewardModelJudge(self._model, self._reward, scene.cameras[0].name)
+            judge = RewardModelJudge(self._model, self._reward, scene)
         parts = CorrectedParts(
             scene=scene,
             world=self._world,

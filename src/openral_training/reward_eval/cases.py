@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from openral_core.errors import NotFoundError
 from openral_data.episode import Episode, decode_png
+from openral_reward_monitor.camera_views import cameras_of, side_by_side
 from openral_reward_monitor.models.calibration import joint_score
 from openral_reward_monitor.models.reward_model import RewardModel, RewardScores, checked
 from openral_training.training_recipe import Recipe
@@ -48,12 +49,17 @@ class Case:
     """expert, noisy, or one of those in KINDS."""
     init_id: int
     instruction: str
-    images: list[bytes]
-    """T PNG files."""
+    images: list[tuple[bytes, ...]]
+    """T times a PNG file of each camera of the view."""
     stamps_s: NDArray[np.float64]
     """(T,) [s] from the first frame."""
     truth: NDArray[np.bool_]
     """(T,) whether the task of the sentence is done in each frame, as judged by the simulator."""
+
+    def frames(self, rows: Sequence[int] | None = None) -> NDArray[np.uint8]:
+        """Return the frames (T, H, W, 3) of the view, or some of them, as `RewardModel.score` takes them."""
+        shown = self.images if rows is None else [self.images[row] for row in rows]
+        return np.stack([side_by_side([decode_png(picture) for picture in pictures]) for pictures in shown])
 
 
 @dataclass(frozen=True)
@@ -81,20 +87,20 @@ class Scored:
         return PARTIAL if self.case.behaviour == "stuck" else FAILURE
 
 
-def cases(episode: Episode, recipe: Recipe, camera: str, words: Mapping[str, list[str]]) -> Iterator[Case]:
+def cases(episode: Episode, recipe: Recipe, view: str, words: Mapping[str, list[str]]) -> Iterator[Case]:
     """Yield the cases of one rollout.
 
     Args:
         episode: as `openral_training.reward_eval.rollouts` makes them.
         recipe: has the tasks of each world and the rate of the frames.
-        camera: name of the camera whose images are scored.
+        view: one camera, or several whose images are scored together (`openral_reward_monitor.camera_views`).
         words: sentences of each task, from which one is chosen by the initial state.
 
     Raises:
-        NotFoundError: the rollout has no images of that camera.
+        NotFoundError: the rollout has no images of one of its cameras.
     """
     acted = episode.task_id
-    images = _images(episode, recipe, camera)
+    images = _images(episode, recipe, view)
     stamps_s = np.arange(len(episode)) * recipe.record_every / recipe.scene_for(acted).control_hz
 
     def case(behaviour: str, task: str, order: NDArray[np.int64]) -> Case:
@@ -112,11 +118,14 @@ def cases(episode: Episode, recipe: Recipe, camera: str, words: Mapping[str, lis
     yield case("reversed", acted, forward[::-1])
 
 
-def _images(episode: Episode, recipe: Recipe, camera: str) -> list[bytes]:
+def _images(episode: Episode, recipe: Recipe, view: str) -> list[tuple[bytes, ...]]:
     known = {found.name: found.feature_key for found in recipe.scene_for(episode.task_id).cameras}
-    if known.get(camera) not in episode.images:
-        raise NotFoundError(f"no pictures of camera '{camera}'; the recipe's scene has {', '.join(known)}")
-    return episode.images[known[camera]]
+    for camera in cameras_of(view):
+        if known.get(camera) not in episode.images:
+            raise NotFoundError(
+                f"no pictures of camera '{camera}'; the recipe's scene has {', '.join(known)}"
+            )
+    return list(zip(*(episode.images[known[camera]] for camera in cameras_of(view)), strict=True))
 
 
 def _others(acted: str, init_id: int, recipe: Recipe) -> list[str]:
@@ -129,5 +138,5 @@ def _others(acted: str, init_id: int, recipe: Recipe) -> list[str]:
 
 def score(model: RewardModel, case: Case) -> Scored:
     """Score a case. Raises PolicyError as `RewardModel.score` and `checked`."""
-    frames = np.stack([decode_png(image) for image in case.images])
+    frames = case.frames()
     return Scored(case, checked(model.score(frames, case.instruction), len(frames)))

@@ -13,6 +13,7 @@ import numpy as np
 from openral_core.errors import ContractError, NotFoundError, PolicyError, WeightsError
 from openral_core.files.atomic import write_atomically
 from openral_core.manifest.kind_sections import Reward
+from openral_reward_monitor.camera_views import cameras_of
 from openral_reward_monitor.models.calibration import (
     FILE_NAME,
     Calibration,
@@ -50,7 +51,7 @@ class EvaluationPlan:
     recipe: Recipe
     recipe_name: str
     camera: str
-    """Name of the camera whose images are scored."""
+    """Name of the camera whose images are scored, or of several together (`openral_reward_monitor.camera_views`)."""
     init_ids: tuple[int, ...]
     heard: bool
     """Whether instructions are the sentences of training; else they are the held-out ones."""
@@ -208,11 +209,8 @@ def _score_all(plan: EvaluationPlan, model: RewardModel, progress: Callable[[int
 
 def _latency(model: RewardModel, scored: Sequence[Scored]) -> dict[str, Any]:
     """Measure the latency of calls of the model like those of the monitor."""
-    from openral_data.episode import decode_png
-
     case = max((one.case for one in scored), key=lambda case: len(case.images))
-    picked = np.linspace(0, len(case.images) - 1, LATENCY_FRAMES).round().astype(int)
-    frames = np.stack([decode_png(case.images[index]) for index in picked])
+    frames = case.frames(np.linspace(0, len(case.images) - 1, LATENCY_FRAMES).round().astype(int).tolist())
     times = []
     for _ in range(LATENCY_CALLS):
         begun = time.perf_counter()
@@ -242,7 +240,7 @@ def _source(plan: EvaluationPlan, command: str) -> dict[str, Any]:
     """Return the keys of an eval JSON that precede its results."""
     scenes = [plan.recipe.scene_for(task_id) for task_id in plan.recipe.task_ids]
     scene = scenes[0]
-    camera = next(found for found in scene.cameras if found.name == plan.camera)
+    seen = [camera for camera in scene.cameras if camera.name in cameras_of(plan.camera)]
     looks = dict.fromkeys(str(one.scene.backend_options.get("render_profile", "fast")) for one in scenes)
     trained = plan.recipe.train_init_ids
     return {
@@ -255,7 +253,7 @@ def _source(plan: EvaluationPlan, command: str) -> dict[str, Any]:
             "protocol": "initial states and words that nothing was fitted on; truth is the simulator's verdict on each "
             "frame; experts, disturbed ones, under wrong words, backwards; gestures replayed at other states, constant "
             "and random motion, half done, undone, parked and stopped",
-            "deviations": f"render profile {' or '.join(looks)}, camera {camera.name} at {camera.width} px, "
+            "deviations": f"render profile {' or '.join(looks)}, camera {plan.camera} at {seen[0].width} px, "
             f"{FRAMES_PER_S:g} frames/s{VIEWS[plan.view]}",
         },
         "eval_config": {

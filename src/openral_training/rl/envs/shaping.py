@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import ContractError
+from openral_reward_monitor.camera_views import cameras_needed
 from openral_reward_monitor.models.reward_model import RewardModel, load_reward_model
 from openral_rskill.registry import resolve
 from openral_training.rl.envs.episode_trajectory import Trajectory
@@ -56,9 +57,15 @@ class ProgressModel:
             instructions: by task.
 
         Raises:
-            OpenralError: there is no such skill, or its model cannot be loaded.
+            OpenralError: there is no such skill, it looks through several cameras, or its model cannot be loaded.
         """
-        self._model: RewardModel = load_reward_model(resolve(config.model_path))
+        package = resolve(config.model_path)
+        if (needed := cameras_needed(package.manifest)) > 1:
+            raise ContractError(
+                f"reward: {package.manifest.name} looks through {needed} cameras, and an attempt keeps the images of "
+                "one; name a skill that looks through one"
+            )
+        self._model: RewardModel = load_reward_model(package)
         self._instructions, self._weight = dict(instructions), config.weight
 
     def potentials(self, trajectories: Sequence[Trajectory]) -> list[NDArray[np.float64]]:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from openral_core.errors import ContractError
-from openral_core.message_field_checks import MAX_NAME, MAX_WORDS, text_field
+from openral_core.message_field_checks import MAX_WORDS, text_field
 
 MAX_WINDOW_S = 3600.0
 """[s] longest window of a request."""
@@ -21,7 +21,7 @@ class QueryRequest:
     task: str
     """Task to score, without blanks around it; empty: the instruction of the running goal."""
     camera: str
-    """Name of the camera; empty: the one that is scored continuously."""
+    """Name of the camera, or of cameras that are seen together; empty: the view that is scored continuously."""
     fresh: bool
     """Whether the newest frames are scored for this request; else a newest reading is enough."""
 
@@ -32,7 +32,7 @@ def parse_query(window_s: float, task: str, camera: str, fresh: bool) -> QueryRe
     Args:
         window_s: [s]; <= 0: the whole attempt.
         task: at most MAX_WORDS characters, blanks around them not counted.
-        camera: at most MAX_NAME characters.
+        camera: at most MAX_WORDS characters.
         fresh: any value.
 
     Raises:
@@ -45,6 +45,6 @@ def parse_query(window_s: float, task: str, camera: str, fresh: bool) -> QueryRe
     return QueryRequest(
         window_s=max(0.0, window_s),
         task=text_field("task", task.strip(), MAX_WORDS),
-        camera=text_field("camera", camera, MAX_NAME),
+        camera=text_field("camera", camera, MAX_WORDS),
         fresh=fresh,
     )

@@ -40,7 +40,10 @@ def opened(package, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
 
 
 def is_running(pid: int) -> bool:
-    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:  # it may end between two looks at it
+        return False
 
 
 def test_a_server_is_started_used_and_ended(opened: Open) -> None:

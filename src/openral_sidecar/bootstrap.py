@@ -7,10 +7,13 @@ which is the server and whatever the server has started, once the server ends or
 does. The parent holds the other end of standard input and never writes to it, so that the parent's end, even by
 SIGKILL, is an end of file here. The guard does no other work, so that it cannot hang, whatever the state of the server.
 On Linux the kernel kills the server as well.
+
+A thread of the server bounds the size of the file that `--log-file` names, to which the server's output goes.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import ctypes
 import logging
@@ -20,8 +23,10 @@ import select
 import signal
 import sys
 import time
+from pathlib import Path
 
 from openral_core.errors import OpenralError
+from openral_core.files.bounded_log import keep_bounded
 from openral_sidecar.server_announcement import forget, is_alive
 
 LOOK_S = 0.2
@@ -46,6 +51,10 @@ def main() -> None:
     ):  # `python -m` puts it there; a file named like a library must not shadow it
         del sys.path[0]
     sys.argv = [module, *rest]
+    options = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    options.add_argument("--log-file", type=Path)
+    if (log := options.parse_known_args(rest)[0].log_file) is not None:
+        keep_bounded(log)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     try:
         runpy.run_module(module, run_name="__main__", alter_sys=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections import deque
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -149,13 +148,13 @@ def logs(
     lines: Annotated[int, numbers.count("How many of the last lines.", "--lines", "-n")] = 40,
 ) -> None:
     """Print the end of a server's log: of the one at a port, or else of the newest of a sidecar or of all."""
+    from openral_core.files.bounded_log import log_text
     from openral_sidecar.sidecar_inventory import log_of
 
     path = log_of(target)
     typer.echo(f"{path}:")
-    with path.open(errors="replace") as log:
-        for line in deque(log, maxlen=lines):  # a server may have run for weeks
-            typer.echo(printable(line.rstrip("\n")))
+    for line in log_text(path).removesuffix("\n").split("\n")[-lines:]:
+        typer.echo(printable(line))
 
 
 @app.command()

@@ -8,11 +8,12 @@ import secrets
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from openral_core.errors import SidecarError
 from openral_core.files.atomic import write_atomically
+from openral_core.files.bounded_log import earlier_log, log_text
 from openral_sidecar.environment.code_links import bundle_for
 from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.errors import SidecarDown, SidecarTimeout
@@ -23,6 +24,8 @@ LOOK_S = 0.05
 """[s] between two checks of a process that is waited for."""
 GRACE_S = 5.0
 """[s] within which a server must end by itself before it is killed."""
+KEEP_S = 7 * 24 * 3600.0
+"""[s] age below which logs are kept, and tokens, as they may belong to a server that is still loading."""
 LAST_LINES = 3
 """Number of lines of a log that an error shows."""
 _FOREIGN = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
@@ -35,20 +38,31 @@ def new_token_file(spec: SidecarSpec) -> Path:
     return path
 
 
+def old_logs(active: Collection[ServerIdentity], age_s: float = KEEP_S) -> list[Path]:
+    """Return the logs of servers that do not run.
+
+    Args:
+        active: the servers that run.
+        age_s: [s] that have passed at least since the last line.
+    """
+    used = {path for other in active for path in (Path(other.log), earlier_log(Path(other.log))) if other.log}
+    latest = time.time() - age_s
+    return [
+        path for path in sorted(log_folder().iterdir()) if path not in used and path.stat().st_mtime <= latest
+    ]
+
+
 def new_log(spec: SidecarSpec) -> Path:
-    """Return the path for the log of a new server."""
+    """Return the path for the log of a new server, and delete the old logs, as servers may be restarted for years."""
+    for path in old_logs(list(announcements())):
+        path.unlink(missing_ok=True)
     return log_folder() / f"{spec.name}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}.log"
 
 
 def last_lines(log: Path) -> str:
     """Return the last lines of a log joined into one; empty: there is no log."""
-    try:
-        with log.open("rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - 4096))
-            lines = file.read().decode("utf-8", "replace").splitlines()
-    except OSError:
-        return ""
-    return " / ".join([line.strip() for line in lines if line.strip()][-LAST_LINES:])
+    lines = [line.strip() for line in log_text(log).splitlines() if line.strip()]
+    return " / ".join(lines[-LAST_LINES:])
 
 
 class ServerProcess:

@@ -17,13 +17,11 @@ from openral_sidecar.environment.file_lock import exclusive
 from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.errors import SidecarTimeout
 from openral_sidecar.paths import environments_folder, log_folder, run_folder
-from openral_sidecar.process import GRACE_S, LOOK_S, end_group
+from openral_sidecar.process import GRACE_S, KEEP_S, LOOK_S, end_group, old_logs
 from openral_sidecar.server_announcement import ServerIdentity, announcements, forget, is_alive
 from openral_sidecar.table import sidecar_names, sidecar_spec
 
 BESIDE_A_PORT = (".json", ".sock")
-KEEP_S = 7 * 24 * 3600.0
-"""[s] age below which logs are kept, and tokens, as they may belong to a server that is still loading."""
 
 
 def running(target: str | None) -> list[ServerIdentity]:
@@ -106,10 +104,7 @@ def disposable(*, everything: bool) -> list[Path]:
     if everything and not active:
         found += sorted((cache_home() / "bundles").glob("*"))
     old = time.time() - KEEP_S
-    logs = {other.log for other in active}
-    for path in sorted(log_folder().iterdir()):
-        if str(path) not in logs and (everything or path.stat().st_mtime < old):
-            found.append(path)
+    found += old_logs(active, 0.0 if everything else KEEP_S)
     used = {Path(other.token_file).name for other in active}
     used |= {f"{other.port}{end}" for other in active for end in BESIDE_A_PORT}
     for path in sorted(run_folder().iterdir()):

@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from openral_core.errors import InstallationError
+from openral_core.files import bounded_log
 from openral_core.process import launched_deployment as deploy
 from openral_core.process.announcements import arm_line, console_line, is_announcement
 from openral_core.process.launched_deployment import LaunchedDeployment, is_trouble, running
@@ -65,6 +66,28 @@ def test_arguments_output_and_exit_code(ros2, tmp_path):
         assert deployment.close() == 3
     assert lines[0].endswith("deploy_sim.launch.py scene:=s mission:=open it; $(rm x)")
     assert (tmp_path / "log").read_text().splitlines() == lines
+
+
+def test_the_log_of_a_long_run_is_bounded_and_its_lines_are_all_told(tmp_path, monkeypatch):
+    limit, bursts, lines_each = 10_000, 8, 400
+    path = tmp_path / "ros2"
+    path.write_text(
+        f"#!{sys.executable}\nimport os, time\n"
+        f"for burst in range({bursts}):\n"
+        f"    os.write(1, ''.join(f'{{burst}} \u00fc {{line}}\\n' for line in range({lines_each})).encode())\n"
+        f"    while os.fstat(1).st_size > {limit}: time.sleep(0.01)\n"
+        "os.write(1, b'the last line')\n"
+    )
+    path.chmod(0o755)
+    monkeypatch.setattr(deploy, "ros2_command", lambda: str(path))
+    monkeypatch.setattr(bounded_log, "LOG_LIMIT", limit)
+    lines, log = [], tmp_path / "launch.log"
+    with running(FILE, {}, log, lines.append) as deployment:
+        wait_for(lambda: deployment.poll() is not None)
+    assert lines == [f"{burst} ü {line}" for burst in range(bursts) for line in range(lines_each)]
+    assert log.stat().st_size < limit
+    assert bounded_log.earlier_log(log).stat().st_size < 2 * limit
+    assert bounded_log.log_text(log).endswith(f"{bursts - 1} ü {lines_each - 1}\nthe last line")
 
 
 def test_leaving_the_block_ends_everything(ros2, tmp_path):

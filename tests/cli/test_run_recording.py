@@ -14,6 +14,7 @@ from rich.console import Console
 from openral_cli.deploy.full_disk import DiskWatch
 from openral_cli.deploy.recording_summary import RunRecording
 from openral_core.errors import OutputError, UsageError
+from openral_core.files.bounded_log import move_when_long
 from openral_data.dataset_schema import DatasetMetadata
 from openral_data.episode import Episode, encode_png
 from openral_data.lerobot_v3 import DatasetWriter
@@ -104,6 +105,15 @@ def test_a_recorder_that_stopped_is_quoted(strategy: str, tmp_path: Path) -> Non
         f"[recorder-7] [WARN] [1.5] [openral.recorder]: recording stopped: {why}\n[reasoner-6] [INFO] [2.0] other\n"
     )
     assert reported(recording) == (False, f"nothing was recorded: {why}\n")
+
+
+def test_a_recorder_that_stopped_long_ago_is_quoted(tmp_path: Path) -> None:
+    recording = begun(tmp_path, "episodes")
+    log = tmp_path / "launch.log"
+    log.write_text("[recorder-7] [WARN] [1.5] [openral.recorder]: recording stopped: the disk is full\n")
+    assert move_when_long(log, 1)
+    log.write_text("[reasoner-6] [INFO] [2.0] other\n")
+    assert reported(recording) == (False, "nothing was recorded: the disk is full\n")
 
 
 def test_a_disk_with_less_room_than_the_floor_is_refused_before_the_run(

@@ -15,6 +15,7 @@ from sidecar_helpers import PATIENCE_S, running, wait_for
 
 from openral_cli.app import main
 from openral_core.errors import UsageError
+from openral_core.files.bounded_log import LOG_LIMIT, earlier_log
 from openral_sidecar import table
 from openral_sidecar.environment.build import environment_folder, is_built
 from openral_sidecar.environment.file_lock import exclusive
@@ -132,6 +133,36 @@ def test_a_log_does_not_command_the_terminal(started, openral) -> None:
     with open(server.log, "ab") as log:
         log.write(b"a model's words: \x1b]0;owned\x07\n")
     assert openral("logs", started, "-n", "1").splitlines()[-1] == r"a model's words: \x1b]0;owned\x07"
+
+
+def test_the_log_of_a_server_is_bounded_and_its_newest_lines_are_shown(started, openral) -> None:
+    (server,) = announcements()
+    log = Path(server.log)
+    with log.open("ab") as output:
+        for number in range(LOG_LIMIT // 1000 + 1):
+            output.write(f"{number:09} {'x' * 990}\n".encode())
+    wait_for(lambda: log.stat().st_size < LOG_LIMIT, "the move of the log's text")
+    with log.open("ab") as output:
+        output.write(b"after\n")
+    shown = [line[:9] for line in openral("logs", started, "-n", "3").splitlines()[1:]]
+    assert shown == [f"{LOG_LIMIT // 1000 - 1:09}", f"{LOG_LIMIT // 1000:09}", "after"]
+    openral("prune", "--all")
+    assert earlier_log(log).exists(), "its server is running"
+    openral("stop", started)
+    openral("prune", "--all")
+    assert not earlier_log(log).exists()
+
+
+def test_a_start_deletes_old_logs_of_servers_that_have_ended(started, openral) -> None:
+    (server,) = announcements()
+    ended, recent = log_folder() / "echo-1.log", log_folder() / "echo-2.log"
+    for log in (ended, recent):
+        log.write_text("words")
+    for log in (ended, Path(server.log)):
+        os.utime(log, (0, 0))
+    openral("start", "echo", "--python", sys.executable, "--", "--model", "m2")
+    assert [log.exists() for log in (ended, recent, Path(server.log))] == [False, True, True]
+    openral("stop", "--all")
 
 
 def test_a_server_that_does_not_start_says_why(openral) -> None:

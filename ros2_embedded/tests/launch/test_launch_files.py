@@ -188,6 +188,21 @@ def test_output_goes_where_it_is_told(launcher):
     assert "no line end" in logs
 
 
+def test_the_environment_decides_where_the_lines_of_all_processes_go(launcher):
+    launcher.environment["OVERRIDE_LAUNCH_PROCESS_OUTPUT"] = "screen"
+    _, output = launcher.run("""
+    return LaunchDescription([
+        ExecuteProcess(cmd=['echo', 'words'], name='a', output='both'),
+        ExecuteProcess(cmd=['echo', 'more'], name='b'),
+    ])
+    """)
+    assert "[a-1] words\n" in output
+    assert "[b-2] more\n" in output
+    logs = "".join(path.read_text() for path in (launcher.folder / "log").rglob("launch.log"))
+    assert "[a-1] words" not in logs
+    assert "[b-2] more" not in logs
+
+
 def test_missing_file_and_broken_file_are_one_line(launcher):
     code, output = launcher.run("return 5")
     assert code == 1

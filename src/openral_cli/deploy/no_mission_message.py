@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from openral_cli.deploy.follow import SIGNALLED
+from openral_core.files.bounded_log import log_text
 from openral_core.process.launched_deployment import LAUNCH_LOG
 
 _REFUSED = re.compile(r"\[launch\]: caught exception in launch \([^)]*\): (.+)", re.IGNORECASE)
@@ -32,7 +33,7 @@ def tell_no_mission(console: Console, folder: Path, code: int, *, ended_by: int)
     if ended_by:
         why = "the deployment was interrupted before one began"
     else:
-        lines = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
+        lines = log_text(log)
         if refused := _REFUSED.findall(lines):
             why = f"the launch refused it: {refused[-1]}"
         elif fatal := _FATAL.findall(lines):

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from openral_core.errors import OpenralError, OutputError
+from openral_core.files.bounded_log import log_text
 from openral_core.files.output_folder import check_folder
 from openral_core.process.announcements import RECORDING_STOPPED
 from openral_core.process.launched_deployment import LAUNCH_LOG
@@ -85,10 +86,7 @@ class RunRecording:
 
     def _stopped(self) -> str:
         """Return the recorder's reason for stopping, from the log; empty: it did not stop, or the log has no reason."""
-        try:
-            lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
-        except OSError:
-            return ""
+        lines = log_text(self.log).splitlines()
         told = [after for line in lines if (after := line.partition(RECORDING_STOPPED)[2])]
         return told[-1] if told else ""
 

@@ -11,16 +11,19 @@ import subprocess
 import sys
 import threading
 import time
+from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 from openral_core.errors import InstallationError
+from openral_core.files.bounded_log import earlier_log, move_when_long
 from openral_core.files.share import share_directory
 from openral_core.process.announcements import GOES_ON_WITHOUT, MISSION_ENDED, STARTED_AGAIN
 from openral_core.process.with_parent import end_with_parent
 
 LAUNCH_LOG = "launch.log"
-"""Every line of every node, in the folder of a run."""
+"""Every line of every node, in the folder of a run; of a long run the newest ones, see `files.bounded_log`."""
 GRACE_S = (15.0, 5.0)
 """[s] time for the launch to end after SIGINT, and after SIGTERM."""
 POLL_S = 0.1
@@ -62,7 +65,7 @@ class LaunchedDeployment:
         Args:
             file: name of the launch file.
             arguments: of the launch file.
-            log_path: gets every line of output.
+            log_path: gets every line of output; text beyond the bound of `files.bounded_log` is moved or dropped.
             on_line: is told every line, from a thread.
 
         Raises:
@@ -78,6 +81,10 @@ class LaunchedDeployment:
                     str(share_directory() / "launch" / file),
                     *words,
                 ],
+                env={
+                    "OVERRIDE_LAUNCH_PROCESS_OUTPUT": "screen",
+                    **os.environ,
+                },  # no second log, without a bound
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -113,17 +120,29 @@ class LaunchedDeployment:
         return code
 
     def _tell_lines(self, log_path: Path, on_line: Callable[[str], None]) -> None:
-        """Follow the log until the launch has ended and all lines are passed on."""
-        unfinished = ""
-        with log_path.open(encoding="utf-8", errors="replace") as log:
+        """Follow the log until the launch has ended and all lines are passed on; bound the log's size."""
+        unfinished, decoder = "", getincrementaldecoder("utf-8")("replace")
+        with log_path.open("rb") as log:
             while True:
                 ended = self._process.poll() is not None
-                *lines, unfinished = (unfinished + log.read()).split("\n")
+                *lines, unfinished = (unfinished + decoder.decode(_read_and_bound(log, log_path))).split("\n")
                 for line in lines:
                     on_line(line)
                 if ended:
                     return
                 time.sleep(POLL_S)
+
+
+def _read_and_bound(log: BinaryIO, path: Path) -> bytes:
+    """Return what was added to a log since the last call, and move the log's text if it is too long."""
+    new = log.read()
+    with contextlib.suppress(OSError):  # such as a full disk, where the log cannot grow either
+        if move_when_long(path):
+            with earlier_log(path).open("rb") as moved:
+                moved.seek(log.tell())
+                new += moved.read()
+            log.seek(0)
+    return new
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -53,7 +54,8 @@ class ExecuteLocal(Action):
         sigkill_timeout: time [s] from SIGTERM to SIGKILL; the configuration `sigkill_timeout` or 5 by
             default.
         emulate_tty: whether the program sees a terminal; the configuration `emulate_tty` or false by default.
-        output: where its lines go, see `launch.logging.output_sinks`.
+        output: where its lines go, see `launch.logging.output_sinks`; the environment's
+            OVERRIDE_LAUNCH_PROCESS_OUTPUT wins.
         output_format: how a line looks on the screen; fields `line` and `this` (the action).
         cached_output: whether `get_stdout` and `get_stderr` return what the program wrote.
         log_cmd: whether to log the whole command.
@@ -87,6 +89,7 @@ class ExecuteLocal(Action):
         self.__sigterm_timeout = _default(sigterm_timeout, "sigterm_timeout", 5)
         self.__sigkill_timeout = _default(sigkill_timeout, "sigkill_timeout", 5)
         self.__emulate_tty = _default(emulate_tty, "emulate_tty", "false")
+        output = os.environ.get("OVERRIDE_LAUNCH_PROCESS_OUTPUT", output)
         self.__output: Any = (
             output if isinstance(output, Mapping) else normalize_to_list_of_substitutions(output)
         )

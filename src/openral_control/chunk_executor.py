@@ -54,7 +54,8 @@ class Checks(Protocol):
 class Counters:
     """Numbers of executed, held and expired steps and of rejected chunks since the start.
 
-    They are those of `openral/msg/ControlStatus`.
+    They are those of `openral/msg/ControlStatus`. A step of a chunk in which the checks of a real arm (hold-to-run,
+    slow start, safety filter) kept it still is a held one, not an executed one.
     """
 
     executed: int = 0
@@ -66,8 +67,8 @@ class Counters:
 class ChunkExecutor:
     """Holds the queue, the active goal, the intervention, the state of the emergency stop and the counters.
 
-    `offer`, `check_next` and `next` are called from the control thread; `stop`, `release`, `take_over` and `give_back`
-    from any thread.
+    `offer`, `check_next`, `next` and `stepped` are called from the control thread; `stop`, `release`, `take_over` and
+    `give_back` from any thread.
     """
 
     def __init__(
@@ -113,6 +114,8 @@ class ChunkExecutor:
         self._retired: deque[str] = deque(maxlen=REMEMBERED_GOALS)
         self._streaks: OrderedDict[str, int] = OrderedDict()
         self.counters = Counters()
+        self._uncounted = ""
+        """The counter to which the newest step of `next` belongs; empty: none, as while a motion fades out."""
         self.active_goal = ""
         self.skill = ""
         self.instruction = ""
@@ -189,7 +192,7 @@ class ChunkExecutor:
             self._now = step + 1
             if action is not None and planned:
                 self._last, self._last_executed, self.holding = action, step, False
-                self._count(executed=1)
+                self._uncounted = "executed"
                 self._streaks.pop(self.active_goal, None)
                 self.last_rejection = ""  # with the count that it explains
                 self._sent = action
@@ -197,11 +200,24 @@ class ChunkExecutor:
                 self._led_from = self._set_point
                 return action, False
             self.holding = action is None  # while a motion fades out, the arm moves without a chunk
-            self._count(held=int(self.holding))
+            self._uncounted = "held" if self.holding else ""
             if self.active_goal and step - max(self._last_executed, self._queued_step) > self._goal_timeout:
                 self._set_goal("", "", "")
             self._sent = self._hold_action(self._last) if action is None else action
             return self._sent, self.holding
+
+    def stepped(self, *, followed: bool) -> None:
+        """Count the control step that `next` returned last, after the arm was given it.
+
+        Args:
+            followed: whether the arm followed; false: its own checks kept it still, so that the step counts as held.
+        """
+        with self._lock:
+            if self._uncounted == "executed" and followed:
+                self._count(executed=1)
+            elif self._uncounted:
+                self._count(held=1)
+            self._uncounted = ""
 
     def coming(self) -> NDArray[np.float32]:
         """Return the queued actions (k, A) after the last one that `next` returned.

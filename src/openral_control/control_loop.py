@@ -42,6 +42,8 @@ class LoopSettings:
 
     None: stamps count control steps alone.
     """
+    stopped_by: Callable[[], str] = str
+    """Returns why a real arm did not follow the last step, by the name of its own check; empty: it followed."""
 
 
 class Arm(Protocol):
@@ -346,6 +348,7 @@ class ControlLoop:
             self._sink.cut_short(reason)
         action, held = self._executor.next(self._step)
         state = self._arm.step(np.asarray(action))
+        self._executor.stepped(followed=not self._settings.stopped_by())
         self._step += 1
         wall = self._meter.tick()
         self._state = replace(state, stamp_s=self.now_s)

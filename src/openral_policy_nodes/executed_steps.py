@@ -1,4 +1,4 @@
-"""Number of control steps that the bridge has executed for one goal. No ROS, no clock: both are passed in."""
+"""Number of control steps that the arm has followed for one goal. No ROS, no clock: both are passed in."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ class StepCount:
             return most
         executed = self._status.executed - self._before
         # The status that comes with the first chunk still says that the arm holds.
-        moves = not self._left and (not self._status.holding or executed == 0)
+        moves = not self._left and not self._status.stopped_by
+        moves = moves and (not self._status.holding or executed == 0)
         return min(most, executed + (self._steps(stamp_s - self._status.stamp_s) if moves else 0))
 
     def _steps(self, duration_s: float) -> int:

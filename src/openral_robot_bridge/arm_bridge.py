@@ -58,7 +58,7 @@ class DeployedArm(ControlRun):
             )
             self._arm.set_lookahead(executor.coming)
             self._arm.set_on_refusal(self._end_goal)
-            settings = LoopSettings(camera_periods={}, clock=time.time)
+            settings = LoopSettings({}, clock=time.time, stopped_by=lambda: self._arm.stopped_by)
             loop = ControlLoop(self._arm, executor, sink, settings, self._arm.robot_state())
             super().__init__(scene, executor, loop, settings)
             self.robot = self._arm.describe()

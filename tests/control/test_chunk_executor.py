@@ -69,9 +69,18 @@ def chunk(step=0, goal="a", data=None, horizon=16, **changes):
     return dataclasses.replace(good, **changes)
 
 
+class Followed(ChunkExecutor):
+    """The executor of an arm that follows every step."""
+
+    def next(self, step):
+        given = super().next(step)
+        self.stepped(followed=True)
+        return given
+
+
 @pytest.fixture
 def executor():
-    return ChunkExecutor(HZ, Strict(), hold, representation=REPRESENTATION)
+    return Followed(HZ, Strict(), hold, representation=REPRESENTATION)
 
 
 def counts(executor):
@@ -310,7 +319,7 @@ def _mutate(rng, step):
 def test_ten_thousand_random_chunks_against_the_real_envelope():
     scene = load_scene("metaworld_drawer")
     envelope = Envelope(scene, load_robot(scene.robot_id))
-    executor = ChunkExecutor(HZ, envelope, hold, representation=REPRESENTATION)
+    executor = Followed(HZ, envelope, hold, representation=REPRESENTATION)
     state = RobotState(0.0, (), np.zeros(0), np.array([0.0, 0.6, 0.2]), np.array([0.0, 0, 0, 1]), 0.1)
     rng = np.random.default_rng(7)
     refused = accepted = 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -53,6 +55,15 @@ def test_steps_are_those_that_the_bridge_executed_for_this_goal():
     assert count.at(3.0, 1.95, lockstep=False) == 26
     count.on_status(status(999, 3.2, "next"))
     assert count.at(9.0, 1.95, lockstep=False) == 26
+
+
+def test_an_arm_that_its_own_checks_keep_still_executes_nothing_between_two_statuses():
+    count = StepCount("me", DT_S)
+    count.on_status(replace(status(904, 2.0), stopped_by="hold to run"))
+    assert count.at(2.15, 1.95, lockstep=False) == 0
+    count.on_status(status(910, 2.2))
+    count.on_status(replace(status(914, 2.4), stopped_by="hold to run"))
+    assert count.at(2.55, 1.95, lockstep=False) == 10
 
 
 def test_no_more_steps_are_counted_than_there_was_time_for():

@@ -291,6 +291,32 @@ def test_a_deployment_says_at_once_that_its_arm_is_away_from_the_start_pose(
         deployed.live()  # which disconnects at its end
 
 
+def test_steps_in_which_hold_to_run_keeps_the_arm_still_are_not_executed_ones(
+    scene_with: Scenes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene = scene_with("fake", slow_start_s=0.0, hold_to_run_s=30.0)
+    monkeypatch.setattr("openral_robot_bridge.arm_bridge.load_arm_scene", lambda name, address: scene)
+    deployed = DeployedArm(ArmBridgeOptions(scene="fake"), NoSink())
+
+    def executed_of_a_chunk() -> int:
+        before, loop = deployed.executor.counters, deployed.loop
+        data, words = np.tile(UP.astype(np.float32), 10).ravel(), ("skill", "up", scene.action.representation)
+        loop.post(Chunk(loop.now_s, "a" * 32, *words, 0, 10, 7, scene.dt, data))
+        end = time.monotonic() + 60.0
+        loop.run(lambda: deployed.executor.counters.held < before.held + 15 and time.monotonic() < end)
+        assert deployed.executor.counters.rejected == 0
+        return deployed.executor.counters.executed - before.executed
+
+    try:
+        assert executed_of_a_chunk() == 0
+        assert deployed.stopped_by == "hold to run"
+        deployed.beat()
+        assert executed_of_a_chunk() > 0
+    finally:
+        deployed.finish()
+        deployed.live()  # which disconnects at its end
+
+
 def test_a_recovery_ends_the_goal_so_that_the_arm_rests(
     scene_with: Scenes, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,7 +29,7 @@ def result_message(
         end: how it ended.
         state: of the robot at that moment; None: unknown, in which case the hand's position is NaN.
         run: state of the goal in the runner; None: it was refused.
-        steps: control steps executed for it.
+        steps: control steps that the arm followed for it.
         duration_s: [s] on the node's clock.
     """
     result = ExecuteSkill.Result(

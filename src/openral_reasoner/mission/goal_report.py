@@ -20,7 +20,7 @@ class GoalReport:
     stopped_by: str = ""
     """The condition of `stop_when` that fired, or max_steps; empty: neither."""
     steps: int = 0
-    """Control steps executed for it."""
+    """Control steps that the arm followed for it."""
     hand: tuple[float, float, float] | None = None
     """[m] end effector at the end, world frame of the scene; None: nobody knows."""
     gripper_m: float | None = None

@@ -88,6 +88,11 @@ class Sidecar:
         return self._supervisor.description
 
     @property
+    def starts(self) -> int:
+        """Number of servers so far: 1, and one more after each restart, whose first answer is slow again."""
+        return self._supervisor.starts
+
+    @property
     def fault(self) -> str | None:
         """Reason of a final fault after the last restart; None: there is none."""
         return self._supervisor.fault

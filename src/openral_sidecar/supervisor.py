@@ -35,6 +35,7 @@ class Supervisor(threading.Thread):
         refusal: reason why the first start failed; None: it did not.
         server: the running server; None: calls fail at present, for the reason in `down`.
         description: that the newest server gave of itself.
+        starts: number of servers so far, of which the newest one answers; the first answer of each is slow.
         fault: reason of a final fault after the last restart; None: there is none.
     """
 
@@ -44,6 +45,7 @@ class Supervisor(threading.Thread):
         self.refusal: Exception | None = None
         self.server: RunningServer | None = None
         self.description: dict[str, Any] = {}
+        self.starts = 0
         self.down = "not started"
         self.fault: str | None = None
         self._request = request
@@ -136,6 +138,7 @@ class Supervisor(threading.Thread):
         patience = max(PING_SHARE * limit, LEAST_PING_S)
         pinger = SidecarClient(server.client.endpoint, token=server.token, dialect=self._request.spec.dialect)
         self._heard, self._suspect = time.monotonic(), False
+        self.starts += 1  # before `server`, so that no call to it is taken for one to the server before
         self.server, self.description = server, server.description
         self.settled.set()
         try:

@@ -260,12 +260,14 @@ def test_an_interpreter_that_is_not_there_is_named(open_sidecar) -> None:
 def test_a_killed_server_ends_the_call_and_comes_back(open_sidecar) -> None:
     sidecar = open_sidecar()
     pid = sidecar.pid
+    assert sidecar.starts == 1
     killer = threading.Timer(0.3, os.kill, (pid, signal.SIGKILL))
     killer.start()
     with pytest.raises(SidecarDown, match="killed by SIGKILL"):
         sidecar.call("sleep", {"seconds": 2 * PATIENCE_S})
     killer.join()
     started_anew(sidecar, pid)
+    assert sidecar.starts == 2
     assert sidecar.call("echo", {"x": 1}) == {"x": 1}
 
 

@@ -11,7 +11,7 @@ The deadline only decides when a server is taken to hang, and a restart takes lo
 hold long before it.
 """
 FIRST_S = 120.0
-"""[s] least deadline of the first chunk, for which the server loads kernels and fills caches."""
+"""[s] least deadline of a server's first chunk, for which the server loads kernels and fills caches."""
 _SPARE = 3.0
 """Ratio of a deadline to the expected latency."""
 
@@ -24,12 +24,25 @@ class AdaptiveTimeout:
         """[s] deadline of calls without inference, and least deadline for each observation."""
         self._first_s = max(FIRST_S, _SPARE * (budget.warmup_ms or 0.0) * 1e-3)
         self._slowest_row_s: float | None = None
+        self._starts = 0
 
-    def limit_s(self, rows: int) -> float:
-        """Return the deadline [s] of a batch of `rows` observations."""
+    def limit_s(self, rows: int, starts: int = 0) -> float:
+        """Return the deadline [s] of a batch of `rows` observations.
+
+        Args:
+            rows: number of observations.
+            starts: number of servers so far (`Sidecar.starts`); the first answer of each has the first deadline.
+        """
+        if starts != self._starts:
+            self._starts = starts
+            self.forget()
         if self._slowest_row_s is None:
             return self._first_s * rows
         return max(self.least_s, _SPARE * self._slowest_row_s) * rows
+
+    def forget(self) -> None:
+        """Give the next answer the first deadline again, as it may come from a server that was restarted."""
+        self._slowest_row_s = None
 
     def note(self, rows: int, seconds: float) -> None:
         """Add the latency [s] of an answer to `rows` observations; the first one is ignored, as it is slower."""

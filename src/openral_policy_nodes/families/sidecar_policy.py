@@ -22,6 +22,11 @@ class PolicyServer(Protocol):
         """The server's description of itself, from its `hello`."""
         ...
 
+    @property
+    def starts(self) -> int:
+        """Number of servers so far, see `openral_sidecar.sidecar.Sidecar.starts`."""
+        ...
+
     def call(
         self, op: str, data: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
     ) -> dict[str, Any]:
@@ -56,7 +61,8 @@ class RemotePolicy:
             PolicyError: the server refused, cannot be reached, or answered another shape.
         """
         begun = time.monotonic()
-        chunk = self._call("predict", data, self._patience.limit_s(shape[0])).get("chunk")
+        limit_s = self._patience.limit_s(shape[0], self._server.starts)
+        chunk = self._call("predict", data, limit_s).get("chunk")
         self._patience.note(shape[0], time.monotonic() - begun)
         if not isinstance(chunk, np.ndarray) or chunk.shape != shape:
             found = getattr(chunk, "shape", type(chunk).__name__)
@@ -71,4 +77,5 @@ class RemotePolicy:
         try:
             return self._server.call(op, data, timeout_s=timeout_s)
         except SidecarError as error:
+            self._patience.forget()  # the next answer may come from a server that somebody else restarted
             raise PolicyError(f"{self.name}: {error}") from error

@@ -19,6 +19,7 @@ from openral_policy_nodes.families.lerobot.policy import LeRobotPolicy
 from openral_policy_nodes.families.lerobot.server import handlers
 from openral_policy_nodes.families.lerobot.spec import spec_for
 from openral_sidecar.client import SidecarClient
+from openral_sidecar.errors import SidecarTimeout
 from openral_sidecar.server_announcement import announcements
 from openral_sidecar.table import sidecar_spec
 
@@ -52,8 +53,11 @@ class Direct:
         self.description = promised.to_wire()
         self.handlers = handlers(ScriptedModel(promised))
         self.closed = False
+        self.starts = 1
+        self.limits_s = []
 
     def call(self, op, data=None, *, timeout_s=None):
+        self.limits_s.append(timeout_s)
         return self.handlers[op](dict(data or {}))
 
     def close(self):
@@ -62,6 +66,8 @@ class Direct:
 
 class Remote:
     """Calls a server at the other end of a socket."""
+
+    starts = 1
 
     def __init__(self, client):
         self.client = client
@@ -100,6 +106,34 @@ def test_reset_reaches_the_server_by_episode(skill):
     np.testing.assert_array_equal(second - first, np.full_like(first, 100))
     np.testing.assert_array_equal(third[0] - first[0], np.full_like(first[0], 200))
     np.testing.assert_array_equal(third[1], first[1])
+
+
+def test_the_first_chunk_of_a_server_that_was_restarted_has_the_deadline_of_a_first_one(skill):
+    server = Direct(features())
+    policy = LeRobotPolicy(skill().manifest, server)
+    for starts in (1, 1, 2, 2):
+        server.starts = starts
+        policy.predict(BATCH)
+    first, warm, after_a_restart, warm_again = server.limits_s
+    assert after_a_restart == first > warm == warm_again
+
+
+def test_the_first_chunk_after_a_fault_has_the_deadline_of_a_first_one(skill):
+    server = Direct(features())
+    policy = LeRobotPolicy(skill().manifest, server)
+    policy.predict(BATCH)
+    answer = server.handlers["predict"]
+
+    def lost(data):
+        raise SidecarTimeout("no answer")
+
+    server.handlers["predict"] = lost
+    with pytest.raises(PolicyError, match="no answer"):
+        policy.predict(BATCH)
+    server.handlers["predict"] = answer
+    policy.predict(BATCH)
+    first, warm, after_a_fault = server.limits_s
+    assert after_a_fault == first > warm
 
 
 def test_chunks_travel_over_the_wire(skill, tmp_path, monkeypatch):

@@ -65,6 +65,8 @@ class ScriptedModel:
 class Direct:
     """Calls the handlers in this process."""
 
+    starts = 1
+
     def __init__(self):
         self.model = ScriptedModel()
         self.description = describe(self.model)

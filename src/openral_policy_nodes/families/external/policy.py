@@ -69,6 +69,7 @@ class _Served:
         try:
             answer = call(self._patience.limit_s(rows))
         except SidecarError as error:
+            self._patience.forget()  # the next answer may come from a restarted server
             raise PolicyError(f"{self._name}: {error}") from error
         self._patience.note(rows, time.monotonic() - begun)
         return answer

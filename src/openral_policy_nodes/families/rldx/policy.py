@@ -29,6 +29,11 @@ HANDSHAKE_S = 10.0
 class RLDXServer(Protocol):
     """The part of `openral_sidecar.sidecar.Sidecar` that is used here."""
 
+    @property
+    def starts(self) -> int:
+        """Number of servers so far, see `openral_sidecar.sidecar.Sidecar.starts`."""
+        ...
+
     def call(
         self, op: str, data: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
     ) -> dict[str, Any]:
@@ -52,8 +57,7 @@ class RldxPolicy:
         self._name, self._server = manifest.name, server
         self._layout = layout_named(manifest.state_contract.layout if manifest.state_contract else None)
         self._horizon = manifest.chunk_size
-        self._budget = manifest.latency_budget
-        self._patience = AdaptiveTimeout(self._budget)
+        self._patience = AdaptiveTimeout(manifest.latency_budget)
         self._sessions: set[str] = set()
         """Episodes of which the server may have state."""
         self._seen: set[str] = set()
@@ -83,7 +87,8 @@ class RldxPolicy:
         options = {"session_ids": list(batch.episodes)} if batch.episodes and all(batch.episodes) else None
         data = {"observation": self._layout.observation(batch), "options": options}
         rows, begun = len(batch), time.monotonic()
-        answer = self._call("get_action", data, self._patience.limit_s(rows)).get("result")
+        limit_s = self._patience.limit_s(rows, self._server.starts)
+        answer = self._call("get_action", data, limit_s).get("result")
         self._patience.note(rows, time.monotonic() - begun)
         if not isinstance(answer, list) or len(answer) != 2:
             raise PolicyError(
@@ -110,7 +115,7 @@ class RldxPolicy:
         try:
             return self._server.call(op, data, timeout_s=timeout_s)
         except SidecarError as error:
-            self._patience = AdaptiveTimeout(self._budget)  # the next answer may come from a restarted server
+            self._patience.forget()  # the next answer may come from a server that somebody else restarted
             raise PolicyError(f"{self._name}: {error}") from error
 
 

@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 
 from openral_console.listen_options import ListenOptions
 from openral_console.sessions import Sessions
+from openral_console.slow_clients import TimedHttpProtocol
 from openral_core.errors import InstallationError
 
 _log = logging.getLogger(__name__)
@@ -44,18 +45,28 @@ def url_of(options: ListenOptions, sessions: Sessions) -> str:
     return f"{options.scheme}://{host}:{options.port}/{query}"
 
 
+def server_config(app: ASGIApp, certificate: str | None, key: str | None) -> uvicorn.Config:
+    """Return the configuration of a server, with the paths of its certificate and key; None: it serves plain HTTP."""
+    return uvicorn.Config(
+        app,
+        http=TimedHttpProtocol,
+        log_level="warning",
+        access_log=False,
+        ws_per_message_deflate=False,  # pictures are small already, and what pages are told is short
+        ssl_certfile=certificate,
+        ssl_keyfile=key,
+        timeout_graceful_shutdown=1,
+    )
+
+
 def serve_on(app: ASGIApp, listening: socket.socket, options: ListenOptions) -> None:
     """Serve an application until the process is told to end."""
     if warning := options.warning():
         _log.warning("%s", warning)
-    config = uvicorn.Config(
+    config = server_config(
         app,
-        log_level="warning",
-        access_log=False,
-        ws_per_message_deflate=False,  # pictures are small already, and what pages are told is short
-        ssl_certfile=str(options.certificate) if options.certificate else None,
-        ssl_keyfile=str(options.key) if options.key else None,
-        timeout_graceful_shutdown=1,
+        str(options.certificate) if options.certificate else None,
+        str(options.key) if options.key else None,
     )
     asyncio.run(_Server(config).serve(sockets=[listening]))
 

@@ -29,6 +29,7 @@ from starlette.routing import Route
 from std_srvs.srv import Trigger
 
 from openral_console.audit_log import STOPS, ActionLog
+from openral_console.http_listener import server_config
 from openral_console.request_body import read_body
 from openral_console.ros.fleet_stop import StopAll
 from openral_console.ros.service_call import ServiceCall
@@ -96,15 +97,8 @@ def main() -> int:
     node = StopNode()
     with spinning(node):
         log = ActionLog(Path(settings["actions"]), node.get_logger().info)
-        config = uvicorn.Config(
-            application(node.stops, sessions, log),
-            log_level="warning",
-            access_log=False,
-            ssl_certfile=settings["certificate"],
-            ssl_keyfile=settings["private_key"],
-            timeout_graceful_shutdown=1,
-        )
-        server = uvicorn.Server(config)
+        app = application(node.stops, sessions, log)
+        server = uvicorn.Server(server_config(app, settings["certificate"], settings["private_key"]))
 
         def watch_parent() -> None:
             sys.stdin.read()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -57,7 +56,7 @@ def collect(
     workers: WorkersOption = 2,
 ) -> None:
     """Let scripted experts act, disturbed on purpose, and write a LeRobot v3 dataset. Goes on where it stopped."""
-    from openral_training.training_recipe import load_recipe, metadata_of
+    from openral_training.training_recipe import collection_settings, load_recipe, metadata_of
 
     check_folder(out, "--out")
     plan_for = load_recipe(recipe)
@@ -72,7 +71,7 @@ def collect(
         require_fit(skill, plan_for)
     units = collecting.plan(plan_for, starts, failures, skill, attempts, only or ())
     metadata = metadata_of(plan_for)
-    folder = begin_collection(out, asdict(metadata)) / f"seed{seed}"
+    folder = begin_collection(out, collection_settings(plan_for)) / f"seed{seed}"
     frames = 0
     with progress_bar("collecting", len(units), goes_on=BY_ITSELF) as (bar, task):
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -205,3 +206,13 @@ def metadata_of(recipe: Recipe) -> DatasetMetadata:
         words,
         scene.robot_id,
     )
+
+
+def collection_settings(recipe: Recipe) -> dict[str, Any]:
+    """Return what all demonstrations of a collection have in common, as values of JSON; raises as `metadata_of`."""
+    return {
+        **asdict(metadata_of(recipe)),
+        "scenes": {task_id: words.scene or recipe.scene for task_id, words in recipe.tasks.items()},
+        "turn_noise": recipe.turn_noise,
+        "picture_delay_s": recipe.picture_delay_s,
+    }

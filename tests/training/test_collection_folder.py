@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from openral_core.errors import NotFoundError, OutputError
 from openral_data.lerobot_v3 import begin_collection
 from openral_training import commands, world_model_commands
+from openral_training.training_recipe import collection_settings, load_recipe, recipe_file
 
 COMMANDS = [
     (commands.app, ["collect"]),
@@ -43,6 +45,21 @@ def test_a_collection_with_other_settings_is_not_gone_on_with(tmp_path: Path) ->
         OutputError, match=r"other settings: size \(32 there, 64 here\), of\.seed \(1 there, 2"
     ):
         begin_collection(tmp_path / "new", {"size": 64, "of": {"seed": 2}})
+
+
+@pytest.mark.parametrize(("key", "there"), [("turn_noise", 0.15), ("picture_delay_s", 0.2)])
+def test_demonstrations_with_another_disturbance_are_not_mixed(key: str, there: float, tmp_path: Path) -> None:
+    shipped = yaml.safe_load(recipe_file("mini_metaworld_mt10").read_text(encoding="utf-8"))
+    first, second, out = tmp_path / "first.yaml", tmp_path / "second.yaml", tmp_path / "new"
+    first.write_text(yaml.safe_dump(shipped | {key: there}))
+    second.write_text(yaml.safe_dump(shipped | {key: 0.05}))
+    begin_collection(out, collection_settings(load_recipe(first)))
+    words = ["collect", "--recipe", str(second), "--task", "reach-v3", "--starts", "1", "--out", str(out)]
+    refused = CliRunner().invoke(commands.app, words).exception
+    assert isinstance(refused, OutputError)
+    assert str(refused) == (
+        f"{out} holds a collection with other settings: {key} ({there} there, 0.05 here); name another --out"
+    )
 
 
 def test_a_task_that_the_recipe_lacks_is_told_before_anything_is_made(tmp_path: Path) -> None:

@@ -35,12 +35,15 @@ class Rollouts:
     words: dict[str, str]
     """Sentence of each of the K tasks."""
 
-    @property
-    def actions_executed(self) -> NDArray[np.float32]:
-        """(N - E, A) the actions without those of each episode's last frame, which were not executed."""
-        kept = np.ones(len(self.action), np.bool_)
-        kept[self.last] = False
-        return self.action[kept]
+    def rows(self, episodes: NDArray[np.int64], *, executed: bool = False) -> NDArray[np.int64]:
+        """Return the rows of the frames of episodes.
+
+        Args:
+            episodes: (B,) their indices.
+            executed: leave each episode's last frame out, whose action was not executed.
+        """
+        end = self.last[episodes] + (0 if executed else 1)
+        return np.concatenate([np.arange(*span) for span in zip(self.first[episodes], end, strict=True)])
 
 
 @dataclass(frozen=True)

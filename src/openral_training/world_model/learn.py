@@ -20,7 +20,7 @@ from openral_training.world_model.network import WorldNetwork, WorldShape
 from openral_training.world_model.starts import starts_of
 from openral_training.world_model.statistics import action_scale
 
-FORM = 3
+FORM = 4
 """Version of the networks and of their training; a killed training can only be resumed by the same version."""
 
 
@@ -49,7 +49,8 @@ def train(
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
     rollouts = load_rollouts(dataset)
-    scale = action_scale(rollouts.actions_executed)
+    learnt = np.flatnonzero(~held_out(rollouts, config.held_out))
+    scale = action_scale(rollouts.action[rollouts.rows(learnt, executed=True)])
     shape = WorldShape(rollouts.state.shape[1], rollouts.action.shape[1], size, latent)
     frames = frame_cache(dataset, dataset.cameras[0], size)
     network = WorldNetwork(shape)
@@ -57,10 +58,9 @@ def train(
     run = identity(FORM, config, shape, *data)
     settings = (config.picture_steps, config.picture_batch, config.picture_rate, config.picture_prior)
     picture_run = identity(FORM, settings, config.held_out, config.seed, size, latent, *data)
-    learnt = np.flatnonzero(~held_out(rollouts, config.held_out))
     first, last = rollouts.first[learnt], rollouts.last[learnt]
     states = torch.tensor(rollouts.state)
-    network.pictures.scale(changes(states, rollouts))
+    network.pictures.scale(changes(states, rollouts, learnt))
     learn_autoencoder(
         network, frames, states, first, last, config, out / "pictures.run.safetensors", picture_run, progress
     )

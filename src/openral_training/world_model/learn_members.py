@@ -32,9 +32,10 @@ def learn_members(
 ) -> None:
     """Train the dynamics and the success head of each member; the arguments are those of `learn_drawing`."""
     words = torch.from_numpy(SentenceEncoder().encode(list(rollouts.words.values())))
-    members, steps = network.members, changes(latents, rollouts)
+    members, steps = network.members, changes(latents, rollouts, episodes)
+    seen = latents[torch.from_numpy(rollouts.rows(episodes))]
     for member in network.each():
-        member.scale(latents, steps, words)
+        member.scale(seen, steps, words)
     optimiser = torch.optim.AdamW(members.parameters(), lr=config.learning_rate)
     pace = BcConfig(steps=config.steps, warmup_steps=config.steps // 20)
     for step in range(restore_run(state, members, optimiser, run), config.steps):
@@ -130,8 +131,7 @@ def losses(
     return motion, verdict
 
 
-def changes(latents: Tensor, rollouts: Rollouts) -> Tensor:
-    """Return (C, L) the differences of consecutive latents (N, L) within episodes."""
-    within = np.ones(len(latents), np.bool_)
-    within[rollouts.last] = False
-    return (latents[1:] - latents[:-1])[torch.from_numpy(within[:-1])]
+def changes(latents: Tensor, rollouts: Rollouts, episodes: NDArray[np.int64]) -> Tensor:
+    """Return (C, L) the differences of consecutive latents (N, L) within episodes, given by their indices (E,)."""
+    before = torch.from_numpy(rollouts.rows(episodes, executed=True))
+    return latents[before + 1] - latents[before]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from dot_world import CAMERA, LEFT, RIGHT, SIZE, WORDS, dot_rollouts
+from dot_world import CAMERA, LEFT, RIGHT, SIZE, WORDS, dot_rollouts, episode
 from numpy.typing import NDArray
 from safetensors.torch import load_file
 from torch import Tensor
@@ -35,7 +35,7 @@ from openral_training.world_model.model import FRAME, LatentWorld, resize
 from openral_training.world_model.nearest_baseline import RecordedAttempts
 from openral_training.world_model.open import open_world_model
 from openral_training.world_model.starts import Start, Starts, load_starts, save_starts
-from openral_training.world_model.statistics import action_scale
+from openral_training.world_model.statistics import FILE_NAME, action_scale
 
 QUICK = LearnConfig(
     picture_steps=100, picture_batch=16, steps=200, drawing_steps=40, batch_size=16, held_out=0.2
@@ -119,8 +119,9 @@ def test_a_still_picture_that_is_imagined_is_as_near_as_one_that_was_kept(
     learnt: Path, rollouts: Dataset
 ) -> None:
     found, frames = load_rollouts(rollouts), frame_cache(rollouts, CAMERA, SIZE)
-    scale = action_scale(found.actions_executed)
-    recorded = RecordedAttempts(found, scale, np.arange(len(found.first)))
+    episodes = np.arange(len(found.first))
+    scale = action_scale(found.action[found.rows(episodes, executed=True)])
+    recorded = RecordedAttempts(found, scale, episodes)
     row = by_horizon([compare(StillWorld(learnt), scale, found, recorded, frames, 0)])[1]
     assert row["psnr_db"] == row["psnr_still_db"] < 60
 
@@ -129,7 +130,8 @@ def test_the_nearest_recorded_attempt_is_found_by_its_start_and_by_where_its_act
     rollouts: Dataset,
 ) -> None:
     found = load_rollouts(rollouts)
-    scale, episodes = action_scale(found.actions_executed), np.arange(len(found.first))
+    episodes = np.arange(len(found.first))
+    scale = action_scale(found.action[found.rows(episodes, executed=True)])
     every = RecordedAttempts(found, scale, episodes)
     own = np.arange(found.first[3] + 1, found.last[3] + 1)
     assert every.rows(3, len(own)).tolist() == own.tolist()
@@ -192,6 +194,29 @@ def test_a_killed_training_ends_where_an_unbroken_one_ends(rollouts: Dataset, tm
     assert all(torch.equal(one[name], other[name]) for name in one)
     kinds = {value.dtype for name, value in one.items() if name.endswith("weight")}
     assert kinds == {torch.bfloat16, torch.float32}
+
+
+def test_what_is_held_out_changes_nothing_of_what_is_learnt(tmp_path: Path) -> None:
+    """In the second data the attempts from the last two of the ten states go three times as far."""
+    for name, reach in (("near", 1.0), ("far", 3.0)):
+        form = DatasetMetadata(10, {CAMERA: (SIZE, SIZE)}, "ee_pos3_gripper1", 4, 1, WORDS, "dot")
+        writer, rng = DatasetWriter(tmp_path / name, form), np.random.default_rng(0)
+        for number in range(20):
+            made = episode((RIGHT, LEFT)[number % 2], number // 2, 8, rng)
+            unlike = replace(made, state=reach * made.state, chunk=reach * made.chunk)
+            writer.add(unlike if made.init_id >= 8 else made)
+        writer.close()
+        train(
+            open_dataset(tmp_path / name),
+            tmp_path / f"of-{name}",
+            replace(SHORT, held_out=0.2),
+            size=SIZE,
+            latent=8,
+        )
+    near, far = (load_file(tmp_path / f"of-{name}" / "model.safetensors") for name in ("near", "far"))
+    assert [name for name in near if not torch.equal(near[name], far[name])] == []
+    scales = [(tmp_path / f"of-{name}" / FILE_NAME).read_text() for name in ("near", "far")]
+    assert scales[0] == scales[1]
 
 
 def test_demonstrations_are_no_rollouts(tmp_path: Path) -> None:

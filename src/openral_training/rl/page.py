@@ -50,7 +50,7 @@ def page(folder: Path, result: Mapping[str, Any], settings: str) -> str:
         *_success(rows),
         *_curves(rows),
         "<h2>Evaluations</h2>",
-        *_evaluations(folder),
+        *_evaluations(folder, result["updates"]),
         "<h2>The result, episode by episode</h2>",
         *task_table(result["policy"]["tasks"], result["episodes"]),
         *thumbnails(result["films"], folder),
@@ -110,11 +110,12 @@ def _points(rows: Rows, name: str) -> list[Point]:
     return [point for point in points if math.isfinite(point[1])]
 
 
-def _evaluations(folder: Path) -> Iterator[str]:
-    """Yield a table of all evaluations, in the order of updates."""
+def _evaluations(folder: Path, updates: int) -> Iterator[str]:
+    """Yield a table of all evaluations, in the order of updates; the one after the last of them is the policy's."""
     yield "<table id=evaluations><tr><th>policy<th>task<th class=n>solved<th class=n>rate<th>95 % interval</tr>"
     files = {path.stem: path for path in (folder / "eval").glob("*.json")}
-    between = sorted((name for name in files if name.startswith("eval_")), key=lambda name: int(name[5:]))
+    numbers = sorted(int(name[5:]) for name in files if name.startswith("eval_"))
+    between = [f"eval_{number}" for number in numbers if number < updates]
     for name in ("base", *between, "policy"):
         evaluation = json.loads(files[name].read_text(encoding="utf-8"))
         label = name.replace("eval_", "after update ")

@@ -195,12 +195,14 @@ class _Run:
         if not self._updates_done:
             base = self._evaluate("base.json")
             self._log.add(0, eval_metrics(base))
+        evaluation: dict[str, Any] = {}
         for update in range(self._updates_done, runner.max_epochs):
-            row = self._update(update)
-            if (update + 1) % runner.val_check_interval == 0 and update + 1 < runner.max_epochs:
-                row |= eval_metrics(self._evaluate(f"eval_{update + 1}.json"))
+            row, last = self._update(update), update + 1 == runner.max_epochs
+            if last or (update + 1) % runner.val_check_interval == 0:
+                evaluation = self._evaluate(f"eval_{update + 1}.json")
+                row |= eval_metrics(evaluation)
             self._log.add(update + 1, row)
-            if (update + 1) % runner.save_interval == 0 or update + 1 == runner.max_epochs:
+            if last or (update + 1) % runner.save_interval == 0:
                 save_run(
                     self._folder / STATE,
                     self._policy.network,
@@ -209,7 +211,8 @@ class _Run:
                     self._identity,
                 )
         self._policy.save(self._checkpoint)
-        evaluation = self._evaluate("policy.json")
+        evaluation = evaluation or self._evaluate(f"eval_{runner.max_epochs}.json")
+        _write(self._folder / "eval" / "policy.json", evaluation)
         videos = []
         if self._config.env.eval.video_cfg.save_video:
             spec = self._components.workers.vec_env_spec

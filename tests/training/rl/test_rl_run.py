@@ -61,8 +61,14 @@ def test_a_run_that_was_moved_is_made_longer_and_ends_as_one_that_was_long(
     (tmp_path / "moved").mkdir()
     (tmp_path / "small").rename(tmp_path / "moved" / "small")
     config = small(tmp_path / "moved", TWICE, PPO)
+    ended = json.loads((config.folder / "eval" / "policy.json").read_text())
     train(config, resume=True)
-    assert metrics(config.folder) == metrics(unbroken)
+    longer, before = metrics(config.folder), f"{ended['all_episodes']['success_rate']}"
+    assert longer[1]["eval/success_once"] == longer[1]["eval/success_once/reach-v3"] == before
+    evaluated = {name: "" for name in longer[1] if name.startswith("eval/")}
+    assert [longer[0], longer[1] | evaluated, longer[2]] == metrics(unbroken)
+    assert json.loads((config.folder / "eval" / "eval_1.json").read_text()) == ended
+    assert "<td>after update 1<td>" in (config.folder / "report.html").read_text(encoding="utf-8")
     assert load_config(config.folder / "config.yaml").runner.max_epochs == 2
     with pytest.raises(ContractError, match="has made 2 updates; give --epochs 2 or more"):
         train(with_changes(config, out=None, seed=None, epochs=1), resume=True)
@@ -110,6 +116,8 @@ def test_a_run_leaves_what_one_needs_to_judge_it(unbroken: Path) -> None:
     known = {"train/actor/approx_kl", "train/critic/explained_variance", "env/success_once/reach-v3"}
     assert known <= set(rows[0])
     result = json.loads((unbroken / "result.json").read_text())
+    last = f"{result['policy']['all_episodes']['success_rate']}"
+    assert [row["eval/success_once"] for row in rows[1:]] == ["", last]
     assert result["env_steps"] == sum(float(row["env/steps"] or 0) for row in rows)
     assert [row["init_id"] for row in result["episodes"]] == [1000, 1001, 1002]
     assert load_state_mlp(unbroken / "policy.safetensors").shape.value_width == 4
@@ -121,6 +129,7 @@ def test_the_page_shows_what_was_judged_and_needs_no_network(unbroken: Path) -> 
         json.loads((unbroken / "eval" / f"{name}.json").read_text()) for name in ("base", "policy")
     )
     evaluations = text[text.index("id=evaluations") : text.index("<h2>The result")]
+    assert "after update" not in evaluations  # that after the last one is the policy's
     for evaluation in (base, policy):
         for entry in (evaluation["all_episodes"], evaluation["tasks"]["reach-v3"]):
             assert f"{entry['successes']}/{entry['n_episodes']}" in evaluations

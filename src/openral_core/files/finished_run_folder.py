@@ -79,7 +79,7 @@ def load_facts(run_dir: Path) -> dict[str, Any]:
     """Return what a run was run with; empty: nobody wrote it down, or it cannot be read."""
     try:
         facts = json.loads((run_dir / FACTS_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return facts if isinstance(facts, dict) else {}
 
@@ -92,6 +92,21 @@ def _intervened(attempt: AttemptRecord, stamp_s: float) -> None:
 
 
 def add_facts(run_dir: Path, **facts: Any) -> None:
-    """Write more of what is known of a run into its `run.json`. Raises OSError: it cannot be written."""
-    text = json.dumps({**load_facts(run_dir), **facts}, indent=2) + "\n"
-    write_atomically(run_dir / FACTS_FILE, text)
+    """Write more of what is known of a run into its `run.json`.
+
+    A file that holds no JSON object is kept beside the new one, as `run.json.damaged`.
+
+    Raises:
+        OSError: it cannot be read or written.
+    """
+    path = run_dir / FACTS_FILE
+    try:
+        known = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        known = {}
+    except (ValueError, RecursionError):
+        known = None
+    if not isinstance(known, dict):
+        path.replace(path.with_name(f"{FACTS_FILE}.damaged"))
+        known = {}
+    write_atomically(path, json.dumps({**known, **facts}, indent=2) + "\n")

@@ -8,6 +8,7 @@ artefacts. Other datasets of this format, also those with videos, can be read.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -283,10 +284,19 @@ class Dataset:
                     first += len(batch)
                     progress(len(batch))
 
-    def changed_s(self, camera: str) -> float:
-        """Return the latest modification time [s since 1970] of the files with the images of a camera."""
-        videos = (self.root / "videos" / camera).rglob("*.mp4")
-        return max((path.stat().st_mtime for path in (*self.files(), *videos)), default=0.0)
+    def image_files_digest(self, camera: str) -> str:
+        """Return a SHA-256 over the names, sizes and modification times of the files with the images of a camera.
+
+        Those that say where its images lie, `meta/info.json` and `meta/episodes`, are included. No content is read.
+        """
+        videos = sorted((self.root / "videos" / camera).rglob("*.mp4"))
+        episodes = sorted((self.root / "meta" / "episodes").rglob("*.parquet"))
+        digest = hashlib.sha256()
+        for path in (self.root / "meta" / "info.json", *episodes, *self.files(), *videos):
+            found = path.stat()
+            of = [path.relative_to(self.root).as_posix(), found.st_size, found.st_mtime_ns]
+            digest.update(json.dumps(of).encode())
+        return digest.hexdigest()
 
     def files(self) -> list[Path]:
         """Return the data files in order. Raises DatasetError: there are none."""

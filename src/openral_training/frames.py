@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from openral_core.files.atomic import replaced_file
+from openral_core.files.atomic import replaced_file, write_atomically
 from openral_data.lerobot_v3 import Dataset
 
 SHIFT = 4
@@ -24,8 +24,8 @@ def frame_cache(
 ) -> NDArray[np.uint8]:
     """Return all frames of a camera as a read-only (N, size, size, 3) uint8 memory map, made on first use.
 
-    Frames are resized as by the observation adapter of deployments (cv2.INTER_AREA). They are made again if the dataset
-    was written to since.
+    Frames are resized as by the observation adapter of deployments (cv2.INTER_AREA). They are made again if the
+    dataset's files are not those that they were made from: other names, sizes or modification times, older or newer.
     """
 
     def resized(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -33,7 +33,8 @@ def frame_cache(
         return small.astype(np.uint8, copy=False)
 
     path = dataset.root / ".cache" / f"{camera}_{size}.npy"
-    if not path.is_file() or path.stat().st_mtime < dataset.changed_s(camera):
+    source, made_from = path.with_suffix(".source"), dataset.image_files_digest(camera)
+    if not path.is_file() or not source.is_file() or source.read_bytes() != made_from.encode():
         path.parent.mkdir(exist_ok=True)
         with replaced_file(path) as partial:
             frames = np.lib.format.open_memmap(partial, "w+", np.uint8, (len(dataset), size, size, 3))
@@ -42,6 +43,7 @@ def frame_cache(
             for i, image in enumerate(dataset.images(camera, progress, resized)):
                 frames[i] = image
             frames.flush()
+        write_atomically(source, made_from)
     cached: NDArray[np.uint8] = np.load(path, mmap_mode="r")
     return cached
 

@@ -117,6 +117,19 @@ def test_a_dataset_that_was_written_again_is_decoded_again(tmp_path: Path) -> No
     assert cache.stat().st_mtime != before
 
 
+def test_a_dataset_that_was_replaced_by_an_older_one_is_decoded_again(tmp_path: Path) -> None:
+    """As a backup that keeps the times of files (`tar -x`, `rsync -t`) restores it."""
+    camera, root = "observation.images.front", write_dataset(tmp_path / "dataset")
+    new = np.array(frame_cache(open_dataset(root), camera, 32))
+    front = next((root / "videos" / camera).rglob("*.mp4"))
+    wrist = next((root / "videos" / "observation.images.wrist").rglob("*.mp4"))
+    shutil.copyfile(wrist, front)
+    os.utime(front, (1e9, 1e9))
+    old = frame_cache(open_dataset(root), camera, 32)
+    assert np.abs(old.astype(int) - new).max() > 50
+    np.testing.assert_array_equal(old, frame_cache(open_dataset(root), "observation.images.wrist", 32))
+
+
 def test_episodes_of_a_video_may_stand_in_any_order(tmp_path: Path) -> None:
     root = write_dataset(tmp_path / "dataset")
     name = "videos/observation.images.front/from_timestamp"

@@ -14,7 +14,7 @@ import pytest
 import rosbag2_py
 import yaml
 from openral.msg import ExecutedAction, TaskProgress
-from rclpy.serialization import serialize_message
+from rclpy.serialization import deserialize_message, serialize_message
 from recorded_deployment import EVERY, HEIGHT, HZ, WIDTH, RecordedDeployment
 
 from openral_core.errors import DatasetError, NotFoundError, OutputError
@@ -335,6 +335,33 @@ def test_a_bag_that_is_converted_again_gives_no_second_episode(
     assert said.count("episode 0 is there already; it was not added again") == 2
     assert said.count("episode 1 is there already; it was not added again") == 1
     assert list(dataset_faults(tmp_path / "out" / "dataset")) == []
+
+
+def test_episodes_without_a_goal_at_the_same_simulated_times_are_told_apart(
+    judged: Path, scene: Path, tmp_path: Path
+) -> None:
+    """As after a reset of the simulator, whose clock begins anew: all but the executed actions is the same."""
+    for name, scale in (("one", 1.0), ("other", 0.5)):
+        bag = EpisodeBag(tmp_path / name)
+        for topic, kind, data, time_ns in messages(judged):
+            if topic == "/openral/executed_action":
+                step = deserialize_message(data, ExecutedAction)
+                step.data = [scale * number for number in step.data]
+                bag.write(topic, kind, serialize_message(step), time_ns)
+            elif topic != "/openral/skills":
+                bag.write(topic, kind, data, time_ns)
+        bag.close()
+    said: list[str] = []
+    for names in (["one", "other"], ["other", "one"]):
+        bags = [tmp_path / name for name in names]
+        kept = convert_bags(
+            bags, str(scene), tmp_path / "out", whole=True, say=lambda line, trouble: said.append(line)
+        )
+        assert kept == 2, said
+    data = open_dataset(tmp_path / "out" / "dataset")
+    first = data.episodes["length"][0]
+    executed = data.columns(["action.executed"])["action.executed"]
+    np.testing.assert_allclose(executed[first:], 0.5 * executed[:first])
 
 
 def test_words_of_one_bag_are_not_those_of_the_next(recorded: Dataset, scene: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Any
 from uuid import NAMESPACE_OID, uuid4, uuid5
 
 from openral_core.teleoperation_names import TELEOPERATION
+from openral_data.recording.frame import RecordedFrame
 from openral_data.recording.outcome import FAILURE, SUCCESS, UNKNOWN
 
 POLICY = "vla"
@@ -69,22 +71,29 @@ class EpisodeNotes:
         default_factory=lambda: datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
     )
     began_s: float = field(default_factory=time.monotonic)
+    content: Any = field(default_factory=hashlib.sha256)
+    """SHA-256 of the states and executed actions of the frames that `recorded` was called with."""
 
     def reading(self, succeeded: bool, abstained: bool) -> None:
         """Add a reading of the reward monitor; the last one without abstention counts."""
         if not abstained:
             self.reward_model = SUCCESS if succeeded else FAILURE
 
+    def recorded(self, frame: RecordedFrame) -> None:
+        """Add a frame to the content that `name_by_content` goes by."""
+        for numbers in (frame.state, frame.joints, frame.executed):
+            self.content.update(numbers.tobytes())
+
     def name_by_content(self) -> None:
         """Derive `recording_id` from the content, so that the same bag always results in the same id.
 
-        It depends on the beginning and the goal's id, so that an episode whose bag was cut off has the same one.
-        Episodes without a goal that were received by a simulated clock may begin at the same time, so theirs depends on
-        the sentence and the end, too.
+        It depends on the beginning and the goal's id, so that an episode whose bag was cut off has the same one. A
+        simulated clock begins anew with each reset, and episodes without a goal that were received by it may have the
+        same times; so theirs depends on the sentence and on all states and actions, too.
         """
-        goal_id = self.skill.goal_id if self.skill else ""
-        by_end = not goal_id and self.begin_ns < WALL_CLOCK_NS
-        rest = f"{self.sentence} {self.end_s:.9f}" if by_end else goal_id
+        rest = self.skill.goal_id if self.skill else ""
+        if not rest and self.begin_ns < WALL_CLOCK_NS:
+            rest = f"{self.sentence} {self.content.hexdigest()}"
         self.recording_id = uuid5(NAMESPACE_OID, f"{self.begin_ns} {self.begin_s:.9f} {rest}").hex
 
     def about(self) -> dict[str, Any]:

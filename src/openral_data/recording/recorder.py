@@ -344,6 +344,8 @@ class EpisodeRecorder:
         for frame in frames:
             if self._open is opened:
                 self._try(partial(opened.writer.add, frame))
+            if self._from_bags:
+                opened.notes.recorded(frame)
 
     def _flush(self, opened: _Open) -> None:
         opened.writer.flush()

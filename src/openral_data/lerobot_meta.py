@@ -17,6 +17,8 @@ FORMAT = "v3."
 """Required prefix of `codebase_version`."""
 MAX_FPS = 10_000
 """[Hz] largest accepted rate of frames."""
+MAX_FRAMES = 2**63
+"""Numbers of rows are below this."""
 _CONVERT = "python -m lerobot.datasets.v30.convert_dataset_v21_to_v30 --repo-id=<owner/name>"
 _NEEDED: dict[str, type | tuple[type, ...]] = {
     "fps": (int, float),
@@ -43,7 +45,7 @@ def read_info(root: Path, maker: str = "openral train collect") -> dict[str, Any
         raise NotFoundError(f"{root}: no finished dataset here; make one with `{maker} --out {root}`")
     try:
         info = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DatasetError(f"{path}: cannot be read ({error}); fetch the dataset again") from error
     if not isinstance(info, dict):
         raise DatasetError(f"{path}: holds no keys; is this a LeRobot dataset?")
@@ -54,6 +56,10 @@ def read_info(root: Path, maker: str = "openral train collect") -> dict[str, Any
     if not 0 < info["fps"] <= MAX_FPS:  # NaN is not
         raise DatasetError(
             f"{path}: fps is {info['fps']}; write the frames a second, above 0 and at most {MAX_FPS}"
+        )
+    if not 0 <= info["total_frames"] < MAX_FRAMES:
+        raise DatasetError(
+            f"{path}: total_frames is {info['total_frames']:.3g}; write the number of rows in data/"
         )
     for name, feature in info["features"].items():
         if not _is_feature(feature):
@@ -147,23 +153,43 @@ def read_rows(path: Path, names: Sequence[str] | None = None) -> pa.Table:
         return pq.read_table(path, columns=names)
     except (OSError, pa.ArrowException) as error:
         why = " ".join(str(error).split())
-        raise DatasetError(
-            f"{path}: {_broken_column(path, names)}cannot be read ({why}); fetch it again"
-        ) from error
+        raise DatasetError(_missing_column(path, names) or _unreadable(path, names, why)) from error
 
 
-def _broken_column(path: Path, names: Sequence[str] | None) -> str:
-    """Return the column that cannot be read, as "column <name> "; empty: the whole file cannot."""
+def _missing_column(path: Path, names: Sequence[str] | None) -> str:
+    """Return which column a parquet file lacks or has twice; empty: none, or nobody knows."""
     try:
         there = pq.read_schema(path).names
     except (OSError, pa.ArrowException):
         return ""
     for name in there if names is None else names:
+        if there.count(name) != 1:
+            return (
+                f"{path}: has {'no' if name not in there else 'more than one'} column {name}; fetch it again"
+            )
+    return ""
+
+
+def _unreadable(path: Path, names: Sequence[str] | None, why: str) -> str:
+    """Return why a parquet file cannot be read, with the column where only that one cannot."""
+    column = ""
+    try:
+        there = pq.read_schema(path).names
+    except (OSError, pa.ArrowException):
+        there, names = [], []
+    for name in there if names is None else names:
         try:
             pq.read_table(path, columns=[name])
         except (OSError, pa.ArrowException):
-            return f"column {name} "
-    return ""
+            column = f"column {name} "
+            break
+    return f"{path}: {column}cannot be read ({why}); fetch it again"
+
+
+def episode_files(root: Path) -> list[Path]:
+    """Return the files of `meta/episodes` in order, without those that macOS leaves beside them (`._file-000…`)."""
+    found = (root / "meta" / "episodes").glob("*/*.parquet")
+    return sorted(path for path in found if not path.name.startswith("."))
 
 
 def read_episodes(root: Path) -> dict[str, list[Any]]:
@@ -172,24 +198,36 @@ def read_episodes(root: Path) -> dict[str, list[Any]]:
     Raises:
         DatasetError: there are none, they cannot be read, or the rows of the episodes are missing or invalid.
     """
-    folder = root / "meta" / "episodes"
-    paths = sorted(folder.glob("*/*.parquet"))
+    folder, paths = root / "meta" / "episodes", episode_files(root)
     if not paths:
         raise DatasetError(f"{folder}: has no parquet file; fetch the whole dataset")
+    tables = [read_rows(path, _episode_columns(path)) for path in paths]
     try:
-        names = [name for name in pq.read_schema(paths[0]).names if not name.startswith("stats/")]
-        table = pa.concat_tables(read_rows(path, names) for path in paths)
-    except (OSError, pa.ArrowException) as error:
-        raise DatasetError(f"{folder}: cannot be read ({error}); {_AGAIN}") from error
-    for name in _SPANS:
+        table = pa.concat_tables(tables, promote_options="permissive")
+    except pa.ArrowException as error:
+        why = " ".join(str(error).split())
+        raise DatasetError(f"{folder}: its files do not go together ({why}); {_AGAIN}") from error
+    for name in (*_SPANS, *({"length"} & set(table.column_names))):
         if name not in table.column_names:
             raise DatasetError(f"{folder}: has no column {name}; {_AGAIN}")
         if not pa.types.is_integer(table[name].type):
             raise DatasetError(f"{folder}: {name} holds {table[name].type}, needed whole numbers; {_AGAIN}")
-    episodes = dict(table.to_pydict())
+    try:
+        episodes = dict(table.to_pydict())
+    except UnicodeDecodeError as error:
+        raise DatasetError(f"{folder}: has text that is not UTF-8 ({error}); {_AGAIN}") from error
     for fault in _span_faults(episodes):
         raise DatasetError(f"{folder} {fault}; {_AGAIN}")
     return episodes
+
+
+def _episode_columns(path: Path) -> list[str]:
+    """Return the columns of a file of `meta/episodes` without LeRobot's statistics of each episode."""
+    try:
+        return [name for name in pq.read_schema(path).names if not name.startswith("stats/")]
+    except (OSError, pa.ArrowException) as error:
+        why = " ".join(str(error).split())
+        raise DatasetError(f"{path}: cannot be read ({why}); {_AGAIN}") from error
 
 
 def _span_faults(episodes: dict[str, list[Any]]) -> Iterator[str]:
@@ -239,8 +277,22 @@ def read_sentences(root: Path) -> dict[int, str]:
     except (OSError, pa.ArrowException) as error:
         raise DatasetError(f"{path}: cannot be read ({error}); fetch it again") from error
     kinds = {field.name: field.type for field in table.schema}
-    words = [n for n, kind in kinds.items() if pa.types.is_string(kind) or pa.types.is_large_string(kind)]
-    if "task_index" not in kinds or not words:
-        raise DatasetError(f"{path}: has columns {', '.join(kinds)}; needed task_index and task")
-    sentences = table["task" if "task" in words else words[0]].to_pylist()
+    words = [name for name, kind in kinds.items() if _is_text(kind)]
+    number = kinds.get("task_index", pa.null())
+    if not words or not (pa.types.is_integer(number) or pa.types.is_floating(number)):
+        have = ", ".join(f"{name} ({kind})" for name, kind in kinds.items())
+        raise DatasetError(
+            f"{path}: has columns {have}; needed task_index, of whole numbers, and task, of text"
+        )
+    try:
+        sentences = table["task" if "task" in words else words[0]].to_pylist()
+    except UnicodeDecodeError as error:
+        raise DatasetError(f"{path}: has text that is not UTF-8 ({error}); {_AGAIN}") from error
     return dict(zip(table["task_index"].to_pylist(), sentences, strict=True))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    """Return whether a column holds text; a dictionary of texts is what pandas makes of categories."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))

@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
@@ -33,6 +32,7 @@ from openral_data.column_statistics import ColumnStatistics, stats_json
 from openral_data.dataset_schema import DatasetMetadata
 from openral_data.episode import Episode, decode_png
 from openral_data.lerobot_meta import read_episodes, read_info, read_rows, read_sentences, tasks_table
+from openral_data.numeric_columns import INDEX, joined_columns
 
 FILE_BYTES = 100_000_000
 """Size of images in bytes from which on a data file is closed."""
@@ -229,18 +229,21 @@ class Dataset:
         names, features = list(names), self.info["features"]
         missing = [name for name in names if name not in features]
         if missing:
-            why = _OURS if missing[0].startswith("label.") else f"it has {', '.join(features)}"
-            raise DatasetError(f"{self.root}: has no {missing[0]}; {why}")
-        try:
-            table = pa.concat_tables([read_rows(path, names) for path in self.files()])
-        except pa.ArrowException as error:
+            why = f"it has {', '.join(features)}"
+            if missing[0] in INDEX:
+                why = "every LeRobot v3 dataset has it; add it to the data and to meta/info.json"
             raise DatasetError(
-                f"{self.root / 'data'}: its files have other columns than each other ({error}); fetch it again"
-            ) from error
-        found = {name: _dense(table[name].combine_chunks()) for name in names}
+                f"{self.root}: has no {missing[0]}; {_OURS if missing[0].startswith('label.') else why}"
+            )
+        tables = [(path, read_rows(path, names)) for path in self.files()]
         return {
-            name: array[:, None] if array.ndim == 1 and features[name].get("names") else array
-            for name, array in found.items()
+            name: joined_columns(
+                self.root,
+                name,
+                features[name],
+                [(path, table[name].combine_chunks()) for path, table in tables],
+            )
+            for name in names
         }
 
     def images(
@@ -275,14 +278,11 @@ class Dataset:
         with ThreadPoolExecutor() as threads:
             for path in self.files():
                 first = 0
-                for batch in pq.ParquetFile(path).iter_batches(256, columns=[camera]):
-                    files = batch.column(0).field("bytes")
-                    if files.null_count:
-                        raise DatasetError(f"{path}: names images of {camera} and holds none; embed them")
+                for files in _image_files(path, camera):
                     decoded = partial(_decoded, path, camera, then)
-                    yield from threads.map(decoded, range(first, first + len(batch)), files.to_pylist())
-                    first += len(batch)
-                    progress(len(batch))
+                    yield from threads.map(decoded, range(first, first + len(files)), files)
+                    first += len(files)
+                    progress(len(files))
 
     def image_files_digest(self, camera: str) -> str:
         """Return a SHA-256 over the names, sizes and modification times of the files with the images of a camera.
@@ -306,6 +306,30 @@ class Dataset:
         return found
 
 
+def _image_files(path: Path, camera: str) -> Iterator[list[bytes]]:
+    """Yield the image files in the rows of a data file, up to 256 at once. Raises DatasetError: it holds none."""
+    try:
+        file = pq.ParquetFile(path)
+        kinds = {field.name: field.type for field in file.schema_arrow}
+        kind = kinds.get(camera)
+        fields = list(kind) if kind is not None and pa.types.is_struct(kind) else []
+        content = next((field.type for field in fields if field.name == "bytes"), None)
+        if kind is None:
+            raise DatasetError(f"{path}: has no column {camera}; fetch it again")
+        if content is None or not (pa.types.is_binary(content) or pa.types.is_large_binary(content)):
+            raise DatasetError(
+                f"{path}: {camera} is stored as {kind}, needed image files in `bytes`; embed them"
+            )
+        for batch in file.iter_batches(256, columns=[camera]):
+            column = batch.column(0)
+            if column.null_count or column.field("bytes").null_count:
+                raise DatasetError(f"{path}: names images of {camera} and holds none; embed them")
+            yield column.field("bytes").to_pylist()
+    except (OSError, pa.ArrowException) as error:
+        why = " ".join(str(error).split())
+        raise DatasetError(f"{path}: column {camera} cannot be read ({why}); fetch it again") from error
+
+
 def _decoded(
     path: Path,
     camera: str,
@@ -324,18 +348,6 @@ def _decoded(
 def _cells(rows: NDArray[Any]) -> Any:
     """Return rows (frames, n) for Arrow: lists, or plain numbers for n = 1, as in the format."""
     return rows[:, 0] if rows.shape[1] == 1 else list(rows)
-
-
-def _dense(column: Any) -> NDArray[Any]:
-    """Return (frames,) or (frames, n) of a column of numbers or of lists of one length."""
-    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
-        lengths = pc.unique(pc.list_value_length(column)).to_pylist()
-        if len(lengths) == 1 and None not in lengths:
-            column = column.cast(pa.list_(column.type.value_type, lengths.pop()))
-    if not pa.types.is_fixed_size_list(column.type):
-        return np.asarray(column.to_numpy(zero_copy_only=False))
-    flat = column.flatten().to_numpy(zero_copy_only=False)
-    return np.asarray(flat).reshape(len(column), column.type.list_size)
 
 
 def open_dataset(root: Path, maker: str = "openral train collect") -> Dataset:

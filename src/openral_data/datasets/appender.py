@@ -22,7 +22,14 @@ from openral_core.errors import DatasetError
 from openral_core.files.atomic import replaced_file, write_atomically
 from openral_data.column_statistics import ColumnStatistics, stats_json
 from openral_data.datasets.video_splicing import join_videos, key_frames
-from openral_data.lerobot_meta import names_of, read_info, read_rows, read_sentences, tasks_table
+from openral_data.lerobot_meta import (
+    episode_files,
+    names_of,
+    read_info,
+    read_rows,
+    read_sentences,
+    tasks_table,
+)
 from openral_data.recorded_columns import RecordedColumns, whole
 
 CHUNK = 1000
@@ -79,7 +86,7 @@ class DatasetAppender:
         if (root / "meta" / "tasks.parquet").is_file():
             said = read_sentences(root)
             self._sentences = [said[number] for number in sorted(said)]
-        for path in sorted(folder.glob("*/*.parquet")):
+        for path in episode_files(root):
             self._rows += read_rows(path).to_pylist()
         if self._rows:
             self._write_summary()

@@ -17,10 +17,10 @@ from openral_data.dataset_schema import MAY_BE_UNKNOWN
 from openral_data.datasets.check_pictures import picture_faults
 from openral_data.lerobot_meta import file_by_pattern, read_rows, read_sentences
 from openral_data.lerobot_v3 import Dataset, open_dataset
+from openral_data.numeric_columns import INDEX, is_list
 
 TOLERANCE_S = 1e-3
 """[s] largest error of a frame's timestamp, which allows for float32 and for other clocks."""
-_INDEX = ("timestamp", "frame_index", "episode_index", "index", "task_index")
 _DATA_PATH = "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
 _KINDS = {
     "float32": pa.types.is_floating,
@@ -56,9 +56,9 @@ def dataset_faults(
         yield from unreadable
         return
     try:
-        table = pa.concat_tables(tables)
+        table = pa.concat_tables(tables, promote_options="permissive")
     except pa.ArrowException as error:
-        yield f"data: its files have other columns than each other ({error})"
+        yield f"data: its files have other columns than each other ({' '.join(str(error).split())})"
         return
     spans = _spans(dataset)
     chosen = [span for span in spans if episodes is None or span[0] in episodes]
@@ -67,12 +67,12 @@ def dataset_faults(
         yield from _total_faults(dataset, len(table), sentences)
         yield from _path_faults(dataset)
     yield from _span_faults(spans, len(table))
-    index = {name: table[name] for name in _INDEX if name in table.column_names}
+    index = {name: table[name] for name in INDEX if name in table.column_names}
     no_numbers = {name: fault for name, column in index.items() if (fault := _kind_fault(name, column))}
     yield from (f"{name}: {fault}" for name, fault in no_numbers.items())
     yield from _index_faults(dataset, table.drop_columns(list(no_numbers)), spans, sentences)
     for name in names:
-        if name in table.column_names and name not in _INDEX:
+        if name in table.column_names and name not in INDEX:
             yield from _value_faults(name, dataset.info["features"][name], table[name], chosen)
     yield from picture_faults(dataset, spans, decode=videos, episodes=episodes)
 
@@ -113,11 +113,11 @@ def _spans(dataset: Dataset) -> list[tuple[int, int, int]]:
 
 def _missing_columns(dataset: Dataset, table: pa.Table) -> Iterator[str]:
     features = dataset.info["features"]
-    for name in _INDEX:
+    for name in INDEX:
         if name not in table.column_names:
             yield f"data: has no column {name}, which every LeRobot v3 dataset has"
     for name, feature in features.items():
-        if feature["dtype"] == "video" or name in table.column_names or name in _INDEX:
+        if feature["dtype"] == "video" or name in table.column_names or name in INDEX:
             continue
         if feature["dtype"] != "image":
             yield f"data: has no column {name}, which meta/info.json names"
@@ -135,7 +135,7 @@ def _total_faults(dataset: Dataset, rows: int, sentences: dict[int, str]) -> Ite
         if said is not None and said != found:
             yield f"meta/info.json: {name} is {said}, there are {found}"
     for number, sentence in sentences.items():
-        if not str(sentence).strip():
+        if not str(sentence or "").strip():
             yield f"meta/tasks.parquet: task {number} has no words"
 
 
@@ -173,9 +173,9 @@ def _span_faults(spans: list[tuple[int, int, int]], rows: int) -> Iterator[str]:
 
 
 def _kind_fault(name: str, column: Any) -> str:
-    """Return why a column of `_INDEX` holds no numbers, bare or in lists of one; empty: it does."""
+    """Return why a column of `INDEX` holds no numbers, bare or in lists of one; empty: it does."""
     kind = column.type
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+    if is_list(kind):
         kind = kind.value_type
         if pc.unique(pc.list_value_length(column)).to_pylist() != [1]:
             return "holds lists of other lengths than one"
@@ -189,7 +189,7 @@ def _index_faults(
 ) -> Iterator[str]:
     """Yield faults for rows whose indices do not match their position."""
     fps = float(dataset.info["fps"])
-    found = {name: _array(table[name]) for name in _INDEX if name in table.column_names}
+    found = {name: _array(table[name]) for name in INDEX if name in table.column_names}
     for number, first, last in spans:
         rows = np.arange(first, min(last, len(table)))
         expected = {"frame_index": rows - first, "episode_index": np.full(len(rows), number), "index": rows}
@@ -213,7 +213,7 @@ def _value_faults(
 ) -> Iterator[str]:
     """Yield faults for a column whose type or length differs from its feature, or with invalid numbers."""
     kind = column.type
-    while pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+    while is_list(kind):
         kind = kind.value_type
     fits = _KINDS.get(str(feature["dtype"]))
     if (
@@ -245,7 +245,7 @@ def _all_well(column: Any, size: int, *, unknown: bool) -> bool:
     if column.null_count:
         return False
     lengths = [1]
-    if pa.types.is_list(column.type) or pa.types.is_fixed_size_list(column.type):
+    if is_list(column.type):
         lengths = pc.unique(pc.list_value_length(column)).to_pylist()
         column = column.flatten()
     if lengths != [size] or column.null_count:

@@ -105,7 +105,7 @@ def _image_faults(dataset: Dataset, camera: str, spans: Spans) -> Iterator[str]:
 
 def _image_fault(cell: object, size: tuple[int, int]) -> str:
     data = cell.get("bytes") if isinstance(cell, dict) else None
-    if not data:
+    if not data or not isinstance(data, bytes):
         return "holds no picture; embed it"
     try:
         height, width = decode_png(data).shape[:2]

@@ -22,8 +22,9 @@ from openral_core.errors import DatasetError, NotFoundError, UsageError
 from openral_core.files.output_folder import check_new_folder
 from openral_data.column_statistics import ColumnStatistics, stats_json
 from openral_data.datasets.check import dataset_faults
-from openral_data.lerobot_meta import names_of, read_rows, tasks_table
+from openral_data.lerobot_meta import episode_files, names_of, read_rows, tasks_table
 from openral_data.lerobot_v3 import Dataset
+from openral_data.numeric_columns import flat_index
 from openral_data.video_reader import clips
 
 CHUNK = 1000
@@ -171,8 +172,7 @@ class _SelectionWriter:
         """Add the episodes of one dataset."""
         dataset = selection.dataset
         meta = pa.concat_tables(
-            [read_rows(path) for path in sorted((dataset.root / "meta" / "episodes").glob("*/*.parquet"))],
-            promote_options="default",
+            [read_rows(path) for path in episode_files(dataset.root)], promote_options="permissive"
         )
         chosen = meta.filter(pc.is_in(meta["episode_index"], pa.array(selection.episodes, pa.int64())))
         rows = chosen.to_pylist()
@@ -182,13 +182,17 @@ class _SelectionWriter:
         videos = self._copy_videos(dataset, rows)
         for row in rows:
             old = int(row["episode_index"])
+            row["length"] = int(row["dataset_to_index"]) - int(row["dataset_from_index"])
             row["episode_index"] = renumbered[old]
             row["meta/episodes/chunk_index"] = row["meta/episodes/file_index"] = 0
             row["data/chunk_index"], row["data/file_index"], row["dataset_from_index"] = places[old]
-            row["dataset_to_index"] = row["dataset_from_index"] + int(row["length"])
+            row["dataset_to_index"] = row["dataset_from_index"] + row["length"]
             row.update(videos.get(old, {}))
             self._count_pictures(dataset, row)
-        self._rows.append(pa.Table.from_pylist(rows, schema=chosen.schema.remove_metadata()))
+        schema = chosen.schema.remove_metadata()
+        if "length" not in schema.names:
+            schema = schema.append(pa.field("length", pa.int64()))
+        self._rows.append(pa.Table.from_pylist(rows, schema=schema))
 
     def finish(self) -> int:
         """Write the meta files and return how many episodes there are."""
@@ -219,7 +223,7 @@ class _SelectionWriter:
         tasks = {number: self._task(sentence) for number, sentence in said.items()}
         places: dict[int, tuple[int, int, int]] = {}
         for path in dataset.files():
-            table = read_rows(path)
+            table = flat_index(read_rows(path))
             table = table.filter(pc.is_in(table["episode_index"], pa.array(list(renumbered), pa.int64())))
             if not len(table):
                 continue

@@ -10,7 +10,10 @@ from openral_data.lerobot_v3 import Dataset
 from openral_training.mapping.dataset_recipe import FeatureColumns, SkillRecipe
 from openral_training.mapping.vectors import width
 
-_NUMBERS = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool")
+_NUMBERS = (
+    *("float16", "float32", "float64", "bool"),
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+)
 
 
 def form_faults(dataset: Dataset, recipe: SkillRecipe) -> Iterator[str]:

@@ -83,8 +83,9 @@ def _rate_faults(dataset: Dataset, stamps: NDArray[Any], kept: list[Span]) -> It
     for number, first, end in kept:
         since: NDArray[np.float64] = stamps[first:end].astype(np.float64) - float(stamps[first])
         late: NDArray[np.float64] = np.abs(since - np.arange(end - first) / fps) * fps
-        if (late > 0.5).any():
-            row = int(np.argmax(late > 0.5))
+        wrong = ~(late <= 0.5)  # nan, of an empty cell, is no time
+        if wrong.any():
+            row = int(np.argmax(wrong))
             yield (
                 f"{dataset.root / 'meta' / 'info.json'}: fps is {fps:g}, but frame {row} of episode {number} stands at "
                 f"{since[row]:.3f} s and not at {row / fps:.3f} s; correct fps, or record at a steady rate"

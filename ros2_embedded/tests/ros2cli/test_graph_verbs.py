@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import signal
+import subprocess
 import sys
 import time
 
+import pytest
 import yaml
 
 import rclpy
@@ -262,6 +264,48 @@ def test_parameters(robot):
     code, output = robot.run("param", "get", "/robot", "sped")
     assert code == 1
     assert output == "Parameter not set\n"
+
+
+SERVER = """
+import rclpy, time
+from example_interfaces.action import Fibonacci
+from rclpy.action import ActionServer
+rclpy.init()
+node = rclpy.create_node("counter")
+input()
+server = ActionServer(node, Fibonacci, "counted", lambda handle: time.sleep(600))
+rclpy.spin(node)
+"""
+
+
+@pytest.mark.parametrize(
+    ("comes_back", "words"),
+    [
+        (False, "the action server left the graph before the goal ended"),
+        (True, "the action server was started again, and does not know the goal"),
+    ],
+)
+def test_a_goal_whose_server_is_killed_is_not_waited_for(robot, comes_back, words):
+    command = [sys.executable, "-c", SERVER]
+    servers = [
+        subprocess.Popen(command, env=robot.environment, stdin=subprocess.PIPE, text=True) for _ in range(2)
+    ]
+    try:
+        print(file=servers[0].stdin, flush=True)
+        goal = robot.start(
+            "action", "send_goal", "/counted", "example_interfaces/action/Fibonacci", "{order: 4}"
+        )
+        said = iter(goal.stdout.readline, "")
+        assert any("Goal accepted" in line for line in said)
+        servers[0].kill()
+        if comes_back:
+            print(file=servers[1].stdin, flush=True)
+        output, _ = goal.communicate(timeout=60)
+        assert (goal.returncode, words in output) == (1, True), output
+    finally:
+        for server in servers:
+            server.kill()
+            server.communicate()
 
 
 def test_lifecycle(robot):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...actions import split_actions
@@ -14,6 +16,11 @@ from ...topics import write
 
 if TYPE_CHECKING:
     from rclpy.node import Node
+
+LOOK_S = 0.2
+"""[s] between two looks for the action server."""
+GONE_S = 3.0
+"""[s] that the server may be away from the graph, as while a router is started again."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,12 +55,12 @@ def main(args: argparse.Namespace) -> int:
                 lambda: split_actions(node.get_service_names_and_types()),
             ):
                 raise CliError(f"no action server '{name}' within {args.timeout:g} s")
-            return _run(node, client, goal, args.feedback)
+            return _run(node, name, client, goal, args.feedback)
         finally:
             client.destroy()
 
 
-def _run(node: Node, client: Any, goal: Any, with_feedback: bool) -> int:
+def _run(node: Node, name: str, client: Any, goal: Any, with_feedback: bool) -> int:
     from action_msgs.msg import GoalStatus
 
     import rclpy
@@ -64,26 +71,60 @@ def _run(node: Node, client: Any, goal: Any, with_feedback: bool) -> int:
 
     write(f"Sending goal:\n     {message_to_yaml(goal)}\n")
     sent = client.send_goal_async(goal, feedback_callback=show_feedback if with_feedback else None)
-    rclpy.spin_until_future_complete(node, sent)
-    handle = sent.result()
+    handle = _answer(node, name, sent)
     if not handle.accepted:
         write("Goal was rejected.\n")
         return 1
     write(f"Goal accepted with ID: {bytes(handle.goal_id.uuid).hex()}\n\n")
-    result = handle.get_result_async()
     try:
-        rclpy.spin_until_future_complete(node, result)
+        ended = _answer(node, name, handle.get_result_async(), handle.get_result_async)
     except KeyboardInterrupt:
         write("Canceling goal...\n")
+        result = handle.get_result_async()
         rclpy.spin_until_future_complete(node, handle.cancel_goal_async(), timeout_sec=5.0)
         rclpy.spin_until_future_complete(node, result, timeout_sec=5.0)
         if not result.done():
             raise CliError("the action server did not end the goal within 5 s") from None
-    status = result.result().status
+        ended = result.result()
+    status = ended.status
     names = {value: name.removeprefix("STATUS_") for name, value in _constants(GoalStatus)}
-    write(f"Result:\n    {message_to_yaml(result.result().result)}\n")
+    if status == GoalStatus.STATUS_UNKNOWN:
+        raise CliError("the action server was started again, and does not know the goal")
+    write(f"Result:\n    {message_to_yaml(ended.result)}\n")
     write(f"Goal finished with status: {names.get(status, str(status))}\n")
     return 0 if status == GoalStatus.STATUS_SUCCEEDED else 1
+
+
+def _answer(node: Node, name: str, answer: Any, ask_again: Callable[[], Any] | None = None) -> Any:
+    """Wait for the answer of the server of an action and return it.
+
+    Args:
+        node: of the client.
+        name: full name of the action.
+        answer: future of the answer.
+        ask_again: asks another server that took the place of the first; None: it could not answer.
+
+    Raises:
+        CliError: the server has left the graph.
+    """
+    import rclpy
+
+    def servers() -> set[tuple[int, ...]]:
+        found = node.get_publishers_info_by_topic(f"{name}/_action/feedback")
+        return {tuple(each.endpoint_gid) for each in found}
+
+    asked, seen_s = servers(), time.monotonic()
+    while True:
+        rclpy.spin_until_future_complete(node, answer, timeout_sec=LOOK_S)
+        if answer.done():
+            return answer.result()
+        there = servers()
+        if there & asked:
+            seen_s = time.monotonic()
+        elif there and ask_again is not None:
+            answer, asked, seen_s = ask_again(), there, time.monotonic()
+        elif time.monotonic() - seen_s > GONE_S:
+            raise CliError("the action server left the graph before the goal ended")
 
 
 def _constants(message_class: Any) -> list[tuple[str, int]]:

@@ -224,7 +224,8 @@ class Dataset:
         """Read whole columns (not images): (frames,), or (frames, n) for vectors and for features with names.
 
         Raises:
-            DatasetError: there is no such column, or a file cannot be read.
+            DatasetError: there is no such column, a file cannot be read or holds no numbers, or there are more or fewer
+                rows than `meta/info.json` says.
         """
         names, features = list(names), self.info["features"]
         missing = [name for name in names if name not in features]
@@ -236,6 +237,12 @@ class Dataset:
                 f"{self.root}: has no {missing[0]}; {_OURS if missing[0].startswith('label.') else why}"
             )
         tables = [(path, read_rows(path, names)) for path in self.files()]
+        rows = sum(len(table) for _, table in tables)
+        if rows != self.info["total_frames"]:
+            raise DatasetError(
+                f"{self.root / 'data'}: {rows} rows, but meta/info.json says {self.info['total_frames']}; fetch the "
+                "whole dataset again"
+            )
         return {
             name: joined_columns(
                 self.root,

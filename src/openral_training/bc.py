@@ -111,8 +111,14 @@ def cloning_data(dataset: Dataset, recipe: Recipe | SkillRecipe) -> CloningData:
             "its features to a skill's manifest, and name it with --recipe (docs/train.md)"
         )
     model = network_for(dataset, recipe.proposals)
-    sentences = tuple(tuple(recipe.tasks[task].train) for task in recipe.task_ids)
-    weights = np.array([words.weight for words in recipe.tasks.values()])
+    unknown = [task for task in dataset.tasks if task not in recipe.tasks]
+    if unknown:
+        raise DatasetError(
+            f"{dataset.root}: was collected for {unknown[0]}, which the recipe lacks; name with --recipe the one that "
+            "it was collected with"
+        )
+    words = [recipe.tasks[task] for task in dataset.tasks]  # in the order of the rows' task_index
+    sentences, weights = tuple(tuple(each.train) for each in words), np.array([each.weight for each in words])
     oldest = _oldest_pictures(dataset, round(recipe.picture_delay_s * dataset.info["fps"]))
     return CloningData(model, load_demonstrations(dataset), model.cameras, sentences, weights, oldest)
 

@@ -1,0 +1,81 @@
+"""Demonstrations are cloned with the words of their own tasks, in whatever order a recipe names them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from openral_core.errors import DatasetError
+from openral_data.dataset_schema import DatasetMetadata
+from openral_data.episode import Episode, encode_png
+from openral_data.lerobot_v3 import Dataset, DatasetWriter, open_dataset
+from openral_training.bc import cloning_data
+from openral_training.training_recipe import Recipe
+
+CAMERA, SIDE, STEPS = "observation.images.camera1", 8, 4
+OPEN, CLOSE, PUSH = "drawer-open-v3", "drawer-close-v3", "push-v3"
+PLAIN = {OPEN: "open the drawer", CLOSE: "close the drawer", PUSH: "push the puck"}
+
+
+def recipe(*tasks: str) -> Recipe:
+    words = {task: {"train": [PLAIN[task]], "heldout": [f"please {PLAIN[task]}"]} for task in tasks}
+    weighted = {task: {**each, "weight": 1.0 + len(task)} for task, each in words.items()}
+    ids = {"train_init_ids": {"first": 0, "count": 2}, "heldout_init_ids": {"first": 9, "count": 1}}
+    return Recipe.model_validate({**ids, "scene": "metaworld_mt10_fast", "tasks": weighted})
+
+
+@pytest.fixture
+def collected(tmp_path: Path) -> Dataset:
+    """One episode of each of two tasks."""
+    words = {task: PLAIN[task] for task in (OPEN, CLOSE)}
+    form = DatasetMetadata(10, {CAMERA: (SIDE, SIDE)}, "ee_pos3_gripper1", 4, 1, words, "sawyer")
+    writer = DatasetWriter(tmp_path / "dataset", form)
+    for task in words:
+        none = np.zeros((STEPS, 2), np.float32)
+        writer.add(
+            Episode(
+                task,
+                "expert",
+                0,
+                0,
+                {CAMERA: [encode_png(np.zeros((SIDE, SIDE, 3), np.uint8))] * STEPS},
+                np.zeros((STEPS, 4), np.float32),
+                np.zeros((STEPS, 1, 4), np.float32),
+                np.ones(STEPS, np.int64),
+                np.zeros((STEPS, 2), bool),
+                none,
+                none,
+                np.zeros((STEPS, 6), np.float32),
+            )
+        )
+    writer.close()
+    return open_dataset(tmp_path / "dataset")
+
+
+def test_words_and_weights_are_those_of_the_tasks_of_the_dataset(collected: Dataset) -> None:
+    for tasks in ((OPEN, CLOSE), (CLOSE, PUSH, OPEN)):
+        data = cloning_data(collected, recipe(*tasks))
+        rows = data.demonstrations.task
+        assert [data.sentences[task] for task in rows] == [(PLAIN[OPEN],)] * STEPS + [(PLAIN[CLOSE],)] * STEPS
+        assert [data.weights[task] for task in rows] == [1.0 + len(OPEN)] * STEPS + [1.0 + len(CLOSE)] * STEPS
+
+
+def test_a_task_that_the_recipe_lacks_is_refused(collected: Dataset) -> None:
+    with pytest.raises(DatasetError) as refused:
+        cloning_data(collected, recipe(OPEN, PUSH))
+    assert str(refused.value) == (
+        f"{collected.root}: was collected for {CLOSE}, which the recipe lacks; name with --recipe the one that it was "
+        "collected with"
+    )
+
+
+def test_a_dataset_that_was_fetched_in_part_is_refused(collected: Dataset) -> None:
+    path = collected.files()[0]
+    pq.write_table(pq.read_table(path).slice(0, STEPS), path)
+    with pytest.raises(
+        DatasetError, match=r"data: 4 rows, but meta/info\.json says 8; fetch the whole dataset"
+    ):
+        cloning_data(collected, recipe(OPEN, CLOSE))

@@ -54,6 +54,7 @@ class LaunchService:
         self.__task: asyncio.Task[Any] | None = None
         self.__futures: set[asyncio.Future[Any]] = set()
         self.__return_code = 0
+        self.__failure: BaseException | None = None
         self.__interrupts = 0
 
     @property
@@ -81,6 +82,11 @@ class LaunchService:
     def task(self) -> asyncio.Task[Any] | None:
         """The task that runs the launch; None while the service does not run."""
         return self.__task
+
+    @property
+    def failure(self) -> BaseException | None:
+        """The first exception in the launch itself; None without one. Processes that fail raise none."""
+        return self.__failure
 
     def shutdown(self, force_sync: bool = False) -> Coroutine[Any, Any, None] | None:
         """Ask the launch to stop what it started and end, from any thread.
@@ -122,6 +128,7 @@ class LaunchService:
         self.__context._set_asyncio_loop(self.__loop)
         self.__context._set_is_shutdown(False)
         self.__return_code = self.__interrupts = 0
+        self.__failure = None
         handled = self.__install_signal_handlers()
         try:
             await self.__process_events(shutdown_when_idle)
@@ -225,6 +232,7 @@ class LaunchService:
         hint = "" if self.__debug else " (ros2 launch --debug shows where)"
         self.__logger.error(f"caught exception in launch{hint}: {error or type(error).__name__}")
         self.__return_code = 1
+        self.__failure = self.__failure or error
         if not self.__context.is_shutdown:
             reason = f"caught exception in launch: {error}"
             self.__context.emit_event_sync(Shutdown(reason=reason, return_code=1))

@@ -112,14 +112,14 @@ def LoadTestsFromPythonModule(module: ModuleType, *, name: str = "launch_tests")
     return [TestRun(name, function, cases, values) for values in parameters_of(function)]
 
 
-def has_ready_action(description: LaunchDescriptionEntity) -> bool:
-    """Whether a `ReadyToTest` is known before the launch runs."""
+def ready_actions(description: LaunchDescriptionEntity) -> list[ReadyToTest]:
+    """Each `ReadyToTest` that is known before the launch runs."""
     if isinstance(description, ReadyToTest):
-        return True
+        return [description]
     entities = list(description.describe_sub_entities())
     for _, conditional in description.describe_conditional_sub_entities():
         entities += conditional
-    return any(map(has_ready_action, entities))
+    return [action for entity in entities for action in ready_actions(entity)]
 
 
 def with_given(case: type[unittest.TestCase], given: Mapping[str, Any]) -> type[unittest.TestCase]:

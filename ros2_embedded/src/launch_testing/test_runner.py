@@ -16,7 +16,7 @@ from launch.event_handlers import OnProcessExit, OnProcessIO, OnProcessStart
 from .actions.ready import READY
 from .asserts.text import text_of
 from .io_handler import ActiveIoHandler
-from .loader import TestRun, has_ready_action
+from .loader import TestRun, ready_actions
 from .markers import is_kept_alive
 from .proc_info_handler import ActiveProcInfoHandler
 from .ready_to_test_action_timeout import timeout_of
@@ -55,7 +55,7 @@ class LaunchTestRunner:
         for run in self._runs:
             calls: list[bool] = []
             description, _ = run.describe(lambda calls=calls: calls.append(True))  # type: ignore[misc]
-            if "ready_fn" not in _parameters(run) and not has_ready_action(description):
+            if "ready_fn" not in _parameters(run) and not ready_actions(description):
                 raise ValueError(
                     f"{run.name}: the launch description has no launch_testing.actions.ReadyToTest, "
                     "so that its tests would never begin"

@@ -47,6 +47,12 @@ LEFT_OUT = {
 WITHOUT_WHEELS = {
     "cv_bridge": "CvBridge CvBridgeError",
     "launch.logging": "LaunchLogger get_logger launch_config",
+    "launch_pytest": "actions fixture tools",
+    "launch_pytest.actions": "ReadyToTest",
+    "launch_pytest.plugin": "LaunchTestWarning event_loop launch_context launch_service",
+    "launch_pytest.tools.process": "assert_output assert_output_sync assert_stderr assert_stderr_sync "
+    "wait_for_exit wait_for_exit_sync wait_for_output wait_for_output_sync wait_for_start "
+    "wait_for_start_sync wait_for_stderr wait_for_stderr_sync",
     "launch.some_entities_type": "SomeEntitiesType SomeEntitiesType_types_tuple",
     "launch.utilities": "AsyncSafeSignalManager normalize_to_list_of_entities perform_substitutions",
     "launch_ros.actions.node": "Node NodeActionExtension get_extensions",

@@ -33,6 +33,7 @@ OWN = (
     "cv_bridge",
     "domain_coordinator",
     "launch",
+    "launch_pytest",
     "launch_ros",
     "launch_testing",
     "launch_testing_ros",

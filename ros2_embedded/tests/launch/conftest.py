@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -101,3 +102,74 @@ def launcher(tmp_path: Path) -> Iterator[Launcher]:
         text = file.read_text().strip()
         if text and alive(int(text)):
             os.kill(int(text), signal.SIGKILL)
+
+
+TEST_HEADER = """
+import asyncio
+import sys
+import threading
+
+import launch
+import launch.actions
+import launch_pytest
+import pytest
+from launch import LaunchDescription
+from launch.actions import ExecuteProcess
+from launch_pytest import tools
+from launch_pytest.actions import ReadyToTest
+from launch_pytest.tools import process as process_tools
+
+TALK = '''
+import signal, sys, threading
+done = threading.Event()
+signal.signal(signal.SIGINT, lambda *_: done.set())
+print("out", flush=True)
+print("err", file=sys.stderr, flush=True)
+done.wait()
+print("bye", flush=True)
+'''
+
+
+def talker():
+    return ExecuteProcess(cmd=[sys.executable, "-c", TALK], cached_output=True, output="screen")
+
+
+@pytest.fixture(scope="module")
+def order():
+    return []
+"""
+
+
+class UserTests:
+    """Writes files of tests and runs pytest on them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def run(self, body: str, *arguments: str, name: str = "test_system.py", header: str = TEST_HEADER) -> str:
+        """What pytest says of a file of tests."""
+        (self.folder / name).write_text(header + textwrap.dedent(body))
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--strict-markers", "-rs"]
+        environment = {**os.environ, "ROS_LOG_DIR": str(self.folder / "log"), "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run(
+            [*command, *arguments, name],
+            env=environment,
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=200,
+            check=False,
+        )
+        return done.stdout
+
+    @staticmethod
+    def outcomes(output: str) -> str:
+        """The counts of the last line that pytest wrote."""
+        found = re.search(r"=+ (.*) in [\d.]+s", output.rstrip().splitlines()[-1])
+        return found.group(1) if found else output
+
+
+@pytest.fixture
+def user_tests(tmp_path: Path) -> UserTests:
+    return UserTests(tmp_path)

@@ -25,6 +25,8 @@ BEAT_S = 0.05
 """[s] between two hold-to-run messages."""
 ANSWER_S = 30.0
 """[s] timeout of a service or an action server."""
+GONE_S = 3.0
+"""[s] that the policy node may be away from the graph in mid-goal, as while a router is started again."""
 POLL_S = 0.05
 """[s] between two checks of the goal and the task."""
 OUTCOMES = {
@@ -132,17 +134,24 @@ class TrialOperator:
             is_done: returns whether the task is done; called every POLL_S.
 
         Raises:
-            OpenralError: the goal was not accepted, or the deployment has ended.
+            OpenralError: the goal was not accepted, or the policy node or the deployment has ended.
         """
         goal = ExecuteSkill.Goal(instruction=instruction, deadline_s=deadline_s, max_steps=max_steps)
         began = time.monotonic()
         handle = self._answer(self._goals.send_goal_async(goal), "an answer to the goal")
         if not handle.accepted:
             raise OpenralError(f"{self._slug} refused the goal; see the deployment's log")
-        result = handle.get_result_async()
+        result, servers, seen_s = handle.get_result_async(), self._servers(), time.monotonic()
         while not result.done() and not is_done():
             if not self._is_alive():
                 raise OpenralError("the deployment has ended; see its log")
+            # A node that was started again has the same names, and does not know the goal.
+            if servers & self._servers():
+                seen_s = time.monotonic()
+            elif time.monotonic() - seen_s > GONE_S:
+                raise OpenralError(
+                    f"the policy node of {self._slug} ended in mid-goal; see the deployment's log"
+                )
             time.sleep(POLL_S)
         if not result.done():
             handle.cancel_goal_async()
@@ -155,6 +164,11 @@ class TrialOperator:
             ended.latency_p50_s,
             ended.latency_p95_s,
         )
+
+    def _servers(self) -> set[tuple[int, ...]]:
+        """Return the ids, in the graph, of what serves the skill's action."""
+        found = self._node.get_publishers_info_by_topic(f"skills/{self._slug}/execute/_action/feedback")
+        return {tuple(each.endpoint_gid) for each in found}
 
     def _press(self, name: str) -> None:
         client = self._triggers[name]

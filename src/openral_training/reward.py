@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, smooth_l1_loss
 
+from openral_core.errors import DatasetError
 from openral_core.sentence_encoder import SentenceEncoder
 from openral_data.lerobot_v3 import Dataset
 from openral_reward_monitor.models.mini.network import MiniRewardConfig, MiniRewardNetwork
@@ -248,8 +249,14 @@ def train(
 
     Raises:
         ContractError: the batch has fewer rows than there are processes.
+        DatasetError: the dataset was collected for other tasks than the recipe's.
         InstallationError: torch cannot use the device.
     """
+    if dataset.tasks != recipe.task_ids:
+        raise DatasetError(
+            f"{dataset.root}: was collected for {', '.join(dataset.tasks)}, the recipe has {', '.join(recipe.task_ids)}; "
+            "name with --recipe the one that it was collected with"
+        )
     process = join(device)
     share = process.share(config.batch_size)
     torch.set_num_threads(config.threads)

@@ -12,6 +12,7 @@ from openral_core.errors import DatasetError
 from openral_data.dataset_schema import DatasetMetadata
 from openral_data.episode import Episode, encode_png
 from openral_data.lerobot_v3 import Dataset, DatasetWriter, open_dataset
+from openral_training import reward
 from openral_training.bc import cloning_data
 from openral_training.training_recipe import Recipe
 
@@ -70,6 +71,17 @@ def test_a_task_that_the_recipe_lacks_is_refused(collected: Dataset) -> None:
         f"{collected.root}: was collected for {CLOSE}, which the recipe lacks; name with --recipe the one that it was "
         "collected with"
     )
+
+
+@pytest.mark.parametrize("tasks", [(CLOSE, OPEN), (OPEN, CLOSE, PUSH)])
+def test_a_reward_model_is_trained_with_the_tasks_of_the_collection(
+    collected: Dataset, tmp_path: Path, tasks: tuple[str, ...]
+) -> None:
+    """Its labels have a column for each task, in the order of the collection."""
+    with pytest.raises(
+        DatasetError, match=f"was collected for {OPEN}, {CLOSE}, the recipe has {', '.join(tasks)}"
+    ):
+        reward.train(collected, recipe(*tasks), tmp_path / "out")
 
 
 def test_a_dataset_that_was_fetched_in_part_is_refused(collected: Dataset) -> None:

@@ -48,7 +48,9 @@ def test_a_collection_with_other_settings_is_not_gone_on_with(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("key", "there"), [("turn_noise", 0.15), ("picture_delay_s", 0.2)])
-def test_demonstrations_with_another_disturbance_are_not_mixed(key: str, there: float, tmp_path: Path) -> None:
+def test_demonstrations_with_another_disturbance_are_not_mixed(
+    key: str, there: float, tmp_path: Path
+) -> None:
     shipped = yaml.safe_load(recipe_file("mini_metaworld_mt10").read_text(encoding="utf-8"))
     first, second, out = tmp_path / "first.yaml", tmp_path / "second.yaml", tmp_path / "new"
     first.write_text(yaml.safe_dump(shipped | {key: there}))

@@ -254,8 +254,8 @@ def train(
     """
     if dataset.tasks != recipe.task_ids:
         raise DatasetError(
-            f"{dataset.root}: was collected for {', '.join(dataset.tasks)}, the recipe has {', '.join(recipe.task_ids)}; "
-            "name with --recipe the one that it was collected with"
+            f"{dataset.root}: was collected for {', '.join(dataset.tasks)}, the recipe has "
+            f"{', '.join(recipe.task_ids)}; name with --recipe the one that it was collected with"
         )
     process = join(device)
     share = process.share(config.batch_size)

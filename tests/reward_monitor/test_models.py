@@ -51,7 +51,7 @@ def test_what_is_no_score_is_an_error(values, text, head):
 def test_the_shipped_calibration_is_of_the_shipped_weights_and_camera():
     found = load_calibration(resolve("mini-progress-mt10"))
     assert found is not None
-    calibrated = found.cameras["corner2"]
+    calibrated = found.cameras["corner2+behindGripper"]
     assert calibrated.is_done(1.0, 0.8) is True
     assert calibrated.is_done(0.0, 0.8) is False
     said = [calibrated.is_done(score, 0.8) for score in np.linspace(0, 1, 1001)]

@@ -59,10 +59,8 @@ VIEWS = {"": "as in training", ".other-look": "other lights and tints", ".moved-
 """Ends of the names of a reward model's results, and how the worlds were seen in them."""
 REWARD_BEFORE = ("reward_before.json",)
 """In docs/, results of mini-progress 0.1.0, which saw the newest frame alone and was taught no misses; same films."""
-REWARD_BEFORE_MT10 = ("reward_before_mt10.json",)
+REWARD_BEFORE_MT10 = ("reward_before_mt10.json", "reward_one_camera_mt10.json")
 """The same of former versions of mini-progress-mt10."""
-REWARD_TRIED_MT10 = RESULTS / "reward_tried_mt10.json"
-"""Results on the same films of weights that do not ship: more steps on larger pictures, more films and more words."""
 DOUBT_THRESHOLDS = (0.8, 0.7)
 """Least probabilities of being done that count as a yes: the one that ships, and a lower one."""
 
@@ -208,13 +206,7 @@ def reward_page(text: str) -> str:
     skill, recipe = REWARDS[1]
     shipped = ROOT / "rskills" / skill / "eval" / f"{recipe}.json"
     text = with_part(text, "mt10 doubt", reward_doubt(shipped.parents[1], recipe))
-    versions = reward_versions(shipped, REWARD_BEFORE_MT10)
-    (version, now), tried = (
-        list(versions.items())[-1],
-        json.loads(REWARD_TRIED_MT10.read_text(encoding="utf-8")),
-    )
-    text = with_part(text, "mt10 tried", reward_trials({version: now, "tried": tried["results"]}))
-    return with_part(text, "mt10 trials", reward_trials(versions))
+    return with_part(text, "mt10 trials", reward_trials(reward_versions(shipped, REWARD_BEFORE_MT10)))
 
 
 def reward_versions(shipped: Path, before: Sequence[str]) -> dict[str, dict[str, Any]]:

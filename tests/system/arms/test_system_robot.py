@@ -28,7 +28,7 @@ def test_without_the_operators_sign_of_life_nothing_moves(deployment):
     result = operator.run_skill("motion_move_to", "", 4.0, goal)()
     assert result.outcome != SUCCEEDED, result.message
     assert np.abs(deployment.until_still() - before).max() < 2e-3
-    assert operator.status[-1].executed > 0
+    assert operator.status[-1].executed == 0 < operator.status[-1].held
     assert any(status.stopped_by == "hold to run" for status in operator.status)
     operator.until(lambda: deployment.diagnosed("stopped_by") == "hold to run", "the diagnosis")
 

@@ -29,6 +29,9 @@ class SidecarClient:
         dialect: protocol of the server.
     """
 
+    starts = 1
+    """Number of servers so far, as of `Sidecar`: a client calls a single one."""
+
     def __init__(self, endpoint: str, *, token: str = "", dialect: DialectName = "openral") -> None:
         self.endpoint = endpoint
         self._token = token

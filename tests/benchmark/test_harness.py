@@ -32,6 +32,7 @@ from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import load_suite, suite_with_task
 from openral_reasoner.memory.outcomes import Outcomes, outcomes_beside
+from openral_reward_monitor.camera_views import default_view
 from openral_reward_monitor.models.calibration import load_calibration
 from openral_rskill.registry import resolve
 from openral_sim_bridge.backends.factory import make_backend
@@ -201,9 +202,11 @@ def test_the_judge_of_a_suite_knows_its_camera_and_its_words(name: str) -> None:
     """Through a camera that it was not calibrated for it would abstain in every episode."""
     for scene in load_suite(name).scenes:
         assert scene.reward_skill
-        calibration = load_calibration(resolve(scene.reward_skill))
+        judge = resolve(scene.reward_skill)
+        calibration = load_calibration(judge)
         assert calibration is not None
-        known, task = calibration.cameras[scene.cameras[0].name], simulator_task(scene)
+        known = calibration.cameras[default_view(judge.manifest, scene)]
+        task = simulator_task(scene)
         assert task in known.tasks
         assert scene.task.instruction in load_recipe(known.recipe).tasks[task].train
 

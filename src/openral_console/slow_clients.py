@@ -29,13 +29,10 @@ class TimedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]
 
     def _look(self) -> None:
         """End the connection if its client has sent no whole request, and read nothing, for REQUEST_S."""
+        if self not in self.connections:  # the connection was lost, or became a websocket
+            return
         cycle, transport = self.cycle, self.transport
         unsent = transport.get_write_buffer_size()
-        is_open = (
-            self in self.connections
-        )  # it leaves them when the connection is lost, or becomes a websocket
-        if not is_open:
-            return
         waits = cycle is None or cycle.response_complete or cycle.more_body or unsent
         now_s = self.loop.time()
         if not waits or (cycle, unsent) != self._progress:

@@ -49,6 +49,14 @@ class CameraWatch:
         return next((camera.fault for camera in self.cameras.values() if camera.fault), "")
 
     @property
+    def missing(self) -> str:
+        """Why there is no frame yet."""
+        silent = [name for name, camera in self.cameras.items() if camera.newest_s is None]
+        if silent:
+            return f"no picture of camera {' and '.join(silent)} has come yet"
+        return f"the pictures of {' and '.join(self.cameras)} are never within {TOGETHER_S:g} s of each other"
+
+    @property
     def frozen(self) -> bool:
         """Whether the pictures of one of its cameras do not change although the robot moves."""
         return any(camera.health.frozen for camera in self.cameras.values())

@@ -6,6 +6,7 @@ import itertools
 import math
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -20,6 +21,25 @@ LOOK_UP_S = 0.05
 """[s] between two checks, by a waiting call, that its server still exists."""
 
 
+class _Link:
+    """The ZeroMQ context of one client, and its socket while one is open."""
+
+    def __init__(self) -> None:
+        self.context = zmq.Context()
+        self.socket: zmq.Socket[bytes] | None = None
+
+    def drop(self) -> None:
+        """Close the socket; what was not sent is lost."""
+        if self.socket is not None:
+            self.socket.close(linger=0)
+            self.socket = None
+
+    def close(self) -> None:
+        """Close socket and context."""
+        self.drop()
+        self.context.destroy(linger=0)
+
+
 class SidecarClient:
     """Calls a server, one call at a time; threads may share it.
 
@@ -29,15 +49,14 @@ class SidecarClient:
         dialect: protocol of the server.
     """
 
-    starts = 1
-    """Number of servers so far, as of `Sidecar`: a client calls a single one."""
-
     def __init__(self, endpoint: str, *, token: str = "", dialect: DialectName = "openral") -> None:
         self.endpoint = endpoint
         self._token = token
         self._dialect = dialect_of(dialect)
-        self._context = zmq.Context()
-        self._socket: zmq.Socket[bytes] | None = None
+        self._link = _Link()
+        # If a client that nobody closed is garbage, the collector may end its context before its socket, and that
+        # waits for ever. Here both are closed in order; they outlive the client, since this refers to them.
+        weakref.finalize(self, self._link.close).atexit = False
         self._calls = itertools.count(1)
         self._lock = threading.Lock()
 
@@ -76,7 +95,7 @@ class SidecarClient:
                 socket.send(frame, copy=False)  # a copy of large images would allocate memory each time
                 answer = self._wait(socket, op, until, timeout_s, lost)
             except BaseException:
-                self._drop()  # a REQ socket cannot send again without its reply; a late reply is discarded with it
+                self._link.drop()  # a REQ socket cannot send again without its reply; a late reply is discarded with it
                 raise
             return self._dialect.reply(answer, call)
         finally:
@@ -85,8 +104,7 @@ class SidecarClient:
     def close(self) -> None:
         """Close the socket after a running call has ended; later calls raise SidecarDown."""
         with self._lock:
-            self._drop()
-            self._context.destroy(linger=0)
+            self._link.close()
 
     def _wait(
         self,
@@ -108,21 +126,17 @@ class SidecarClient:
                     raise SidecarTimeout(f"{self.endpoint}: {op}: no answer within {timeout_s:g} s") from None
 
     def _connected(self) -> zmq.Socket[bytes]:
-        if self._context.closed:
+        link = self._link
+        if link.context.closed:
             raise SidecarDown(f"{self.endpoint}: this client was closed")
-        if self._socket is None:
-            self._socket = self._context.socket(zmq.REQ)
-            self._socket.setsockopt(zmq.LINGER, 0)
+        if link.socket is None:
+            link.socket = link.context.socket(zmq.REQ)
+            link.socket.setsockopt(zmq.LINGER, 0)
             # Only for such an address: a name would be looked up as one of IPv6 first.
-            self._socket.setsockopt(
+            link.socket.setsockopt(
                 zmq.IPV6, self.endpoint.startswith("tcp://") and self.endpoint.count(":") > 2
             )
-            self._socket.setsockopt(zmq.MAXMSGSIZE, MAX_BYTES)
-            self._socket.setsockopt(zmq.RECONNECT_IVL_MAX, 1000)
-            self._socket.connect(self.endpoint)
-        return self._socket
-
-    def _drop(self) -> None:
-        if self._socket is not None:
-            self._socket.close(linger=0)
-            self._socket = None
+            link.socket.setsockopt(zmq.MAXMSGSIZE, MAX_BYTES)
+            link.socket.setsockopt(zmq.RECONNECT_IVL_MAX, 1000)
+            link.socket.connect(self.endpoint)
+        return link.socket

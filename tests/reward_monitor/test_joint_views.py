@@ -57,6 +57,8 @@ def test_pictures_that_are_apart_make_no_frame(cameras: Cameras) -> None:
         "late, and older than the other camera's by too much"
     )
     assert levels(cameras) == []
+    told = "the pictures of corner2 and wrist are never within 0.1 s of each other"
+    assert cameras.by_name[VIEW].missing == told
     assert cameras.add("wrist", 1.55, picture(22), 0.0)
     assert levels(cameras) == [(1.55, 10, 22)]
 
@@ -66,6 +68,7 @@ def test_a_view_is_as_old_as_the_camera_that_has_been_silent(cameras: Cameras) -
         cameras.add("corner2", step / 4, picture(10 + step), float(step))
     assert cameras.by_name[VIEW].arrived_wall_s == float("-inf")
     assert levels(cameras) == []
+    assert cameras.by_name[VIEW].missing == "no picture of camera wrist has come yet"
 
 
 @pytest.mark.parametrize("name", ["corner2", "wrist"])

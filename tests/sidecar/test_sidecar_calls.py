@@ -34,6 +34,27 @@ def test_a_call_brings_its_answer(start_server, client) -> None:
     assert announced.arguments == ("--model", "tiny")
 
 
+ABANDONED = """
+import gc, sys, threading
+from openral_sidecar.client import SidecarClient
+
+client = SidecarClient(sys.argv[1])
+client.call("echo", {"x": 1}, timeout_s=60.0)
+alone = [client]
+alone.append(alone)  # as a traceback keeps what its frames hold
+del client, alone
+gc.collect()
+print("collected, beside", threading.active_count() - 1, "threads")
+"""
+
+
+def test_a_client_that_nobody_closed_does_not_stop_the_process_that_forgets_it(start_server) -> None:
+    _, announced = start_server()
+    command = [sys.executable, "-c", ABANDONED, announced.endpoint]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    assert done.stdout == "collected, beside 0 threads\n", done.stderr
+
+
 def has_ipv6() -> bool:
     try:
         with socket.create_server(("::1", 0), family=socket.AF_INET6):

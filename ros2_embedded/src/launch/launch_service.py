@@ -230,7 +230,7 @@ class LaunchService:
         if self.__debug:
             self.__logger.debug("".join(traceback.format_exception(error)))
         hint = "" if self.__debug else " (ros2 launch --debug shows where)"
-        self.__logger.error(f"caught exception in launch{hint}: {error or type(error).__name__}")
+        self.__logger.error(f"caught exception in launch{hint}: {str(error) or type(error).__name__}")
         self.__return_code = 1
         self.__failure = self.__failure or error
         if not self.__context.is_shutdown:

@@ -104,7 +104,7 @@ class Launched:
 
     def _reason(self) -> str:
         failure = self._service.failure
-        return "" if failure is None else f": {failure or type(failure).__name__}"
+        return "" if failure is None else f": {str(failure) or type(failure).__name__}"
 
 
 @contextmanager

@@ -144,9 +144,10 @@ class RewardModelJudge:
 
     def answer(self, request: QueryProgress, answered: Callable[[Reply], None]) -> None:
         """Score the newest frames for the task text of the request."""
-        selection = self._cameras.by_name[self._view].select(request.window_s)
+        watch = self._cameras.by_name[self._view]
+        selection = watch.select(request.window_s)
         if selection is None:
-            answered(Reply(False, f"no score: no picture of camera {self._view} has come yet"))
+            answered(Reply(False, f"no score: {watch.missing}"))
             return
         reading = self._score(selection, request.task, watched=False)
         told = f"progress {reading.progress:.2f}, success {reading.success:.2f}"

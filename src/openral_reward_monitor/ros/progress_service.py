@@ -64,7 +64,7 @@ class ProgressService:
             return refuse(response, "the running goal has no words; give task")
         selection = camera.select(request.window_s)
         if selection is None:
-            return refuse(response, f"no picture of camera {camera.name} has come yet")
+            return refuse(response, camera.missing)
         newest = None if request.fresh else self._newest(selection, task)
         if newest is not None:
             newest = replace(newest.over(request.window_s), frames_seen=selection.frames_seen)

@@ -145,8 +145,11 @@ class TrialOperator:
         while not result.done() and not is_done():
             if not self._is_alive():
                 raise OpenralError("the deployment has ended; see its log")
-            # A node that was started again has the same names, and does not know the goal.
-            if servers & self._servers():
+            # A node that was started again has the same names, and does not know the goal. The graph may tell of a
+            # node later than it answers.
+            there = self._servers()
+            servers = servers or there
+            if servers & there or not servers:
                 seen_s = time.monotonic()
             elif time.monotonic() - seen_s > GONE_S:
                 raise OpenralError(

@@ -55,6 +55,12 @@ def launch() -> Iterator[Launch]:
         process.communicate()
 
 
+class OneServer(SidecarClient):
+    """A client of a server that nobody starts again."""
+
+    starts = 1
+
+
 def announced(process: subprocess.Popen[str]) -> ServerIdentity:
     def look() -> ServerIdentity | None:
         assert process.poll() is None, process.communicate()[1]
@@ -68,7 +74,7 @@ def test_upstream_is_started_loose_and_wrapped_and_announced(launch: Launch, pac
     process = launch("--embodiment-tag", "GENERAL_EMBODIMENT")
     server = announced(process)
     assert server.identity == Identity(MODEL, "GENERAL_EMBODIMENT", "none")
-    client = SidecarClient(server.endpoint, dialect="rldx")
+    client = OneServer(server.endpoint, dialect="rldx")
     chunks = RldxPolicy(package().manifest, client).predict(make_batch("one"))
     assert chunks.shape == (1, 16, 7)
     if end == "kill":

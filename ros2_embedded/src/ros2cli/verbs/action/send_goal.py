@@ -119,7 +119,8 @@ def _answer(node: Node, name: str, answer: Any, ask_again: Callable[[], Any] | N
         if answer.done():
             return answer.result()
         there = servers()
-        if there & asked:
+        asked = asked or there  # the graph may tell of a server later than it answers
+        if there & asked or not asked:
             seen_s = time.monotonic()
         elif there and ask_again is not None:
             answer, asked, seen_s = ask_again(), there, time.monotonic()

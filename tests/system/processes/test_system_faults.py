@@ -82,8 +82,12 @@ def test_a_policy_with_a_wrong_dimension(deployment):
 def test_a_chunk_with_a_wrong_dimension_from_somebody_else(deployment):
     stack, operator = deployment
     rejected, executed = operator.status[-1].rejected, operator.status[-1].executed
-    operator.send_chunk(dim=3, data=[0.1, 0.0, 0.0] * 16)
-    operator.until(lambda: operator.status[-1].rejected == rejected + 1, "a refusal")
+    for _ in range(5):  # on a crowded machine one may come so late that it is refused for that
+        operator.send_chunk(dim=3, data=[0.1, 0.0, 0.0] * 16)
+        rejected += 1
+        operator.until(lambda count=rejected: operator.status[-1].rejected == count, "a refusal")
+        if "dimension" in operator.status[-1].last_rejection:
+            break
     assert "dimension" in operator.status[-1].last_rejection
     stack.until_says("of tests/by-hand, the arm holds: dimension")
     operator.assert_holding()

@@ -32,10 +32,12 @@ class RecordServices:
             node.create_service(srv.Snapshot, "~/snapshot", self._snapshot)
 
     def _pause(self, request: Any, response: Any) -> Any:
+        self._recorder.catch_up()
         self._recorder.paused = True
         return response
 
     def _resume(self, request: Any, response: Any) -> Any:
+        self._recorder.catch_up()
         self._recorder.paused = False
         return response
 
@@ -44,9 +46,11 @@ class RecordServices:
         return response
 
     def _split(self, request: Any, response: Any) -> Any:
+        self._recorder.catch_up()
         self._recorder.writer.split_bagfile()
         return response
 
     def _snapshot(self, request: Any, response: Any) -> Any:
+        self._recorder.catch_up()
         response.success = self._recorder.writer.take_snapshot()
         return response

@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rosbag2_py import SequentialWriter, TopicMetadata
@@ -18,6 +19,7 @@ from ..node import is_hidden, settle
 if TYPE_CHECKING:
     from rclpy.node import Node
     from rclpy.qos import QoSProfile
+    from rclpy.subscription import Subscription
 
 FLUSH_PERIOD_S = 0.5
 """A crash loses what came after the last flush: half of the second that is allowed."""
@@ -98,7 +100,7 @@ class Recorder:
     paused: bool = False
     count: int = 0
     _refused: set[str] = field(default_factory=set)
-    _subscribed: set[str] = field(default_factory=set)
+    _subscribed: dict[str, Subscription] = field(default_factory=dict)
 
     def start(self) -> None:
         """Begin; messages are written while the node is spun."""
@@ -143,15 +145,26 @@ class Recorder:
             TopicMetadata(len(self._subscribed), topic, types[0], "cdr", [to_mapping(one) for one in offered])
         )
         profile = self.overrides.get(topic) or adapted(offered)
-        self.node.create_subscription(message_type, topic, self._taker(topic), profile, raw=True)
-        self._subscribed.add(topic)
+        self._subscribed[topic] = self.node.create_subscription(
+            message_type, topic, partial(self._take, topic), profile, raw=True
+        )
         logger.info(f"Subscribed to topic '{topic}'")
 
-    def _taker(self, topic: str) -> Callable[[Any, Any], None]:
-        def take(data: Any, info: Any) -> None:
-            if self.paused:
-                return
-            self.writer.write(topic, bytes(data), self.now(), info["source_timestamp"])
-            self.count += 1
+    def catch_up(self) -> None:
+        """Write what has come and still waits for the node to be spun, the oldest first.
 
-        return take
+        A request to pause or to take a snapshot may be answered before messages that came earlier.
+        """
+        waiting = []
+        for topic, subscription in self._subscribed.items():
+            while subscription.is_pending():
+                if (taken := subscription.take_message()) is not None:
+                    waiting.append((topic, *taken))
+        for topic, data, info in sorted(waiting, key=lambda each: each[2]["received_timestamp"]):
+            self._take(topic, data, info)
+
+    def _take(self, topic: str, data: Any, info: Any) -> None:
+        if self.paused:
+            return
+        self.writer.write(topic, bytes(data), self.now(), info["source_timestamp"])
+        self.count += 1

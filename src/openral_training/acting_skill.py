@@ -15,12 +15,16 @@ from openral_core.adapters.observation_adapter import ObservationAdapter
 from openral_core.errors import ContractError
 from openral_core.manifest import RSkillManifest
 from openral_core.types import Image, Observation, RobotState
+from openral_data.episode import Episode
 from openral_policy_nodes.families.factory import load_policy
 from openral_rskill.compatibility import require_policy
 from openral_rskill.registry import load_package
 from openral_training.experts.world import ExpertWorld
-from openral_training.hard_negatives import LONG
+from openral_training.hard_negatives import LONG, record
 from openral_training.training_recipe import Recipe
+
+POLICY = "policy"
+"""Behaviour of a skill that attempts a task under its first sentence of training."""
 
 
 def with_all_cameras(recipe: Recipe) -> Recipe:
@@ -142,6 +146,23 @@ class ActingSkill:
             chunk = act(self._policy.predict(observe.batch([seen]))[0])[step - at :]
             for action in chunk[: min(replayed, steps - step)]:
                 yield action.astype(np.float64)
+
+    def recorded_attempt(self, world: ExpertWorld, recipe: Recipe, task_id: str, init_id: int) -> Episode:
+        """Attempt a task from an initial state for LONG steps, and return the record.
+
+        Args:
+            world: is reset.
+            recipe: the tasks that are judged, how often a frame is recorded, and the instruction.
+            task_id: the task.
+            init_id: initial state.
+
+        Raises:
+            ContractError, PolicyError: see `attempt`.
+        """
+        world.reset(task_id, init_id)
+        world.begin(task_id)
+        script = self.attempt(world, recipe, task_id, recipe.tasks[task_id].train[0])
+        return record(world, recipe, task_id, init_id, POLICY, script)
 
     def close(self) -> None:
         """Free the policy."""

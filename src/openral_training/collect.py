@@ -18,12 +18,12 @@ from openral_core.errors import SimulationError
 from openral_data.episode import Episode, load_shard, save_shard
 from openral_rskill.registry import load_package
 from openral_rskill.weights_hash import weights_sha256
-from openral_training.acting_skill import ActingSkill, tasks_of
+from openral_training.acting_skill import POLICY, ActingSkill, tasks_of
 from openral_training.disturbed_expert import CORRECTION, demonstrate, push_away
 from openral_training.expert_corrections import corrections
 from openral_training.experts.factory import open_world
 from openral_training.experts.world import ExpertWorld
-from openral_training.hard_negatives import SCRIPTS, act_out, scripts_for
+from openral_training.hard_negatives import LINGERING, SCRIPTS, act_out, scripts_for
 from openral_training.training_recipe import Recipe
 
 log = logging.getLogger(__name__)
@@ -36,6 +36,10 @@ OFTEN = {"replayed": 5, "constant": 2, "long_wander": 2, "half_done": 3, "undone
 """Episodes of a behaviour for each one of the others; these mislead a reward model that attends to the arm alone."""
 
 
+FAILURES_FOR_LINGERING = 2
+"""Failures for each episode that goes on around the success."""
+
+
 @dataclass(frozen=True)
 class CollectionUnit:
     """One reset and the legs that follow it."""
@@ -43,9 +47,9 @@ class CollectionUnit:
     task_id: str
     init_id: int
     behaviour: str
-    """expert, noisy_expert, correction, one of FAILURES, or one of `openral_training.hard_negatives.SCRIPTS`."""
+    """expert, noisy_expert, correction, policy, or one of FAILURES or of `openral_training.hard_negatives.SCRIPTS`."""
     skill: Path | None = None
-    """Folder of the skill whose attempt is corrected."""
+    """Folder of the skill whose attempt is corrected or recorded."""
     weights: str = ""
     """Hash of that skill's weights."""
 
@@ -62,6 +66,7 @@ def plan(
     failures: int,
     skill: Path | None = None,
     attempts: int = 0,
+    filmed: int = 0,
     tasks: Collection[str] = (),
 ) -> list[CollectionUnit]:
     """List the units of a collection.
@@ -69,9 +74,12 @@ def plan(
     Args:
         recipe: scenes, tasks and initial states of training.
         starts: resets for each task, see `legs_of`; twice as many where a scene has one task.
-        failures: resets for each task with behaviours that fail, for the reward model.
-        skill: folder of a skill whose failed attempts experts correct.
-        attempts: of that skill, for each task; they begin in other states than the experts as long as there are any.
+        failures: resets for each task with behaviours that fail, for the reward model; half as many go on around the
+            success.
+        skill: folder of a skill that attempts the tasks.
+        attempts: of that skill, for each task, of which experts correct those that fail; they begin in other states
+            than the experts as long as there are any.
+        filmed: attempts of that skill, for each task, that are recorded as they are; they begin in further states.
         tasks: those of the recipe that are included; empty: all.
 
     Raises:
@@ -79,7 +87,7 @@ def plan(
     """
     recipe.require_tasks(tasks)
     ids = list(recipe.train_init_ids.ids())
-    corrected, weights = (
+    attempted, weights = (
         (tasks_of(skill, recipe), weights_sha256(load_package(skill)) or "") if skill else ((), "")
     )
     units: list[CollectionUnit] = []
@@ -96,9 +104,13 @@ def plan(
             for number in range(failures):
                 behaviour = behaviours[number % len(behaviours)]
                 units.append(CollectionUnit(task_id, ids[-1 - number % len(ids)], behaviour))
-            if task_id in corrected:
-                begins = [ids[(count + number) % len(ids)] for number in range(attempts)]
-                units += [CollectionUnit(task_id, init_id, CORRECTION, skill, weights) for init_id in begins]
+            for number in range(failures // FAILURES_FOR_LINGERING):
+                units.append(CollectionUnit(task_id, ids[(len(ids) // 2 + number) % len(ids)], LINGERING))
+            if task_id in attempted:
+                for number in range(attempts + filmed):
+                    behaviour = CORRECTION if number < attempts else POLICY
+                    init_id = ids[(count + number) % len(ids)]
+                    units.append(CollectionUnit(task_id, init_id, behaviour, skill, weights))
     return list(dict.fromkeys(units))
 
 
@@ -119,6 +131,9 @@ def perform(unit: CollectionUnit, recipe: Recipe, seed: int, world: ExpertWorld)
     for attempt in range(ATTEMPTS if unit.behaviour != "expert" else 1):
         key = [seed, zlib.crc32(unit.name.encode()), attempt]
         try:
+            if unit.skill is not None and unit.behaviour == POLICY:
+                skill = _acting(unit.skill)
+                return [skill.recorded_attempt(world, recipe, unit.task_id, unit.init_id)]
             if unit.skill is not None:
                 rng = np.random.default_rng(key)
                 return corrections(world, recipe, unit.task_id, unit.init_id, _acting(unit.skill), rng)

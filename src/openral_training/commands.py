@@ -49,9 +49,15 @@ def collect(
     failures: Annotated[int, numbers.count("Failing rollouts a task, for reward models.", least=0)] = 14,
     policy: Annotated[
         str,
-        typer.Option("--policy", help="Skill whose failed attempts experts correct, too: name or folder."),
+        typer.Option("--policy", help="Skill that attempts the tasks, too: name or folder."),
     ] = "",
-    attempts: Annotated[int, numbers.count("Attempts of --policy a task.")] = 20,
+    attempts: Annotated[
+        int, numbers.count("Attempts of --policy a task; experts correct those that fail.", least=0)
+    ] = 20,
+    filmed: Annotated[
+        int,
+        numbers.count("Attempts of --policy a task that are kept as they are, for reward models.", least=0),
+    ] = 0,
     seed: SeedOption = 0,
     workers: WorkersOption = 2,
 ) -> None:
@@ -69,7 +75,7 @@ def collect(
     skill = ready(policy).folder if policy else None
     if skill is not None:
         require_fit(skill, plan_for)
-    units = collecting.plan(plan_for, starts, failures, skill, attempts, only or ())
+    units = collecting.plan(plan_for, starts, failures, skill, attempts, filmed, only or ())
     metadata = metadata_of(plan_for)
     folder = begin_collection(out, collection_settings(plan_for)) / f"seed{seed}"
     frames = 0

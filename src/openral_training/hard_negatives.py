@@ -1,4 +1,4 @@
-"""Scripted motions that look like a task without doing it: negative examples for a model that judges success.
+"""Scripted motions that look like a task without doing it, or hardly do it, for a model that judges success.
 
 The success of every frame is the simulator's judgement, so a motion that happens to do the task counts as a success.
 """
@@ -29,6 +29,14 @@ WITHDRAWAL = (10, 50)
 """Least and most control steps in which the arm moves away."""
 SHARE_DONE = (0.4, 0.98)
 """Range of the share of the steps that the expert needs after which `half_done` leaves it."""
+LINGERING = "lingering"
+"""Behaviour that goes on around the success, which most of its frames show; training alone has it."""
+LINGER_STEPS = 160
+"""Control steps of `lingering` after the first success."""
+DRIFTS = (4, 14)
+"""Least and most control steps of one of its motions."""
+DRIFT_SPEED = (0.05, 0.4)
+"""Range of the length of a drift's displacements, in units of a command."""
 SOURCES = 4
 """Other initial states that are tried until the expert succeeds in one."""
 
@@ -106,6 +114,29 @@ def parked(world: ExpertWorld, task_id: str, init_id: int, pool: Sequence[int], 
         yield from _still(world, rng)
 
 
+def lingering(world: ExpertWorld, task_id: str, init_id: int, pool: Sequence[int], rng: _Rng) -> Script:
+    """Do the task and go on around where it is only just done: drift away at random, return with the expert, or wait.
+
+    The experts stop at the first success, so their successes all look alike. A policy's do not.
+    """
+    yield from _expert(world, task_id, settle=0)
+    left = LINGER_STEPS
+    while left > 0:
+        steps = min(left, int(rng.integers(*DRIFTS)))
+        left -= steps
+        kind, direction = rng.random(), rng.normal(size=3)
+        drift = rng.uniform(*DRIFT_SPEED) * direction / np.linalg.norm(direction)
+        for _ in range(steps):
+            advice = world.advice()
+            yield (
+                advice
+                if kind < 0.4
+                else moved(advice, drift, advice[-1])
+                if kind < 0.8
+                else world.hold(advice)
+            )
+
+
 SCRIPTS: dict[str, Callable[[ExpertWorld, str, int, Sequence[int], _Rng], Script]] = {
     "replayed": replayed,
     "constant": constant,
@@ -113,14 +144,16 @@ SCRIPTS: dict[str, Callable[[ExpertWorld, str, int, Sequence[int], _Rng], Script
     "half_done": half_done,
     "undone": undone,
     "parked": parked,
+    LINGERING: lingering,
 }
 """Behaviour -> (world, task, initial state, initial states that gestures may come from, rng) -> its actions."""
 
 
 def scripts_for(recipe: Recipe, task_id: str) -> tuple[str, ...]:
-    """Return the behaviours of a task; `undone` needs another task in the same world."""
+    """Return the behaviours that miss a task, so not LINGERING; `undone` needs another task in the same world."""
     alone = len(recipe.world_of(task_id)) == 1
-    return tuple(name for name in SCRIPTS if not (alone and name == "undone"))
+    left_out = {LINGERING, "undone"} if alone else {LINGERING}
+    return tuple(name for name in SCRIPTS if name not in left_out)
 
 
 def act_out(

@@ -13,12 +13,11 @@ from openral_data.episode import Episode, decode_png
 from openral_reward_monitor.camera_views import cameras_of, side_by_side
 from openral_reward_monitor.models.calibration import joint_score
 from openral_reward_monitor.models.reward_model import RewardModel, RewardScores, checked
+from openral_training.acting_skill import POLICY
 from openral_training.training_recipe import Recipe
 
 NAMES = {"noisy_expert": "noisy", "wander": "random"}
 """Names of scripted behaviours in results, where they differ from the behaviours' own names."""
-POLICY = "policy"
-"""Behaviour of a skill that attempts the task under its plain instruction."""
 KINDS = {
     "gesture at another state": ("replayed",),
     "constant or random motion": ("constant", "random", "long_wander"),

@@ -19,7 +19,8 @@ from openral_core.errors import ContractError
 from openral_core.progress_judgement import ProgressThresholds
 from openral_core.statistics import auroc, average_precision, wilson_interval
 from openral_reward_monitor.models.calibration import CameraCalibration
-from openral_training.reward_eval.cases import FAILURE, KINDS, PARTIAL, POLICY, RANKED, SUCCESS, Scored
+from openral_training.acting_skill import POLICY
+from openral_training.reward_eval.cases import FAILURE, KINDS, PARTIAL, RANKED, SUCCESS, Scored
 
 BINS = 10
 DWELL = ProgressThresholds().dwell

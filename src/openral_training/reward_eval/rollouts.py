@@ -25,13 +25,12 @@ from openral_data.episode import Episode, load_shard, save_shard
 from openral_rskill.registry import load_package
 from openral_rskill.weights_hash import weights_sha256
 from openral_sim_bridge.rendering.renderer import profile
-from openral_training.acting_skill import ActingSkill, tasks_of, with_all_cameras
+from openral_training.acting_skill import POLICY, ActingSkill, tasks_of, with_all_cameras
 from openral_training.appearance_shift import View
 from openral_training.disturbed_expert import demonstrate
 from openral_training.experts.factory import open_world
 from openral_training.experts.world import ExpertWorld
-from openral_training.hard_negatives import act_out, record, scripts_for
-from openral_training.reward_eval.cases import POLICY
+from openral_training.hard_negatives import act_out, scripts_for
 from openral_training.training_recipe import Recipe
 
 BEHAVIOURS = ("expert", "noisy_expert", "stuck", "wander")
@@ -188,11 +187,8 @@ def _perform(world: ExpertWorld, recipe: Recipe, rollout: JudgedRollout, seed: i
     seen_by = [seed, init_id, zlib.crc32(f"{rollout.view.value} {behaviour}".encode()), rollout.take]
     world.show(rollout.view, np.random.default_rng(seen_by))
     if rollout.skill is not None:
-        world.reset(task_id, init_id)
-        world.begin(task_id)
         with closing(ActingSkill(rollout.skill)) as skill:
-            script = skill.attempt(world, recipe, task_id, recipe.tasks[task_id].train[0])
-            return record(world, recipe, task_id, init_id, behaviour, script)
+            return skill.recorded_attempt(world, recipe, task_id, init_id)
     if behaviour not in BEHAVIOURS:
         rng = np.random.default_rng([seed, init_id, zlib.crc32(behaviour.encode()), rollout.take])
         return act_out(world, recipe, task_id, init_id, behaviour, _gestures(recipe, init_id), rng)

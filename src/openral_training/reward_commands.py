@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -28,6 +29,10 @@ CameraOption = Annotated[
         "--camera", help="a+b: together. Default: those that the skill asks for, or the scene's first."
     ),
 ]
+PolicyOption = Annotated[
+    list[str] | None,
+    typer.Option("--policy", help="Skill whose attempts are filmed, too: name, reference or folder."),
+]
 WorkersOption = Annotated[int, numbers.workers("Processes that roll out.")]
 
 
@@ -46,10 +51,7 @@ def evaluate(
     update_manifest: Annotated[
         bool, typer.Option("--update-manifest", help="Write the JSON into the skill's eval/ folder, too.")
     ] = False,
-    policy: Annotated[
-        list[str] | None,
-        typer.Option("--policy", help="Skill whose attempts are filmed, too: name, reference or folder."),
-    ] = None,
+    policy: PolicyOption = None,
     view: Annotated[View, typer.Option(help="How the worlds are seen.")] = View.plain,
     workers: WorkersOption = 1,
     device: DeviceOption = Device.cpu,
@@ -58,15 +60,11 @@ def evaluate(
     from rich.table import Table
 
     from openral_core.cli.progress import console, progress_bar
-    from openral_rskill.hub.install import ready
     from openral_rskill.measured_results import keep_result
     from openral_rskill.result_provenance import write_result
-    from openral_training.acting_skill import require_fit, with_all_cameras
 
-    plan = _plan(rskill, recipe, camera, episodes, device.value, workers, calibrating=False)
-    plan = replace(plan, skills=tuple(ready(name).folder for name in policy or ()), view=view)
-    for folder in plan.skills:
-        require_fit(folder, with_all_cameras(plan.recipe))
+    plan = _plan(rskill, recipe, camera, episodes, policy or (), device.value, workers, calibrating=False)
+    plan = replace(plan, view=view)
     seen = "" if view is View.plain else f".{view.value}"
     file = check_file(out or Path("runs") / f"reward-{plan.package.manifest.short_name}{seen}.json", "--out")
     check_file(file.with_suffix(".html"), "the page of --out")
@@ -102,6 +100,7 @@ def calibrate(
         float,
         numbers.real("Share of wrong yeses, and of wrong noes, that is allowed.", least=0.001, most=0.5),
     ] = 0.02,
+    policy: PolicyOption = None,
     workers: WorkersOption = 1,
     device: DeviceOption = Device.cpu,
 ) -> None:
@@ -111,7 +110,7 @@ def calibrate(
     from openral_core.cli.progress import console, progress_bar
     from openral_reward_monitor.models.calibration import FILE_NAME
 
-    plan = _plan(rskill, recipe, camera, episodes, device.value, workers, calibrating=True)
+    plan = _plan(rskill, recipe, camera, episodes, policy or (), device.value, workers, calibrating=True)
     check_file(plan.package.folder / FILE_NAME, "the skill's")
 
     from openral_training.reward_eval.page import headline
@@ -131,7 +130,15 @@ def calibrate(
 
 
 def _plan(
-    rskill: str, recipe: str, camera: str, episodes: int, device: str, workers: int, *, calibrating: bool
+    rskill: str,
+    recipe: str,
+    camera: str,
+    episodes: int,
+    policies: Sequence[str],
+    device: str,
+    workers: int,
+    *,
+    calibrating: bool,
 ) -> EvaluationPlan:
     from openral_core.cli.downloads import download_bars
     from openral_core.cli.progress import console
@@ -155,9 +162,16 @@ def _plan(
     except (ContractError, NotFoundError) as error:
         raise type(error)(f"--camera {named}: {error}") from error
 
-    from openral_training.devices import torch_device  # torch takes seconds, as do the simulators
+    from openral_training.acting_skill import (
+        require_fit,
+        with_all_cameras,
+    )  # torch takes seconds, as do the simulators
+    from openral_training.devices import torch_device
     from openral_training.reward_eval.run import EvaluationPlan
 
+    skills = tuple(ready(name).folder for name in policies)
+    for folder in skills:
+        require_fit(folder, with_all_cameras(loaded))
     return EvaluationPlan(
         package,
         loaded,
@@ -167,4 +181,5 @@ def _plan(
         heard=calibrating,
         device=torch_device(device),
         workers=workers,
+        skills=skills,
     )

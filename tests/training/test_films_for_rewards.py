@@ -1,0 +1,83 @@
+"""Films that only a reward model learns from: a skill's own attempts, and motions around a success."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from openral_rskill.registry import resolve
+from openral_training import bc, collect
+from openral_training.acting_skill import POLICY
+from openral_training.disturbed_expert import CORRECTION
+from openral_training.experts.factory import open_world
+from openral_training.experts.world import ExpertWorld
+from openral_training.hard_negatives import LINGER_STEPS, LINGERING, scripts_for
+from openral_training.reward_eval.rollouts import planned
+from openral_training.training_recipe import Recipe
+
+TASK = "reach-v3"
+ORDERS = {"train": ["reach the goal"], "heldout": ["go to the goal"]}
+
+
+@pytest.fixture(scope="module")
+def recipe() -> Recipe:
+    held_out = {"first": 1000, "count": 2}
+    return Recipe.model_validate(
+        {
+            "scene": "metaworld_mt10_fast",
+            "cameras": ["corner2", "behindGripper"],
+            "train_init_ids": {"first": 0, "count": 9},
+            "heldout_init_ids": held_out,
+            "tasks": {TASK: ORDERS},
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def world(recipe: Recipe) -> Iterator[ExpertWorld]:
+    opened = open_world(recipe, TASK)
+    yield opened
+    opened.close()
+
+
+def test_a_skills_attempts_are_recorded_as_they_are(recipe: Recipe, world: ExpertWorld) -> None:
+    skill = resolve("mini-metaworld-mt10").folder
+    units = collect.plan(recipe, starts=1, failures=0, skill=skill, attempts=2, filmed=3)
+    filmed = [unit for unit in units if unit.behaviour == POLICY]
+    assert len(filmed) == 3
+    assert len([unit for unit in units if unit.behaviour == CORRECTION]) == 2
+    begun = [unit.init_id for unit in units]
+    assert all(begun.count(unit.init_id) == 1 for unit in filmed), "in states that nothing else begins in"
+
+    (episode,) = collect.perform(filmed[0], recipe, 0, world)
+
+    assert (episode.behaviour, episode.init_id) == (POLICY, filmed[0].init_id)
+    assert set(episode.images) == {"observation.images.camera1", "observation.images.camera2"}
+    assert not episode.success[0, 0]
+    assert episode.success.any(), "the skill does this task nearly always"
+    assert POLICY not in bc.EXPERTS, "no policy is cloned from its own attempts"
+
+
+def test_an_expert_lingers_within_and_around_the_success(recipe: Recipe, world: ExpertWorld) -> None:
+    units = collect.plan(recipe, starts=0, failures=4)
+    lingering = [unit for unit in units if unit.behaviour == LINGERING]
+    assert len(lingering) == 2
+    after, at = [], []
+    for unit in lingering:
+        (episode,) = collect.perform(unit, recipe, 0, world)
+        first = int(np.argmax(episode.success[:, 0]))
+        assert len(episode) >= first + LINGER_STEPS // recipe.record_every
+        after.append(episode.success[first:, 0])
+        at.append(episode.object_to_target[first:, 0])
+    judged, distance_m = np.concatenate(after), np.concatenate(at)
+    assert judged.any()
+    assert not judged.all(), "the boundary is crossed"
+    assert distance_m[judged].min() < 0.03 < 0.045 < distance_m[judged].max(), "deep within and only just"
+    assert distance_m.max() < 0.4, "it stays in sight"
+
+
+def test_what_is_judged_stays_the_same(recipe: Recipe) -> None:
+    assert LINGERING not in scripts_for(recipe, TASK)
+    assert LINGERING not in {rollout.behaviour for rollout in planned(recipe, [1000])}

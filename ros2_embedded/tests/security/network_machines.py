@@ -125,8 +125,11 @@ class Machines:
         if self._line is not None:
             self._tell_line("mend" if plugged else "cut")
             return
-        end = f"w{os.getpid()}x{ROBOT}h"
-        ip("-n", f"{self.name}hub", "link", "set", end, "up" if plugged else "down")
+        ip("-n", f"{self.name}hub", "link", "set", self.end_of_cable(ROBOT), "up" if plugged else "down")
+
+    def end_of_cable(self, machine: int) -> str:
+        """Name of the network interface of the hub from which the cable to a machine goes."""
+        return f"w{os.getpid()}x{machine}h"
 
     def carried(self) -> tuple[int, int]:
         """Bytes that the robot's thin cable has carried: to the robot, and from it."""

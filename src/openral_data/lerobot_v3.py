@@ -42,6 +42,7 @@ SHARDS = "shards"
 COLLECTION = "collection.json"
 """File with the settings of a collection, in the folder of the shards."""
 _DATA = "data/chunk-{:03d}/file-{:03d}.parquet"
+_TASK_LABEL = "label.success"
 _OURS = "only datasets of `openral train collect` and `openral world-model collect` have it"
 
 
@@ -205,10 +206,14 @@ class Dataset:
         Raises:
             DatasetError: the dataset has no such columns.
         """
-        verdicts = self.info["features"].get("label.success")
-        if verdicts is None:
-            raise DatasetError(f"{self.root}: has no label.success; {_OURS}")
-        return tuple(verdicts["names"])
+        if not self.has_task_labels:
+            raise DatasetError(f"{self.root}: has no {_TASK_LABEL}; {_OURS}")
+        return tuple(self.info["features"][_TASK_LABEL]["names"])
+
+    @property
+    def has_task_labels(self) -> bool:
+        """Whether it was collected: labels have a column for each of `tasks`, whose number is its `task_index`."""
+        return _TASK_LABEL in self.info["features"]
 
     @property
     def cameras(self) -> tuple[str, ...]:

@@ -28,14 +28,12 @@ def recipe(*tasks: str) -> Recipe:
     return Recipe.model_validate({**ids, "scene": "metaworld_mt10_fast", "tasks": weighted})
 
 
-@pytest.fixture
-def collected(tmp_path: Path) -> Dataset:
-    """One episode of each of two tasks."""
-    words = {task: PLAIN[task] for task in (OPEN, CLOSE)}
+def collect(root: Path, words: dict[str, str], *episodes: str) -> Dataset:
+    """Write an episode of each named task, in a dataset collected for the tasks of `words`."""
     form = DatasetMetadata(10, {CAMERA: (SIDE, SIDE)}, "ee_pos3_gripper1", 4, 1, words, "sawyer")
-    writer = DatasetWriter(tmp_path / "dataset", form)
-    for task in words:
-        none = np.zeros((STEPS, 2), np.float32)
+    writer = DatasetWriter(root, form)
+    for task in episodes:
+        none = np.zeros((STEPS, len(words)), np.float32)
         writer.add(
             Episode(
                 task,
@@ -46,14 +44,20 @@ def collected(tmp_path: Path) -> Dataset:
                 np.zeros((STEPS, 4), np.float32),
                 np.zeros((STEPS, 1, 4), np.float32),
                 np.ones(STEPS, np.int64),
-                np.zeros((STEPS, 2), bool),
+                np.full((STEPS, len(words)), [task == each for each in words]),
                 none,
                 none,
                 np.zeros((STEPS, 6), np.float32),
             )
         )
     writer.close()
-    return open_dataset(tmp_path / "dataset")
+    return open_dataset(root)
+
+
+@pytest.fixture
+def collected(tmp_path: Path) -> Dataset:
+    """One episode of each of two tasks."""
+    return collect(tmp_path / "dataset", {task: PLAIN[task] for task in (OPEN, CLOSE)}, OPEN, CLOSE)
 
 
 def test_words_and_weights_are_those_of_the_tasks_of_the_dataset(collected: Dataset) -> None:

@@ -66,6 +66,7 @@ def dataset_faults(
     if episodes is None:
         yield from _total_faults(dataset, len(table), sentences)
         yield from _path_faults(dataset)
+    yield from _label_faults(dataset, sentences, {number for number, _, _ in chosen})
     yield from _span_faults(spans, len(table))
     index = {name: table[name] for name in INDEX if name in table.column_names}
     no_numbers = {name: fault for name, column in index.items() if (fault := _kind_fault(name, column))}
@@ -137,6 +138,24 @@ def _total_faults(dataset: Dataset, rows: int, sentences: dict[int, str]) -> Ite
     for number, sentence in sentences.items():
         if not str(sentence or "").strip():
             yield f"meta/tasks.parquet: task {number} has no words"
+
+
+def _label_faults(dataset: Dataset, sentences: dict[int, str], chosen: Collection[int]) -> Iterator[str]:
+    """Yield faults for the tasks of a collected dataset that are not those of the columns of its labels."""
+    if not dataset.has_task_labels:
+        return
+    tasks, episodes = dataset.tasks, dataset.episodes
+    if sorted(sentences) != list(range(len(tasks))):
+        yield f"meta/tasks.parquet: has tasks {sorted(sentences)}, label.success has columns of {len(tasks)} tasks"
+        return
+    wanted = {task: sentences[number] for number, task in enumerate(tasks)}
+    rows = (episodes.get(name, ()) for name in ("episode_index", "sim_task", "tasks"))
+    for number, task, said in zip(*rows, strict=False):
+        if number in chosen and wanted.get(task, said[0]) != said[0]:
+            yield (
+                f"episode {number}: {task} is '{said[0]}', but '{wanted[task]}' in meta/tasks.parquet, whose order is "
+                "not that of the columns of label.success"
+            )
 
 
 def _path_faults(dataset: Dataset) -> Iterator[str]:

@@ -81,6 +81,7 @@ def write_selection(out: Path, selections: Sequence[EpisodeSelection]) -> int:
     check_new_folder(out, "--out")
     for selection in selections[1:]:
         _check_alike(selections[0].dataset, selection.dataset)
+        _check_same_tasks(selections[0].dataset, selection.dataset)
     _require_distinct(selections)
     for selection in selections:
         _require_sound(selection)
@@ -155,6 +156,19 @@ def _check_alike(first: Dataset, other: Dataset) -> None:
         )
 
 
+def _check_same_tasks(first: Dataset, other: Dataset) -> None:
+    """Raise DatasetError unless two collected datasets have the same sentence for each column of their labels."""
+    if not first.has_task_labels:
+        return
+    ours, theirs = first.sentences(), other.sentences()
+    for number, task in enumerate(first.tasks):
+        if ours.get(number) != theirs.get(number):
+            raise DatasetError(
+                f"{other.root}: {task} is '{theirs.get(number)}', in {first.root} '{ours.get(number)}'; they cannot "
+                "be merged"
+            )
+
+
 @dataclass
 class _SelectionWriter:
     """Writes a dataset of selected episodes."""
@@ -167,6 +181,12 @@ class _SelectionWriter:
     _frames: int = 0
     _data_files: int = 0
     _video_files: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Begin with the tasks of a collected dataset, whose labels have a column for each, in this order."""
+        if self.first.has_task_labels:
+            said = self.first.sentences()
+            self._sentences = [said[number] for number in sorted(said)]
 
     def add(self, selection: EpisodeSelection) -> None:
         """Add the episodes of one dataset."""
@@ -220,7 +240,10 @@ class _SelectionWriter:
     def _copy_data(self, dataset: Dataset, renumbered: dict[int, int]) -> dict[int, tuple[int, int, int]]:
         """Write the chosen rows with their new numbers; return chunk, file and first row of each old episode."""
         said = dataset.sentences()
-        tasks = {number: self._task(sentence) for number, sentence in said.items()}
+        tasks = {
+            number: number if dataset.has_task_labels else self._task(sentence)
+            for number, sentence in said.items()
+        }
         places: dict[int, tuple[int, int, int]] = {}
         for path in dataset.files():
             table = flat_index(read_rows(path))

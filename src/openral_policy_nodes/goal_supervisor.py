@@ -56,7 +56,7 @@ class Limits:
     silent_wall_s: float = 3.0
     """[s] wall time since the newest observation, after which the bridge is taken to be dead."""
     inference_wall_s: float = 10.0
-    """[s] wall time of one inference after which the policy is taken to hang."""
+    """[s] wall time of one inference after which the policy is taken to hang, unless its own deadline is later."""
     rejections: int = 3
     """Consecutive refused chunks that end the goal."""
 
@@ -99,6 +99,12 @@ class InferenceHealth:
     """[s] monotonic clock at the end of the last inference."""
     end: GoalEnd | None = None
     """How the skill itself ended the goal, as motions do; None: it did not."""
+    deadline_s: float = 0.0
+    """[s] deadline that the policy itself gives the running inference, such as the first one of a server; 0: none."""
+
+    def hangs(self, limits: Limits) -> bool:
+        """Return whether the running inference has taken longer than both the limit and the policy's own deadline."""
+        return self.busy_s > max(limits.inference_wall_s, self.deadline_s)
 
 
 class GoalSupervisor:
@@ -229,7 +235,7 @@ class GoalSupervisor:
             return GoalEnd(GoalOutcome.FAILED, "policy_error", worker.error)
         if worker.end is not None:
             return worker.end
-        if worker.busy_s > self._limits.inference_wall_s:
+        if worker.hangs(self._limits):
             text = f"the policy has not answered for {worker.busy_s:.1f} s; restart its node"
             return GoalEnd(GoalOutcome.FAILED, "policy_error", text)
         if self._streak >= self._limits.rejections:

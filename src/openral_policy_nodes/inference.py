@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +62,16 @@ class PolicyChunk:
     """How the skill itself ended the goal, in which case H is 0; always None for policies."""
 
 
+@runtime_checkable
+class ServedPolicy(Protocol):
+    """A policy that calls a server with deadlines of its own."""
+
+    @property
+    def deadline_s(self) -> float:
+        """[s] deadline of the last call of the model, which is longer for the first one of a server; 0: none so far."""
+        ...
+
+
 class Inference:
     """Owns the adapters of one skill and calls its policy."""
 
@@ -75,6 +86,11 @@ class Inference:
         self._name = manifest.name
         self._policy = policy
         self._control_hz = scene.control_hz
+
+    @property
+    def deadline_s(self) -> float:
+        """[s] deadline that the policy itself gives the running inference; 0: none."""
+        return self._policy.deadline_s if isinstance(self._policy, ServedPolicy) else 0.0
 
     def new_history(self) -> FrameHistory[StepView]:
         """Return an empty history of the instants that the skill observes, for one goal."""

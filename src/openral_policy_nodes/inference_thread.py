@@ -22,6 +22,11 @@ _log = logging.getLogger(__name__)
 class ChunkSource(Protocol):
     """Answers observations with chunks: the `Inference` of a policy, or a `MotionSource`."""
 
+    @property
+    def deadline_s(self) -> float:
+        """[s] deadline that the source itself gives the running inference; 0: none."""
+        ...
+
     def new_history(self) -> FrameHistory[StepView]:
         """Return an empty history of the instants that it observes, for one goal."""
         ...
@@ -153,7 +158,11 @@ class PolicyRunner:
             busy = 0.0 if self._busy_since is None else time.monotonic() - self._busy_since
             goal = self._goal
             return InferenceHealth(
-                goal.error if goal else None, busy, self._last_done, goal.end if goal else None
+                goal.error if goal else None,
+                busy,
+                self._last_done,
+                goal.end if goal else None,
+                self._inference.deadline_s,
             )
 
     def close(self, timeout_s: float = 2.0) -> bool:

@@ -93,6 +93,11 @@ class MotionSource:
         self._planned, self._order, self._begun = (goal_id, motion), (name, params), False
         return motion
 
+    @property
+    def deadline_s(self) -> float:
+        """0: a motion's chunks have no deadline of their own."""
+        return 0.0
+
     def new_history(self) -> FrameHistory[StepView]:
         """Return an empty history that stores no instants."""
         return FrameHistory(())

@@ -98,6 +98,9 @@ def test_failed_and_hanging_policies_are_errors():
     assert check(watch(), 100.0, 0.0, InferenceHealth(error="boom")) == "policy_error"
     assert check(watch(), 100.0, 0.0, InferenceHealth(busy_s=9.0)) == "goes on"
     assert check(watch(), 100.0, 0.0, InferenceHealth(busy_s=11.0)) == "policy_error"
+    for busy_s, known in ((100.0, "goes on"), (121.0, "policy_error")):
+        worker = InferenceHealth(busy_s=busy_s, deadline_s=120.0)
+        assert check(watch(), 100.0, 0.0, worker) == known
 
 
 @pytest.mark.parametrize(

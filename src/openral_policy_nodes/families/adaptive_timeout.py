@@ -23,6 +23,8 @@ class AdaptiveTimeout:
         self.least_s = max(LEAST_S, _SPARE * budget.per_chunk_ms * 1e-3)
         """[s] deadline of calls without inference, and least deadline for each observation."""
         self._first_s = max(FIRST_S, _SPARE * (budget.warmup_ms or 0.0) * 1e-3)
+        self.given_s = 0.0
+        """[s] the deadline that `limit_s` returned last; 0: none so far."""
         self._slowest_row_s: float | None = None
         self._starts = 0
 
@@ -36,9 +38,10 @@ class AdaptiveTimeout:
         if starts != self._starts:
             self._starts = starts
             self.forget()
-        if self._slowest_row_s is None:
-            return self._first_s * rows
-        return max(self.least_s, _SPARE * self._slowest_row_s) * rows
+        known = self._slowest_row_s
+        row_s = self._first_s if known is None else max(self.least_s, _SPARE * known)
+        self.given_s = row_s * rows
+        return self.given_s
 
     def forget(self) -> None:
         """Give the next answer the first deadline again, as it may come from a server that was restarted."""

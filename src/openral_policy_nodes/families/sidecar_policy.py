@@ -46,6 +46,11 @@ class RemotePolicy:
         self._server = server
         self._patience = AdaptiveTimeout(manifest.latency_budget)
 
+    @property
+    def deadline_s(self) -> float:
+        """[s] deadline of the last call of the model, which is longer for the first one of a server; 0: none so far."""
+        return self._patience.given_s
+
     def reset(self, episodes: Sequence[str]) -> None:
         """Reset the server's state of these episodes, before the first `predict` of each goal or episode."""
         self._call("reset", {"episodes": list(episodes)}, self._patience.least_s)

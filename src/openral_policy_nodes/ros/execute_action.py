@@ -351,10 +351,10 @@ class ExecuteServer:
             raise GoalRefused("busy", text)
         if self.intake.fault is not None:
             raise GoalRefused("observation_contract", self.intake.fault)
-        busy_s = self._runner.worker().busy_s
-        if busy_s > self._limits.inference_wall_s:
+        worker = self._runner.worker()
+        if worker.hangs(self._limits):
             raise GoalRefused(
-                "policy_error", f"the policy has not answered for {busy_s:.0f} s; restart its node"
+                "policy_error", f"the policy has not answered for {worker.busy_s:.0f} s; restart its node"
             )
         return parse_goal(
             manifest,

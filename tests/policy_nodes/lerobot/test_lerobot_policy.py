@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +14,16 @@ import pytest
 from lerobot_files import CAMERA, ROWS, ScriptedModel, features, write_checkpoint
 
 from openral_core.errors import PolicyError
+from openral_core.instant import Instant
 from openral_core.types import PolicyBatch
 from openral_policy_nodes.families.factory import BUILT_IN, load_policy
 from openral_policy_nodes.families.lerobot.match import feature_faults
 from openral_policy_nodes.families.lerobot.policy import LeRobotPolicy
 from openral_policy_nodes.families.lerobot.server import handlers
 from openral_policy_nodes.families.lerobot.spec import spec_for
+from openral_policy_nodes.goal_supervisor import GoalSupervisor, Limits
+from openral_policy_nodes.inference import Inference
+from openral_policy_nodes.inference_thread import PolicyRunner
 from openral_sidecar.client import SidecarClient
 from openral_sidecar.errors import SidecarTimeout
 from openral_sidecar.server_announcement import announcements
@@ -116,6 +122,35 @@ def test_the_first_chunk_of_a_server_that_was_restarted_has_the_deadline_of_a_fi
         policy.predict(BATCH)
     first, warm, after_a_restart, warm_again = server.limits_s
     assert after_a_restart == first > warm == warm_again
+
+
+def test_a_goal_waits_for_the_first_chunk_of_a_server_that_was_restarted(skill, scene, sensors_at):
+    server, package = Direct(features()), skill()
+    inference = Inference(package.manifest, scene, LeRobotPolicy(package.manifest, server))
+    inference.warm_up(sensors_at(1), "x")
+    inference.warm_up(sensors_at(1), "x")
+    asked, answer, go_on = threading.Semaphore(0), server.handlers["predict"], threading.Semaphore(0)
+
+    def slow(data):
+        asked.release()
+        assert go_on.acquire(timeout=60)
+        return answer(data)
+
+    server.handlers["predict"], server.starts = slow, 2
+    runner = PolicyRunner(inference, lambda chunk: None, 0, 0)
+    runner.start("goal", "open the drawer")
+    tells = []
+    for stamp_ns in (10**9, 2 * 10**9):
+        runner.offer(sensors_at(stamp_ns))
+        assert asked.acquire(timeout=60)
+        health = replace(runner.worker(), busy_s=100.0)
+        verdict = GoalSupervisor("goal", 1e3, Limits(0.05), Instant(0.0, 0.0), None).verdict(
+            Instant(0.0, 0.0), health, cancel=False, estopped=False
+        )
+        tells.append(verdict and verdict.check)
+        go_on.release()
+    assert tells == [None, "policy_error"]
+    assert runner.close(60.0)
 
 
 def test_the_first_chunk_after_a_fault_has_the_deadline_of_a_first_one(skill):

@@ -29,6 +29,11 @@ class _Served:
         self._horizon = manifest.chunk_size
         self._patience = AdaptiveTimeout(manifest.latency_budget)
 
+    @property
+    def deadline_s(self) -> float:
+        """[s] deadline of the last call of the model, which is longer for the first one of a server; 0: none so far."""
+        return self._patience.given_s
+
     def _state_parts(self, state: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
         """Split a state (…, D) into its named parts (…, d)."""
         total = sum(self._names.state.values())

@@ -36,6 +36,11 @@ class LeRobotPolicy:
         _refuse(manifest, feature_faults(manifest, features))
         self._shape = (features.rows, features.action)
 
+    @property
+    def deadline_s(self) -> float:
+        """[s] deadline of the last call of the model, which is longer for the first one of a server; 0: none so far."""
+        return self._remote.deadline_s
+
     def reset(self, episodes: Sequence[str]) -> None:
         """Repeat the noise of these episodes; called before the first `predict` of each goal or episode."""
         self._remote.reset(episodes)

@@ -44,6 +44,11 @@ class OpenVLAOFTPolicy:
             raise PolicyError(f"{manifest.name} does not fit its checkpoint: {'; '.join(faults)}")
         self._shape = (manifest.chunk_size, int(server.description["action"]))
 
+    @property
+    def deadline_s(self) -> float:
+        """[s] deadline of the last call of the model, which is longer for the first one of a server; 0: none so far."""
+        return self._remote.deadline_s
+
     def reset(self, episodes: Sequence[str]) -> None:
         """Repeat the samples of these episodes; called before the first `predict` of each goal or episode."""
         self._remote.reset(episodes)

@@ -67,6 +67,11 @@ class RldxPolicy:
         if faults:
             raise PolicyError(f"{manifest.name} does not fit the server's checkpoint: {'; '.join(faults)}")
 
+    @property
+    def deadline_s(self) -> float:
+        """[s] deadline of the last call of the model, which is longer for the first one of a server; 0: none so far."""
+        return self._patience.given_s
+
     def reset(self, episodes: Sequence[str]) -> None:
         """Delete the server's state of these episodes, before the first `predict` of each goal or episode.
 

@@ -15,8 +15,8 @@ from starlette.types import ASGIApp
 
 from openral_console.listen_options import ListenOptions
 from openral_console.sessions import Sessions
-from openral_console.slow_clients import TimedHttpProtocol
 from openral_core.errors import InstallationError
+from openral_core.http.slow_clients import TimedHttpProtocol
 
 _log = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
-from openral_console import slow_clients
+from openral_core.http import slow_clients
 from openral_console.http_listener import listen, serve_on
 from openral_console.listen_options import ListenOptions
 

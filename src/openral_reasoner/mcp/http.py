@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from openral_core.errors import InstallationError, UsageError
 from openral_core.files.atomic import write_atomically
 from openral_core.files.output_folder import check_folder, make_private
+from openral_core.http.slow_clients import TimedHttpProtocol
 from openral_core.loopback import is_loopback
 from openral_sidecar.paths import run_folder
 
@@ -109,5 +110,7 @@ class HttpServer:
         app = mcp.streamable_http_app(
             streamable_http_path=PATH, host="127.0.0.1", max_request_body_size=MAX_BODY
         )
-        config = uvicorn.Config(TokenCheck(app, self._token), log_level="warning", access_log=False)
+        config = uvicorn.Config(
+            TokenCheck(app, self._token), http=TimedHttpProtocol, log_level="warning", access_log=False
+        )
         await uvicorn.Server(config).serve(sockets=[self._socket])

@@ -76,3 +76,18 @@ def side_by_side(pictures: Sequence[Image]) -> Image:
             else cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA)
         )
     return frame
+
+
+class JointFrame:
+    """The pictures of one instant, put side by side when the frame is first used: most frames never are."""
+
+    def __init__(self, pictures: Sequence[Image]) -> None:
+        """Keep V pictures (H, W, 3) uint8 RGB, at least one; they must not be written to afterwards."""
+        self._pictures = tuple(pictures)
+
+    @property
+    def image(self) -> Image:
+        """The frame (H, V * W, 3), see `side_by_side`; the pictures are kept no longer than until it is made."""
+        if len(self._pictures) > 1:
+            self._pictures = (side_by_side(self._pictures),)
+        return self._pictures[0]

@@ -8,7 +8,7 @@ from openral_core.image_message import is_ahead
 from openral_core.manifest import Reward
 from openral_core.types import Image
 from openral_reward_monitor.camera_health import CameraHealth
-from openral_reward_monitor.camera_views import cameras_of, side_by_side
+from openral_reward_monitor.camera_views import cameras_of
 from openral_reward_monitor.window import FrameWindow, Selection
 
 SET_BACK_S = 1.0
@@ -119,4 +119,4 @@ class CameraWatch:
             return False
         for other in self.cameras.values():
             other.waiting = None
-        return self.window.add(newest_s, side_by_side(pictures))
+        return self.window.add(newest_s, *pictures)

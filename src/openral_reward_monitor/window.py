@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.types import Image
+from openral_reward_monitor.camera_views import JointFrame
 
 _RATE_SLACK = 0.05
 """Share of the full rate's period by which a frame may be early and still be kept, since stamps are multiples of dt."""
@@ -36,8 +37,8 @@ class Selection:
     attempt: WatchedGoal
     stamps_s: NDArray[np.float64]
     """(T,) [s] on the bridge's clock, rising."""
-    pictures: Sequence[Image]
-    """T frames (H, W, 3) uint8 RGB, oldest first; the last is the camera's newest frame."""
+    pictures: Sequence[JointFrame]
+    """T frames, oldest first; the last is the camera's newest frame."""
     frames_seen: int
     """Number of frames from which these were chosen."""
     camera: str = ""
@@ -50,7 +51,7 @@ class Selection:
     @property
     def frames(self) -> NDArray[np.uint8]:
         """(T, H, W, 3) uint8: a copy of the frames, made at each access, since many selections are never scored."""
-        return np.stack(self.pictures)
+        return np.stack([frame.image for frame in self.pictures])
 
 
 class FrameWindow:
@@ -76,8 +77,8 @@ class FrameWindow:
         self._room = 2 * max(2, math.ceil(frame_window_s * target_fps / 2))
         self._max_scored = max(2, max_scored)
         self._camera = camera
-        self._frames: list[tuple[float, Image]] = []
-        self._newest: tuple[float, Image] | None = None
+        self._frames: list[tuple[float, JointFrame]] = []
+        self._newest: tuple[float, JointFrame] | None = None
         self.attempt = IDLE
         """Attempt of these frames; after its end it stays until the next one begins."""
         self.running = False
@@ -99,16 +100,17 @@ class FrameWindow:
         self.running = False
         self._period_s = self._base_period_s
 
-    def add(self, stamp_s: float, frame: Image) -> bool:
+    def add(self, stamp_s: float, *views: Image) -> bool:
         """Take a frame; return False for one whose stamp does not rise, which is dropped.
 
         Args:
             stamp_s: [s] on the bridge's clock.
-            frame: (H, W, 3) uint8 RGB; not copied, so it must not be written to afterwards.
+            views: the pictures (H, W, 3) uint8 RGB that make the frame, one for each camera of the view, from left to
+                right; not copied, so they must not be written to afterwards.
         """
         if self._newest is not None and stamp_s <= self._newest[0]:
             return False
-        self._newest = (stamp_s, frame)
+        self._newest = (stamp_s, JointFrame(views))
         due_s = self._period_s - _RATE_SLACK * self._base_period_s
         if not self._frames or stamp_s - self._frames[-1][0] >= due_s:
             self._frames.append(self._newest)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import cv2
 import numpy as np
 import pytest
 from reward_camera import wait_for
@@ -85,6 +86,27 @@ def test_one_frozen_or_dark_camera_is_the_views_fault(cameras: Cameras, name: st
     assert cameras.by_name[VIEW].dark
     cameras.report(other, "it sends depth")
     assert cameras.by_name[VIEW].fault == "it sends depth"
+
+
+def test_frames_that_are_not_kept_are_not_put_together(
+    cameras: Cameras, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here each picture of the wrist is resized, and of four frames one is kept: that of the first, and the newest."""
+    resized: list[int] = []
+    resize = cv2.resize
+
+    def counted(picture: np.ndarray, *size: Any, **how: Any) -> np.ndarray:
+        resized.append(int(picture[0, 0, 0]))
+        return resize(picture, *size, **how)
+
+    monkeypatch.setattr(cv2, "resize", counted)
+    for step in range(20):
+        cameras.add("corner2", 0.05 * step, picture(100 + step), 0.0)
+        assert cameras.add("wrist", 0.05 * step, picture(step, 2 * SIZE), 0.0)
+    kept = [(0.0, 100, 0), (0.25, 105, 5), (0.5, 110, 10), (0.75, 115, 15), (0.95, 119, 19)]
+    for _ in range(2):
+        assert levels(cameras) == [(pytest.approx(stamp_s), *both) for stamp_s, *both in kept]
+    assert resized == [0, 5, 10, 15, 19]
 
 
 def test_a_clock_that_begins_anew_clears_both(cameras: Cameras) -> None:

@@ -104,6 +104,10 @@ class Sink(Protocol):
         """Publish an executed control step, before its state. The arguments are those of `LoopRecorder.step`."""
         ...
 
+    def begin(self, stamp_s: float) -> None:
+        """Publish, before its state, that the arm is now in a state that no control step led to, as after a reset."""
+        ...
+
     def state(self, state: RobotState) -> None:
         """Publish the robot's state after a control step; its `stamp_s` is on the bridge's clock."""
         ...
@@ -399,4 +403,5 @@ class ControlLoop:
         self._pacer.restart(self._ahead_s())
         if self._recorder is not None:
             self._recorder.begin(self.now_s)
+        self._sink.begin(self.now_s)
         return replace(state, stamp_s=self.now_s)

@@ -42,10 +42,13 @@ class Spy:
 
     def __init__(self):
         self.clocks, self.states, self.shots, self.refusals, self.cuts, self.goals = [], [], [], [], [], 0
-        self.answer, self.steps = None, []
+        self.answer, self.steps, self.begun = None, [], []
 
     def executed(self, stamp_s, action, held, goal_id):
         self.steps.append((stamp_s, tuple(action), held, goal_id))
+
+    def begin(self, stamp_s):
+        self.begun.append(stamp_s)
 
     def together(self):
         return nullcontext()
@@ -297,6 +300,8 @@ def test_reset_is_served_while_time_stands_still_and_refused_after_the_end():
     thread = threading.Thread(target=loop.stand_by, args=(done.is_set,))
     thread.start()
     stamp = loop.interrupt(lambda: arm.reset("return", 7))
+    assert spy.begun[-1] == stamp
+    assert stamp not in {made for made, *_ in spy.steps}
     assert loop.interrupt(lambda: arm.reset("return", 8)) > stamp
     assert next(state.stamp_s for state in spy.states) == stamp
     done.set()

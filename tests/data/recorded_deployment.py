@@ -72,21 +72,31 @@ class RecordedDeployment:
 
     def run(self, steps: int, *, goal_id: str = "", words: str = "push the cube", lose: Any = ()) -> None:
         """Let time pass; pictures of the steps in `lose` do not come."""
-        recorder, columns = self.recorder, self.recorder.columns
+        recorder = self.recorder
         recorder.instruction(words)
         for _ in range(steps):
             self.step += 1
             step, stamp_s = self.step, self.step / HZ
             action = np.full(4, step, np.float32)
             recorder.executed(stamp_s, ExecutedStep(action, not goal_id, recorder.by_hand(goal_id)))
-            positions = [0.05 if name == columns.gripper else step for name in columns.joints]
-            recorder.assembler.joints(stamp_s, columns.joints, positions)
-            recorder.assembler.pose(stamp_s, [step, 0.0, 0.2, 0.0, 0.0, 0.0, 1.0])
-            if step % EVERY == 0 and step not in lose:
-                for camera in columns.cameras:
-                    picture = np.full((HEIGHT, WIDTH, 3), grey(step), np.uint8)
-                    recorder.assembler.image(camera.key, stamp_s, picture)
+            self._observe(pictures=step % EVERY == 0 and step not in lose)
         recorder.tick()
+
+    def _observe(self, *, pictures: bool = True) -> None:
+        recorder, columns, step = self.recorder, self.recorder.columns, self.step
+        stamp_s = step / HZ
+        positions = [0.05 if name == columns.gripper else step for name in columns.joints]
+        recorder.assembler.joints(stamp_s, columns.joints, positions)
+        recorder.assembler.pose(stamp_s, [step, 0.0, 0.2, 0.0, 0.0, 0.0, 1.0])
+        for camera in columns.cameras if pictures else ():
+            picture = np.full((HEIGHT, WIDTH, 3), grey(step), np.uint8)
+            recorder.assembler.image(camera.key, stamp_s, picture)
+
+    def reset(self) -> None:
+        """The world is put into another state, which no control step leads to."""
+        self.step += 1
+        self.recorder.began_anew(self.step / HZ)
+        self._observe()
 
     def age(self, seconds: float) -> None:
         """Let the segment that is being written be older than it is."""

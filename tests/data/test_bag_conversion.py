@@ -364,6 +364,40 @@ def test_episodes_without_a_goal_at_the_same_simulated_times_are_told_apart(
     np.testing.assert_allclose(executed[first:], 0.5 * executed[:first])
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_bag_across_a_reset_becomes_two_episodes(
+    judged: Path, scene: Path, tmp_path: Path, whole: bool
+) -> None:
+    everything = list(messages(judged))
+    executed = [n for n, (topic, *_) in enumerate(everything) if topic == "/openral/executed_action"]
+    middle = executed[len(executed) // 2]
+    bag = EpisodeBag(tmp_path / "bag")
+    for number, (topic, kind, data, time_ns) in enumerate(everything):
+        if number == middle:
+            began = deserialize_message(data, ExecutedAction)
+            reset_s = began.header.stamp.sec + 1e-9 * began.header.stamp.nanosec
+            data = serialize_message(ExecutedAction(header=began.header, held=True))
+        bag.write(topic, kind, data, time_ns)
+    bag.close()
+    said: list[str] = []
+    for _ in range(2):
+        bags, out = [tmp_path / "bag"], tmp_path / "out"
+        done = convert_bags(bags, str(scene), out, whole=whole, say=lambda line, trouble: said.append(line))
+        assert done == 2
+    assert [line.partition(",")[0] for line in said if " frames" in line] == [
+        "episode 0: 11 frames",
+        "episode 1: 11 frames",
+    ]
+    assert [line for line in said if "there already" in line] == [
+        f"episode {number} is there already; it was not added again" for number in (0, 1)
+    ]
+    back = open_dataset(tmp_path / "out" / "dataset")
+    columns = back.columns(["stamp_s", "episode_index"])
+    later = columns["stamp_s"].ravel() > reset_s
+    assert columns["episode_index"].tolist() == later.astype(int).tolist()
+    assert list(dataset_faults(tmp_path / "out" / "dataset")) == []
+
+
 def test_words_of_one_bag_are_not_those_of_the_next(recorded: Dataset, scene: Path, tmp_path: Path) -> None:
     export_bags(recorded, str(scene), tmp_path / "there")
     first, second = sorted((tmp_path / "there" / "bags").iterdir())

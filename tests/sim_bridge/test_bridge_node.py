@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from bridge_observer import DOMAIN, EVERY, Observer, nanoseconds, transition
 from lifecycle_msgs.srv import ChangeState, GetState
+from openral.msg import ExecutedAction
 from openral.srv import ResetScene
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import DescribeParameters, SetParameters
@@ -235,9 +236,14 @@ def test_motion_ends_when_its_sender_dies(start, observer):
 
 def test_reset_puts_the_arm_back_and_refuses_unknown_tasks(start, observer):
     start()
+    steps = []
+    observer.node.create_subscription(ExecutedAction, "/openral/executed_action", steps.append, 200)
+    observer.until(lambda: steps)
     reply = observer.call(ResetScene, "/openral/sim/reset", task="drawer-close-v3", seed=9)
     assert (reply.ok, reply.task, reply.seed) == (True, "drawer-close-v3", 9)
     first = nanoseconds(reply.stamp)
+    observer.until(lambda: nanoseconds(steps[-1].header.stamp) > first)
+    assert [nanoseconds(m.header.stamp) for m in steps if not m.data] == [first], "no step led there"
     observer.until(lambda: any(nanoseconds(m.header.stamp) == first for m in observer.seen["pose"]))
     pose = next(m for m in observer.seen["pose"] if nanoseconds(m.header.stamp) == first)
     assert pose.pose.position.y == pytest.approx(0.609)

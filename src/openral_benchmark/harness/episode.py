@@ -174,6 +174,9 @@ class HarnessEpisode:
         if not self._over and parts.goals.running != answered:
             self._goal_answers(images)  # a goal that has just begun answers this observation, too
 
+    def begin(self, stamp_s: float) -> None:
+        """Do nothing: each episode has a loop of its own, which is not interrupted."""
+
     def rejected(self, chunk: Chunk, reason: str) -> None:
         """Count a chunk that was refused; the goal reads that from the executor's counters."""
         self.tally.refused += 1

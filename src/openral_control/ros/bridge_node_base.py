@@ -196,6 +196,10 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
             message.header.stamp = to_time(stamp_s)
             self.outbox.send(publisher, message)
 
+    def begin(self, stamp_s: float) -> None:
+        """Publish that no control step led to the next state, by an executed action without data."""
+        self.executed(stamp_s, np.zeros(0, np.float32), True, "")
+
     def rejected(self, chunk: Chunk, reason: str) -> None:
         """Log that a chunk was refused, and publish the status."""
         self.get_logger().warning(

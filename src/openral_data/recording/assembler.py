@@ -22,7 +22,7 @@ PATIENCE_S = 1.0
 KEPT_CHUNKS = 8
 """Number of latest chunks among which the commanded action of a step is looked up."""
 GAP_S = 2.0
-"""[s] on the bridge's clock without an executed step after which the assembler restarts, as after a jump back."""
+"""[s] on the bridge's clock without an executed step after which a recording does not go on, as after a jump back."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,6 @@ class RecordingLosses:
     repeated_images: int = 0
     missing_steps: int = 0
     missing_states: int = 0
-    gaps: int = 0
 
 
 @dataclass
@@ -78,8 +77,13 @@ class FrameAssembler:
         self._chunks: deque[CommandedChunk] = deque(maxlen=KEPT_CHUNKS)
         self.restart()
 
-    def restart(self) -> None:
-        """Discard all data and begin with the next image of the first camera; losses are not reset."""
+    def restart(self, after_s: float | None = None) -> None:
+        """Discard all data and begin with the next image of the first camera; losses are not reset.
+
+        Args:
+            after_s: [s] only images with later stamps are used; None: all are.
+        """
+        self._after_s = after_s
         self._next: int | None = None
         self._newest = -1
         self._states: dict[int, tuple[NDArray[np.float32], NDArray[np.float32]]] = {}
@@ -105,6 +109,8 @@ class FrameAssembler:
 
     def image(self, key: str, stamp_s: float, image: NDArray[np.uint8]) -> None:
         """Add an image (H, W, 3) uint8 RGB of the camera with a feature key."""
+        if self._after_s is not None and stamp_s <= self._after_s:
+            return
         step = stamp_s * self._hz
         self._cameras[key].waiting.append((step, image))
         if self._next is None and key == self.columns.cameras[0].key:
@@ -118,12 +124,13 @@ class FrameAssembler:
         """Discard the chunks, since their goal has ended."""
         self._chunks.clear()
 
+    def is_apart(self, stamp_s: float) -> bool:
+        """Return whether an executed step with a stamp [s] does not go on from the newest one: the clock jumped."""
+        return self._newest >= 0 and not -1 <= self._step(stamp_s) - self._newest <= GAP_S * self._hz
+
     def executed(self, stamp_s: float, step: ExecutedStep) -> list[RecordedFrame]:
         """Add an executed control step by the stamp [s] of its resulting state; return the frames that are complete."""
         number = self._step(stamp_s)
-        if self._newest >= 0 and not -1 <= number - self._newest <= GAP_S * self._hz:
-            self.losses.gaps += 1
-            self.restart()
         self._newest = max(self._newest, number)
         self._steps[number] = step
         return self._take(self._complete)

@@ -64,6 +64,8 @@ class EpisodeNotes:
     """[ns since 1970] time of reception of the newest message before the first frame."""
     tasks: Mapping[str, str] = field(default_factory=dict)
     """The scene's tasks by phrases in lower case (`task_words`)."""
+    world: int = 0
+    """Number of times that the world began anew before the episode, since the recorder did."""
     truncated: bool = False
     """Whether the recording ends before the episode does."""
     recording_id: str = field(default_factory=lambda: uuid4().hex)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import shutil
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +115,7 @@ class EpisodeRecorder:
         self._sentence = self._sim_task = self._mission = ""
         self._commanded_by = ""
         self._flushed_s = self._looked_s = self._retry_s = 0.0
-        self._count = self._received_ns = 0
+        self._count = self._received_ns = self._world = 0
 
     # -- state -------------------------------------------------------------------------------------
 
@@ -162,11 +163,31 @@ class EpisodeRecorder:
 
     def executed(self, stamp_s: float, step: ExecutedStep) -> None:
         """Add an executed control step by the stamp [s] of its resulting state."""
+        if self.assembler.is_apart(stamp_s):
+            self.began_anew()
         by_operator = step.intervention or self._commanded_by == "operator"
         frames = self.assembler.executed(stamp_s, ExecutedStep(step.action, step.held, by_operator))
         self._write(frames)
         if self._open is not None:
             self._open.notes.end_s = stamp_s
+
+    def began_anew(self, stamp_s: float | None = None) -> None:
+        """End the episode, and begin another one of the same goal: no control step leads from one state to the next.
+
+        So no episode has two worlds after a reset of the simulator, nor a jump where steps were not received.
+
+        Args:
+            stamp_s: [s] stamp of the first state; images with later ones belong to the new episode. None: not known.
+        """
+        before = self._open
+        if before is not None:
+            before.notes.truncated = self.strategy.by_goal
+            self._end()
+        self._world += 1
+        if before is not None and self.strategy.by_goal:
+            self._begin(before.notes.skill, by_order=before.notes.by_order)
+        self.assembler.goal_ended()
+        self.assembler.restart(stamp_s)
 
     def commands(self, who: str) -> None:
         """Note who commands the arm, from `commanded_by` of `openral/msg/ControlStatus`."""
@@ -250,7 +271,7 @@ class EpisodeRecorder:
         return True, "thrown away"
 
     def highlight(self) -> tuple[bool, str]:
-        """Keep the latest segments, up to `HIGHLIGHT_S`, as an episode."""
+        """Keep the latest segments, up to `HIGHLIGHT_S`, as an episode, or as one of each world if it began anew."""
         if not self.strategy.on_highlight:
             return False, f"the strategy is {self.strategy.name}; start the deployment with record:=highlight"
         if self._open is not None:
@@ -258,6 +279,12 @@ class EpisodeRecorder:
         parts, self._past = list(self._past), deque()
         if not parts:
             return False, "nothing was recorded yet"
+        for _, world in groupby(parts, lambda part: part[1].world):
+            self._keep_highlight(list(world))
+        return True, f"the last {len(parts) * HIGHLIGHT_PART_S:.0f} s are kept"
+
+    def _keep_highlight(self, parts: Sequence[tuple[Path, EpisodeNotes]]) -> None:
+        """Keep consecutive segments as one episode."""
         notes = next((n for _, n in reversed(parts) if n.sentence), parts[-1][1])
         framed = [part for _, part in parts if part.begin_s >= 0.0]  # the newest has no frame yet, perhaps
         if framed:
@@ -267,7 +294,6 @@ class EpisodeRecorder:
             setattr(notes, verdict, next((one for one in reversed(said) if one != UNKNOWN), UNKNOWN))
         self._last = notes
         self._finisher.finish([path for path, _ in parts], notes.about(), lambda: notes.operator)
-        return True, f"the last {len(parts) * HIGHLIGHT_PART_S:.0f} s are kept"
 
     def mark(self, outcome: str) -> tuple[bool, str]:
         """Set the operator's verdict on the present episode, or else on the last one."""
@@ -321,6 +347,7 @@ class EpisodeRecorder:
             self._sim_task,
             self._mission,
             tasks=self._tasks,
+            world=self._world,
         )
         self.assembler.restart()
         self.assembler.losses = RecordingLosses()

@@ -22,6 +22,7 @@ from openral_data.ros.topics import COMPRESSED, RecordedTopic
 
 JPEG_QUALITY = 90
 """JPEG quality of the images in bags, 0 to 100."""
+EXECUTED = "/openral/executed_action"
 
 
 class MessageIntake:
@@ -34,7 +35,7 @@ class MessageIntake:
         self._readers: dict[str, Callable[[Any], None]] = {
             "/joint_states": self._joints,
             "/openral/ee_pose": self._pose,
-            "/openral/executed_action": self._executed,
+            EXECUTED: self._executed,
             "/openral/action_chunk": self._chunk,
             "/openral/control_status": self._status,
             "/openral/skills": self._skill,
@@ -50,6 +51,11 @@ class MessageIntake:
         reader = self._readers.get(topic.name)
         recorder, name = self._recorder, topic.name
         message: Any = deserialize_message(data, topic.message_type) if reader else None
+        if (
+            name == EXECUTED and not message.data
+        ):  # no bag needs it, as episodes and their bags end and begin there
+            recorder.began_anew(_stamp_s(message))
+            return
         who = f" {message.node} {message.name}" if name == "/openral/skills" else ""
         recorder.message(
             name, topic.type_name, data, received_ns, latched=f"{name}{who}" if topic.latched else ""

@@ -171,6 +171,9 @@ class CorrectedEpisode:
         if ended is not None:  # the bridge refused too many of its chunks, or its deadline has passed
             self._take_over(state)
 
+    def begin(self, stamp_s: float) -> None:
+        """Do nothing: each episode has a loop of its own, which is not interrupted."""
+
     def rejected(self, chunk: Chunk, reason: str) -> None:
         """Count a chunk that was refused."""
         self.row.refused += 1

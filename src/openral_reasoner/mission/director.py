@@ -103,6 +103,11 @@ class Director:
         return self._goals.running
 
     @property
+    def accepted(self) -> tuple[str, str] | None:
+        """Skill and hex UUID of the goal that a policy node accepted; see `GoalTracker.accepted`."""
+        return self._goals.accepted
+
+    @property
     def recovering(self) -> bool:
         """Whether a mission that a restart interrupted has not been resumed yet, so that nothing of it may run."""
         return self._resumption is not None and self._active

@@ -43,6 +43,12 @@ class GoalTracker:
         return self._attempt is not None
 
     @property
+    def accepted(self) -> tuple[str, str] | None:
+        """Name of the skill and hex UUID of the goal that its policy node accepted, until it ends; None: none."""
+        attempt = self._attempt
+        return (attempt.skill.name, attempt.goal_id) if attempt is not None and attempt.goal_id else None
+
+    @property
     def paused(self) -> bool:
         """Whether an operator has the arm in place of the policies."""
         return self._paused is not None

@@ -340,7 +340,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
     def _look_for_lost_nodes(self) -> None:
         """Tell the director of policy nodes that left the graph or hang, and of a reward monitor that falls silent."""
         now = self._now()
-        for skill, reason in self._skill_registry.take_lost(now.wall_s):
+        for skill, reason in self._skill_registry.take_lost(now.wall_s, self._director.accepted):
             self._director.skill_lost(skill.name, reason, now)
             self._goals.stop(skill.action_server)  # it may only hang, and go on later
         self._director.others_move = self._skill_registry.moves

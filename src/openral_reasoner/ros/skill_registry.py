@@ -16,6 +16,10 @@ from openral_reasoner.silence_watch import Heartbeats
 
 PROGRESS = "progress"
 """Topic on which a reward monitor publishes its readings."""
+UNNAMED_S = 3.0
+"""[s] wall time without an announcement that names a running goal, after which its node counts as another one.
+
+Nodes announce each goal as they accept it, and once a second."""
 
 
 class SkillRegistry:
@@ -40,6 +44,9 @@ class SkillRegistry:
         self._seen: set[str] = set()
         self._beats = Heartbeats(patience_s)
         self._lost: set[str] = set()
+        self._accepted: tuple[str, str] | None = None
+        self._named = Heartbeats(UNNAMED_S)
+        """The announcements of that goal's skill which name the goal."""
 
     @property
     def servers(self) -> list[str]:
@@ -72,8 +79,16 @@ class SkillRegistry:
         self._lost.discard(skill.name)
         return skill, returned
 
-    def take_lost(self, wall_s: float) -> list[tuple[Skill, str]]:
-        """Forget, and return with the reason, the skills whose node left the graph, or fell silent while active."""
+    def take_lost(self, wall_s: float, accepted: tuple[str, str] | None = None) -> list[tuple[Skill, str]]:
+        """Return, with the reason, the skills whose node was lost: it left the graph, or fell silent while active.
+
+        They are forgotten, but not a skill whose node no longer runs a goal that it accepted, since another process of
+        the same name has taken its place.
+
+        Args:
+            wall_s: [s] monotonic clock.
+            accepted: name of the skill and hex UUID of the goal that its node accepted and has not ended; None: none.
+        """
         present = {
             f"{space.rstrip('/')}/{name}" for name, space in self._node.get_node_names_and_namespaces()
         }
@@ -85,9 +100,24 @@ class SkillRegistry:
                 self._forget(skill)
                 how = "went away" if gone else f"has been silent for {self._beats.patience_s:.0f} s"
                 lost.append((skill, f"the policy node {skill.node} {how}"))
+        if replaced := self._replaced(accepted, wall_s):
+            skill = self._deployed[replaced]
+            lost.append((skill, f"the policy node {skill.node} was started again and does not run the goal"))
         # A node may host several skills, and all of them go with it.
         self._seen = {skill.node for skill in self._deployed.values() if skill.node in present | self._seen}
         return lost
+
+    def _replaced(self, accepted: tuple[str, str] | None, wall_s: float) -> str:
+        """Return the skill whose announcements have not named its accepted goal for `UNNAMED_S`; empty: none."""
+        silent = self._named.silent(wall_s)
+        before, self._accepted = self._accepted, accepted
+        if accepted is None:
+            return ""
+        name, goal_id = accepted
+        if accepted != before or self._goals.get(name, goal_id) == goal_id:
+            self._named.beat(name, wall_s)
+            return ""
+        return name if name in silent and name in self._deployed else ""
 
     def _forget(self, skill: Skill) -> None:
         del self._deployed[skill.name], self._goals[skill.name]

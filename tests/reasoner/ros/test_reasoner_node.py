@@ -95,6 +95,22 @@ def test_restarted_policy_node_gets_the_task_again(graph: Graph) -> None:
     assert graph.mission()["tasks"][0]["attempts"] == 2
 
 
+def test_a_policy_node_whose_place_another_process_took_gets_the_task_again(graph: Graph) -> None:
+    """The first process hangs and stays in the graph, so that the node's name is always there and never silent."""
+    policy = graph.skill()
+    graph.monitor(levels=[0.3, 1.0])
+    slow = {"gate.default_patience_s": 60.0, "gate.stale_after_s": 60.0, "director.bridge_patience_s": 60.0}
+    reasoner = graph.reasoner("open the drawer", **slow, **{"director.heartbeat_patience_s": 60.0})
+    graph.wait_for("reading")
+    policy.send_signal(signal.SIGSTOP)
+    graph.skill()
+    _, output = end_of(reasoner)
+    assert graph.mission()["state"] == "done", output
+    assert graph.mission()["tasks"][0]["attempts"] == 2
+    told = "/openral/policy/fake was started again and does not run the goal"
+    assert any(told in step["reason"] for step in graph.steps())
+
+
 def test_killed_monitor_is_never_a_success(graph: Graph) -> None:
     graph.skill(max_execution_s=4.0)
     monitor = graph.monitor(levels=[0.9], rise_s=60.0)

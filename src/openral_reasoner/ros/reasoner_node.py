@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 from uuid import uuid4
 
 import rclpy
 from openral.msg import ActionChunk, ControlStatus, Prompt, SkillInfo, TaskProgress
-from pydantic import BaseModel
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.executors import SingleThreadedExecutor
@@ -25,7 +24,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from std_msgs.msg import Bool
 
-from openral_core.errors import ContractError, ManifestError, OpenralError
+from openral_core.errors import ContractError, OpenralError
 from openral_core.graph.namespaces import DEFAULT_NAMESPACE
 from openral_core.guarded_callbacks import EXIT_UNFIT, GuardedCallbacks
 from openral_core.instant import Instant
@@ -54,19 +53,17 @@ from openral_reasoner.mission.ladder.experience import Experience
 from openral_reasoner.mission.mission import LogEntry, Mission, MissionState
 from openral_reasoner.mission.monitor_liveness import MonitorWatch
 from openral_reasoner.mission.planning_service import PlanningService
-from openral_reasoner.mission.record import MissionWriter
 from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.planner import Planner
 from openral_reasoner.playbook_planner import PlaybookPlanner
-from openral_reasoner.ros.attempt_pictures import AttemptPictures
 from openral_reasoner.ros.locate_client import LocateClient
 from openral_reasoner.ros.messages import goal_of, operator_of, reading_of, why_arm_refuses
-from openral_reasoner.ros.mission_publisher import MissionPublisher
+from openral_reasoner.ros.mission_reports import MissionReports
 from openral_reasoner.ros.outside_agents import OutsideAgents
 from openral_reasoner.ros.perception_client import CameraAndMonitor
+from openral_reasoner.ros.reasoner_parameters import declare_parameters, resume_policy, settings_of
 from openral_reasoner.ros.skill_client import STOP_PATIENCE_S, SkillClients, skill_actions
 from openral_reasoner.ros.skill_registry import PROGRESS, SkillRegistry
-from openral_rskill.license import accepts_noncommercial
 
 TICK_S = 0.1
 IGNORED_PERIOD_S = 5.0
@@ -80,22 +77,10 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
 
     def __init__(self, planner: Planner | None = None, **kwargs: Any) -> None:
         super().__init__("reasoner", namespace=DEFAULT_NAMESPACE, **kwargs)
-        for name, default in (
-            ("scene", ""),
-            ("mission", ""),
-            ("run_dir", ""),
-            ("memory_file", ""),
-            ("resume", ""),
-        ):
-            self.declare_parameter(name, default)
-        # Where the operator has accepted non-commercial licences, such skills may be used, too.
-        commercial = not accepts_noncommercial()
-        for name, flag in (("autostart", True), ("exit_when_done", False), ("commercial", commercial)):
-            self.declare_parameter(name, flag)
-        self.declare_parameter("await_monitor", False)
+        declare_parameters(self)
         self._planner = PlaybookPlanner(planner or OfflinePlanner())
         self._deployment = Deployment()
-        self._record: MissionWriter | None = None
+        self._reports = MissionReports(self)
         self._unfinished: Mission | None = None
         self._ordered = ""
         """The parameter `mission` as it was at the last activation since the node was configured."""
@@ -103,18 +88,13 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._skill_registry: SkillRegistry
         self._goals = SkillClients(self, self.guard, self._on_answer, self._on_end)
         self._listeners: list[tuple[str, Any]] = []
-        self._publisher: MissionPublisher | None = None
         self._chunks: Any = None
         self._watch: MonitorWatch
-        self._changed = True
-        self._shown: tuple[Mission, MissionState] | None = None
-        """The mission that was published last, and its state then."""
         self._ended_wall_s: float | None = None
         self._director = Director(self._note)
         self._planning = PlanningService(self._director, self._planner)
         self._perception: CameraAndMonitor | None = None
         self._locator: LocateClient | None = None
-        self._pictures: AttemptPictures | None = None
         self._condition_query: ConditionQuery
         self._outside: OutsideAgents | None = None
         self.finished: Any = Future()
@@ -126,18 +106,16 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         """Read the scene and the thresholds, open the run folder."""
         try:
             self._deployment = load_deployment(self.get_parameter("scene").value)
-            gate = ProgressThresholds.model_validate(self._settings("gate", self._deployment.gate))
-            director = DirectorConfig.model_validate(self._settings("director", DirectorConfig()))
+            gate = ProgressThresholds.model_validate(settings_of(self, "gate", self._deployment.gate))
+            director = DirectorConfig.model_validate(settings_of(self, "director", DirectorConfig()))
             notes = self.get_parameter("memory_file").value
             model = agent_maker(self._deployment, notes, self._locates)
-            self._policy = self._resume_policy()
-            run_dir = self.get_parameter("run_dir").value
-            self._record = MissionWriter(Path(run_dir)) if run_dir else None
-            self._unfinished = self._record.unfinished(self._note) if self._record else None
+            self._policy = resume_policy(self, self._deployment.resume)
+            self._unfinished = self._reports.open_record(self.get_parameter("run_dir").value, self._note)
             self._ordered = ""
         except (OpenralError, ValueError, OSError) as error:
             self.get_logger().error(str(error))
-            self._close_record()
+            self._reports.close_record()
             return TransitionCallbackReturn.FAILURE
         self._skill_registry = SkillRegistry(
             self,
@@ -157,7 +135,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         )
         self._locator = LocateClient(self, self.guard, self._on_found)
         self._perception = CameraAndMonitor(self, self.guard, self._deployment.cameras)
-        self._pictures = AttemptPictures(Path(run_dir), self._perception) if run_dir else None
+        self._reports.take_pictures(self._perception)
         self._condition_query = ConditionQuery(self._perception.sense, gate)
         who, make_agent = model or ("", None)
         self._planning = PlanningService(
@@ -172,7 +150,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             locates=self._locates,
             log=self._note,
         )
-        self._publisher = MissionPublisher(self)
+        self._reports.publish()
         self._chunks = self.create_publisher(ActionChunk, "action_chunk", 10)
         return TransitionCallbackReturn.SUCCESS
 
@@ -198,13 +176,6 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
     def _locates(self) -> bool:
         return self._perception is not None and self._perception.locates
 
-    def _resume_policy(self) -> Resume:
-        said = self.get_parameter("resume").value or self._deployment.resume
-        for policy in get_args(Resume):
-            if said == policy:
-                return policy  # type: ignore[no-any-return]
-        raise ManifestError(f"parameter resume: '{said}': use one of {', '.join(get_args(Resume))}")
-
     def _begin(self) -> None:
         ordered, unfinished, self._unfinished = self.get_parameter("mission").value, self._unfinished, None
         before, self._ordered = self._ordered, ordered
@@ -228,17 +199,10 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._goals.close()
         self._close_planning()
         self.destroy_publisher(self._chunks)
-        if self._publisher is not None:
-            self._publisher.close()
-        self._publisher = self._chunks = None
-        self._close_record()
-        self._director, self._shown = Director(self._note), None
+        self._chunks = None
+        self._reports.close()
+        self._director = Director(self._note)
         return TransitionCallbackReturn.SUCCESS
-
-    def _close_record(self) -> None:
-        if self._record:
-            self._record.close()
-        self._record = None
 
     def on_shutdown(self, state: State) -> TransitionCallbackReturn:
         """Stop the mission, end the planner's thread, and destroy the subscriptions."""
@@ -252,7 +216,8 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         for served in (self._perception, self._locator):
             if served:
                 served.close()
-        self._perception = self._locator = self._pictures = None
+        self._perception = self._locator = None
+        self._reports.take_pictures(None)
 
     def _release(self) -> None:
         if self._outside:
@@ -260,14 +225,6 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         for kind, entity in self._listeners:
             getattr(self, f"destroy_{kind}")(entity)
         self._listeners.clear()
-
-    def _settings(self, prefix: str, defaults: BaseModel) -> dict[str, Any]:
-        """Declare a parameter for each field of a settings model, and return their values."""
-        names = {name: f"{prefix}.{name}" for name in type(defaults).model_fields}
-        for name, parameter in names.items():
-            if not self.has_parameter(parameter):
-                self.declare_parameter(parameter, getattr(defaults, name))
-        return {name: self.get_parameter(parameter).value for name, parameter in names.items()}
 
     # -- events ------------------------------------------------------------------------------------
 
@@ -397,37 +354,16 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         self._run(self._director.found(key, point, why, self._now()))
         self._flush()
 
-    # -- log and record ----------------------------------------------------------------------------
+    # -- log and end -------------------------------------------------------------------------------
 
     def _note(self, entry: LogEntry) -> None:
-        self._changed = True
         if self._outside:
             self._outside.heard(entry)
-        if entry.kind != "reading":
-            self.get_logger().info(f"{entry.kind}: {entry.reason}")
-            if self._publisher is not None:
-                self._publisher.step(entry)
-        if self._record:
-            self._record.step(entry, time.time())
-        if self._pictures:
-            self._pictures.heard(entry)
+        self._reports.step(entry)
 
     def _flush(self) -> None:
         """Publish and write the mission if anything in it changed."""
-        if not self._changed:
-            return
-        self._changed = False
-        mission, (before, shown) = self._director.mission, self._shown or (None, None)
-        if before is not None and before is not mission and before.state is not shown:
-            self._publish(before)  # for those who follow the mission that was replaced
-        self._shown = (mission, mission.state)
-        self._publish(mission)
-
-    def _publish(self, mission: Mission) -> None:
-        if self._publisher is not None:
-            self._publisher.tell(mission)
-        if self._record:
-            self._record.state(mission)
+        self._reports.state(self._director.mission)
 
     def interrupted(self, executor: SingleThreadedExecutor) -> None:
         """End the mission as stopped, record and publish that, and wait until it is delivered and its goal has ended.
@@ -441,8 +377,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
         until_wall_s = time.monotonic() + STOP_PATIENCE_S
         while not self._director.idle and time.monotonic() < until_wall_s:
             executor.spin_once(timeout_sec=TICK_S)
-        if self._publisher is not None:
-            self._publisher.wait_until_delivered()
+        self._reports.wait_until_delivered()
 
     def _end_when_done(self) -> None:
         """Let the process end `DELIVERY_S` after the mission has ended, where `exit_when_done` is set."""

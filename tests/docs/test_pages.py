@@ -7,6 +7,7 @@ command line's own parser. `make demo` and `make test` are left to themselves.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shlex
@@ -25,6 +26,7 @@ TYPED_ELSEWHERE = {"bring-your-checkpoint.md"}
 """Pages that need the gigabytes of a sidecar: `make sidecars` types them."""
 COMMAND_S, PAGE_S = 600, 1800
 """[s] How long one command and a whole page may take, on a machine that has other things to do, too."""
+SHELL = {"|", "||", "&&", ">", ";"}
 FENCE = re.compile(r"^```bash ?(background|long|)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -103,12 +105,15 @@ def stop(process: subprocess.Popen[str]) -> None:
 
 
 def parses(command: str) -> None:
-    """Check the words of an `openral` command against its own parser, without running it."""
+    """Check the words of an `openral` command against its own parser, without running it.
+
+    What a shell does after it, from `|`, `||`, `&&`, `>` or `;` on, is not looked at.
+    """
     import typer
 
     from openral_cli.app import app
 
-    name, *words = shlex.split(command)
+    name, *words = itertools.takewhile(lambda word: word not in SHELL, shlex.split(command))
     if name == "torchrun":  # which starts it several times
         name, *words = words[words.index("--no-python") + 1 :]
     assert name == "openral", f"only openral commands can be long: {command}"

@@ -21,6 +21,10 @@ class Device(str, Enum):
     cpu = "cpu"
     cuda = "cuda"
 
+    def __str__(self) -> str:
+        """Return the value, which is what messages name; Python 3.11 and later would print `Device.cuda`."""
+        return str(self.value)
+
 
 DeviceOption = Annotated[
     Device, typer.Option("--device", help="What computes; auto: cuda where torch finds a GPU.")

@@ -14,7 +14,14 @@ from openral_core.errors import ContractError, InstallationError
 from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork
 from openral_training import bc
 from openral_training.cloning.data import Demonstrations
-from openral_training.devices import backend_for, device_name, mixed_precision, own_device, torch_device
+from openral_training.devices import (
+    Device,
+    backend_for,
+    device_name,
+    mixed_precision,
+    own_device,
+    torch_device,
+)
 from openral_training.rl.algorithm.batch import Batch
 from openral_training.rl.algorithm.ppo import Learner
 from openral_training.rl.policies.state_mlp import MlpShape, StateMlp
@@ -29,9 +36,9 @@ WHERE = pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pyt
 def test_auto_takes_a_gpu_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert torch_device("auto") == torch_device("cpu") == "cpu"
-    for name in ("cuda", "cuda:1"):
+    for name, said in (("cuda", "cuda"), ("cuda:1", "cuda:1"), (Device.cuda, "cuda")):  # the last by the CLI
         with pytest.raises(
-            InstallationError, match=f"--device {name}: .* finds no GPU here; write --device cpu"
+            InstallationError, match=f"--device {said}: .* finds no GPU here; write --device cpu"
         ):
             torch_device(name)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)

@@ -16,6 +16,7 @@ from openral_cli.plugins import PluginGroup
 from openral_core.cli.printable import printable_lines
 from openral_core.errors import OpenralError, UsageError
 from openral_core.files.output_folder import disk_fault
+from openral_core.process.collector import end_uncollected
 
 EXIT_FAILURE, EXIT_USAGE = 1, 2
 """Exit codes for errors that the user can fix: 2 for invalid arguments, as typer has it, and 1 for all that fails
@@ -50,6 +51,7 @@ def _root(
 
 def main() -> None:
     """Run the command line. An OpenralError or a disk fault is printed as one message and sets the exit code."""
+    end_uncollected()
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     try:
         app()

@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from openral_core.errors import nearest
+from openral_core.process.collector import uncollected_imports
 
 GROUP = "openral.cli"
 PANELS = {
@@ -70,7 +71,9 @@ class PluginGroup(TyperGroup):
             return in_its_panel(command, cmd_name)
         entry = self._plugins[cmd_name]
         try:
-            command = command_of(entry.load(), cmd_name)
+            with uncollected_imports():
+                target = entry.load()
+            command = command_of(target, cmd_name)
         except (ImportError, AttributeError) as error:
             _log.warning("`openral %s` (%s) cannot be loaded: %s", cmd_name, entry.value, error)
             return None

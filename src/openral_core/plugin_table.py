@@ -7,6 +7,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from openral_core.errors import NotFoundError
+from openral_core.process.collector import uncollected_imports
 
 
 def plugin_targets(group: str, built_in: Mapping[str, str]) -> dict[str, str]:
@@ -33,7 +34,8 @@ def load_plugin(group: str, built_in: Mapping[str, str], name: str | None) -> An
             f"entry points of group {group}"
         )
     try:
-        return EntryPoint(name=str(name), value=target, group=group).load()
+        with uncollected_imports():
+            return EntryPoint(name=str(name), value=target, group=group).load()
     except ImportError as error:
         raise NotFoundError(
             f"{name!r} ({target}) could not be imported: {error}; install its dependencies, "

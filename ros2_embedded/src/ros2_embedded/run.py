@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -32,12 +33,23 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     sys.argv = [name, *rest]
     try:
-        with _interruptible():
+        with _interruptible(), _uncollected():
             target = EntryPoint(name=name, value=executable.target, group=EXECUTABLES_GROUP).load()
         result = target()
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     return result if isinstance(result, int) else 0
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep the garbage collector away from what the block imports, which stays until the process ends."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @contextlib.contextmanager

@@ -33,6 +33,7 @@ from openral_benchmark.workers.worker import (
 )
 from openral_benchmark.workers.worker_pool import outlive_interrupts, watch_parent
 from openral_core.errors import OpenralError
+from openral_core.process.collector import uncollected_imports
 
 _spawn = multiprocessing.get_context("spawn")
 BACKLOG = 128
@@ -179,7 +180,8 @@ def _serve(pipe: Connection, packed: bytes, address: str) -> None:
     """Body of a process: make the worker, and carry out what comes until the pipe closes."""
     outlive_interrupts()
     watch_parent()
-    make, arguments = unpack(packed)
+    with uncollected_imports():
+        make, arguments = unpack(packed)
     try:
         worker: Worker = make(*arguments)
     except OpenralError as error:

@@ -14,6 +14,7 @@ from rclpy.task import Future
 
 from openral_core.errors import OpenralError
 from openral_core.guarded_callbacks import EXIT_UNFIT
+from openral_core.process.collector import end_uncollected
 from openral_core.process.stop_signals import StopSignals
 
 
@@ -30,6 +31,7 @@ def run_node(make_node: Callable[[], Any], args: list[str] | None = None, *, thr
         The process's exit code: 0 when it was told to stop; EXIT_UNFIT when the node cannot run here, since it could
         not be made, or a transition failed, and said why; 1 when a transition ended by a bug.
     """
+    end_uncollected()
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     node: Any = None
     executor: Executor = (

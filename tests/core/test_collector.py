@@ -15,7 +15,11 @@ TELL_AT_THE_END = "import atexit, gc, sys; atexit.register(lambda: print('kept',
 def kept(code: str) -> tuple[list[str], int]:
     """Run a program; return what it printed, and how many objects the collector left alone in the end."""
     done = subprocess.run(
-        [sys.executable, "-c", TELL_AT_THE_END + code], capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-c", TELL_AT_THE_END + code],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
     )
     *printed, last = done.stdout.splitlines()
     return printed, int(last.removeprefix("kept "))
@@ -32,7 +36,9 @@ def test_a_program_is_loaded_and_ends_without_a_collection_and_collects_in_betwe
     assert printed[-1] == "enabled True"
 
 
-def test_a_node_of_an_entry_point_runs_with_the_collector_and_its_imports_are_left_alone(tmp_path: Path) -> None:
+def test_a_node_of_an_entry_point_runs_with_the_collector_and_its_imports_are_left_alone(
+    tmp_path: Path,
+) -> None:
     report = "print('enabled', gc.isenabled(), gc.get_freeze_count() > 10_000)"
     (tmp_path / "imports_much.py").write_text(f"import gc, numpy\ndef main():\n    {report}\n")
     folder = tmp_path / "much-1.dist-info"

@@ -254,7 +254,9 @@ def test_commands_film_once_calibrate_and_judge(skill: Path, tmp_path: Path, mon
     recipe = tmp_path / "small.yaml"
     recipe.write_text(yaml.safe_dump(RECIPE))
     common = ("--rskill", str(skill), "--recipe", str(recipe), "--episodes", "1")
-    said = CliRunner().invoke(app, ["calibrate", *common, "--error-rate", "0.4", "--policy", "mini-metaworld"])
+    said = CliRunner().invoke(
+        app, ["calibrate", *common, "--error-rate", "0.4", "--policy", "mini-metaworld"]
+    )
     assert said.exit_code == 0, (said.output, said.exception)
     assert "camera corner2" in said.output
     assert "successes abstained on" in said.output

@@ -69,7 +69,11 @@ def interface(name: str) -> Any:
         return getattr(module, word)
     action, _, part = word.rpartition("_")
     parts = getattr(module, action).Impl
-    known = {"SendGoal": "SendGoalService", "GetResult": "GetResultService", "FeedbackMessage": "FeedbackMessage"}
+    known = {
+        "SendGoal": "SendGoalService",
+        "GetResult": "GetResultService",
+        "FeedbackMessage": "FeedbackMessage",
+    }
     return getattr(parts, known[part])
 
 

@@ -10,7 +10,6 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,7 @@ READY_S = 300.0
 
 
 @pytest.fixture(scope="module")
-def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, int]]:
+def graph(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
     """Return a file with the graph of a real deployment, and the number of its nodes and endpoints."""
     folder = tmp_path_factory.mktemp("graph")
     words = ("deploy", "sim", "--config", "metaworld_drawer", "--namespace", "/described", "--keep-alive")
@@ -45,7 +44,7 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, int]
     file.write_text(found)
     nodes = json.loads(found)
     kinds = ("publishers", "subscriptions", "services", "clients")
-    yield file, len(nodes) + sum(len(node[kind]) for node in nodes for kind in kinds)
+    return file, len(nodes) + sum(len(node[kind]) for node in nodes for kind in kinds)
 
 
 def received(machines: Machines) -> int:

@@ -219,7 +219,7 @@ class HarnessEpisode:
         else:
             if not agent:
                 director.steered_from_outside("order", parts.instruction, self._now)
-            director.add_task(parts.by_motions, self._now, Rung.MOTIONS.value)
+            director.stepwise.add_task(parts.by_motions, self._now, Rung.MOTIONS.value)
         self._decide()
 
     def _goal_answers(self, images: Mapping[str, NDArray[np.uint8]]) -> None:

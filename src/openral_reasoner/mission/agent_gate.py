@@ -131,7 +131,7 @@ class Steering:
         elif isinstance(request, Finish):
             words = plain_line(request.words)
             nothing_to_do = request.nothing_to_do and self._has_observed
-            self._director.finish(mission, request.done, words, now, nothing_to_do=nothing_to_do)
+            self._director.stepwise.finish(mission, request.done, words, now, nothing_to_do=nothing_to_do)
             answer(Reply(True, mission.message))
         else:
             answer(Reply(False, f"{type(request).__name__} is not for the mission"))
@@ -165,9 +165,9 @@ class Steering:
         """Return, for the reply about a failed task, by which rungs of the ladder it may be tried anew."""
         if task.state is TaskState.DONE or task.ended_as_asked or task.planned.skill.judges_itself:
             return ""
-        why_not, mission = self._director.why_not, self._mission
+        why_not, mission = self._director.stepwise.why_not, self._mission
         faults = {rung.value: why_not(rung.value, task.planned, mission, now) for rung in WAYS}
-        worked = self._director.worked_before(task)
+        worked = self._director.stepwise.worked_before(task)
         possible = [
             f"{way} (worked before after the same, times: {worked[way]})" if way in worked else way
             for way, fault in faults.items()
@@ -201,7 +201,7 @@ class Steering:
         return self._mission is self._director.waiting
 
     def _begin(self, planned: PlannedTask, way: str, answer: Answer, now: Instant) -> None:
-        self._director.add_task(planned, now, way)
+        self._director.stepwise.add_task(planned, now, way)
         self._running = (len(self._mission.tasks) - 1, answer)
 
     def _ask_permission(self, planned: PlannedTask, way: str, answer: Answer, now: Instant) -> None:
@@ -228,7 +228,7 @@ class Steering:
     def _admit(self, request: Execute, now: Instant) -> PlannedTask | str:
         """Return the task that a request asks for, or why it is refused."""
         tasks = self._mission.tasks
-        skill = self._director.find_skill(request.skill)
+        skill = self._director.stepwise.find_skill(request.skill)
         if self._running is not None:
             return "a skill is running; wait for its end"
         if self._director.question and not self._waits:
@@ -263,7 +263,9 @@ class Steering:
             stop_when=request.stop_when,
             max_steps=request.max_steps,
         )
-        return (request.way and self._director.why_not(request.way, planned, self._mission, now)) or planned
+        return (
+            request.way and self._director.stepwise.why_not(request.way, planned, self._mission, now)
+        ) or planned
 
     def _ask(self, request: AskOperator, answer: Answer, now: Instant) -> None:
         if self._waits:

@@ -19,20 +19,21 @@ from openral_reasoner.condition import Condition
 from openral_reasoner.mission.attempt import Command, DirectorConfig, StopSkills
 from openral_reasoner.mission.branching import Branching
 from openral_reasoner.mission.goal_report import GoalReport
-from openral_reasoner.mission.halting import Halting
 from openral_reasoner.mission.ladder.experience import Experience
-from openral_reasoner.mission.mission import LogEntry, Mission, MissionState, Task
+from openral_reasoner.mission.mission import LogEntry, Mission, MissionState
 from openral_reasoner.mission.next_order import NextOrder
 from openral_reasoner.mission.open_question import OpenQuestion
 from openral_reasoner.mission.plan_requests import PlanRequests
 from openral_reasoner.mission.question import YES_OR_NO, Answered, ask_which
 from openral_reasoner.mission.resume import KEY, Resumption
-from openral_reasoner.mission.stop_words import Heard, heard
+from openral_reasoner.mission.stepwise_planning import StepwisePlanning
+from openral_reasoner.mission.stopping.halting import Halting
+from openral_reasoner.mission.stopping.stop_words import Heard, heard
 from openral_reasoner.mission.task_runner import TaskRunner
 from openral_reasoner.mission.verify_gate import GateVerdict, Judgement
-from openral_reasoner.palette import Palette, Skill
+from openral_reasoner.palette import Palette
 from openral_reasoner.plain_line import plain_line
-from openral_reasoner.planner import Ask, Plan, PlannedTask, Proposal
+from openral_reasoner.planner import Ask, Plan, Proposal
 from openral_reasoner.prompt_checks import MAX_ID, SeenIds, why_refused
 from openral_reasoner.word_stems import MAX_CHARACTERS
 
@@ -86,6 +87,10 @@ class Director:
         )
         self._goals, self._recovery = self._tasks.goals, self._tasks.recovery
         self._verification = self._tasks.verification
+        self.stepwise = StepwisePlanning(
+            lambda: self.mission, self._plan_requests, self._next, self._recovery, self._experience
+        )
+        """What an agent may do with the missions."""
         self.estopped = False
         """Whether the E-stop is pressed."""
         self.mission: Mission = Mission("", "", log)
@@ -303,55 +308,6 @@ class Director:
             self.mission.end(MissionState.FAILED, now.stamp_s, result.sentence)
         return self.tick(now)
 
-    # -- an agent in place of a plan ---------------------------------------------------------------
-
-    def steered(self, ticket: int, who: str, now_s: float) -> Mission | None:
-        """Leave the mission of a `RequestPlan` to an agent called `who`, which adds tasks to it and ends it.
-
-        Returns:
-            The mission; None: the answer to this ticket is no longer awaited.
-        """
-        mission = self._of(ticket)
-        if mission is not None:
-            mission.open_ended = True
-            mission.say(now_s, "model", f"{who} plans step by step")
-        return mission
-
-    def agent_failed(self, ticket: int, reason: str, now_s: float) -> bool:
-        """Take note that the agent of a ticket failed; return whether a planner may answer it, as nothing was run."""
-        mission = self._of(ticket)
-        if mission is None:
-            return False
-        mission.say(now_s, "model", reason)
-        if mission.tasks:
-            mission.end(MissionState.FAILED, now_s, f"the language model failed: {reason}")
-            return False
-        mission.open_ended = False
-        return True
-
-    def _of(self, ticket: int) -> Mission | None:
-        """Return the mission in work, or the order that waits, whose ticket this is; None: it is no longer awaited."""
-        if self.waits(ticket):
-            return self._next.mission
-        return self.mission if self._plan_requests.counts(ticket) and self._active else None
-
-    def find_skill(self, name: str) -> Skill | None:
-        """Return the skill of a manifest name; None: it may not be used now."""
-        return self._plan_requests.palette.find(name)
-
-    def add_task(self, planned: PlannedTask, now: Instant, way: str = "") -> None:
-        """Add a task to an open-ended mission, tried by a rung that `why_not` allows; it begins with the next tick."""
-        self.mission.append(planned, now.stamp_s, way)
-        self._plan_requests.wait_anew(now.wall_s)
-
-    def why_not(self, way: str, planned: PlannedTask, mission: Mission, now: Instant) -> str:
-        """Return why a task of a mission cannot be tried anew by a rung of the ladder; empty: it can."""
-        return self._recovery.why_not(way, planned, mission, self._plan_requests.palette, now)
-
-    def worked_before(self, task: Task) -> Mapping[str, int]:
-        """Return how often each rung worked in earlier missions, after the same rungs had failed at this task."""
-        return self._experience.worked_before(self.mission, task)
-
     def steered_from_outside(self, mission_id: str, text: str, now: Instant) -> str:
         """Begin an open-ended mission for an agent outside the reasoner; return why it gets none, empty: it has it."""
         if self.estopped or self._active:
@@ -362,15 +318,6 @@ class Director:
         self._plan_requests.outdate()
         self.mission.say(now.stamp_s, "prompt", text)
         return ""
-
-    def finish(
-        self, mission: Mission, done: bool, words: str, now: Instant, *, nothing_to_do: bool = False
-    ) -> None:
-        """End a mission on its agent's word; an order that waits is logged as answered if `done`, else as refused."""
-        if mission is self.waiting:
-            self._next.end("answered" if done else "refused", words, now)
-        else:
-            mission.finish(done, words, now.stamp_s, nothing_to_do=nothing_to_do)
 
     # -- the tasks ---------------------------------------------------------------------------------
 

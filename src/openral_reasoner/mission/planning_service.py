@@ -117,7 +117,7 @@ class PlanningService:
     def _begin(self, command: RequestPlan, now_s: float, offline: Proposal | None = None) -> _Steered | None:
         """Start the language model on a request; None: there is no model, or the request is no longer awaited."""
         make = self._make_agent
-        mission = self._director.steered(command.ticket, self._who, now_s) if make else None
+        mission = self._director.stepwise.take_over(command.ticket, self._who, now_s) if make else None
         if make is None or mission is None:
             return None
         requests = RequestQueue()
@@ -221,7 +221,7 @@ class PlanningService:
     def _without_agent(self, steered: _Steered, reason: str, now: Instant) -> list[Command]:
         """Have the offline planner plan a request whose agent failed, if the agent has run nothing."""
         command = steered.command
-        if command is None or not self._director.agent_failed(command.ticket, reason, now.stamp_s):
+        if command is None or not self._director.stepwise.failed(command.ticket, reason, now.stamp_s):
             return []
         if steered.offline is not None and self._director.waits(command.ticket):
             return self._director.planned(command.ticket, steered.offline, now)

@@ -279,7 +279,7 @@ def test_a_scene_does_not_decide_where_the_operators_key_is_sent() -> None:
 def test_skills_that_left_the_palette_cannot_be_run() -> None:
     brain = Script([OPEN, finish(False)])
     table = Table(brain)
-    table.director.find_skill = lambda name: None  # type: ignore[method-assign]
+    table.director.stepwise.find_skill = lambda name: None  # type: ignore[method-assign]
     table.say("open the drawer")
     assert "no skill 'openral/rskill-mini' is deployed, active and allowed here" in replies(brain)[0]
     assert table.sent == []

@@ -8,7 +8,7 @@ from director_desk import CONFIG, HOME, NAME, SKILL, Desk
 from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import StopSkills
 from openral_reasoner.mission.mission import MissionState
-from openral_reasoner.mission.stop_words import is_stop
+from openral_reasoner.mission.stopping.stop_words import is_stop
 from openral_reasoner.palette import Palette
 
 

@@ -59,7 +59,7 @@ def begun(desk: Desk) -> Steering:
     now = Instant(desk.now, desk.now)
     commands = desk.director.prompt("p", "over the drawer", now)
     (proposed,) = (each for each in commands if isinstance(each, RequestPlan))
-    assert desk.director.steered(proposed.ticket, "an agent", desk.now)
+    assert desk.director.stepwise.take_over(proposed.ticket, "an agent", desk.now)
     return Steering(desk.director, desk.mission)
 
 

@@ -477,7 +477,7 @@ def test_an_agent_gets_the_same_ways_once_each_after_a_failure() -> None:
     assert agent.run("home").startswith("not verified as done")
     assert "home was tried for it already" in agent.run("home")
     assert agent.run("motions").startswith("done, verified by the reward monitor")
-    agent.desk.director.finish(
+    agent.desk.director.stepwise.finish(
         agent.desk.mission, True, "it is there", Instant(agent.desk.now, agent.desk.now)
     )
     assert agent.desk.mission.state.value == "done"

@@ -11,8 +11,8 @@ from test_resume import broken_off, restarted
 
 from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import StopSkills
-from openral_reasoner.mission.halting import PATIENCE_S, PERIOD_S
-from openral_reasoner.mission.stop_words import Heard, heard, is_stop
+from openral_reasoner.mission.stopping.halting import PATIENCE_S, PERIOD_S
+from openral_reasoner.mission.stopping.stop_words import Heard, heard, is_stop
 from openral_reasoner.prompt_checks import MAX_SEEN
 from openral_reasoner.word_stems import MAX_CHARACTERS
 

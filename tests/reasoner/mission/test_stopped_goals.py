@@ -58,7 +58,7 @@ def test_an_agents_conditions_go_to_the_goal() -> None:
     [proposed] = [
         each for each in desk.director.prompt("p", "pick it up", now) if isinstance(each, RequestPlan)
     ]
-    assert desk.director.steered(proposed.ticket, "an agent", desk.now)
+    assert desk.director.stepwise.take_over(proposed.ticket, "an agent", desk.now)
     request = Execute(SKILL.name, "drawer-open-v3", "pick it up", stop_when=LIFTED, max_steps=160)
     desk.do(Steering(desk.director, desk.mission).handle(request, replies.append, now))
     assert [(goal.stop_when, goal.max_steps) for goal in desk.sent] == [(LIFTED, 160)]

@@ -14,7 +14,7 @@ from enum import IntEnum
 from functools import lru_cache
 from itertools import groupby
 
-from openral_reasoner.mission import stop_phrases
+from openral_reasoner.mission.stopping import stop_phrases
 
 MAX_READ = 2_000
 """Characters read at the beginning, and at the end, of a text that is too long for an order."""

@@ -1,0 +1,1 @@
+"""Stops: which words mean one, and that every motion ends."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import importlib.metadata
 import os
+import sys
 import weakref
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -289,6 +290,11 @@ _OPEN: weakref.WeakSet[SequentialWriter] = weakref.WeakSet()
 
 @atexit.register
 def _close_all() -> None:
-    """Complete the bags that a program left open when it ends."""
+    """Complete the bags that a program left open when it ends, also where one of them cannot be."""
     for writer in list(_OPEN):
-        writer.close()
+        folder = Path(writer._options.uri) if writer._options is not None else Path()
+        try:
+            writer.close()
+        except OSError as error:
+            if folder.is_dir():  # else the program removed it, or moved it away
+                sys.stderr.write(f"the bag {folder} could not be completed: {error.strerror or error}\n")

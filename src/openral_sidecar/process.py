@@ -45,7 +45,8 @@ def old_logs(active: Collection[ServerIdentity], age_s: float = KEEP_S) -> list[
         active: the servers that run.
         age_s: [s] that have passed at least since the last line.
     """
-    used = {path for other in active for path in (Path(other.log), earlier_log(Path(other.log))) if other.log}
+    logs = [Path(other.log) for other in active if other.log]  # one that was started by hand has none
+    used = {path for log in logs for path in (log, earlier_log(log))}
     latest = time.time() - age_s
     return [
         path for path in sorted(log_folder().iterdir()) if path not in used and path.stat().st_mtime <= latest

@@ -165,6 +165,15 @@ def test_a_start_deletes_old_logs_of_servers_that_have_ended(started, openral) -
     openral("stop", "--all")
 
 
+def test_a_server_by_hand_has_no_log_and_hinders_neither_a_start_nor_a_prune(openral, start_server) -> None:
+    by_hand, _ = start_server("--model", "m1")
+    openral("start", "echo", "--python", sys.executable, "--", "--model", "m2")
+    openral("prune", "--all")
+    assert {server.log == "" for server in announcements()} == {True, False}
+    assert by_hand.poll() is None
+    openral("stop", "--all")
+
+
 def test_a_server_that_does_not_start_says_why(openral) -> None:
     printed = openral("start", "echo", "--python", sys.executable, "--", "--die-at-start", fails=True)
     assert "RuntimeError: no such checkpoint" in printed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,18 @@ import pytest
 from openral_training.rl.metrics_log import MetricsLog
 
 pytest.importorskip("wandb", reason="needs W&B: pip install 'openral[wandb]'")
+
+
+PATIENCE_S = 60.0
+
+
+def recorded(part: Path, word: bytes) -> bytes:
+    """The content of a run's file once it has a word: W&B's own process writes it after the run was closed."""
+    until = time.monotonic() + PATIENCE_S
+    while word not in (content := part.read_bytes()):
+        assert time.monotonic() < until, f"{part}: {content[:2000]!r}"
+        time.sleep(0.05)
+    return content
 
 
 def test_a_run_is_recorded_offline_and_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,11 +35,9 @@ def test_a_run_is_recorded_offline_and_gone_on_with(tmp_path: Path, monkeypatch:
     book.add(2, {"train/loss": 0.125})
     book.close()
     parts = [next(folder.glob("run-*.wandb")) for folder in sorted(tmp_path.glob("wandb/offline-run-*"))]
-    first, second = (part.read_bytes() for part in parts)
     # Records lie in the file uncompressed, name beside number.
+    first, second = recorded(parts[0], b"train/loss"), recorded(parts[1], b"0.125")
     assert b"eval/success_once" in first
-    assert b"train/loss" in first
     assert b"0.125" not in first
     assert b"train/loss" in second
-    assert b"0.125" in second
     assert parts[0].name == parts[1].name  # one run: W&B puts both parts together when they are sent

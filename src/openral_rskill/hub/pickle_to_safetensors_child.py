@@ -6,6 +6,8 @@ import pickle
 import sys
 from typing import Any
 
+from openral_core.process.collector import uncollected_imports
+
 _NESTS = ("state_dict", "model_state_dict", "model", "policy", "module")
 """Keys under which training code keeps the tensors beside an optimiser's state and the like."""
 
@@ -16,14 +18,18 @@ _MAGIC = (b"PK", b"\x80")
 def main(source: str, target: str) -> str | None:
     """Convert; return what was wrong, in one line, or None."""
     try:
-        import torch
-        from safetensors.torch import save_file
-    except ImportError as error:
-        return f"{error.name} is not installed; pip install 'openral[models]'"
-    try:
         with open(source, "rb") as file:
             if not file.read(max(map(len, _MAGIC))).startswith(_MAGIC):
                 return "is no file that torch.save wrote; name a pickle of tensors"
+    except OSError as error:
+        return _unreadable(error)
+    try:
+        with uncollected_imports():
+            import torch
+            from safetensors.torch import save_file
+    except ImportError as error:
+        return f"{error.name} is not installed; pip install 'openral[models]'"
+    try:
         content = torch.load(source, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError:
         return (
@@ -31,8 +37,7 @@ def main(source: str, target: str) -> str | None:
             "ask its maker for safetensors, or load and save it where you trust it"
         )
     except (OSError, RuntimeError, EOFError, ValueError) as error:
-        why = (str(error).splitlines() or [type(error).__name__])[0]
-        return f"cannot be read ({why[:100]}); fetch it again"
+        return _unreadable(error)
     try:
         tensors = _tensors(content, torch.Tensor)
     except _UnclearError as error:
@@ -46,6 +51,11 @@ def main(source: str, target: str) -> str | None:
         {"format": "pt"},
     )
     return None
+
+
+def _unreadable(error: Exception) -> str:
+    why = (str(error).splitlines() or [type(error).__name__])[0]
+    return f"cannot be read ({why[:100]}); fetch it again"
 
 
 class _UnclearError(Exception):

@@ -59,7 +59,11 @@ VIEWS = {"": "as in training", ".other-look": "other lights and tints", ".moved-
 """Ends of the names of a reward model's results, and how the worlds were seen in them."""
 REWARD_BEFORE = ("reward_before.json",)
 """In docs/, results of mini-progress 0.1.0, which saw the newest frame alone and was taught no misses; same films."""
-REWARD_BEFORE_MT10 = ("reward_before_mt10.json", "reward_one_camera_mt10.json", "reward_two_cameras_mt10.json")
+REWARD_BEFORE_MT10 = (
+    "reward_before_mt10.json",
+    "reward_one_camera_mt10.json",
+    "reward_two_cameras_mt10.json",
+)
 """The same of former versions of mini-progress-mt10."""
 DOUBT_THRESHOLDS = (0.8, 0.7)
 """Least probabilities of being done that count as a yes: the one that ships, and a lower one."""

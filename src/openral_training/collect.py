@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass
 from functools import lru_cache
@@ -64,7 +64,7 @@ def plan(
     recipe: Recipe,
     starts: int,
     failures: int,
-    skill: Path | None = None,
+    skills: Sequence[Path] = (),
     attempts: int = 0,
     filmed: int = 0,
     tasks: Collection[str] = (),
@@ -76,10 +76,10 @@ def plan(
         starts: resets for each task, see `legs_of`; twice as many where a scene has one task.
         failures: resets for each task with behaviours that fail, for the reward model; half as many go on around the
             success.
-        skill: folder of a skill that attempts the tasks.
-        attempts: of that skill, for each task, of which experts correct those that fail; they begin in other states
+        skills: folders of skills that attempt the tasks.
+        attempts: of each skill, for each task, of which experts correct those that fail; they begin in other states
             than the experts as long as there are any.
-        filmed: attempts of that skill, for each task, that are recorded as they are; they begin in further states.
+        filmed: attempts of each skill, for each task, that are recorded as they are; they begin in further states.
         tasks: those of the recipe that are included; empty: all.
 
     Raises:
@@ -87,9 +87,9 @@ def plan(
     """
     recipe.require_tasks(tasks)
     ids = list(recipe.train_init_ids.ids())
-    attempted, weights = (
-        (tasks_of(skill, recipe), weights_sha256(load_package(skill)) or "") if skill else ((), "")
-    )
+    attempting = [
+        (skill, weights_sha256(load_package(skill)) or "", tasks_of(skill, recipe)) for skill in skills
+    ]
     units: list[CollectionUnit] = []
     for world in recipe.worlds:
         for task_id in world:
@@ -106,11 +106,12 @@ def plan(
                 units.append(CollectionUnit(task_id, ids[-1 - number % len(ids)], behaviour))
             for number in range(failures // FAILURES_FOR_LINGERING):
                 units.append(CollectionUnit(task_id, ids[(len(ids) // 2 + number) % len(ids)], LINGERING))
-            if task_id in attempted:
-                for number in range(attempts + filmed):
-                    behaviour = CORRECTION if number < attempts else POLICY
-                    init_id = ids[(count + number) % len(ids)]
+            begun = count
+            for skill, weights, fitting in attempting:
+                for number in range(attempts + filmed if task_id in fitting else 0):
+                    behaviour, init_id = CORRECTION if number < attempts else POLICY, ids[begun % len(ids)]
                     units.append(CollectionUnit(task_id, init_id, behaviour, skill, weights))
+                    begun += 1
     return list(dict.fromkeys(units))
 
 

@@ -48,9 +48,11 @@ def collect(
     starts: Annotated[int, numbers.count("Resets a task.")] = 30,
     failures: Annotated[int, numbers.count("Failing rollouts a task, for reward models.", least=0)] = 14,
     policy: Annotated[
-        str,
-        typer.Option("--policy", help="Skill that attempts the tasks, too: name or folder."),
-    ] = "",
+        list[str] | None,
+        typer.Option(
+            "--policy", help="Skill that attempts the tasks, too: name or folder; several times for several."
+        ),
+    ] = None,
     attempts: Annotated[
         int, numbers.count("Attempts of --policy a task; experts correct those that fail.", least=0)
     ] = 20,
@@ -72,10 +74,10 @@ def collect(
     from openral_training import collect as collecting  # with simulators, which take seconds
     from openral_training.acting_skill import require_fit
 
-    skill = ready(policy).folder if policy else None
-    if skill is not None:
+    skills = [ready(name).folder for name in policy or ()]
+    for skill in skills:
         require_fit(skill, plan_for)
-    units = collecting.plan(plan_for, starts, failures, skill, attempts, filmed, only or ())
+    units = collecting.plan(plan_for, starts, failures, skills, attempts, filmed, only or ())
     metadata = metadata_of(plan_for)
     folder = begin_collection(out, collection_settings(plan_for)) / f"seed{seed}"
     frames = 0

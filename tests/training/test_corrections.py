@@ -53,7 +53,7 @@ def untrained(tmp_path: Path) -> Path:
 
 
 def correcting(skill: Path, recipe: Recipe) -> list[collect.CollectionUnit]:
-    units = collect.plan(recipe, starts=1, failures=0, skill=skill, attempts=1)
+    units = collect.plan(recipe, starts=1, failures=0, skills=[skill], attempts=1)
     return [unit for unit in units if unit.behaviour == CORRECTION]
 
 
@@ -81,7 +81,7 @@ def test_an_attempt_that_succeeds_is_left_out(recipe: Recipe, world: ExpertWorld
 def test_attempts_begin_where_no_demonstration_does_and_shards_name_the_weights(
     untrained: Path, recipe: Recipe
 ) -> None:
-    units = collect.plan(recipe, starts=2, failures=0, skill=untrained, attempts=3)
+    units = collect.plan(recipe, starts=2, failures=0, skills=[untrained], attempts=3)
     begun = {unit.init_id for unit in units if unit.behaviour != CORRECTION}
     attempts = [unit for unit in units if unit.behaviour == CORRECTION]
     assert len(attempts) == 3

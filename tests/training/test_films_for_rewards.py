@@ -44,12 +44,14 @@ def world(recipe: Recipe) -> Iterator[ExpertWorld]:
 
 def test_a_skills_attempts_are_recorded_as_they_are(recipe: Recipe, world: ExpertWorld) -> None:
     skill = resolve("mini-metaworld-mt10").folder
-    units = collect.plan(recipe, starts=1, failures=0, skill=skill, attempts=2, filmed=3)
+    units = collect.plan(recipe, starts=1, failures=0, skills=[skill], attempts=2, filmed=3)
     filmed = [unit for unit in units if unit.behaviour == POLICY]
     assert len(filmed) == 3
     assert len([unit for unit in units if unit.behaviour == CORRECTION]) == 2
     begun = [unit.init_id for unit in units]
     assert all(begun.count(unit.init_id) == 1 for unit in filmed), "in states that nothing else begins in"
+    two = collect.plan(recipe, starts=0, failures=0, skills=[skill, skill], filmed=3)
+    assert len({unit.init_id for unit in two}) == 6, "each skill in its own"
 
     (episode,) = collect.perform(filmed[0], recipe, 0, world)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -120,14 +121,17 @@ class SentenceEncoder:
             .transpose(0, 2, 1, 3)
             for name in ("query", "key", "value")
         )
-        scores = query @ key.swapaxes(2, 3) / np.sqrt(width / self._heads)
+        scores = query @ key.swapaxes(2, 3) / math.sqrt(width / self._heads)
         scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
         mixed: Array = (scores / scores.sum(axis=-1, keepdims=True)) @ value
         return mixed.transpose(0, 2, 1, 3).reshape(sentences, tokens, width)
 
     def _linear(self, x: Array, prefix: str) -> Array:
         flat = x.reshape(-1, x.shape[-1])  # one matrix product for all tokens of all sentences
-        y: Array = flat @ self._weights[prefix + "weight"].T + self._weights[prefix + "bias"]
+        # BLAS takes a third of the time less for few tokens than for the same product the other way round.
+        y: Array = np.add(
+            (self._weights[prefix + "weight"] @ flat.T).T, self._weights[prefix + "bias"], order="C"
+        )
         return y.reshape(*x.shape[:-1], -1)
 
     def _norm(self, x: Array, prefix: str) -> Array:
@@ -139,7 +143,7 @@ class SentenceEncoder:
 
 def gelu(x: Array) -> Array:
     """Gaussian error linear unit with the error function by Abramowitz and Stegun 7.1.26 (error below 2e-7)."""
-    z = np.abs(x) / np.sqrt(2.0)
+    z = np.abs(x) / math.sqrt(2.0)
     t = 1.0 / (1.0 + 0.3275911 * z)
     poly = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))))
     erf = np.sign(x) * (1.0 - poly * np.exp(-z * z))

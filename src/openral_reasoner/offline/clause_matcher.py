@@ -5,6 +5,7 @@ The network is trained by `openral train planner`; `openral_training.planner.net
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -98,7 +99,7 @@ class LearnedMatcher:
             axis=1,
         )
         qkv = self._linear(x, "qkv").reshape(*x.shape[:2], 3, HEADS, -1).transpose(2, 0, 3, 1, 4)
-        attention = _softmax(qkv[0] @ qkv[1].swapaxes(2, 3) / np.sqrt(qkv.shape[-1]), 3)
+        attention = _softmax(qkv[0] @ qkv[1].swapaxes(2, 3) / math.sqrt(qkv.shape[-1]), 3)
         mixed = (attention @ qkv[2]).transpose(0, 2, 1, 3).reshape(x.shape)
         x = self._norm(x + self._linear(mixed, "mix"), "norm1")
         x = self._norm(x + self._linear(gelu(self._linear(x, "inner")), "outer"), "norm2")

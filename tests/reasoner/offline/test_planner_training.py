@@ -104,6 +104,9 @@ def test_numpy_computes_what_torch_computes() -> None:
         logit = float(model.matches(one, one_mask, other, other_mask)[0, 0])
         acts = model.acts(one, one_mask).softmax(1)[0].numpy()
     ours = LearnedMatcher()
+    assert (
+        ours.encoder.states("close the drawer").dtype == np.float32
+    )  # double precision takes twice the time
     score = float(ours.scores("could you close the drawer please", ["close the drawer"])[0])
     assert score == pytest.approx(1 / (1 + np.exp(-logit)), abs=1e-3)
     assert ours.act("could you close the drawer please").order == pytest.approx(float(acts[ORDER]), abs=1e-3)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import difflib
+import gc
 import importlib
 import os
 import signal
@@ -23,6 +25,8 @@ _INTERRUPTED = int(signal.SIGINT)  # as the command of ROS 2
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `ros2` with these arguments (the process's own by default) and return the exit code."""
+    if argv is None:
+        atexit.register(gc.freeze)  # the interpreter ends without a last collection
     arguments = list(sys.argv[1:] if argv is None else argv)
     announce()
     try:

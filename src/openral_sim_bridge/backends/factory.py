@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from openral_core.errors import NotFoundError
+from openral_core.process.collector import uncollected_imports
 from openral_core.scene import DeployScene
 from openral_core.simulator_options import FAMILIES, no_simulator
 from openral_sim_bridge.backend import Backend
@@ -27,7 +28,8 @@ def make_backend(scene: DeployScene, *, num_envs: int = 1, horizon: int | None =
     family, tasks = settings.get("family"), [str(task) for task in settings.get("tasks", [])]
     size: dict[str, Any] = {"width": world.observation_width, "height": world.observation_height}
     if family == "metaworld":
-        from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
+        with uncollected_imports():
+            from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
 
         look = str(settings.get("render_profile", "fast"))
         varied = {name: settings[name] for name in ("distractors", "object_outside") if name in settings}
@@ -35,7 +37,8 @@ def make_backend(scene: DeployScene, *, num_envs: int = 1, horizon: int | None =
             tasks, num_envs=num_envs, render_profile=look, horizon=horizon, **varied, **size
         )
     if family == "mjcf":
-        from openral_sim_bridge.backends.mjcf.backend import open_mjcf
+        with uncollected_imports():
+            from openral_sim_bridge.backends.mjcf.backend import open_mjcf
 
         return open_mjcf(scene, num_envs=num_envs, horizon=horizon)
     arms: dict[str, Any] = {

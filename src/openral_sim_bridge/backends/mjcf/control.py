@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from typing import Any, Protocol, TypeVar
 
 import mujoco
@@ -149,7 +150,8 @@ class HandControl(_LedHand):
         wanted = self._chain.solve(
             data, self.joints, position, self._target.quaternion, self._posture, self._target.turn_m
         )
-        if float(np.linalg.norm(self._chain.position_at(data, wanted) - position)) > ASTRAY_M:
+        off = self._chain.position_at(data, wanted) - position
+        if math.sqrt(off.dot(off)) > ASTRAY_M:
             wanted = self._chain.solve(data, self.joints, position, None, self.joints)
         way = wanted - self.joints
         # All joints are slowed by the same factor, so that the hand keeps its direction.

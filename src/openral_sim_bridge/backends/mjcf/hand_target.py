@@ -140,4 +140,4 @@ def make_target(action: SceneAction, chain: Chain, dt: float) -> HandTarget:
 
 def _at_most(vector: NDArray[np.float64], length: float) -> NDArray[np.float64]:
     """Return a vector (3,), shortened to `length` if it is longer."""
-    return vector * min(1.0, length / max(float(np.linalg.norm(vector)), 1e-12))
+    return vector * min(1.0, length / max(math.sqrt(vector.dot(vector)), 1e-12))

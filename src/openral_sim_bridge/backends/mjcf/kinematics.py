@@ -7,6 +7,7 @@ package `mink` does this and more, but its releases that accept MetaWorld's MuJo
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ DAMPING = 0.03
 """[m/rad] damping factor; it limits the steps of the joints near a singularity, where the hand then lags behind."""
 ITERATIONS = 4
 """Iterations of the solver per call; each begins with the result of the last one."""
-_DAMPED = DAMPING**2 * np.eye(6)
+_DAMPED = {rows: DAMPING**2 * np.eye(rows) for rows in (3, 6)}
 POSTURE_GAIN = 0.05
 """Share of the difference to the rest posture that joints with null space motion cover in one iteration."""
 
@@ -50,7 +51,10 @@ class Chain:
         self.high = np.where(limited, model.jnt_range[joints, 1], np.inf)
         self._is_site = hand[0] == mujoco.mjtObj.mjOBJ_SITE
         self._hand = hand[1]
-        self._jacobian = np.zeros((6, model.nv))
+        self._rows = np.zeros((6, model.nv))
+        self._velocity_rows, self._spin_rows = self._rows[:3], self._rows[3:]
+        self._at, self._columns = as_slice(self.qpos), as_slice(self.dofs)
+        self._scratch_qpos = self._scratch.qpos
         self.turns = len(joints) >= 6
         """Whether the hand's orientation is controlled as well as its position, which needs at least 6 joints."""
 
@@ -88,15 +92,16 @@ class Chain:
                 `quaternion`, the other joints compensate for a joint at the end of its range; at 1 or more they do
                 not, since they would displace the hand for the sake of its orientation.
         """
-        scratch, joints = self._copy(data), start.copy()
+        scratch, joints = self._copy(data), start
         shared = quaternion is None or turn_m < 1.0
         for _ in range(ITERATIONS):
             here, turned = self._place(joints)
             mujoco.mj_comPos(self._model, scratch)
-            error = position - here
+            error, jacobian = position - here, self.jacobian(scratch)
             if self.turns and quaternion is not None:
                 error = np.concatenate([error, rotation_between(turned, quaternion)])
-            jacobian = self.jacobian(scratch)[: len(error)]
+            else:
+                jacobian = jacobian[:3]
             if turn_m != 1.0:
                 error[3:], jacobian[3:] = turn_m * error[3:], turn_m * jacobian[3:]
             joints = self._nearer(joints, jacobian, error, posture, shared)
@@ -114,13 +119,14 @@ class Chain:
 
         With `shared`, the other joints compensate for joints at the ends of their ranges.
         """
-        rows, free = len(error), POSTURE_GAIN * (posture - joints)
-        at_high, at_low = joints >= self.high, joints <= self.low
+        free, solved = POSTURE_GAIN * (posture - joints), np.empty(len(error))
         while True:
-            inverse = jacobian.T @ np.linalg.inv(jacobian @ jacobian.T + _DAMPED[:rows, :rows])
-            step = inverse @ (error - jacobian @ free) + free
-            out = (at_high & (step > 0.0)) | (at_low & (step < 0.0))
-            if not (shared and out.any()):
+            damped = jacobian @ jacobian.T + _DAMPED[len(error)]
+            mujoco.mju_cholFactor(damped, 0.0)
+            mujoco.mju_cholSolve(solved, damped, error - jacobian @ free)
+            step = solved @ jacobian + free
+            out = _outward(joints, step, self.low, self.high) if shared else None
+            if out is None or not out.any():
                 moved: NDArray[np.float64] = np.minimum(np.maximum(joints + step, self.low), self.high)
                 return moved
             jacobian, free = jacobian * ~out, free * ~out
@@ -143,25 +149,40 @@ class Chain:
     def _copy(self, data: Any) -> Any:
         """Copy the positions of `data` to the solver's own MjData and return it."""
         scratch = self._scratch
-        scratch.qpos[:] = data.qpos
+        self._scratch_qpos[:] = data.qpos
         if len(data.mocap_pos):
             scratch.mocap_pos[:], scratch.mocap_quat[:] = data.mocap_pos, data.mocap_quat
         return scratch
 
     def _place(self, joints: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Set the joint positions (n,) in the solver's MjData, and return the hand's pose; see `hand`."""
-        self._scratch.qpos[self.qpos] = joints
+        self._scratch_qpos[self._at] = joints
         mujoco.mj_kinematics(self._model, self._scratch)
         return self.hand(self._scratch)
 
     def jacobian(self, data: Any) -> NDArray[np.float64]:
         """Return the Jacobian (6, n) from joint velocities to the hand's velocity and angular velocity in the world."""
-        rows = self._jacobian
-        if self._is_site:
-            mujoco.mj_jacSite(self._model, data, rows[:3], rows[3:], self._hand)
-        else:
-            mujoco.mj_jacBody(self._model, data, rows[:3], rows[3:], self._hand)
-        return rows[:, self.dofs]
+        of = mujoco.mj_jacSite if self._is_site else mujoco.mj_jacBody
+        of(self._model, data, self._velocity_rows, self._spin_rows, self._hand)
+        columns: NDArray[np.float64] = self._rows[:, self._columns].copy()
+        return columns
+
+
+def as_slice(indices: NDArray[np.int64]) -> slice | NDArray[np.int64]:
+    """Return indices (n,) as a slice where they follow one another, which is faster to look up."""
+    first = int(indices[0]) if len(indices) else 0
+    return slice(first, first + len(indices)) if (np.diff(indices) == 1).all() else indices
+
+
+def _outward(
+    joints: NDArray[np.float64],
+    step: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+) -> NDArray[np.bool_]:
+    """Return which joints (n,) are at an end of their range and would be moved beyond it by a step (n,)."""
+    outward: NDArray[np.bool_] = ((joints >= high) & (step > 0.0)) | ((joints <= low) & (step < 0.0))
+    return outward
 
 
 def rotation_between(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -175,7 +196,7 @@ def rotation_between(first: NDArray[np.float64], second: NDArray[np.float64]) ->
 
 def turned(quaternion: NDArray[np.float64], rotation: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return a quaternion (w, x, y, z) rotated by axis times angle (3,) [rad] in the world."""
-    angle = float(np.linalg.norm(rotation))
+    angle = math.sqrt(rotation.dot(rotation))
     if angle < 1e-12:
         return quaternion.copy()
     by, result = np.zeros(4), np.zeros(4)

@@ -13,6 +13,7 @@ from openral_control.safety.joint_limits import Vector
 from openral_robot_bridge.jacobian_condition import condition_of, condition_slope_of
 from openral_robot_bridge.nearness import Nearness, ordered
 from openral_robot_bridge.path_clearance import PathClearance
+from openral_sim_bridge.backends.mjcf.kinematics import as_slice
 from openral_sim_bridge.backends.mjcf.world import CompiledScene
 
 APART = 3
@@ -54,9 +55,13 @@ class MujocoGeometry:
         self._chain = scene.robot.chain
         bodies = [int(self._model.dof_bodyid[dof]) for dof in self._chain.dofs]
         self._elbow = bodies[elbow_joint]
+        # Views, which change with the data.
+        self._qpos, self._at = self._data.qpos, as_slice(self._chain.qpos)
+        self._points = self._chain.place(self._data), self._data.xpos[self._elbow]
         self._rows = np.zeros((3, self._model.nv))
         pairs = np.array(self._own_pairs(bodies) + self._scene_pairs(bodies), dtype=np.int64).reshape(-1, 2)
-        pairs = ordered(self._model, pairs)
+        self.pairs = pairs = ordered(self._model, pairs)
+        """(k, 2) indices of the geoms whose distances matter."""
         self._nearness = Nearness(self._model, self._data, pairs)
         self._path = PathClearance(self._model, self._data, pairs, self._place)
         self._known: OrderedDict[bytes, _Posture] = OrderedDict()
@@ -67,7 +72,7 @@ class MujocoGeometry:
         posture = self._posture(joints)
         if posture.points is None:
             self._place(joints)
-            posture.points = np.array([self._chain.place(self._data), self._data.xpos[self._elbow]])
+            posture.points = np.array(self._points)
         return posture.points
 
     def point_slopes(self, joints: Vector) -> Vector:
@@ -121,7 +126,7 @@ class MujocoGeometry:
     def _place(self, joints: Vector) -> None:
         key = joints.tobytes()
         if key != self._placed:
-            self._data.qpos[self._chain.qpos], self._placed = joints, key
+            self._qpos[self._at], self._placed = joints, key
             mujoco.mj_kinematics(self._model, self._data)
 
     def _move(self, joints: Vector) -> None:
@@ -134,10 +139,11 @@ class MujocoGeometry:
     def _nearest(self, joints: Vector, limit_m: float) -> tuple[float, int]:
         """Return the least distance [m], at most `limit_m`, and the index of its pair; -1: no pair is nearer."""
         posture = self._posture(joints)
-        if posture.distance is None or posture.distance[2] != limit_m:
+        if posture.distance is None or posture.distance[2] < limit_m:
             self._place(joints)
             posture.distance = *self._nearness.least(limit_m), limit_m
-        return posture.distance[:2]
+        distance, pair, _ = posture.distance
+        return (distance, pair) if distance < limit_m else (limit_m, -1)
 
     def _geoms(self, bodies: list[int]) -> list[int]:
         """Return the geoms of bodies that can collide."""

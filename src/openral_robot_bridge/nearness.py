@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_control.safety.joint_limits import Vector
+from openral_robot_bridge.broad_phase import BroadPhase
 
 TOUCH_M = 1e-9
 """[m] distance below which two geoms touch, so that the direction of separation is undefined."""
@@ -31,35 +32,36 @@ class Nearness:
         Args:
             model: mujoco.MjModel.
             data: mujoco.MjData; its kinematics must be computed before each call.
-            pairs: (k, 2) of geoms, from `ordered`.
+            pairs: (k, 2) of geoms, from `ordered`, of which none is a plane.
         """
         self._model, self._data = model, data
-        self._places = data.geom_xpos
         self._pairs = pairs.tolist()
-        self._spheres = model.geom_rbound[pairs].sum(axis=1)
-        rows = np.arange(len(pairs))
-        self._difference = np.zeros((len(pairs), model.ngeom))
-        """(k, geoms) matrix whose product with the geoms' positions gives the offset of each pair.
-
-        One product is faster than two indexed look-ups."""
-        self._difference[rows, pairs[:, 0]] += 1.0
-        self._difference[rows, pairs[:, 1]] -= 1.0
+        self._broad = BroadPhase(model, data, pairs)
+        self._nearer: dict[float, Vector] = {}
+        """Limit [m] -> (k,) [m²] the squares of the bounds that are below it."""
 
     def least(self, limit_m: float) -> tuple[float, int]:
         """Return the least distance [m], at most `limit_m`, and the index of its pair; -1: no pair is nearer.
 
-        Pairs are measured in the order of the distances of their bounding spheres, until those exceed the least
-        distance found.
+        Pairs are measured in the order of the lower bounds of their distances, until those exceed the least distance
+        found.
         """
-        apart = self._difference @ self._places
-        squares = np.einsum("ij,ij->i", apart, apart)
-        near = np.flatnonzero(squares < np.square(self._spheres + limit_m))
-        bounds = np.sqrt(squares[near]) - self._spheres[near]
+        squares, radii = self._broad.squares(), self._broad.radii
+        if limit_m not in self._nearer:
+            self._nearer[limit_m] = np.square(radii + limit_m)
+        near = (squares < self._nearer[limit_m]).nonzero()[0]
+        if not len(near):
+            return limit_m, -1
+        bounds = np.sqrt(squares[near]) - radii[near]
         least, nearest = limit_m, -1
         for bound, pair in sorted(zip(bounds.tolist(), near.tolist(), strict=True)):
-            if bound >= least:
+            if (
+                bound >= least and bound > 0.0
+            ):  # one that is not above 0 says nothing about how deep geoms overlap
                 break
-            distance = mujoco.mj_geomDistance(self._model, self._data, *self._pairs[pair], least, None)
+            first, second = self._pairs[pair]
+            # With a negative limit it would not measure geoms that overlap.
+            distance = mujoco.mj_geomDistance(self._model, self._data, first, second, max(least, 0.0), None)
             if distance < least:
                 least, nearest = distance, pair
         return least, nearest

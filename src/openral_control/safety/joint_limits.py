@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -41,9 +42,16 @@ class ArmLimits:
         Towards an end of its range at the distance d, the speed of a joint is limited to
         min(v, max(0, sqrt(2 a d) - v0)), as in libfranka 0.21 (joint_velocity_limits.cpp).
         """
-        room_up, room_down = np.maximum(self.high - positions, 0.0), np.maximum(positions - self.low, 0.0)
-        up, down = (self._braking(room) for room in (room_up, room_down))
-        return -np.minimum(self.velocity, down), np.minimum(self.velocity, up)
+        return -self._speeds(positions - self.low), self._speeds(self.high - positions)
+
+    def speeds_towards(self, ways: Vector, positions: Vector) -> Vector:
+        """Return the greatest allowed speeds [rad/s] of joints at `positions`, (n,) or (k, n) [rad]; see `speeds_at`.
+
+        Args:
+            ways: (n,) 1 where a joint moves towards the upper end of its range, else -1.
+            positions: of the joints.
+        """
+        return self._speeds(ways * (np.where(ways > 0.0, self.high, self.low) - positions))
 
     def within(self, other: ArmLimits) -> ArmLimits:
         """Return the narrower of two limits of the same joints; v0 and a of `speeds_at` are those of `other`."""
@@ -58,10 +66,18 @@ class ArmLimits:
             other.deceleration,
         )
 
-    def _braking(self, room: Vector) -> Vector:
+    def _speeds(self, room: Vector) -> Vector:
+        """Return the allowed speeds [rad/s] of joints at a distance [rad] from an end of their ranges."""
+        twice, offset = self._slowing
+        slowing = np.sqrt(twice * np.maximum(room, 0.0)) - offset
+        speeds: Vector = np.minimum(self.velocity, np.maximum(slowing, 0.0))
+        return speeds
+
+    @cached_property
+    def _slowing(self) -> tuple[Vector, Vector]:
+        """2 a and v0 of `speeds_at`, each (n,); 0 and -inf where the speed does not depend on the position."""
         fixed = np.isinf(self.deceleration)
-        slowing = np.sqrt(2.0 * np.where(fixed, 0.0, self.deceleration) * room) - self.velocity_offset
-        return np.where(fixed, np.inf, np.maximum(slowing, 0.0))
+        return 2.0 * np.where(fixed, 0.0, self.deceleration), np.where(fixed, -np.inf, self.velocity_offset)
 
 
 def limits_of(robot: RobotDescription) -> ArmLimits:

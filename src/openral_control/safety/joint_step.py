@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 from openral_control.safety.joint_limits import Vector
@@ -25,7 +26,7 @@ class JointStep:
     external: Vector
     """[Nm] external torques."""
 
-    @property
+    @cached_property
     def end(self) -> Vector:
         """[rad] target after the step."""
         return self.start + self.dt * self.velocities

@@ -26,18 +26,18 @@ class VelocityCheck:
 
     def share(self, step: JointStep) -> float:
         """Return the allowed share of the velocities, the same for all joints so that the hand keeps its direction."""
-        velocities = step.velocities
-        allowed = self.allowed(np.array([step.start, step.end]), velocities).min(axis=0)
-        moving = np.abs(velocities) > 1e-9
-        return float(np.clip((allowed[moving] / np.abs(velocities[moving])).min(initial=1.0), 0.0, 1.0))
+        speeds = np.abs(step.velocities)
+        allowed = np.minimum(*self.allowed(np.array([step.start, step.end]), step.velocities))
+        shares = np.divide(allowed, speeds, out=np.ones(len(speeds)), where=speeds > 1e-9)
+        return min(max(float(shares.min()), 0.0), 1.0)
 
     def allowed(self, positions: Vector, direction: Vector) -> Vector:
         """Return the allowed speeds [rad/s] of joints at `positions`, (n,) or (k, n) [rad], in the `direction` (n,).
 
         Of `direction` only the signs count.
         """
-        least, greatest = self._limits.speeds_at(positions)
-        bound = np.where(direction > 0, greatest, -least)
-        room = np.where(direction > 0, self._high - positions, positions - self._low)
+        ways = np.where(direction > 0.0, 1.0, -1.0)
+        bound = self._limits.speeds_towards(ways, positions)
+        room = ways * (np.where(direction > 0.0, self._high, self._low) - positions)
         stopping = np.sqrt(2.0 * self._braking * np.maximum(room, 0.0))
         return np.minimum(stopping, np.maximum(bound - self._margin, np.minimum(bound, LEAST_RAD_S)))

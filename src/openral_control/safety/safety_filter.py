@@ -9,6 +9,7 @@ before. So no sequence of commands, however it jumps, can lead the target out of
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -89,7 +90,7 @@ class SafetyFilter:
             external: (n,) [Nm] external torques.
             now_s: [s] monotonic time.
         """
-        if not (np.isfinite(wanted).all() and np.isfinite(measured).all()):
+        if not all(map(math.isfinite, (*wanted.tolist(), *measured.tolist()))):
             return self._brake("finite", ())
         # The velocity of the commands, and a part of the target's lag behind them.
         velocities = (wanted - self._wanted) / self._dt + self._catch_up()
@@ -122,23 +123,22 @@ class SafetyFilter:
             slowed: the names of the checks that refused an attempt are appended to it.
         """
         reached = self._towards(velocities)
-        refused, boundaries, asked = self._refused(measured, *reached), list[Boundary](), velocities
-        cost = np.empty(0)
+        refused, place = self._refused(measured, *reached)
+        boundaries, asked, cost = list[Boundary](), velocities, np.empty(0)
         while refused is not None and len(boundaries) < SLIDES:
             slowed += [refused.name] if refused.name not in slowed else []
             if isinstance(refused, ClearPathCheck):
                 break  # a path has no single boundary along which the joints could be led
-            place = reached[0] if not refused.allows(self.led, reached[0]) else self._rest(*reached)
             cost = cost if boundaries else cost_of_motion(self._geometry, self.led)
             boundaries.append(boundary_at(refused, self.led, place))
             before, velocities = velocities, along(asked, boundaries, cost, self._dt)
             if np.array_equal(velocities, before):
                 break  # the linear boundary does not prevent the refusal, and would not in a further iteration
             reached = self._towards(velocities)
-            refused = self._refused(measured, *reached)
+            refused, place = self._refused(measured, *reached)
         for share in TRIES[1:] if refused is not None else ():
             reached = self._towards(share * velocities)
-            refused = self._refused(measured, *reached)
+            refused, _ = self._refused(measured, *reached)
             if refused is None:
                 break
         return refused, reached
@@ -160,14 +160,17 @@ class SafetyFilter:
 
     def _refused(
         self, measured: Vector, positions: Vector, velocities: Vector
-    ) -> PlaceCheck | ClearPathCheck | None:
-        """Return the check that refuses the positions, those at which the joints can rest, or the path there."""
+    ) -> tuple[PlaceCheck | ClearPathCheck | None, Vector]:
+        """Return the check that refuses the positions, those at which the joints can rest, or the path there.
+
+        The second value is what it refuses, for the path its end (n,) [rad]; without a refusal it means nothing.
+        """
         rest = self._rest(positions, velocities)
         for place in (positions, rest):  # in turn, since each requires the kinematics of the arm
             for check in self._places:
                 if not check.allows(self.led, place):
-                    return check
-        return None if self._path.free(measured, positions, rest) else self._path
+                    return check, place
+        return None if self._path.free(measured, positions, rest) else self._path, rest
 
     def _rest(self, positions: Vector, velocities: Vector) -> Vector:
         """Return the positions (n,) [rad] at which the joints can come to rest, all in the same time."""
@@ -180,7 +183,7 @@ class SafetyFilter:
     def _yield(self, name: str, slowed: tuple[str, ...], measured: Vector) -> SafeTarget:
         """Lead the target back to the measured positions, since its lead is what presses the arm on an obstacle."""
         reached = self._towards(CATCH_UP * (measured - self.led) / self._dt)
-        if self._refused(measured, *reached) is not None:
+        if self._refused(measured, *reached)[0] is not None:
             return self._brake(name, slowed)
         self.led, self._velocities = reached
         self._wanted = self.led

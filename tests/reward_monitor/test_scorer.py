@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from openral_core.manifest import Reward
+from openral_reward_monitor.camera_views import JointFrame
 from openral_reward_monitor.models.fake import FakeRewardModel, FakeRewardScript
 from openral_reward_monitor.reading import ReadingMaker
 from openral_reward_monitor.scorer import Scorer, ScoringJob
@@ -17,7 +18,7 @@ CONFIG = Reward(frame_window_s=20.0, target_fps=4.0)
 
 
 def selection(stamp_s: float = 1.0, value: int = 51) -> Selection:
-    frames = np.full((3, 4, 4, 3), value, np.uint8)
+    frames = [JointFrame([np.full((4, 4, 3), value, np.uint8)]) for _ in range(3)]
     return Selection(WatchedGoal("g", "open the drawer"), np.array([0.0, 0.5, 1.0]) * stamp_s, frames, 3)
 
 

@@ -10,7 +10,6 @@ import importlib
 import json
 import sys
 import time
-from functools import partial
 from typing import Any
 
 import rclpy
@@ -20,7 +19,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
-NAME = "describe"
+NAME, BRIDGE = "describe", "sim_bridge"
 SETTLED_S = 5.0
 STATUS_HZ = 5.0
 """[Hz] at which a bridge says its status in a deployment at 80 Hz."""
@@ -81,11 +80,13 @@ class FakeRobot:
     """The nodes of one deployment."""
 
     def __init__(self, graph: list[dict[str, Any]], namespace: str) -> None:
-        self.nodes: list[Node] = []
         self._said: dict[str, Any] = {}
+        self.nodes: list[Node] = []
         for entry in graph:
             node = rclpy.create_node(entry["name"], namespace=entry["namespace"].format(namespace))
             self.nodes.append(node)
+            if node.get_name() == BRIDGE:
+                self.bridge = node
             own = endpoints_of(node, node.get_name(), node.get_namespace())
             for kind in KINDS:
                 there = {name for name, _ in own[kind]}
@@ -122,11 +123,10 @@ class FakeRobot:
 def run(graph: list[dict[str, Any]], first: int, count: int) -> None:
     """Be `count` robots until the process is ended."""
     executor = rclpy.executors.SingleThreadedExecutor()
-    robots = [FakeRobot(graph, f"/r{first + number}") for number in range(count)]
-    for robot in robots:
-        for node in robot.nodes:
-            executor.add_node(node)
-        robot.nodes[0].create_timer(1 / STATUS_HZ, partial(robot.say))
+    for number in range(count):
+        robot = FakeRobot(graph, f"/r{first + number}")
+        executor.add_node(robot.bridge)  # the others are only seen
+        robot.bridge.create_timer(1 / STATUS_HZ, robot.say)
     sys.stdout.write(json.dumps({"ready": count}) + "\n")
     sys.stdout.flush()
     executor.spin()

@@ -62,6 +62,9 @@ class Listener:
     def clock(self, stamp_s):
         pass
 
+    def begin(self, stamp_s):
+        pass
+
     def executed(self, stamp_s, action, held, goal_id):
         pass
 

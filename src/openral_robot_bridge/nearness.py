@@ -55,9 +55,8 @@ class Nearness:
         bounds = np.sqrt(squares[near]) - radii[near]
         least, nearest = limit_m, -1
         for bound, pair in sorted(zip(bounds.tolist(), near.tolist(), strict=True)):
-            if (
-                bound >= least and bound > 0.0
-            ):  # one that is not above 0 says nothing about how deep geoms overlap
+            # A bound that is not above 0 says nothing about how deep geoms overlap.
+            if bound >= least and bound > 0.0:
                 break
             first, second = self._pairs[pair]
             # With a negative limit it would not measure geoms that overlap.

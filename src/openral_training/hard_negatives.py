@@ -117,7 +117,7 @@ def parked(world: ExpertWorld, task_id: str, init_id: int, pool: Sequence[int], 
 def lingering(world: ExpertWorld, task_id: str, init_id: int, pool: Sequence[int], rng: _Rng) -> Script:
     """Do the task and go on around where it is only just done: drift away at random, return with the expert, or wait.
 
-    The experts stop at the first success, so their successes all look alike. A policy's do not.
+    The experts stop soon after the first success, so all of theirs are at the edge of what counts. A policy's are not.
     """
     yield from _expert(world, task_id, settle=0)
     left = LINGER_STEPS

@@ -51,10 +51,8 @@ class MessageIntake:
         reader = self._readers.get(topic.name)
         recorder, name = self._recorder, topic.name
         message: Any = deserialize_message(data, topic.message_type) if reader else None
-        if (
-            name == EXECUTED and not message.data
-        ):  # no bag needs it, as episodes and their bags end and begin there
-            recorder.began_anew(_stamp_s(message))
+        if name == EXECUTED and not message.data:
+            recorder.began_anew(_stamp_s(message))  # an episode and its bag end here, so that no bag needs it
             return
         who = f" {message.node} {message.name}" if name == "/openral/skills" else ""
         recorder.message(

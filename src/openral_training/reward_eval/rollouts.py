@@ -11,7 +11,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -168,27 +168,28 @@ def _version(name: str) -> str | None:
 
 def _film(recipe: Recipe, batch: list[JudgedRollout], files: list[Path], seed: int) -> int:
     """Record rollouts of one task, by scripts or by one skill; return how many."""
-    recipe = with_all_cameras(recipe) if batch[0].skill else recipe
-    world = open_world(recipe, batch[0].task_id)
-    try:
+    folder = batch[0].skill
+    recipe = with_all_cameras(recipe) if folder else recipe
+    with ExitStack() as opened:
+        skill = opened.enter_context(closing(ActingSkill(folder))) if folder else None
+        world = opened.enter_context(closing(open_world(recipe, batch[0].task_id)))
         for rollout, file in zip(batch, files, strict=True):
             try:
-                made = [_perform(world, recipe, rollout, seed)]
+                made = [_perform(world, recipe, rollout, skill, seed)]
             except SimulationError:
                 made = []
             save_shard(make_folder(file.parent) / file.name, made)
-    finally:
-        world.close()
     return len(batch)
 
 
-def _perform(world: ExpertWorld, recipe: Recipe, rollout: JudgedRollout, seed: int) -> Episode:
+def _perform(
+    world: ExpertWorld, recipe: Recipe, rollout: JudgedRollout, skill: ActingSkill | None, seed: int
+) -> Episode:
     task_id, init_id, behaviour = rollout.task_id, rollout.init_id, rollout.behaviour
     seen_by = [seed, init_id, zlib.crc32(f"{rollout.view.value} {behaviour}".encode()), rollout.take]
     world.show(rollout.view, np.random.default_rng(seen_by))
-    if rollout.skill is not None:
-        with closing(ActingSkill(rollout.skill)) as skill:
-            return skill.recorded_attempt(world, recipe, task_id, init_id)
+    if skill is not None:
+        return skill.recorded_attempt(world, recipe, task_id, init_id)
     if behaviour not in BEHAVIOURS:
         rng = np.random.default_rng([seed, init_id, zlib.crc32(behaviour.encode()), rollout.take])
         return act_out(world, recipe, task_id, init_id, behaviour, _gestures(recipe, init_id), rng)

@@ -26,7 +26,7 @@ from typing import Any
 
 from ros2_embedded.local_links import PROTOCOL, LocalEndpoints, joining
 from ros2_embedded.loopback import everything
-from ros2_embedded.session_config import SessionConfigError, domain_id
+from ros2_embedded.session_config import LONGEST_QUEUE, QUEUE, SessionConfigError, domain_id
 from ros2_embedded.tcp_sockets import keep_set_up
 
 LISTEN = "tcp/127.0.0.1:7447"
@@ -49,13 +49,12 @@ JPEG_HZ = 5.0
 IMAGES = "*/**/sensor_msgs::msg::dds_::Image_/*"
 """Key expression of raw images: domain, name, type, hash."""
 JPEGS = "*/**/sensor_msgs::msg::dds_::CompressedImage_/*"
-QUEUE = "transport/link/tx/queue"
-"""Zenoh key of the queue lengths of each link, by priority, in batches of 64 kB.
+LONG_QUEUES = ("control", "data", "background")
+"""Priorities whose queues are as long as Zenoh allows.
 
 A message is dropped if its queue is full: an image after few others, a reliable message after 1 MB that was
-not sent yet.
+not sent yet. Declarations need the longest one, see `LONGEST_QUEUE`.
 """
-LONGEST_QUEUE = 16
 PICTURES_LAST = [
     {
         "messages": ["put"],
@@ -152,7 +151,7 @@ def settings(args: argparse.Namespace, local: LocalEndpoints, given: Callable[[s
         "connect/endpoints": [*(one for one in connect if one not in listen), *local.connect],
         "connect/retry": RETRY,
         "transport/unicast/open_timeout": round(1e3 * args.handshake_s),
-        **{f"{QUEUE}/size/{priority}": LONGEST_QUEUE for priority in ("data", "background")},
+        **{f"{QUEUE}/size/{priority}": LONGEST_QUEUE for priority in LONG_QUEUES},
         "qos/network": PICTURES_LAST,
     }
     fewer = [

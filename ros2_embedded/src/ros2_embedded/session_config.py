@@ -38,6 +38,16 @@ RANGES = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")
 # [us] longest wait of an image for a congested link before it is dropped; the default of 1 ms loses images on
 # a busy machine.
 _WAIT_BEFORE_DROP_US = 50_000
+QUEUE = "transport/link/tx/queue"
+"""Zenoh key of the queue lengths of each link, by priority, in batches of 64 kB."""
+LONGEST_QUEUE = 16
+"""Batches of the longest queue that Zenoh allows; their memory is taken as they are needed.
+
+The declarations of a session are put into the `control` queue of a new link by the thread that also lets
+the link send (Zenoh 1.10). If they do not fit, that thread waits, and who has just connected sees none of the
+session's endpoints. With the default of 2 batches a session of 1,200 endpoints was not seen; with 16 one of
+2,000 was, and one of 6,000 was not.
+"""
 # [ms] A process of this machine that was stopped or hangs accepts a connection and never answers, and a
 # session that closes waits for its attempts to connect. Over a network the default of 10 s stays.
 _LOCAL_HANDSHAKE_MS = 3000
@@ -132,7 +142,8 @@ def settings(
         "scouting/gossip/enabled": True,
         "timestamping/enabled": True,
         "queries_default_timeout": 600_000,
-        "transport/link/tx/queue/congestion_control/drop/wait_before_drop": _WAIT_BEFORE_DROP_US,
+        f"{QUEUE}/congestion_control/drop/wait_before_drop": _WAIT_BEFORE_DROP_US,
+        f"{QUEUE}/size/control": LONGEST_QUEUE,
         **({"transport/unicast/open_timeout": _LOCAL_HANDSHAKE_MS} if local_only else {}),
     }
 

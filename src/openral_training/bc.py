@@ -22,9 +22,9 @@ from openral_rskill.mini import WEIGHTS
 from openral_rskill.mini.checkpoint import load_network, save_network
 from openral_training.checkpoint import identity, labels_of, origin, restore_run, same_form, save_run
 from openral_training.cloning.camera_subset import with_cameras
-from openral_training.cloning.cuda_graph_step import CudaGraphStep, cuda_graph
 from openral_training.cloning.data import FINE, CloningData, Demonstrations
 from openral_training.cloning.proposals import mixture_error, with_proposals
+from openral_training.cuda_graph_step import recorded
 from openral_training.data_parallel import TrainingProcess, join
 from openral_training.devices import mixed_precision
 from openral_training.disturbed_expert import CORRECTION
@@ -302,13 +302,11 @@ def gradients(
 ) -> Callable[[CloningBatch], Tensor]:
     """Return a function that leaves a batch's gradients in the network and returns the process's loss of actions.
 
-    On a GPU a single process replays it as a CUDA graph. Several processes launch their kernels one by one.
-
     Args:
         network: on the process's device.
         config: hyper-parameters.
         process: this process; the means of all, weighted by `CloningBatch.shares`, add up to those of the batch.
-        first: a batch with which the step is recorded.
+        first: a batch with which the step is recorded, see `recorded`.
     """
     parallel = process.parallel(network)
 
@@ -322,10 +320,8 @@ def gradients(
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         return action.detach()
 
-    recorded = CudaGraphStep(step, list(network.parameters()))
-    if process.size == 1 and network.state_mean.is_cuda:
-        recorded.record(first, cuda_graph)
-    return lambda batch: recorded(*batch)
+    learn = recorded(step, list(network.parameters()), first, process)
+    return lambda batch: learn(*batch)
 
 
 def train(

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -39,6 +39,7 @@ from openral_training.checkpoint import (
     same_form,
     save_run,
 )
+from openral_training.cuda_graph_step import recorded
 from openral_training.data_parallel import TrainingProcess, join
 from openral_training.devices import mixed_precision
 from openral_training.frames import augmentation, frame_cache
@@ -181,6 +182,41 @@ def attempt_began(
     return found
 
 
+class RewardBatch(NamedTuple):
+    """One process's share of the batch of a step: b rows, all on one device."""
+
+    images: Tensor
+    """(b, V * 3 or 6, S, S) images of V cameras."""
+    words: Tensor
+    """(b, 384) embeddings of the instructions."""
+    success: Tensor
+    """(b,) 0 or 1"""
+    progress: Tensor
+    """(b,) 0..1; nan where unknown."""
+    distances: Tensor
+    """(b, 2) see `RewardLabels.distances`."""
+    counts: Tensor
+    """(3,) numbers of known labels of success, progress and distances in the batches of all processes, at least 1."""
+
+    @classmethod
+    def of(
+        cls,
+        labels: RewardLabels,
+        rows: NDArray[np.int64],
+        tasks: NDArray[np.int64],
+        share: slice,
+        images: Tensor,
+        words: Tensor,
+    ) -> RewardBatch:
+        """Return the labels of a share of the rows and tasks (B,), with its images and words, on the images' device."""
+        wanted = [known[rows, tasks] for known in (labels.success, labels.progress, labels.distances)]
+        counts = np.array([max(1, np.isfinite(known).sum()) for known in wanted], np.float32)
+        parts = (*(known[share] for known in wanted), counts)
+        return cls(
+            images, words.to(images.device), *(torch.from_numpy(part).to(images.device) for part in parts)
+        )
+
+
 class RewardBatches:
     """Draws a dataset's batches, each of which depends on seed and step alone; see `bc.Batches`."""
 
@@ -206,8 +242,8 @@ class RewardBatches:
         self._labels, self._frames, self._sentences = labels, frames, sentences
         self._config, self._process, self._before = config, process, before
 
-    def make(self, step: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Tensor, Tensor]:
-        """Return rows and tasks (B,) of a step's batch; images (b, V * 3 or 6, S, S) and words (b, 384) of it."""
+    def make(self, step: int) -> RewardBatch:
+        """Return the process's share of a step's batch."""
         rng = np.random.default_rng([self._config.seed, step])
         rows, tasks = draw(self._labels, self._config.batch_size, rng)
         share = self._process.share(len(rows))
@@ -219,7 +255,7 @@ class RewardBatches:
             pictures = np.concatenate([frames[which] for which in shown], axis=-1)
             images.append(augmentation(len(rows), rng).of(share).on(pictures, self._process.device))
         words = self._sentences.draw(tasks, self._config.sentence_noise, rng)[share]
-        return rows, tasks, torch.cat(images, dim=1), words
+        return RewardBatch.of(self._labels, rows, tasks, share, torch.cat(images, dim=1), words)
 
 
 def train(
@@ -258,7 +294,7 @@ def train(
             f"{', '.join(recipe.task_ids)}; name with --recipe the one that it was collected with"
         )
     process = join(device)
-    share = process.share(config.batch_size)
+    process.share(config.batch_size)  # raises ContractError before images are decoded
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
     model = replace(model, views=len(dataset.cameras))
@@ -268,7 +304,6 @@ def train(
     heard = [recipe.tasks[task].train for task in recipe.task_ids]
     network = _begin(model, warm_start)
     learner = RewardLearner(network).to(process.device)
-    parallel = process.parallel(learner)
     optimiser = torch.optim.AdamW(
         learner.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
     )
@@ -278,13 +313,11 @@ def train(
     sentences = SentencePool(heard, SentenceEncoder())
     batches = RewardBatches(labels, frames, sentences, config, process, model.before)
     steps = range(restore_run(state_file, learner, optimiser, run), config.steps)
-    for step, (rows, tasks, images, words) in made_ahead(batches.make, steps):
+    learn = gradients(learner, process, batches.make(steps.start))
+    for step, batch in made_ahead(batches.make, steps):
         for group in optimiser.param_groups:
             group["lr"] = config.learning_rate * schedule(step, config)
-        loss = _loss(parallel, process.device, images, words, labels, rows, tasks, share)
-        optimiser.zero_grad()
-        (process.size * loss).backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        loss = learn(batch)
         optimiser.step()
         progress(step + 1, process.total(loss))
         if process.leads and (step + 1) % config.save_every == 0:
@@ -302,41 +335,50 @@ def train(
     return network
 
 
-def _loss(
-    forward: nn.Module,
-    device: str,
-    images: Tensor,
-    words: Tensor,
-    labels: RewardLabels,
-    rows: NDArray[np.int64],
-    tasks: NDArray[np.int64],
-    share: slice,
-) -> Tensor:
-    """Return the error in success, in progress and in the distances, the latter two where they are known.
+def gradients(
+    learner: RewardLearner, process: TrainingProcess, first: RewardBatch
+) -> Callable[[RewardBatch], Tensor]:
+    """Return a function that leaves a batch's gradients in the learner and returns the process's share of the loss.
 
     Args:
-        forward: a RewardLearner, or a module that wraps it.
-        device: of the module.
-        images: (S, V * 3 or 6, H, W) of the share, on that device.
-        words: (S, 384) of the share.
-        labels: of the dataset.
-        rows: (B,) of the dataset.
-        tasks: (B,) whose instructions the frames are combined with.
-        share: rows of the batch that are evaluated; the errors of all shares add up to the batch's means.
+        learner: on the process's device.
+        process: this process.
+        first: a batch with which the step is recorded, see `recorded`.
     """
-    wanted = [known[rows, tasks] for known in (labels.success, labels.progress, labels.distances)]
-    counts = [max(1, int(np.isfinite(known).sum())) for known in wanted]
-    success, target, distances = (torch.from_numpy(known[share]).to(device) for known in wanted)
-    with mixed_precision(torch.device(device).type):
-        progress_logit, success_logit, predicted = forward(images, words.to(device))
-    known, measured = ~target.isnan(), ~distances.isnan()
+    parallel = process.parallel(learner)
+
+    def step(*tensors: Tensor) -> Tensor:
+        loss = batch_loss(parallel, RewardBatch(*tensors))
+        learner.zero_grad()
+        (process.size * loss).backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(learner.network.parameters(), 1.0)
+        return loss.detach()
+
+    learn = recorded(step, list(learner.parameters()), first, process)
+    return lambda batch: learn(*batch)
+
+
+def batch_loss(forward: nn.Module, batch: RewardBatch) -> Tensor:
+    """Return the error in success, in progress and in the distances, the latter two where they are known.
+
+    The errors of all processes' shares add up to the means of the whole batch. No operation has a shape that depends
+    on a value, so that it can be captured as a CUDA graph.
+
+    Args:
+        forward: a RewardLearner, or a module that wraps it, on the batch's device.
+        batch: a share of a batch.
+    """
+    with mixed_precision(batch.images.device.type):
+        progress, success, distances = forward(batch.images, batch.words)
+    known, measured = ~batch.progress.isnan(), ~batch.distances.isnan()
+    of_progress = binary_cross_entropy_with_logits(progress, batch.progress.nan_to_num(), reduction="none")
+    of_distances = smooth_l1_loss(distances, batch.distances.nan_to_num(), reduction="none")
     errors = (
-        binary_cross_entropy_with_logits(success_logit, success, reduction="sum"),
-        binary_cross_entropy_with_logits(progress_logit[known], target[known], reduction="sum"),
-        DISTANCE_WEIGHT * smooth_l1_loss(predicted[measured], distances[measured], reduction="sum"),
+        binary_cross_entropy_with_logits(success, batch.success, reduction="sum"),
+        (of_progress * known).sum(),
+        DISTANCE_WEIGHT * (of_distances * measured).sum(),
     )
-    first, second, third = (error / count for error, count in zip(errors, counts, strict=True))
-    return first + second + third
+    return (torch.stack(errors) / batch.counts).sum()
 
 
 def _begin(model: MiniRewardConfig, warm_start: Path | None) -> MiniRewardNetwork:

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from openral_training.cloning.cuda_graph_step import CudaGraphStep, Replay, Step, cuda_graph
+from openral_training.cuda_graph_step import CudaGraphStep, Replay, Step, cuda_graph
 
 
 def _learner(device: str = "cpu") -> tuple[nn.Module, Step]:

@@ -104,10 +104,10 @@ def test_the_shares_of_processes_add_up_to_a_batchs_error_and_gradient():
     words = torch.randn(9, 384)
 
     def learned(shares: list[slice]) -> tuple[float, torch.Tensor]:
-        parts = [
-            reward._loss(learner, "cpu", images[share], words[share], found, rows, tasks, share)
-            for share in shares
+        batches = [
+            reward.RewardBatch.of(found, rows, tasks, share, images[share], words[share]) for share in shares
         ]
+        parts = [reward.batch_loss(learner, batch) for batch in batches]
         gradient = torch.autograd.grad(sum(parts), list(learner.parameters()))
         return float(sum(parts)), torch.cat([value.flatten() for value in gradient])
 

@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
+from openral_training.data_parallel import TrainingProcess
+
 Step = Callable[..., Tensor]
 """(tensors of a batch) -> loss; it leaves the gradients in the parameters."""
 Replay = Callable[[], Tensor]
@@ -110,6 +112,25 @@ def cuda_graph(step: Step, inputs: tuple[Tensor, ...]) -> Replay:
         return loss
 
     return replay
+
+
+def recorded(
+    step: Step, parameters: Sequence[nn.Parameter], batch: Sequence[Tensor], process: TrainingProcess
+) -> CudaGraphStep:
+    """Return a training step that is replayed as a CUDA graph by a single process on a GPU.
+
+    On a CPU it is computed as usual, and several processes launch their kernels one by one.
+
+    Args:
+        step: as for CudaGraphStep.
+        parameters: those that get gradients.
+        batch: with which the step is recorded.
+        process: this process of the run.
+    """
+    found = CudaGraphStep(step, parameters)
+    if process.size == 1 and torch.device(process.device).type == "cuda":
+        found.record(batch, cuda_graph)
+    return found
 
 
 def _refused(why: str) -> None:

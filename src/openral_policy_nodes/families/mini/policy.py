@@ -8,18 +8,20 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 from torch.backends import cudnn
 
 from openral_core.errors import PolicyError
 from openral_core.sentence_encoder import SentenceEncoder
 from openral_core.types import PolicyBatch
-from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork, MiniOutput
+from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork
 from openral_rskill.mini.checkpoint import load_network
 from openral_rskill.registry import RSkillPackage
+from openral_sidecar.cuda_graph_call import CudaGraphCall, CudaGraphs, Function
 
 
 class MiniPolicy:
-    """Runs a MiniNetwork in float32 on one thread of a CPU, or on a GPU."""
+    """Runs a MiniNetwork in float32 on one thread of a CPU, or on a GPU, where it is replayed as a CUDA graph."""
 
     def __init__(self, network: MiniNetwork, encoder: SentenceEncoder, device: str = "cpu") -> None:
         """Wrap a network.
@@ -34,6 +36,9 @@ class MiniPolicy:
         self._network = network.float().eval().to(device)
         self._encoder = encoder
         self._device = torch.device(device)
+        self._infer: Function = self._actions
+        if self._device.type == "cuda":
+            self._infer = CudaGraphCall(self._actions, CudaGraphs())
 
     def reset(self, episodes: Sequence[str]) -> None:
         """Do nothing, since the policy has no state between calls."""
@@ -54,9 +59,13 @@ class MiniPolicy:
         state = torch.from_numpy(batch.state).to(self._device)
         # A GPU would round what it convolves to ten bits (TF32), and act otherwise than a CPU.
         with torch.inference_mode(), cudnn.flags(enabled=True, allow_tf32=False):
-            output: MiniOutput = self._network(pixels, state, sentences)
-        result: NDArray[np.float32] = output.actions.float().cpu().numpy()
+            result: NDArray[np.float32] = self._infer(pixels, state, sentences).cpu().numpy()
         return result
+
+    def _actions(self, pixels: Tensor, state: Tensor, sentences: Tensor) -> Tensor:
+        """Return the chunks (B, H, A) of the network's arguments, all on its device."""
+        actions: Tensor = self._network(pixels, state, sentences).actions
+        return actions.float()
 
     def _view(self, batch: PolicyBatch, key: str) -> NDArray[np.uint8]:
         """Return one camera's images (B, S, S, 3). Raises PolicyError: they are missing or of another shape."""

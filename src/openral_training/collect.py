@@ -6,7 +6,7 @@ import logging
 import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from multiprocessing.util import Finalize
 from pathlib import Path
@@ -19,6 +19,7 @@ from openral_data.episode import Episode, load_shard, save_shard
 from openral_rskill.registry import load_package
 from openral_rskill.weights_hash import weights_sha256
 from openral_training.acting_skill import POLICY, ActingSkill, tasks_of
+from openral_training.appearance_shift import View
 from openral_training.disturbed_expert import CORRECTION, demonstrate, push_away
 from openral_training.expert_corrections import corrections
 from openral_training.experts.factory import open_world
@@ -52,12 +53,15 @@ class CollectionUnit:
     """Folder of the skill whose attempt is corrected or recorded."""
     weights: str = ""
     """Hash of that skill's weights."""
+    view: View = View.plain
+    """How its world is seen."""
 
     @property
     def name(self) -> str:
         """The stem of the unit's shard."""
         of = f"-{self.weights[:8]}" if self.weights else ""
-        return f"{self.task_id}.{self.init_id:04d}.{self.behaviour}{of}"
+        seen = "" if self.view is View.plain else f".{self.view.value}"
+        return f"{self.task_id}.{self.init_id:04d}.{self.behaviour}{of}{seen}"
 
 
 def plan(
@@ -115,6 +119,19 @@ def plan(
     return list(dict.fromkeys(units))
 
 
+def in_other_views(units: Sequence[CollectionUnit], share: float) -> list[CollectionUnit]:
+    """Return units, a share of which is seen otherwise than the scene shows: half in other lights, half from beside.
+
+    The hash of a unit's name chooses, so that the choice favours no task and no behaviour.
+    """
+    found = []
+    for unit in units:
+        place = zlib.crc32(f"view of {unit.name}".encode()) / 2**32
+        view = View.other_look if place < share / 2 else View.moved_camera if place < share else View.plain
+        found.append(replace(unit, view=view))
+    return found
+
+
 def legs_of(unit: CollectionUnit, recipe: Recipe) -> list[str]:
     """Return the tasks of a unit's legs, one after the other in the same world.
 
@@ -128,7 +145,12 @@ def legs_of(unit: CollectionUnit, recipe: Recipe) -> list[str]:
 
 
 def perform(unit: CollectionUnit, recipe: Recipe, seed: int, world: ExpertWorld) -> list[Episode]:
-    """Run one unit and return its legs; none where the expert succeeded with none of ATTEMPTS seeds."""
+    """Run one unit and return its legs; none where the expert succeeded with none of ATTEMPTS seeds.
+
+    Raises:
+        SimulationError: the simulator has no such view.
+    """
+    world.show(unit.view, np.random.default_rng([seed, zlib.crc32(f"view of {unit.name}".encode())]))
     for attempt in range(ATTEMPTS if unit.behaviour != "expert" else 1):
         key = [seed, zlib.crc32(unit.name.encode()), attempt]
         try:

@@ -60,6 +60,12 @@ def collect(
         int,
         numbers.count("Attempts of --policy a task that are kept as they are, for reward models.", least=0),
     ] = 0,
+    other_views: Annotated[
+        float,
+        numbers.real(
+            "Share seen in other lights or with cameras 3 cm off.", "--other-views", least=0, most=1
+        ),
+    ] = 0.0,
     seed: SeedOption = 0,
     workers: WorkersOption = 2,
 ) -> None:
@@ -78,6 +84,7 @@ def collect(
     for skill in skills:
         require_fit(skill, plan_for)
     units = collecting.plan(plan_for, starts, failures, skills, attempts, filmed, only or ())
+    units = collecting.in_other_views(units, other_views)
     metadata = metadata_of(plan_for)
     folder = begin_collection(out, collection_settings(plan_for)) / f"seed{seed}"
     frames = 0

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from openral_data.episode import decode_png
 from openral_rskill.registry import resolve
 from openral_training import bc, collect
 from openral_training.acting_skill import POLICY
+from openral_training.appearance_shift import View
 from openral_training.disturbed_expert import CORRECTION
 from openral_training.experts.factory import open_world
 from openral_training.experts.world import ExpertWorld
@@ -78,6 +81,27 @@ def test_an_expert_lingers_within_and_around_the_success(recipe: Recipe, world: 
     assert not judged.all(), "the boundary is crossed"
     assert distance_m[judged].min() < 0.03 < 0.045 < distance_m[judged].max(), "deep within and only just"
     assert distance_m.max() < 0.4, "it stays in sight"
+
+
+def test_some_episodes_are_seen_in_other_lights_or_from_beside(recipe: Recipe, world: ExpertWorld) -> None:
+    plain = [collect.CollectionUnit(TASK, number, "wander") for number in range(500)]
+    units = collect.in_other_views(plain, 0.4)
+    assert [replace(unit, view=View.plain) for unit in units] == plain
+    assert len({unit.name for unit in units}) == len(units)
+    for view in (View.other_look, View.moved_camera):
+        assert 70 < len([unit for unit in units if unit.view is view]) < 130
+
+    views = (View.plain, View.other_look, View.moved_camera, View.plain)
+    films = [collect.perform(replace(plain[0], view=view), recipe, 0, world)[0] for view in views]
+    begun = [
+        {camera: decode_png(pictures[0]).astype(float) for camera, pictures in film.images.items()}
+        for film in films
+    ]
+    for camera, first in begun[0].items():
+        apart = [np.abs(first - other[camera]).mean() for other in begun]
+        assert apart[1] > 2, f"{camera}: other lights"
+        assert apart[2] > 2, f"{camera}: it stands elsewhere"
+        assert apart[3] == 0, "the next episode is seen as the scene shows it"
 
 
 def test_what_is_judged_stays_the_same(recipe: Recipe) -> None:

@@ -75,7 +75,7 @@ class MetaWorldWorld:
         self._hand, self._right, self._left = (
             int(self.model.body(name).id) for name in ("hand", "rightclaw", "leftclaw")
         )
-        self._camera_positions = self.model.cam_pos.copy()
+        self._camera_positions = self.model.cam_pos.copy(), self.model.cam_pos0.copy()
         self._last_action = np.zeros(4)
         self.steps = 0
 
@@ -100,10 +100,16 @@ class MetaWorldWorld:
         return self._active
 
     def move_camera(self, name: str, offset_m: NDArray[np.float64]) -> None:
-        """Move a camera to its original position plus `offset_m` (3,) [m], for every task."""
+        """Move a camera to its original position plus `offset_m` (3,) [m], for every task.
+
+        Cameras that stand still or turn with their body have `cam_pos`, those that follow a body without turning
+        `cam_pos0`.
+        """
         camera = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_CAMERA, name)
+        fixed, following = self._camera_positions
         for env in self._envs.values():
-            env.model.cam_pos[camera] = self._camera_positions[camera] + offset_m
+            env.model.cam_pos[camera] = fixed[camera] + offset_m
+            env.model.cam_pos0[camera] = following[camera] + offset_m
 
     def reset(self, task_id: str, init_id: int) -> None:
         """Put the world into initial state `init_id` of `task_id`, with the environments of all tasks."""

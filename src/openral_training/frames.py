@@ -64,12 +64,12 @@ class Augmentation:
         return Augmentation(self.shift[share], self.gain[share], self.offset[share])
 
     def on(self, pictures: NDArray[np.uint8], device: torch.device | str) -> Tensor:
-        """Return augmented images (B, 3 * P, H, W) float32 in 0..255, computed on a device.
+        """Return augmented images (B, 3, H, W) float32 in 0..255, computed on a device.
 
         They are sent to the device as uint8, a quarter of the later size. Pixels beyond an edge repeat those at it.
 
         Args:
-            pictures: (B, H, W, 3 * P) uint8, P images of one camera, which are all changed in the same way.
+            pictures: (B, H, W, 3) uint8.
             device: torch device.
         """
         shown, shift, gain, offset = (
@@ -81,7 +81,6 @@ class Augmentation:
         )
         number = torch.arange(len(shown), device=device)[:, None, None]
         moved = shown[number, down[:, :, None], across[:, None, :]]
-        offset = offset.repeat(1, 1, 1, shown.shape[3] // 3)
         return (moved * gain + offset).clamp_(0, 255).permute(0, 3, 1, 2).contiguous()
 
 

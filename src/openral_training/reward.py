@@ -252,8 +252,8 @@ class RewardBatches:
             shown.append(attempt_began(self._labels, rows, rng)[share])
         images = []
         for frames in self._frames:
-            pictures = np.concatenate([frames[which] for which in shown], axis=-1)
-            images.append(augmentation(len(rows), rng).of(share).on(pictures, self._process.device))
+            look = augmentation(len(rows), rng).of(share)  # the same for all pictures of a camera
+            images += [look.on(frames[which], self._process.device) for which in shown]
         words = self._sentences.draw(tasks, self._config.sentence_noise, rng)[share]
         return RewardBatch.of(self._labels, rows, tasks, share, torch.cat(images, dim=1), words)
 

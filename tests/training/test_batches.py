@@ -14,17 +14,16 @@ from openral_training.prefetch import made_ahead
 
 def test_pictures_are_shifted_with_their_edges_and_then_recoloured() -> None:
     rng = np.random.default_rng(0)
-    pictures = rng.integers(0, 256, (16, 12, 20, 6), dtype=np.uint8)
+    pictures = rng.integers(0, 256, (16, 12, 20, 3), dtype=np.uint8)
     drawn = augmentation(len(pictures), rng)
     found = drawn.on(pictures, "cpu").numpy()
-    assert found.shape == (16, 6, 12, 20)
+    assert found.shape == (16, 3, 12, 20)
     assert len({tuple(shift) for shift in drawn.shift.tolist()}) > 8
     assert np.abs(drawn.shift).max() <= SHIFT
     padded = np.pad(pictures, ((0, 0), (SHIFT, SHIFT), (SHIFT, SHIFT), (0, 0)), mode="edge")
     for number, (down, across) in enumerate(drawn.shift + SHIFT):
         moved = padded[number, down : down + 12, across : across + 20]
-        colours = np.tile(drawn.offset[number, 0, 0], 2)  # both pictures of a camera in the same way
-        expected = np.clip(moved * drawn.gain[number] + colours, 0, 255)
+        expected = np.clip(moved * drawn.gain[number] + drawn.offset[number], 0, 255)
         np.testing.assert_array_equal(found[number], expected.transpose(2, 0, 1))
 
 

@@ -20,8 +20,12 @@ MOST_LARGE = 4
 """Most processes of a policy that is not small: with a quarter of the cores each they use a whole CPU, or a GPU."""
 FEW_WORKERS = 2
 """Workers that share one process on a CPU: the start of a second one takes longer than they wait for each other."""
-WORKERS_A_GPU_POLICY = 2
-"""Workers for each process with the policy on a GPU, where every process takes memory and turns."""
+WORKERS_A_GPU_POLICY, WORKERS_A_SMALL_GPU_POLICY = 2, 8
+"""Workers for each process with the policy on a GPU, where every process takes memory and turns.
+
+One with a small policy answers in 2 ms: on an H200, 16 workers with two of them came to 4,250 steps a second while busy
+and 1,950 over a whole run, with eight to 4,330 and 1,730.
+"""
 PROCESS_GB = 0.5
 """[GB] of the host's memory that a process with torch takes before its weights."""
 HOST_SHARE = 0.5
@@ -48,7 +52,8 @@ def policy_processes(package: RSkillPackage, device: str, workers: int, robots: 
     if server_elsewhere(package.manifest.model_family) is not None:
         return 1
     if device.startswith("cuda"):
-        wanted = math.ceil(workers / WORKERS_A_GPU_POLICY)
+        sharing = WORKERS_A_SMALL_GPU_POLICY if _is_small(package) else WORKERS_A_GPU_POLICY
+        wanted = math.ceil(workers / sharing)
     else:
         wanted = workers if workers > FEW_WORKERS else 1
     if not _is_small(package):

@@ -43,11 +43,11 @@ def machine(monkeypatch):
     monkeypatch.setattr("openral_rskill.vram.free_gb", lambda index: 24.0)
 
 
-def test_a_small_policy_has_a_process_for_each_of_many_workers_and_on_a_gpu_for_two(package):
+def test_a_small_policy_has_a_process_for_each_of_many_workers_and_on_a_gpu_for_eight(package):
     small = Weighty(package, 20_000_000)
     assert rule.policy_threads(small) == 1
     assert [rule.policy_processes(small, "cpu", n) for n in (1, 2, 3, 4, 16)] == [1, 1, 3, 4, 16]
-    assert rule.policy_processes(small, "cuda", 16) == 8
+    assert [rule.policy_processes(small, "cuda", n) for n in (1, 8, 9, 16)] == [1, 1, 2, 2]
 
 
 def test_on_two_cores_nothing_changes(package, monkeypatch):

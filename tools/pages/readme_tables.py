@@ -57,14 +57,18 @@ LOOKS = {
 }
 VIEWS = {"": "as in training", ".other-look": "other lights and tints", ".moved-camera": "camera 3 cm off"}
 """Ends of the names of a reward model's results, and how the worlds were seen in them."""
-REWARD_BEFORE = ("reward_before.json",)
-"""In docs/, results of mini-progress 0.1.0, which saw the newest frame alone and was taught no misses; same films."""
+REWARD_BEFORE = ("reward_before.json", "reward_plain_views.json")
+"""In docs/results, results of former versions of mini-progress on the same films: 0.1.0, which saw the newest frame
+alone and was taught no misses, and 0.2.0, which was taught no other views."""
 REWARD_BEFORE_MT10 = (
     "reward_before_mt10.json",
     "reward_one_camera_mt10.json",
     "reward_two_cameras_mt10.json",
+    "reward_lingering_mt10.json",
 )
 """The same of former versions of mini-progress-mt10."""
+REWARD_POLICIES = {"mini-progress": "reward_policies.json", "mini-progress-mt10": "reward_policies_mt10.json"}
+"""In docs/results, evaluations of reward models that also judge attempts of weak policies, whose rows they hold."""
 DOUBT_THRESHOLDS = (0.8, 0.7)
 """Least probabilities of being done that count as a yes: the one that ships, and a lower one."""
 
@@ -115,6 +119,23 @@ def reward_doubt(folder: Path, recipe: str) -> list[str]:
     ]
     header = (f"a yes from {threshold:g} on" for threshold in DOUBT_THRESHOLDS)
     return [_row("successes abstained on", *header), "|---|---|---|", *(_row(*line) for line in lines)]
+
+
+def reward_policies() -> list[str]:
+    """Return a row a reward model: what it says of the attempts of skills, strong and weak ones."""
+    header = ("attempts of skills, judged by", "failures called done", "successes missed", "abstained on")
+    lines = [_row(*header), "|---|---|---|---|"]
+    for model, name in REWARD_POLICIES.items():
+        found = json.loads((RESULTS / name).read_text(encoding="utf-8"))
+        said = [row["said"] for row in found["results"]["rollouts"] if row["truth"]]
+        lines.append(
+            _row(
+                f"`{model}` {found['provenance']['skill_version']}",
+                counted(found["results"]["called_done_by_kind"]["a skill's own failures"]),
+                *(counted(of(said.count(answer), len(said))) for answer in ("no", "abstain")),
+            )
+        )
+    return lines
 
 
 def of(count: int, whole: int) -> dict[str, Any]:
@@ -207,6 +228,7 @@ def reward_page(text: str) -> str:
     ]
     text = with_part(text, "second look", reward_second_look(looks))
     text = with_part(text, "trials", reward_trials(versions))
+    text = with_part(text, "policies", reward_policies())
     skill, recipe = REWARDS[1]
     shipped = ROOT / "rskills" / skill / "eval" / f"{recipe}.json"
     text = with_part(text, "mt10 doubt", reward_doubt(shipped.parents[1], recipe))

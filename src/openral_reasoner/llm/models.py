@@ -33,13 +33,14 @@ def build_model(settings: ModelSettings, environment: Mapping[str, str] = os.env
             )
             return AnthropicModel(settings.name, provider=AnthropicProvider(anthropic_client=client))
         from openai import AsyncOpenAI
-        from pydantic_ai.models.openai import OpenAIChatModel
         from pydantic_ai.providers.openai import OpenAIProvider
+
+        from openral_reasoner.llm.chat_endpoint import ChatEndpoint
 
         endpoint = AsyncOpenAI(
             api_key=key, base_url=settings.base_url, max_retries=0, timeout=settings.request_timeout_s
         )
-        return OpenAIChatModel(settings.name, provider=OpenAIProvider(openai_client=endpoint))
+        return ChatEndpoint(settings.name, provider=OpenAIProvider(openai_client=endpoint))
     except ImportError as error:
         raise InstallationError(
             f"{settings.model}: {error.name} is not installed: pip install 'openral[reasoner]'"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -128,7 +129,8 @@ def file_by_pattern(root: Path, key: str, pattern: str, own: str, **values: obje
         values: values of the pattern's fields.
 
     Raises:
-        DatasetError: the pattern is invalid or leads out of the dataset.
+        DatasetError: the pattern is invalid or leads out of the dataset. Links are followed: in the cache of the
+            Hugging Face Hub each file is a link to a folder beside the dataset.
     """
     where = f"{root / 'meta' / 'info.json'}: {key} '{pattern}'"
     try:
@@ -138,7 +140,7 @@ def file_by_pattern(root: Path, key: str, pattern: str, own: str, **values: obje
         raise DatasetError(
             f"{where} cannot be filled in with {', '.join(others)} and {last} ({error}); write v3's own, {own}"
         ) from error
-    if not path.resolve().is_relative_to(root.resolve()):
+    if not Path(os.path.abspath(path)).is_relative_to(os.path.abspath(root)):
         raise DatasetError(f"{where} leads out of the dataset, to {path}; {_AGAIN}")
     return path
 
@@ -200,7 +202,10 @@ def read_episodes(root: Path) -> dict[str, list[Any]]:
     """
     folder, paths = root / "meta" / "episodes", episode_files(root)
     if not paths:
-        raise DatasetError(f"{folder}: has no parquet file; fetch the whole dataset")
+        raise DatasetError(
+            f"{folder}: has no parquet file; fetch the whole dataset. If LeRobot recorded it here, nothing was kept or "
+            "it was killed before `finalize()`: record it again"
+        )
     tables = [read_rows(path, _episode_columns(path)) for path in paths]
     try:
         table = pa.concat_tables(tables, promote_options="permissive")

@@ -248,3 +248,25 @@ def test_a_place_or_a_total_that_is_no_number_is_one_fault(
 def test_what_is_right_has_no_fault(plain: Path) -> None:
     assert list(dataset_faults(plain)) == []
     assert sorted(open_dataset(plain).sentences().values()) == sorted(TASKS)
+
+
+def test_a_snapshot_of_the_hubs_cache_whose_files_are_links_is_read(root: Path, tmp_path: Path) -> None:
+    """`huggingface_hub.snapshot_download` lays each file into `blobs` and links to it."""
+    blobs = tmp_path / "blobs"
+    blobs.mkdir()
+    for number, path in enumerate(sorted(path for path in root.rglob("*") if path.is_file())):
+        (blobs / f"{number:064x}").write_bytes(path.read_bytes())
+        path.unlink()
+        path.symlink_to(os.path.relpath(blobs / f"{number:064x}", path.parent))
+    assert list(dataset_faults(root)) == []
+    done = CliRunner().invoke(app, ["split", str(root), "--episodes", "1", "--out", str(tmp_path / "out")])
+    assert done.output == f"1 episode in {tmp_path / 'out'}\n"
+    assert not any(path.is_symlink() for path in (tmp_path / "out").rglob("*"))
+    assert list(dataset_faults(tmp_path / "out")) == []
+
+
+def test_a_dataset_without_episodes_says_what_may_have_happened(root: Path) -> None:
+    (root / EPISODES).unlink()
+    [fault] = dataset_faults(root)
+    assert "fetch the whole dataset" in fault
+    assert "killed before `finalize()`: record it again" in fault

@@ -20,15 +20,17 @@ import pyarrow.parquet as pq
 
 from openral_core.errors import DatasetError, NotFoundError, UsageError
 from openral_core.files.output_folder import check_new_folder
-from openral_data.column_statistics import ColumnStatistics, stats_json
+from openral_data.column_statistics import ColumnStatistics, MeanQuantiles, stats_json
 from openral_data.datasets.check import dataset_faults
 from openral_data.lerobot_meta import episode_files, names_of, read_rows, tasks_table
 from openral_data.lerobot_v3 import Dataset
-from openral_data.numeric_columns import flat_index
+from openral_data.numeric_columns import INDEX, flat_index
 from openral_data.video_reader import clips
 
 CHUNK = 1000
 """Largest number of files in one folder."""
+_NUMBERS = ("float", "int", "uint", "bool")
+"""Beginnings of the types of columns that have statistics."""
 MAX_DIGITS = 18
 """Largest number of digits of an episode's number."""
 
@@ -178,6 +180,7 @@ class _SelectionWriter:
     _rows: list[pa.Table] = field(default_factory=list)
     _sentences: list[str] = field(default_factory=list)
     _statistics: dict[str, ColumnStatistics] = field(default_factory=dict)
+    _quantiles: dict[str, MeanQuantiles] = field(default_factory=dict)
     _frames: int = 0
     _data_files: int = 0
     _video_files: dict[str, int] = field(default_factory=dict)
@@ -209,6 +212,7 @@ class _SelectionWriter:
             row["dataset_to_index"] = row["dataset_from_index"] + row["length"]
             row.update(videos.get(old, {}))
             self._count_pictures(dataset, row)
+            self._count_quantiles(dataset, row)
         schema = chosen.schema.remove_metadata()
         if "length" not in schema.names:
             schema = schema.append(pa.field("length", pa.int64()))
@@ -222,7 +226,7 @@ class _SelectionWriter:
         table = pa.concat_tables(self._rows, promote_options="default")
         pq.write_table(table, folder / "file-000.parquet")
         pq.write_table(tasks_table(self._sentences), meta / "tasks.parquet")
-        (meta / "stats.json").write_text(stats_json(self._statistics), encoding="utf-8")
+        (meta / "stats.json").write_text(stats_json(self._statistics, self._quantiles), encoding="utf-8")
         info = {
             **self.first.info,
             "total_episodes": len(table),
@@ -297,10 +301,19 @@ class _SelectionWriter:
         return self._sentences.index(sentence)
 
     def _count_numbers(self, dataset: Dataset, table: pa.Table) -> None:
+        """Count the numbers of rows as LeRobot does: those of a matrix by its columns."""
         for name, feature in dataset.info["features"].items():
-            if feature["dtype"].startswith(("float", "int")) and name in table.column_names:
+            if feature["dtype"].startswith(_NUMBERS) and name in table.column_names:
                 rows = np.array(table[name].to_pylist(), np.float64)
-                self._statistics.setdefault(name, ColumnStatistics()).add(rows.reshape(len(rows), -1))
+                width = rows.shape[-1] if rows.ndim > 1 else 1
+                self._statistics.setdefault(name, ColumnStatistics()).add(rows.reshape(-1, width), len(rows))
+
+    def _count_quantiles(self, dataset: Dataset, row: dict[str, Any]) -> None:
+        """Count an episode's quantiles by what its row says of them; those of its new numbers are not known."""
+        for name in dataset.info["features"].keys() - INDEX:
+            start = f"stats/{name}/"
+            said = {key.removeprefix(start): value for key, value in row.items() if key.startswith(start)}
+            self._quantiles.setdefault(name, MeanQuantiles()).add(said)
 
     def _count_pictures(self, dataset: Dataset, row: dict[str, Any]) -> None:
         """Count an episode's pictures by what its row says of them, where it does."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import logging
 import sys
 from importlib.metadata import version
@@ -52,6 +53,7 @@ def _root(
 def main() -> None:
     """Run the command line. An OpenralError or a disk fault is printed as one message and sets the exit code."""
     end_uncollected()
+    _print_any_letter()
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     try:
         app()
@@ -62,10 +64,20 @@ def main() -> None:
         if fault is None:
             raise
         _refuse(fault, EXIT_FAILURE)
+    except UnicodeEncodeError as error:
+        if error.encoding != "utf-8":
+            raise
+        _refuse(f"{error.object}: is no text in UTF-8; rename the file or the folder", EXIT_FAILURE)
     except ValueError as error:
         if not _is_of_session(error):
             raise
         _refuse(str(error), EXIT_FAILURE)
+
+
+def _print_any_letter() -> None:
+    """Let standard output write letters that its encoding lacks as `\\u2013`, as standard error does."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _is_of_session(error: ValueError) -> bool:

@@ -371,7 +371,11 @@ def open_dataset(root: Path, maker: str = "openral train collect") -> Dataset:
 
     Raises:
         NotFoundError: there is none, or its collection was not finished.
-        DatasetError: its format is not v3, or its meta files are damaged.
+        DatasetError: its format is not v3, its meta files are damaged, or its path is no text in UTF-8.
     """
     info = read_info(root, maker)
+    try:
+        str(root).encode()
+    except UnicodeEncodeError as error:
+        raise DatasetError(f"{root}: its path is no text in UTF-8; rename the folder") from error
     return Dataset(root, info, read_episodes(root))

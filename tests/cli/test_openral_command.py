@@ -266,3 +266,25 @@ def test_doctor_examines_this_machine() -> None:
     assert checks["python"].ok
     assert checks["loopback"].ok
     assert all(bool(check.fix) is not check.ok for check in checks.values())
+
+
+def run_main(code: str, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", f"from openral_cli import app as cli\n{code}\ncli.main()", *words],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_letters_that_a_terminal_has_not_are_written_otherwise() -> None:
+    done = run_main("", "benchmark", "list", PYTHONIOENCODING="ascii")
+    assert done.returncode == 0, done.stderr
+    assert "\\u2013" in done.stdout
+
+
+def test_a_path_that_is_no_utf_8_is_told_in_one_line() -> None:
+    done = run_main(r"cli.app = lambda: '/data/m\udcfcll'.encode()")
+    assert done.returncode == 1
+    assert done.stderr == r"error: /data/m\udcfcll: is no text in UTF-8; rename the file or the folder" + "\n"

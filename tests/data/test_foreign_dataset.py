@@ -14,7 +14,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from plain_dataset import DATA, EPISODES, FPS, FRONT, TASKS, change_column, change_json, write_dataset
+from plain_dataset import (
+    DATA,
+    EPISODES,
+    FPS,
+    FRONT,
+    LENGTHS,
+    TASKS,
+    change_column,
+    change_json,
+    write_dataset,
+)
 from typer.testing import CliRunner
 
 from openral_core.errors import DatasetError, NotFoundError
@@ -270,3 +280,14 @@ def test_a_dataset_without_episodes_says_what_may_have_happened(root: Path) -> N
     [fault] = dataset_faults(root)
     assert "fetch the whole dataset" in fault
     assert "killed before `finalize()`: record it again" in fault
+
+
+def test_a_folder_whose_name_is_no_utf_8_is_listed_beside_others_and_named(root: Path) -> None:
+    odd = Path(os.fsdecode(os.fsencode(root.parent) + b"/m\xfcll"))
+    shutil.copytree(root, odd)
+    listed = CliRunner().invoke(app, ["list", str(root.parent)], catch_exceptions=False)
+    assert listed.exit_code == 0
+    assert "m\\udcfcll: its path is no text in UTF-8; rename the folder" in listed.output
+    assert str(sum(LENGTHS)) in listed.output  # the frames of the other
+    with pytest.raises(DatasetError, match="no text in UTF-8"):
+        open_dataset(odd)

@@ -7,6 +7,7 @@ import atexit
 import difflib
 import gc
 import importlib
+import io
 import os
 import signal
 import sys
@@ -27,6 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run `ros2` with these arguments (the process's own by default) and return the exit code."""
     if argv is None:
         atexit.register(gc.freeze)  # the interpreter ends without a last collection
+        _print_any_letter()
     arguments = list(sys.argv[1:] if argv is None else argv)
     announce()
     try:
@@ -48,6 +50,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         return _INTERRUPTED
+
+
+def _print_any_letter() -> None:
+    """Let standard output write letters that its encoding lacks as `\\u2013`, as standard error does.
+
+    A launch passes on what its processes print, and does not end for one of their letters.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _wrong_values() -> tuple[type[Exception], ...]:

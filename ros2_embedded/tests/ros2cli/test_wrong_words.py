@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,3 +57,24 @@ def test_it_is_told_in_one_line(
 def test_the_depth_of_ros_2_for_the_default() -> None:
     words = "topic echo /silent std_msgs/msg/String --qos-depth -1 --timeout 0.1"
     assert main(words.split()) == 0
+
+
+def test_a_launch_passes_on_letters_that_the_terminal_has_not(tmp_path: Path) -> None:
+    content = """<launch><executable cmd="echo W\u00fcrfel" output="screen" shell="true"/></launch>"""
+    (tmp_path / "letters.launch.xml").write_text(content, encoding="utf-8")
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from ros2cli.cli import main; raise SystemExit(main())",
+            "launch",
+            "letters.launch.xml",
+        ],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "ROS_LOG_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "W\\xfcrfel" in done.stdout

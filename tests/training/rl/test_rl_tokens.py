@@ -17,6 +17,7 @@ from tiny_vlm import BINS, SIZE, as_the_command_writes, tiny
 
 from openral_core.errors import PolicyError
 from openral_core.files.share import share_directory
+from openral_core.suite import suite_with_task
 from openral_training.rl.algorithm.batch import grpo_batch
 from openral_training.rl.algorithm.ppo import Learner
 from openral_training.rl.config import load_config
@@ -212,6 +213,13 @@ def test_a_recipe_fits_the_small_model_that_stands_in_for_weights(recipe: str, t
     written = as_the_command_writes(tmp_path)
     assert model == written.model_copy(update={"model_path": "runs/rl/tiny-vla"})
     actor(written)
+
+
+def test_the_recipe_for_libero_names_its_task_as_libero_s_suite_does() -> None:
+    env = load_config("libero_tokens_ppo").env
+    (task,) = env.tasks
+    suite_with_task(task)  # raises where no suite has it
+    assert list(env.instructions) == [task]
 
 
 def test_the_recipe_in_the_simulator_with_another_path(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import os
 from contextlib import AbstractAsyncContextManager
 from importlib.metadata import version
 from typing import Any
@@ -58,14 +59,19 @@ class ToolsServer:
         )
 
     async def serve_stdio(self, source: AbstractAsyncContextManager[object]) -> None:
-        """Serve one client on standard input and output, until it closes them.
+        """Serve one client on standard input and output, until it closes them or ends.
 
         Args:
             source: entered once nothing else can reach standard output any more.
         """
         options = self.mcp.create_initialization_options(NotificationOptions(tools_changed=True))
-        async with stdio_server() as (incoming, outgoing), source:
-            await self.mcp.run(incoming, outgoing, options)
+        try:
+            async with stdio_server() as (incoming, outgoing), source:
+                await self.mcp.run(incoming, outgoing, options)
+        except Exception as error:  # the task group passes on a group of what its tasks raised
+            if not _client_left(error):
+                raise
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is left to be written has no reader
 
     async def _list(
         self, context: Context, params: types.PaginatedRequestParams | None
@@ -99,6 +105,12 @@ class ToolsServer:
             except (MCPError, anyio.BrokenResourceError, anyio.ClosedResourceError):  # it went away
                 with contextlib.suppress(ValueError):
                     self._sessions.remove(session)
+
+
+def _client_left(error: BaseException) -> bool:
+    """Return whether an error, or each of a group, says that nobody reads standard output any more."""
+    parts: tuple[BaseException, ...] = getattr(error, "exceptions", ())
+    return all(map(_client_left, parts)) if parts else isinstance(error, BrokenPipeError)
 
 
 def _mcp_tool(tool: OfferedTool) -> types.Tool:

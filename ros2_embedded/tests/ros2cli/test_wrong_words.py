@@ -59,22 +59,39 @@ def test_the_depth_of_ros_2_for_the_default() -> None:
     assert main(words.split()) == 0
 
 
-def test_a_launch_passes_on_letters_that_the_terminal_has_not(tmp_path: Path) -> None:
+def launch(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Launch a process that prints a word."""
     content = """<launch><executable cmd="echo W\u00fcrfel" output="screen" shell="true"/></launch>"""
-    (tmp_path / "letters.launch.xml").write_text(content, encoding="utf-8")
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "from ros2cli.cli import main; raise SystemExit(main())",
-            "launch",
-            "letters.launch.xml",
-        ],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONIOENCODING": "ascii", "ROS_LOG_DIR": str(tmp_path)},
+    (folder / "letters.launch.xml").write_text(content, encoding="utf-8")
+    code = "from ros2cli.cli import main; raise SystemExit(main())"
+    kept = {name: value for name, value in os.environ.items() if name not in ("ROS_LOG_DIR", "ROS_HOME")}
+    return subprocess.run(
+        [sys.executable, "-c", code, "launch", "letters.launch.xml"],
+        cwd=folder,
+        env={**kept, **environment},
         capture_output=True,
         text=True,
         timeout=60,
     )
+
+
+def test_a_launch_passes_on_letters_that_the_terminal_has_not(tmp_path: Path) -> None:
+    done = launch(tmp_path, PYTHONIOENCODING="ascii", ROS_LOG_DIR=str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert "W\\xfcrfel" in done.stdout
+
+
+def test_a_home_that_cannot_be_written_costs_only_the_place_of_logs(tmp_path: Path) -> None:
+    done = launch(tmp_path, HOME="/proc/nobody", TMPDIR=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert "W\u00fcrfel" in done.stdout
+    assert "ROS_LOG_DIR names the folder of log files" in done.stdout + done.stderr
+    assert [path.name for path in tmp_path.glob("ros2-launch-*/*.log")] == ["launch.log"]
+
+
+def test_a_named_folder_of_logs_that_cannot_be_written_is_told_in_one_line(tmp_path: Path) -> None:
+    done = launch(tmp_path, ROS_LOG_DIR="/proc/nobody")
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "/proc/nobody" in done.stderr
+    assert "ROS_LOG_DIR names the folder of log files" in done.stderr

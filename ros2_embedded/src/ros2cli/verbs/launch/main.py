@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import tempfile
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -97,9 +98,19 @@ def told_place(error: Exception, path: str) -> str:
 
 
 def _announce_log_directory() -> None:
+    """Make the directory of log files; a home that cannot be written costs their place alone."""
     from launch.logging import get_logger, launch_config
 
-    get_logger("launch").info(f"All log files can be found below {launch_config.log_dir}")
+    logger = get_logger("launch")
+    try:
+        folder = launch_config.log_dir
+    except OSError as error:
+        why = f"{error.filename}: {error.strerror}; ROS_LOG_DIR names the folder of log files"
+        if os.environ.get("ROS_LOG_DIR") or os.environ.get("ROS_HOME"):
+            raise CliError(why) from error
+        folder = launch_config.log_dir = tempfile.mkdtemp(prefix="ros2-launch-")
+        logger.warning(why)
+    logger.info(f"All log files can be found below {folder}")
 
 
 def _find_launch_file(first: str, rest: list[str]) -> tuple[str, list[str]]:

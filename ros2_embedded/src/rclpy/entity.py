@@ -18,6 +18,8 @@ class Entity:
     _handle_type: type[EntityHandle] = EntityHandle
     _turn = 5
     """Where executors look first: timers, subscriptions, guard conditions, clients, services, the rest."""
+    _is_always_heard = True
+    """Whether `notify` tells of everything that becomes pending, but for what the clock brings."""
 
     def __init__(self, callback_group: CallbackGroup | None) -> None:
         """Join the callback group."""

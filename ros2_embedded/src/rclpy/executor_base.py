@@ -46,11 +46,13 @@ class Executor:
     def __init__(self, *, context: Context | None = None) -> None:
         """Make an executor for a context (None: the default one)."""
         self._context = context or get_default_context()
-        self._nodes: list[Node] = []
+        self._nodes: tuple[Node, ...] = ()
         self._nodes_lock = threading.RLock()
         self._tasks: deque[Task[Any]] = deque()
         self._wake_queue: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._woken = False
+        self._heard = False  # woken since the round of `_work` began
+        self._looked_into: list[Entity] = []  # in this round: what may be pending still or again
         self._short_waits = 0  # in a row
         self._is_shutdown = False
         self._held_back = False  # something waits for a callback group
@@ -68,6 +70,7 @@ class Executor:
 
     def wake(self) -> None:
         """End the present wait; any thread and any signal handler may call this."""
+        self._heard = True
         if not self._woken:
             self._woken = True
             self._wake_queue.put(None)
@@ -112,7 +115,7 @@ class Executor:
         """
         with self._nodes_lock:
             self._is_shutdown = True
-            nodes, self._nodes = self._nodes, []
+            nodes, self._nodes = self._nodes, ()
         for node in nodes:
             node._rclpy_set_executor(None)
         self.wake()
@@ -138,7 +141,7 @@ class Executor:
         with self._nodes_lock:
             if node in self._nodes:
                 return False
-            self._nodes.append(node)
+            self._nodes = (*self._nodes, node)
         node.executor = self
         self.wake()
         return True
@@ -151,14 +154,13 @@ class Executor:
         with self._nodes_lock:
             if node not in self._nodes:
                 return
-            self._nodes.remove(node)
+            self._nodes = tuple(known for known in self._nodes if known is not node)
         node._rclpy_set_executor(None)
         self.wake()
 
     def get_nodes(self) -> list[Node]:
         """The nodes spun."""
-        with self._nodes_lock:
-            return list(self._nodes)
+        return list(self._nodes)
 
     def spin(self) -> None:
         """Work until shutdown.
@@ -224,6 +226,9 @@ class Executor:
         """
         end = None if timeout_sec is None or timeout_sec < 0 else time.monotonic() + timeout_sec
         while True:
+            is_new = self._work is None
+            if is_new:
+                self._forget_wakes()
             self._woken = False  # before looking, so that what comes while looking wakes again
             if self._failures:
                 raise self._failures.popleft()
@@ -233,15 +238,37 @@ class Executor:
                 raise ExternalShutdownException()
             if condition():
                 raise ConditionReachedException()
-            is_new = self._work is None
             if self._work is None:
+                self._heard = False
                 self._work = self._ready_work()
             work = next(self._work, None)
             if work is not None:
                 return work
             self._work = None
-            if is_new:  # else what came since the round began was not looked at
+            if is_new or not self._may_be_more(end):
                 self._wait(end)
+
+    def _forget_wakes(self) -> None:
+        """Before a round: it looks at all that woke until now."""
+        while not self._wake_queue.empty():
+            try:
+                self._wake_queue.get_nowait()
+            except queue.Empty:
+                return
+
+    def _may_be_more(self, end: float | None) -> bool:
+        """Whether a round that found work has passed something that became ready only behind it.
+
+        Timers end the wait by themselves, so they are asked only where there is no time to wait.
+        """
+        if self._heard or any(
+            not entity._is_always_heard or entity.is_pending() for entity in self._looked_into
+        ):
+            return True
+        if end is None or time.monotonic() < end:
+            return False
+        timer = self._seconds_to_timer()
+        return timer is not None and timer <= 0
 
     def _wait(self, end: float | None) -> None:
         """Sleep until woken, the next timer or the end.
@@ -263,27 +290,20 @@ class Executor:
             self._short_waits = 0
             return
         self._gather(time.monotonic() - now)
-        while not self._wake_queue.empty():
-            try:
-                self._wake_queue.get_nowait()
-            except queue.Empty:
-                return
 
     def _gather(self, waited_s: float) -> None:
         """Let messages come together in a flood; whatever else is ready is done at once."""
         self._short_waits = self._short_waits + 1 if waited_s < SHORT_WAIT_S else 0
         if self._short_waits < SHORT_WAITS or self._tasks or self._failures:
             return
-        pending = [
-            entity for node in self.get_nodes() for entity in node._rclpy_pollable() if entity.is_pending()
-        ]
+        pending = [entity for node in self._nodes for entity in node._rclpy_pollable() if entity.is_pending()]
         if pending and all(entity.can_gather() for entity in pending):
             time.sleep(GATHER_S)
 
     def _seconds_to_timer(self) -> float | None:
         """Time to the next timer that a wall clock drives; None without one."""
         shortest: int | None = None
-        for node in self.get_nodes():
+        for node in self._nodes:
             for timer in node._rclpy_wall_timers():
                 if timer.clock.follows_wall and self._can_start(timer):
                     left = timer.nanoseconds_left()
@@ -296,11 +316,15 @@ class Executor:
 
         So what a callback left to tasks is done before the callbacks of others that wait for it.
         """
+        self._looked_into.clear()
         yield from self._ready_tasks()
-        for node in self.get_nodes():
+        for node in self._nodes:
             for entity in node._rclpy_pollable():
+                if entity._is_always_heard and not entity.is_pending():
+                    continue  # most of them, so this comes first
                 if node._rclpy_executor() is not self:  # removed while the callback before ran
                     break
+                self._looked_into.append(entity)
                 if entity.is_pending() and not entity._destroyed and self._begin(entity):
                     try:
                         call = entity.take()

@@ -51,6 +51,7 @@ class EntityMixin:
     def _rclpy_init_entities(self) -> None:
         """Start with nothing."""
         self._rclpy_entities: tuple[Entity, ...] = ()
+        self._rclpy_timed: tuple[Timer | WaitableEntity, ...] = ()
         self._rclpy_changing = RLock()  # callbacks of several threads make and destroy entities
         self._rclpy_publishers: list[Publisher[Any]] = []
         self._default_callback_group = MutuallyExclusiveCallbackGroup()
@@ -68,7 +69,8 @@ class EntityMixin:
         """Destroy everything."""
         with self._rclpy_changing:
             entities = (*self._rclpy_entities, *self._rclpy_publishers)
-            self._rclpy_entities, self._rclpy_publishers = (), []
+            self._rclpy_set_entities(())
+            self._rclpy_publishers = []
         for entity in entities:
             entity.destroy()
 
@@ -87,7 +89,7 @@ class EntityMixin:
         entity._notify = self._rclpy_wake
         with self._rclpy_changing:
             entities = [*self._rclpy_entities, entity]
-            self._rclpy_entities = tuple(sorted(entities, key=lambda known: known._turn))
+            self._rclpy_set_entities(tuple(sorted(entities, key=lambda known: known._turn)))
         self._rclpy_wake()
 
     def _rclpy_attach(self, owner: Entity, events: Entity) -> None:
@@ -115,7 +117,14 @@ class EntityMixin:
     def _rclpy_forget(self, entity: Any) -> None:
         """Take an entity from what executors look at."""
         with self._rclpy_changing:
-            self._rclpy_entities = tuple(known for known in self._rclpy_entities if known is not entity)
+            self._rclpy_set_entities(tuple(known for known in self._rclpy_entities if known is not entity))
+
+    def _rclpy_set_entities(self, entities: tuple[Entity, ...]) -> None:
+        """Keep what executors look at, and apart from it what they may wait for by the clock."""
+        self._rclpy_entities = entities
+        self._rclpy_timed = tuple(
+            entity for entity in entities if isinstance(entity, (Timer, WaitableEntity))
+        )
 
     def _rclpy_of_kind(self, kind: type) -> Iterator[Any]:
         return (
@@ -149,12 +158,11 @@ class EntityMixin:
 
     def _rclpy_wall_timers(self) -> Iterator[Timer]:
         """The timers that an executor of this node waits for: its own, and those of its waitables."""
-        for entity in self._rclpy_entities:
-            if isinstance(entity, Timer):
-                if not entity._destroyed:
-                    yield entity
-            elif isinstance(entity, WaitableEntity):
+        for entity in self._rclpy_timed:
+            if isinstance(entity, WaitableEntity):
                 yield from entity.timers
+            elif not entity._destroyed:
+                yield entity
 
     @property
     def guards(self) -> Iterator[GuardCondition]:

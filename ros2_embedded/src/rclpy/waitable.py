@@ -109,6 +109,8 @@ class Waitable:
 class WaitableEntity(Entity):
     """How an executor sees a waitable."""
 
+    _is_always_heard = False
+
     def __init__(self, waitable: Waitable) -> None:
         """Wrap it."""
         super().__init__(waitable.callback_group)

@@ -76,9 +76,17 @@ def uncertainty_limit(
     config: LearnConfig,
     count: int = 4000,
 ) -> float:
-    """Return the quantile `LearnConfig.doubt_quantile` of the uncertainty, over `count` random windows of the data."""
+    """Return the quantile `LearnConfig.doubt_quantile` of the uncertainty, over `count` random windows of the data.
+
+    Of data that has fewer windows, each is taken once.
+    """
     shape = network.shape
-    cut = _pieces(shape, rollouts, episodes, scale, count, np.random.default_rng([config.seed, 2]))
+    lengths = (rollouts.last - rollouts.first)[episodes]
+    if lengths.sum() > count:
+        cut = _pieces(shape, rollouts, episodes, scale, count, np.random.default_rng([config.seed, 2]))
+    else:
+        every = np.repeat(episodes, lengths), np.concatenate([np.arange(length) for length in lengths])
+        cut = windows(rollouts, scale, *every, shape.condition_frames, shape.chunk)
     before = latents[torch.from_numpy(cut.rows[:, : shape.condition_frames])]
     predictions = network.predict(before, torch.from_numpy(cut.past_actions), torch.from_numpy(cut.actions))
     most = network.uncertainty(predictions).masked_fill(~torch.from_numpy(cut.known), 0.0).amax(1)

@@ -1,14 +1,16 @@
-"""In lockstep the world waits for the policy: the same initial state gives the same bytes, however busy the machine."""
+"""In lockstep the world waits for each answer: an initial state gives the same bytes, however busy the machine."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
+from typing import Any
 
+import numpy as np
 from system_files import load_truth, write_scene
 from system_operator import Operator
 from system_stack import Stack
 
-DEADLINE, STOPPED = 3, 7
+SUCCEEDED, DEADLINE, STOPPED = 1, 3, 7
 STEPS = 100
 GOALS = (
     {"instruction": "open the drawer", "deadline_s": 2.0},
@@ -21,6 +23,8 @@ GOALS = (
 )
 WINDOW = 4
 """Control steps between two observations."""
+PLACE = (0.1, 0.7, 0.3)
+"""[m] where a motion takes the hand at last."""
 
 
 def test_two_lockstep_runs_give_identical_joint_states_and_end_at_the_same_observations(tmp_path):
@@ -39,24 +43,46 @@ def test_two_lockstep_runs_give_identical_joint_states_and_end_at_the_same_obser
         for fields in GOALS:
             ends = [operator.run_skill("mini_metaworld", **fields) for operator in operators]
             results.append([end() for end in ends])
+        moves = {"slug": "motion_move_to", "instruction": "", "params": {"position": list(PLACE)}}
+        ends = [operator.run_skill(**moves) for operator in operators]
+        results.append([end() for end in ends])
         for stack in runs:
             stack.interrupt()
             assert stack.wait() == 0, stack.output
-    assert [result.outcome for result, _ in results] == [DEADLINE, STOPPED, STOPPED]
-    assert [result.stopped_by for result, _ in results] == ["", "max_steps", "still"]
+    assert [result.outcome for result, _ in results] == [DEADLINE, STOPPED, STOPPED, SUCCEEDED]
+    assert [result.stopped_by for result, _ in results] == ["", "max_steps", "still", ""]
     assert 30 <= results[1][0].steps < 30 + WINDOW
-    for first, second in results:
+    for first, second in results[:-1]:
         assert told(first) == told(second)
     one, two = (load_truth(folder) for folder in folders)
-    length = min(len(one["qpos"]), len(two["qpos"]))
+    length = min(int(rows_of_last_goal(truth)[0]) for truth in (one, two))
     assert length >= STEPS
     assert not one["held"][:STEPS].any()
     for name in ("stamp_s", "qpos", "mocap_pos", "action", "held", "success"):
         assert one[name][:length].tobytes() == two[name][:length].tobytes(), name
+    for motion, truth in zip(results[-1], (one, two), strict=True):
+        check_motion(motion, truth)
 
 
-def told(result):
-    """What a result says, less its wall times."""
+def rows_of_last_goal(truth: dict[str, np.ndarray]) -> np.ndarray:
+    """Rows of a run in which the goal that came last moved the arm."""
+    return np.flatnonzero((truth["goal"] == len(truth["goals"]) - 1) & ~truth["held"])
+
+
+def check_motion(result: Any, truth: dict[str, np.ndarray]) -> None:
+    """See that a motion arrived, and that the world waited for each of its answers."""
+    np.testing.assert_allclose(place_of(result), PLACE, atol=0.012)
+    moved = rows_of_last_goal(truth)
+    assert len(moved) > 50
+    assert (np.diff(moved) == 1).all(), "nothing was held in between"
+
+
+def place_of(result: Any) -> tuple[float, float, float]:
     hand = result.hand.position
+    return hand.x, hand.y, hand.z
+
+
+def told(result: Any) -> tuple[Any, ...]:
+    """What a result says, less its wall times."""
     said = (result.outcome, result.check, result.stopped_by, result.message, result.steps)
-    return (*said, round(result.duration_s, 6), hand.x, hand.y, hand.z, result.gripper_m)
+    return (*said, round(result.duration_s, 6), *place_of(result), result.gripper_m)

@@ -1,29 +1,25 @@
-"""Missions from a sentence to the simulator's own verdict: real processes, policy, reward monitor and world."""
+"""Missions from a sentence to the simulator's own verdict: real processes, policy, reward monitor and world.
+
+Beside the same deployment a client of `openral mcp`: a drawer moves, a picture comes, a killed client stops it.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import json
-from collections.abc import Iterator
+import signal
+from collections.abc import Callable, Iterator
+from typing import Any
 
+import cv2
+import numpy as np
 import pytest
+from mcp import Client, StdioServerParameters
 from system_operator import ENDED, Operator
-from system_stack import Stack
+from system_stack import BIN, Stack, wait_for
 
-
-def test_one_sentence_opens_a_drawer_and_closes_it(tmp_path):
-    words = ("--config", "metaworld_drawer", "--run-dir", "run", "--no-video")
-    with Stack(tmp_path, "openral", "deploy", "sim", *words) as stack:
-        assert stack.wait() == 0, stack.output
-    summary = json.loads((tmp_path / "run/summary.json").read_text())
-    assert summary["passed"]
-    assert summary["state"] == "done"
-    tasks = {task["skill_task"]: task for task in summary["tasks"]}
-    assert list(tasks) == ["drawer-open-v3", "drawer-close-v3"]
-    assert all(task["simulator_success"] and task["state"] == "done" for task in tasks.values())
-    assert all(task["steps"] > 0 and task["progress"] > 0.5 for task in tasks.values())
-    assert "the simulator agrees on every task" in stack.output
-    assert stack.errors == []
-    assert stack.said("was required") == 1, "the launch ends for one reason"
+SKILL = "execute_skill__openral__rskill-mini-metaworld"
 
 
 @pytest.mark.parametrize(
@@ -55,8 +51,10 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack
     ):
         operator.until_active("mini_metaworld")
         yield stack, operator
+        before = stack.errors
         stack.interrupt()
         assert stack.wait() == 0, stack.output
+        assert stack.errors == before
 
 
 def end_of_mission(operator: Operator, text: str) -> object:
@@ -113,3 +111,72 @@ def test_an_unknown_task_is_refused_in_one_clear_sentence_and_nothing_moves(depl
     assert said.stdout.count(mission.message) == 1
     operator.assert_holding(still=False)
     assert operator.status[-1].executed == executed
+
+
+def run_client(stack: Stack, scene: Callable[[Client], Any]) -> None:
+    """Let a client over standard input play a scene."""
+
+    async def play() -> None:
+        words = {"args": ["mcp", "--approve", "none"], "env": stack.environment}
+        async with Client(StdioServerParameters(command=str(BIN / "openral"), **words)) as client:
+            await scene(client)
+
+    asyncio.run(play())
+
+
+async def state_of(client: Client) -> dict[str, Any]:
+    state: dict[str, Any] = json.loads((await client.call_tool("state")).content[0].text)
+    return state
+
+
+def test_a_client_moves_the_drawer_and_its_death_stops_the_arm(deployment):
+    stack, operator = deployment
+    end_of_mission(operator, "open the drawer, then close it")
+    before = stack.errors
+
+    async def open_it(client: Client) -> None:
+        offered = {tool.name for tool in (await client.list_tools()).tools}
+        assert {SKILL, "look", "stop"} <= offered
+        assert not any("topic" in name or "publish" in name for name in offered)
+        seen = await client.call_tool("look", {"camera": "corner2"})
+        image = cv2.imdecode(
+            np.frombuffer(base64.b64decode(seen.content[1].data), np.uint8), cv2.IMREAD_COLOR
+        )
+        assert image.std() > 1
+        opened = await client.call_tool(SKILL, {"task": "drawer-open-v3", "why": "it is closed"})
+        assert not opened.is_error, opened.content[0].text
+        assert "verified by the reward monitor" in opened.content[0].text
+        state = await state_of(client)
+        assert state["mission"]["tasks"][0]["state"] == "done"
+        assert state["control"]["steps_executed"] > 0
+        await client.call_tool("finish_mission", {"done": True, "words": "the drawer is open"})
+
+    run_client(stack, open_it)
+    operator.until(lambda: operator.missions[-1].message == "the drawer is open", "the mission's end")
+    assert operator.missions[-1].state == "done"
+
+    async def close_it_and_die(client: Client) -> None:
+        call = asyncio.ensure_future(client.call_tool(SKILL, {"task": "drawer-close-v3", "why": "x"}))
+        await asyncio.to_thread(operator.until_moving)
+        [server] = [
+            each for each in stack.processes() if each.cmdline()[1:3] == [str(BIN / "openral"), "mcp"]
+        ]
+        server.send_signal(signal.SIGKILL)
+        await asyncio.wait({call}, timeout=10)
+        call.cancel()
+
+    run_client(stack, close_it_and_die)
+    operator.until(lambda: operator.missions[-1].state == "stopped", "the mission's end")
+    assert operator.missions[-1].message == "stopped: mcp 0.1.0 went away"
+    operator.assert_holding(still=False)
+
+    async def refused(client: Client) -> None:
+        operator.press("/openral/estop")
+        wait_for(lambda: operator.status[-1].estopped, "the latched stop")
+        answer = await client.call_tool(SKILL, {"task": "drawer-close-v3", "why": "x"})
+        assert answer.is_error
+        assert "the E-stop is latched" in answer.content[0].text
+
+    run_client(stack, refused)
+    operator.press("/openral/estop_reset")
+    assert stack.errors == before

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 import pytest
-from system_files import load_truth, write_scene
+from system_files import write_scene
 from system_operator import ENDED, Operator
 from system_stack import Stack
 
@@ -18,21 +17,6 @@ HOME = (0.005, 0.6, 0.195)
 PUCK_TASK = {"family": "metaworld", "tasks": ["pick-place-v3"], "init_id": 1003, "render_profile": "fast"}
 PUCK = (-0.0435, 0.6291, 0.02)
 """[m] where initial state 1003 has it."""
-
-
-def launch(stacks: ExitStack, folder: Any, mode: str) -> tuple[Stack, Operator]:
-    """A deployment of a world with a puck, with motions and without policy or reward monitor."""
-    folder.mkdir(exist_ok=True)
-    scene = write_scene(
-        folder, skills=None, reward_skill=None, mission=None, playbooks=None, scene=scene_of_the_puck()
-    )
-    words = (f"scene:={scene}", f"run_dir:={folder / 'run'}", "exit_when_done:=false", f"mode:={mode}")
-    stack = stacks.enter_context(Stack(folder, "ros2", "launch", "openral", "deploy_sim.launch.py", *words))
-    operator = stacks.enter_context(Operator(stack))
-    operator.until_active(
-        *(f"motion_{name}" for name in ("home", "move_to", "pick_at", "nudge", "look_from"))
-    )
-    return stack, operator
 
 
 def scene_of_the_puck() -> dict[str, Any]:
@@ -49,8 +33,19 @@ def scene_of_the_puck() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, Operator]]:
-    with ExitStack() as stacks:
-        stack, operator = launch(stacks, tmp_path_factory.mktemp("motions"), "realtime")
+    """A deployment of a world with a puck, with motions and without policy or reward monitor."""
+    folder = tmp_path_factory.mktemp("motions")
+    scene = write_scene(
+        folder, skills=None, reward_skill=None, mission=None, playbooks=None, scene=scene_of_the_puck()
+    )
+    words = (f"scene:={scene}", f"run_dir:={folder / 'run'}", "exit_when_done:=false", "mode:=realtime")
+    with (
+        Stack(folder, "ros2", "launch", "openral", "deploy_sim.launch.py", *words) as stack,
+        Operator(stack) as operator,
+    ):
+        operator.until_active(
+            *(f"motion_{name}" for name in ("home", "move_to", "pick_at", "nudge", "look_from"))
+        )
         yield stack, operator
         stack.interrupt()
         assert stack.wait() == 0, stack.output
@@ -146,16 +141,3 @@ def test_the_emergency_stop_ends_a_motion(deployment):
     operator.press("/openral/estop")
     assert result().outcome == ESTOPPED
     operator.press("/openral/estop_reset")
-
-
-def test_in_lockstep_the_world_waits_for_each_answer(tmp_path):
-    with ExitStack() as stacks:
-        stack, operator = launch(stacks, tmp_path, "lockstep")
-        result = operator.run_skill("motion_move_to", "", params={"position": [0.1, 0.7, 0.3]})()
-        assert result.outcome == SUCCEEDED, result.message
-        np.testing.assert_allclose(hand_of(result), (0.1, 0.7, 0.3), atol=0.012)
-        stack.interrupt()
-        assert stack.wait() == 0, stack.output
-    moved = np.flatnonzero(~load_truth(tmp_path / "run")["held"])
-    assert len(moved) > 50
-    assert (np.diff(moved) == 1).all(), "nothing was held in between"

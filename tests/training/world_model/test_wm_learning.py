@@ -70,17 +70,15 @@ def test_imagination_is_nearer_to_the_world_than_a_still_picture(
 
 
 def test_attempts_of_other_rollouts_count_as_unseen_by_the_states_of_the_training(
-    rollouts: Dataset, tmp_path: Path
+    learnt: Path, rollouts: Dataset, tmp_path: Path
 ) -> None:
     """Of ten states the last two are held out, none of which is among the eight of the other rollouts."""
-    model = tmp_path / "model"
-    train(rollouts, model, replace(SHORT, held_out=0.2), size=SIZE, latent=8)
     fewer = dot_rollouts(tmp_path / "fewer", episodes=16, steps=8)
     with pytest.raises(ContractError, match="no initial state is held out"):
-        evaluate(model, fewer, tmp_path / "of-the-training")
-    assert evaluate(model, rollouts, tmp_path / "unseen")["episodes"] == 8
+        evaluate(learnt, fewer, tmp_path / "of-the-training")
+    assert evaluate(learnt, rollouts, tmp_path / "unseen")["episodes"] == 8
     later = dot_rollouts(tmp_path / "later", episodes=4, steps=8, first=8)
-    result = evaluate(model, later, tmp_path / "later-eval")
+    result = evaluate(learnt, later, tmp_path / "later-eval")
     assert result["episodes"] == 4
     assert "psnr_nearest_db" not in result["horizons"][0]
 

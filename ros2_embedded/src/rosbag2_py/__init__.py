@@ -5,6 +5,7 @@ complete up to its last second at any moment: a recording that was killed is rea
 Bags in SQLite, rosbag2's older storage, are read and written, too.
 """
 
+from . import _storage as _storage
 from .definitions import LocalMessageDefinitionSource, MessageDefinition
 from .errors import BagError, BagExistsError, EndOfBagError, TopicNotCreatedError
 from .information import Info, MetadataIo

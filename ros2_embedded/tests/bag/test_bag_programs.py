@@ -211,3 +211,24 @@ def test_messages_come_back_as_they_were(tmp_path: Path) -> None:
     reader.set_filter(rosbag2_py.StorageFilter(topics=["/number"]))
     _, data, _ = reader.read_next()
     assert deserialize_message(data, Int32) == Int32(data=0)
+
+
+def test_a_program_of_ros_2s_tutorials_names_the_extension_module(tmp_path: Path) -> None:
+    """`rosbag2_py._storage.StorageOptions` is in "Recording a bag from a node (Python)"."""
+    writer = rosbag2_py.SequentialWriter()
+    storage = rosbag2_py._storage
+    writer.open(
+        storage.StorageOptions(uri=str(tmp_path / "bag"), storage_id="mcap"), storage.ConverterOptions("", "")
+    )
+    writer.create_topic(
+        storage.TopicMetadata(
+            id=0, name="synthetic", type="example_interfaces/msg/Int32", serialization_format="cdr"
+        )
+    )
+    writer.write("synthetic", serialize_message(Int32(data=7)), 5)
+    writer.close()
+    reader = rosbag2_py.SequentialReader()
+    reader.open(
+        storage.StorageOptions(uri=str(tmp_path / "bag"), storage_id="mcap"), storage.ConverterOptions("", "")
+    )
+    assert deserialize_message(reader.read_next()[1], Int32) == Int32(data=7)

@@ -30,11 +30,23 @@ LINES, LINES_HZ = 3000, 1000
 pytestmark = pytest.mark.timeout(240)
 
 
+STATES = """
+() => {
+  window.states = [];
+  const note = () => window.states.push(document.querySelector("#state").textContent);
+  new MutationObserver(note).observe(document.body, {subtree: true, childList: true, characterData: true});
+}
+"""
+"""Notes whatever the page says of the robot's state; a motion of two seconds may end between two looks."""
+
+
 def test_a_mission_from_prompt_to_done(page: Page, stack: Stack) -> None:
+    page.evaluate(STATES)
     say(page, "open the drawer")
     until_text(page, "#mission", "open the drawer")
-    until_text(page, "#state", "Moving: open the drawer")
     until_text(page, "#mission-state", "done")
+    states = page.evaluate("window.states")
+    assert any("Moving: open the drawer" in state for state in states), dict.fromkeys(states)
     until_text(page, "#queue", "stayed at or above 0.80")
     until_text(page, "#steps", "attempt 1: openral/rskill-mini-metaworld is asked")
     until_text(page, "#reading", "success")

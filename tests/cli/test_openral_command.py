@@ -64,7 +64,7 @@ def openral(command: list[str]) -> subprocess.CompletedProcess[str]:
     code = f"import sys; from openral_cli.app import main; sys.argv[1:] = {command}; main()"
     environment = {**os.environ, "OPENRAL_CACHE_HOME": "/proc/nope", "COLUMNS": "200"}
     return subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=150
     )
 
 
@@ -274,7 +274,7 @@ def run_main(code: str, *words: str, **environment: str) -> subprocess.Completed
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=150,
     )
 
 

@@ -120,7 +120,7 @@ def plan(
 
 
 def in_other_views(units: Sequence[CollectionUnit], share: float) -> list[CollectionUnit]:
-    """Return units, a share of which is seen otherwise than the scene shows: half in other lights, half from beside.
+    """Return units, a share of which is not seen as the scene shows: half in other lights, half by moved cameras.
 
     The hash of a unit's name chooses, so that the choice favours no task and no behaviour.
     """

@@ -83,7 +83,9 @@ def test_an_expert_lingers_within_and_around_the_success(recipe: Recipe, world: 
     assert distance_m.max() < 0.4, "it stays in sight"
 
 
-def test_some_episodes_are_seen_in_other_lights_or_from_beside(recipe: Recipe, world: ExpertWorld) -> None:
+def test_some_episodes_are_seen_in_other_lights_or_by_moved_cameras(
+    recipe: Recipe, world: ExpertWorld
+) -> None:
     plain = [collect.CollectionUnit(TASK, number, "wander") for number in range(500)]
     units = collect.in_other_views(plain, 0.4)
     assert [replace(unit, view=View.plain) for unit in units] == plain

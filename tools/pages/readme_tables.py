@@ -67,8 +67,6 @@ REWARD_BEFORE_MT10 = (
     "reward_lingering_mt10.json",
 )
 """The same of former versions of mini-progress-mt10."""
-REWARD_POLICIES = {"mini-progress": "reward_policies.json", "mini-progress-mt10": "reward_policies_mt10.json"}
-"""In docs/results, evaluations of reward models that also judge attempts of weak policies, whose rows they hold."""
 DOUBT_THRESHOLDS = (0.8, 0.7)
 """Least probabilities of being done that count as a yes: the one that ships, and a lower one."""
 
@@ -125,9 +123,10 @@ def reward_policies() -> list[str]:
     """Return a row a reward model: what it says of the attempts of skills, strong and weak ones."""
     header = ("attempts of skills, judged by", "failures called done", "successes missed", "abstained on")
     lines = [_row(*header), "|---|---|---|---|"]
-    for model, name in REWARD_POLICIES.items():
-        found = json.loads((RESULTS / name).read_text(encoding="utf-8"))
-        said = [row["said"] for row in found["results"]["rollouts"] if row["truth"]]
+    for model, recipe in REWARDS[:2]:
+        found = json.loads((ROOT / "rskills" / model / "eval" / f"{recipe}.json").read_text(encoding="utf-8"))
+        rows = [row for row in found["results"]["rollouts"] if row["behaviour"] == "policy"]
+        said = [row["said"] for row in rows if row["truth"]]
         lines.append(
             _row(
                 f"`{model}` {found['provenance']['skill_version']}",

@@ -38,7 +38,7 @@ TAKES = {"replayed": 3}
 """Rollouts of a behaviour from one initial state, where more than one: half of the replayed gestures succeed."""
 FRAMES_PER_S = 10.0
 """[Hz] approximate frame rate of the monitor; the nearest rate that divides the control rate is used."""
-FORMAT = 2
+FORMAT = 3
 """Version of the procedure that makes rollouts; after a change all of them are made again."""
 SIMULATORS = ("metaworld", "mujoco", "robosuite")
 

@@ -18,7 +18,7 @@ from std_msgs.msg import Bool
 from openral_console.live.deployment import LiveDeployment
 from openral_console.live.views import StopAnswer
 from openral_console.ros.convert import control_of, mission_of, skill_of
-from openral_console.ros.fleet_stop import deployments_in, stop_deployments
+from openral_console.ros.fleet_stop import Search, stop_deployments
 from openral_core.guarded_callbacks import GuardedCallbacks
 from openral_core.ros.qos import LATCHED, MAX_SKILLS, SKILLS
 
@@ -35,9 +35,9 @@ class FleetNode(GuardedCallbacks, Node):
 
     def look(self, search_s: float) -> dict[str, LiveDeployment]:
         """Return the state of each deployment by namespace, after receiving for `search_s` [s] of wall time."""
-        end = time.monotonic() + search_s
+        end, search = time.monotonic() + search_s, Search(self)
         while time.monotonic() < end:
-            for namespace in deployments_in(self):
+            for namespace in search():
                 self._listen(namespace)
             rclpy.spin_once(self, timeout_sec=SPIN_S)
         return dict(self._robots)

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from openral_benchmark.run_options import RunOptions, with_run_options
+from openral_core.cli import completion
 
 app = typer.Typer(help="Judge a skill on fixed initial states.", no_args_is_help=True)
 
@@ -18,7 +19,12 @@ app = typer.Typer(help="Judge a skill on fixed initial states.", no_args_is_help
 @app.command()
 @with_run_options
 def run(
-    suite: Annotated[str, typer.Option("--suite", help="Name or path of a suite, see `list`.")],
+    suite: Annotated[
+        str,
+        typer.Option(
+            "--suite", autocompletion=completion.suites, help="Name or path of a suite, see `list`."
+        ),
+    ],
     task: Annotated[list[str] | None, typer.Option(help="Only this task; may be given again.")] = None,
     update_manifest: Annotated[
         bool, typer.Option("--update-manifest", help="Write the result into the skill's folder, too.")
@@ -60,7 +66,10 @@ def run(
 @app.command()
 @with_run_options
 def scene(
-    config: Annotated[str, typer.Option("--config", help="Name or path of a benchmark scene.")] = "",
+    config: Annotated[
+        str,
+        typer.Option("--config", autocompletion=completion.scenes, help="Name or path of a benchmark scene."),
+    ] = "",
     task: Annotated[
         str, typer.Option(help="Task of a suite that ships instead, such as metaworld/hammer-v3.")
     ] = "",
@@ -81,7 +90,10 @@ def scene(
 
 @app.command("list")
 def list_suites(
-    suite: Annotated[str, typer.Argument(help="Its tasks; default: the suites that ship.")] = "",
+    suite: Annotated[
+        str,
+        typer.Argument(autocompletion=completion.suites, help="Its tasks; default: the suites that ship."),
+    ] = "",
 ) -> None:
     """List the suites that ship with openral, or the tasks of one."""
     from openral_benchmark.tables import print_suites, print_tasks

@@ -12,13 +12,16 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from openral_core.cli import numbers
+from openral_rskill.cli.completion import skills
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
     """Which policy to evaluate, and how."""
 
-    rskill: Annotated[str, typer.Option(help="Name, reference or folder of a skill.")] = ""
+    rskill: Annotated[
+        str, typer.Option(autocompletion=skills, help="Name, reference or folder of a skill.")
+    ] = ""
     policy_url: Annotated[
         str,
         typer.Option(

@@ -10,7 +10,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from openral_core.cli import numbers
+from openral_core.cli import completion, numbers
+from openral_rskill.cli.completion import skills
 
 if TYPE_CHECKING:
     from openral_sim_bridge.rollout import EpisodeRow
@@ -26,9 +27,11 @@ def _group() -> None:
 
 @app.command()
 def run(
-    config: Annotated[str, typer.Option("--config", help="Name or path of a scene.")] = "metaworld_drawer",
+    config: Annotated[
+        str, typer.Option("--config", autocompletion=completion.scenes, help="Name or path of a scene.")
+    ] = "metaworld_drawer",
     rskill: Annotated[
-        str, typer.Option("--rskill", help="Name, reference or folder of a skill.")
+        str, typer.Option("--rskill", autocompletion=skills, help="Name, reference or folder of a skill.")
     ] = "mini-metaworld",
     task: Annotated[str, typer.Option(help="Task of the scene; default: its first.")] = "",
     instruction: Annotated[

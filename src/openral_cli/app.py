@@ -28,7 +28,6 @@ app = typer.Typer(
     cls=PluginGroup,
     help="Vision-language-action checkpoints as ROS 2 skills: one sentence moves an arm.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_show_locals=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )

@@ -7,13 +7,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from openral_core.cli import numbers
+from openral_core.cli import completion, numbers
+from openral_rskill.cli.completion import skills
 
 if TYPE_CHECKING:
     from openral_core.scene import DeployScene
 
 app = typer.Typer(help="Real arms and their twins: check, home, recover, try a skill.", no_args_is_help=True)
-SceneRef = Annotated[str, typer.Argument(metavar="SCENE", help="Name or path of a scene with a real arm.")]
+SceneRef = Annotated[
+    str,
+    typer.Argument(
+        metavar="SCENE",
+        autocompletion=completion.robot_scenes,
+        help="Name or path of a scene with a real arm.",
+    ),
+]
 CAMERAS_WATCHED_S = 10.0
 """[s] for which the images of the cameras are observed."""
 Address = Annotated[str | None, typer.Option(help="Address of the arm; default: the scene's.")]
@@ -111,7 +119,12 @@ def twin(
 @app.command()
 def world(
     scene: Annotated[
-        str, typer.Argument(metavar="SCENE", help="A scene of a simulator's world with a real arm in it.")
+        str,
+        typer.Argument(
+            metavar="SCENE",
+            autocompletion=completion.scenes,
+            help="A scene of a simulator's world with a real arm in it.",
+        ),
     ],
     out: Annotated[
         Path, typer.Option(help="Folder for the scene, its model and what that reads, new or empty.")
@@ -131,8 +144,13 @@ def world(
 
 @app.command("try")
 def try_skill(
-    scene: Annotated[str, typer.Argument(metavar="SCENE", help="Scene of an arm behind libfranka.")],
-    rskill: Annotated[str, typer.Option(help="Name, reference or folder of a skill.")],
+    scene: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCENE", autocompletion=completion.robot_scenes, help="Scene of an arm behind libfranka."
+        ),
+    ],
+    rskill: Annotated[str, typer.Option(autocompletion=skills, help="Name, reference or folder of a skill.")],
     out: Annotated[Path, typer.Option(help="Folder of the run, new or empty.")],
     n_episodes: Annotated[int, numbers.count("Of successive initial states.")] = 10,
     init_id: Annotated[int, numbers.initial_state("First initial state; -1: the scene's own.")] = -1,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from openral_core.cli import numbers
+from openral_core.cli import completion, numbers
 
 app = typer.Typer(help="List scenes, and check one before anything runs in it.", no_args_is_help=True)
 USES = {
@@ -42,7 +42,10 @@ def list_scenes() -> None:
 
 @app.command()
 def check(
-    ref: Annotated[str, typer.Argument(metavar="SCENE", help="Name or path of a scene.")],
+    ref: Annotated[
+        str,
+        typer.Argument(metavar="SCENE", autocompletion=completion.scenes, help="Name or path of a scene."),
+    ],
     states: Annotated[int, numbers.count("How many initial states are looked at.")] = 5,
     pictures: Annotated[
         Path | None, typer.Option(help="Folder for a picture of each camera; default: none are written.")

@@ -11,11 +11,18 @@ import typer
 
 from openral_core.cli import numbers
 from openral_core.files.output_folder import check_file
+from openral_rskill.cli.completion import skills
+from openral_training.completion import detector_recipes
 from openral_training.training_folder import TrainingFolder
 
 app = typer.Typer(help="Judge skills that find things.", no_args_is_help=True)
 
-RecipeOption = Annotated[str, typer.Option("--recipe", help="Name of a shipped recipe, or path of one.")]
+RecipeOption = Annotated[
+    str,
+    typer.Option(
+        "--recipe", autocompletion=detector_recipes, help="Name of a shipped recipe, or path of one."
+    ),
+]
 
 
 @app.callback()
@@ -69,7 +76,12 @@ def train_detector(
 
 @app.command("eval")
 def evaluate(
-    rskill: Annotated[str, typer.Option("--rskill", help="Name, reference or folder of a detector skill.")],
+    rskill: Annotated[
+        str,
+        typer.Option(
+            "--rskill", autocompletion=skills, help="Name, reference or folder of a detector skill."
+        ),
+    ],
     recipe: RecipeOption = "mini_detector",
     states: Annotated[int, numbers.count("Held-out initial states of each world.")] = 10,
     out: Annotated[

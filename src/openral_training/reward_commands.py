@@ -13,7 +13,9 @@ import typer
 
 from openral_core.cli import numbers
 from openral_core.files.output_folder import check_file
+from openral_rskill.cli.completion import skills
 from openral_training.appearance_shift import View
+from openral_training.completion import recipes
 from openral_training.devices import Device, DeviceOption
 
 if TYPE_CHECKING:
@@ -21,8 +23,12 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Judge reward models, and calibrate them.", no_args_is_help=True)
 
-SkillOption = Annotated[str, typer.Option("--rskill", help="Name, reference or folder of a reward skill.")]
-RecipeOption = Annotated[str, typer.Option("--recipe", help="Name of a shipped recipe, or path of one.")]
+SkillOption = Annotated[
+    str, typer.Option("--rskill", autocompletion=skills, help="Name, reference or folder of a reward skill.")
+]
+RecipeOption = Annotated[
+    str, typer.Option("--recipe", autocompletion=recipes, help="Name of a shipped recipe, or path of one.")
+]
 CameraOption = Annotated[
     str,
     typer.Option(

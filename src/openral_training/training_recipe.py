@@ -149,11 +149,17 @@ def recipe_file(ref: str | Path, *, of_detector: bool = False) -> Path:
         path = Path(str(shipped / f"{ref}.yaml"))
     if path.is_file():
         return path
-    names = sorted(item.name.removesuffix(".yaml") for item in shipped.iterdir())
-    known = [name for name in names if name.startswith("mini_detector") is of_detector]
+    known = recipe_names(of_detector=of_detector)
     close = nearest(str(ref), known)
     meant = f", did you mean '{close}'" if close else ""
     raise NotFoundError(f"there is no recipe '{ref}'{meant}; openral ships {', '.join(known)}")
+
+
+def recipe_names(*, of_detector: bool = False) -> list[str]:
+    """Return the names of the recipes that openral ships, sorted: of detectors, or the others."""
+    shipped = resources.files("openral_training") / "recipes"
+    names = sorted(item.name.removesuffix(".yaml") for item in shipped.iterdir())
+    return [name for name in names if name.startswith("mini_detector") is of_detector]
 
 
 def load_recipe(ref: str | Path) -> Recipe:

@@ -10,6 +10,7 @@ import typer
 from openral_core.cli import numbers
 from openral_core.cli.progress import BY_ITSELF, console, progress_bar
 from openral_core.files.output_folder import check_folder
+from openral_training.completion import recipes, rl_configs
 from openral_training.training_folder import TrainingFolder
 
 app = typer.Typer(help="Record rollouts for world models, judge and convert them.", no_args_is_help=True)
@@ -36,9 +37,16 @@ DatasetOption = Annotated[Path, typer.Option("--dataset", help="Folder of rollou
 
 @app.command()
 def collect(
-    config: Annotated[str, typer.Option("--config", help="RL config whose base policy acts: name or path.")],
+    config: Annotated[
+        str,
+        typer.Option(
+            "--config", autocompletion=rl_configs, help="RL config whose base policy acts: name or path."
+        ),
+    ],
     out: Annotated[Path, typer.Option("--out", help="Folder of the dataset to make.")],
-    recipe: Annotated[str, typer.Option("--recipe", help="Recipe with scenes and words.")] = "mini_metaworld",
+    recipe: Annotated[
+        str, typer.Option("--recipe", autocompletion=recipes, help="Recipe with scenes and words.")
+    ] = "mini_metaworld",
     episodes: Annotated[int, numbers.count("Episodes a task.")] = 500,
     size: Annotated[int, typer.Option(min=16, max=1024, help="[px] of the square frames.")] = 64,
     seed: Annotated[int | None, numbers.seed("In place of actor.seed.")] = None,

@@ -27,7 +27,7 @@ from openral_cli.deploy.options import (
     VideoOption,
     launch_arguments,
 )
-from openral_core.cli import numbers
+from openral_core.cli import completion, numbers
 from openral_core.cli.namespace_option import DEFAULT_NAMESPACE, NamespaceOption
 from openral_core.errors import NotFoundError, OpenralError
 
@@ -37,7 +37,14 @@ deploy = typer.Typer(help="Run a scene with its skills, reward monitor and reaso
 
 @deploy.command("sim")
 def deploy_sim(
-    config: Annotated[str, typer.Option("--config", help="Name or path; `openral scene list` has names.")],
+    config: Annotated[
+        str,
+        typer.Option(
+            "--config",
+            autocompletion=completion.deploy_scenes,
+            help="Name or path; `openral scene list` has names.",
+        ),
+    ],
     mission: MissionOption = None,
     reward_monitor: RewardMonitorOption = True,
     lockstep: Annotated[bool, typer.Option(help="Let the world wait for the policy: repeatable.")] = False,
@@ -95,7 +102,14 @@ def deploy_sim(
 
 @deploy.command("robot")
 def deploy_robot(
-    config: Annotated[str, typer.Option("--config", help="Name or path; `openral scene list` has names.")],
+    config: Annotated[
+        str,
+        typer.Option(
+            "--config",
+            autocompletion=completion.robot_scenes,
+            help="Name or path; `openral scene list` has names.",
+        ),
+    ],
     address: Annotated[str | None, typer.Option(help="Of the arm; default: the scene's.")] = None,
     shadow: Annotated[
         bool, typer.Option("--shadow", help="Do everything, but send nothing to the arm.")

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from openral_core.cli import completion
 from openral_core.cli.tables import console
 
 
@@ -18,7 +19,10 @@ def new(
     ],
     folder: Annotated[Path, typer.Argument(help="Folder to write; its name becomes the skill's.")],
     scene: Annotated[
-        str, typer.Option(help="Scene it is to fit: gives cameras, action, rate and body.")
+        str,
+        typer.Option(
+            autocompletion=completion.scenes, help="Scene it is to fit: gives cameras, action, rate and body."
+        ),
     ] = "",
     embodiment: Annotated[str, typer.Option(help="Body; default: that of the scene's robot.")] = "",
     owner: Annotated[str, typer.Option(help="First half of the skill's name.")] = "local",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+from openral_core.cli import completion
 from openral_core.cli.tables import console, print_gates
 from openral_core.errors import OpenralError
 from openral_rskill.cli.options import AcceptNoncommercial, Ref, Search
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
 def check(
     ref: Ref,
     scene: Annotated[
-        str | None, typer.Option(help="Scene to match; default: the first deployment that names the skill.")
+        str | None,
+        typer.Option(
+            autocompletion=completion.scenes,
+            help="Scene to match; default: the first deployment that names the skill.",
+        ),
     ] = None,
     search: Search = None,
     device: Annotated[

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from openral_rskill.cli.completion import skills
+
 Search = Annotated[
     list[Path] | None,
     typer.Option("--search", help="Folder of skills to look through first; may be repeated."),
@@ -14,7 +16,8 @@ Search = Annotated[
 Ref = Annotated[
     str,
     typer.Argument(
-        help="Path, name, rskill://rskills/<name>, owner/rskill-name or hf://owner/name[@revision]."
+        autocompletion=skills,
+        help="Path, name, rskill://rskills/<name>, owner/rskill-name or hf://owner/name[@revision].",
     ),
 ]
 AcceptNoncommercial = Annotated[

@@ -12,10 +12,16 @@ import typer
 from openral_core.cli import numbers
 from openral_core.cli.progress import WITH_RESUME, console, told_when_stopped
 from openral_core.files.output_folder import check_folder
+from openral_training.completion import dagger_configs
 
 
 def dagger(
-    config: Annotated[str, typer.Option("--config", help="Name of a shipped config, or path of one.")],
+    config: Annotated[
+        str,
+        typer.Option(
+            "--config", autocompletion=dagger_configs, help="Name of a shipped config, or path of one."
+        ),
+    ],
     out: Annotated[Path, typer.Option("--out", help="Folder of the run.")],
     seed: Annotated[int, numbers.seed()] = 1,
     rounds: Annotated[int | None, numbers.count("In place of the config's.", "--rounds")] = None,

@@ -12,11 +12,15 @@ import typer
 from openral_core.cli import numbers
 from openral_core.cli.progress import WITH_RESUME, console, progress_bar
 from openral_core.files.output_folder import check_folder
+from openral_training.completion import rl_configs
 from openral_training.devices import Device, DeviceOption
 
 
 def rl(
-    config: Annotated[str, typer.Option("--config", help="Name of a shipped config, or path of one.")],
+    config: Annotated[
+        str,
+        typer.Option("--config", autocompletion=rl_configs, help="Name of a shipped config, or path of one."),
+    ],
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder of the run; default: as the config says.")
     ] = None,

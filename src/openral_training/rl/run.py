@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -88,10 +89,10 @@ def train(
         PolicyError: the gradient is not finite.
     """
     device = torch_device(device)
-    _claim(config, resume=resume)
-    initial = initial_policy(config, progress_callback)
     actor = config.actor
     with contextlib.ExitStack() as open_parts:
+        open_parts.enter_context(_claimed(config, resume=resume))
+        initial = initial_policy(config, progress_callback)
         launcher = launcher_of(config.cluster, device)
         open_parts.callback(launcher.close)
         # Where learners run in other processes, the command's own policy only holds their state.
@@ -113,6 +114,22 @@ def train(
             progress_model,
         )
         return _Run(config, components, config.folder / initial.checkpoint_name, progress_callback).run()
+
+
+@contextlib.contextmanager
+def _claimed(config: RlConfig, *, resume: bool) -> Iterator[None]:
+    """Claim the folder for a block; a block that fails with no more in a new folder leaves none behind."""
+    folder = config.folder
+    is_new, made_folder = not (folder / CONFIG).exists(), not folder.exists()
+    _claim(config, resume=resume)
+    try:
+        yield
+    except BaseException:
+        if is_new and [path.name for path in folder.iterdir()] == [CONFIG]:
+            (folder / CONFIG).unlink()
+            if made_folder:
+                folder.rmdir()
+        raise
 
 
 def _claim(config: RlConfig, *, resume: bool) -> None:

@@ -107,7 +107,7 @@ def test_many_robots(tmp_path: Path, graph: tuple[Path, int], robots: int, repor
         took_s, said = commanded(machines, "fleet", "stop", *names, "--search", SEARCH_S)
         assert said.count("latched") == robots
     report(
-        f"{robots} robots in one graph, {robots * entries} nodes and endpoints",
+        f"robots in one graph: {robots}, of {robots * entries} nodes and endpoints",
         f"a newcomer's machine receives {megabytes:.2f} MB and knows all after {known_s:.1f} s, its node needs "
         f"{newcomer['cpu_s']:.1f} s of a core and {newcomer['rss_mb']} MB; idle {idle / 1e3:.1f} kB/s, "
         f"with every status {listening / 1e3:.1f} kB/s; all stopped by a command of {took_s:.1f} s",

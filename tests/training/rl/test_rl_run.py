@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rl_settings import PPO, metrics, small
+from rl_settings import PPO, SEEING, metrics, small
 from safetensors.torch import load_file
 
-from openral_core.errors import ContractError, ManifestError, WeightsError
+from openral_core.errors import ContractError, ManifestError, NotFoundError, WeightsError
 from openral_core.files.output_folder import disk_fault
 from openral_training.rl.config import load_config, with_changes
 from openral_training.rl.metrics_log import MetricsLog
@@ -85,6 +85,18 @@ def test_no_run_is_no_run_to_go_on_with(tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match=r"there is no run to go on with; .* leave out --resume"):
         train(config, resume=True)
     assert not config.folder.exists()
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_run_that_cannot_begin_leaves_nothing_to_go_on_with(tmp_path: Path, there: bool) -> None:
+    missing = {"actor": {"model": {**SEEING["actor"]["model"], "model_path": "no-such-skill"}}}
+    config = small(tmp_path, SEEING, missing)
+    if there:
+        config.folder.mkdir()
+    with pytest.raises(NotFoundError, match="no-such-skill"):
+        train(config)
+    assert config.folder.exists() == there
+    assert not list(config.folder.glob("*"))
 
 
 def test_a_disk_that_fills_up_is_told_and_what_was_saved_is_gone_on_with(

@@ -18,7 +18,7 @@ demo: $(VENV)/.runtime
 # time, one test at a time; that of whole deployments, which gives way to it; and the stack's, which gives way to both.
 # All run, whatever becomes of the others; what each came to lies in .venv/.result-SUITE: pytest's exit code.
 RUNTIME_TESTS = tests --ignore=tests/soak
-LIVE_TESTS = $(addprefix tests/,faults fleet system/arms robot_bridge) --ignore=tests/robot_bridge/trials
+LIVE_TESTS = $(addprefix tests/,$(addprefix faults/,inputs machine motion processes) fleet system/arms robot_bridge) --ignore=tests/robot_bridge/trials
 SYSTEM_TESTS = $(addprefix tests/,console robot_bridge/trials $(addprefix system/,missions processes stops))
 STACK_TESTS = tests $(addprefix --ignore=tests/,perf docs ros2 sidecars) $(addprefix --ignore=,$(filter tests/%,$(LIVE_TESTS)) $(SYSTEM_TESTS))
 CACHE = -o cache_dir=.pytest_cache/$(1)
@@ -26,6 +26,7 @@ RESULT = $(abspath $(VENV))/.result-
 # A suite that hangs is ended. One worker that dies is replaced: it runs again the test in which it died.
 PYTEST = timeout --foreground --signal=INT --kill-after=60 3000 $(abspath $(BIN))/python -m pytest
 AT_ONCE = --max-worker-restart=1 --dist loadfile
+ALONE = -n 1 --max-worker-restart=1 --dist load
 
 # apt fetches while uv installs.
 test:
@@ -39,10 +40,10 @@ test-runtime:
 	@cd ros2_embedded && $(PYTEST) -n 3 $(AT_ONCE) $(RUNTIME_TESTS); echo $$? > $(RESULT)runtime
 
 test-live:
-	@$(PYTEST) $(call CACHE,live) -n 1 $(AT_ONCE) --no-loadscope-reorder $(LIVE_TESTS); echo $$? > $(RESULT)live
+	@$(PYTEST) $(call CACHE,live) $(ALONE) $(LIVE_TESTS); echo $$? > $(RESULT)live
 
 test-system:
-	@$(PYTEST) $(call CACHE,system) -n 1 $(AT_ONCE) --give-way 10 $(SYSTEM_TESTS); echo $$? > $(RESULT)system
+	@$(PYTEST) $(call CACHE,system) $(ALONE) --give-way 10 $(SYSTEM_TESTS); echo $$? > $(RESULT)system
 
 test-stack:
 	@$(PYTEST) -n 3 $(AT_ONCE) --give-way 19 $(STACK_TESTS); echo $$? > $(RESULT)stack

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+HERE = Path(__file__).parent
 for _folder in ("system", "console", "fleet"):
-    if str(Path(__file__).parents[1] / _folder) not in sys.path:
-        sys.path.append(str(Path(__file__).parents[1] / _folder))
+    if str(HERE.parent / _folder) not in sys.path:
+        sys.path.append(str(HERE.parent / _folder))
 
 from console_browser import CHROMIUM, PLAIN, WIDE, open_page, url_of  # noqa: E402  they lie in the folders above
 from system_operator import ENDED, Operator  # noqa: E402
+from system_order import in_first_place  # noqa: E402
 from system_stack import Stack  # noqa: E402
 
 if TYPE_CHECKING:
@@ -63,9 +65,19 @@ class SharedDeployment:
 _shared = SharedDeployment()
 
 
+def shares(item: pytest.Item | None) -> bool:
+    """Whether a test of this folder uses the deployment that modules share."""
+    return item is not None and HERE in item.path.parents and "stack" in getattr(item, "fixturenames", ())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put those that share a deployment first, so that it need not run beside the others."""
+    in_first_place(items, HERE, shares)
+
+
 def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
-    """End the deployment when the next test is of another folder: its arm moves in real time."""
-    if nextitem is None or Path(__file__).parent not in nextitem.path.parents:
+    """End the shared deployment with the last test that uses it."""
+    if not shares(nextitem):
         _shared.close()
 
 

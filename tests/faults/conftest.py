@@ -20,6 +20,7 @@ for _folder in ("system", "faults", "sidecar", "rskill", "policy_nodes"):
 
 from faults_deployment import Deployed, Keeper  # noqa: E402  they lie in the folders above
 from faults_figures import Figure, write_figures  # noqa: E402
+from system_order import in_first_place  # noqa: E402
 
 FIGURES = pytest.StashKey[list[Figure]]()
 KEEPER = pytest.StashKey[Keeper]()
@@ -44,11 +45,21 @@ def _keeper(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         yield keeper
 
 
+def shares(item: pytest.Item | None) -> bool:
+    """Whether a test of this folder uses the deployment that tests share."""
+    return item is not None and HERE in item.path.parents and "shared" in getattr(item, "fixturenames", ())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put those that share a deployment first, so that it need not run beside the others."""
+    in_first_place(items, HERE, shares)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """End the shared deployment with the last test of this folder, not with the session's."""
+    """End the shared deployment with the last test that uses it."""
     keeper = item.config.stash.get(KEEPER, None)
-    if keeper is not None and (nextitem is None or HERE not in nextitem.path.parents):
+    if keeper is not None and not shares(nextitem):
         keeper.close()
 
 

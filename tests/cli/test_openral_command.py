@@ -90,11 +90,15 @@ def test_names_of_options_are_told_whole_in_a_narrow_window() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["fleet", "list"], ["prompt", "stop"], ["mission", "show"], ["mcp"], ["console"]]
-)
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("ROS_DOMAIN_ID", "abc"), ("ROS_DOMAIN_ID", "999"), ("ROS_AUTOMATIC_DISCOVERY_RANGE", "NONSENSE")],
+    ("words", "name", "value"),
+    [
+        *(
+            (words, "ROS_DOMAIN_ID", "abc")
+            for words in (["prompt", "stop"], ["mission", "show"], ["mcp"], ["console"])
+        ),
+        (["fleet", "list"], "ROS_DOMAIN_ID", "999"),
+        (["fleet", "list"], "ROS_AUTOMATIC_DISCOVERY_RANGE", "NONSENSE"),
+    ],
 )
 def test_an_environment_without_a_graph_is_one_line(
     words: list[str], name: str, value: str, monkeypatch: pytest.MonkeyPatch

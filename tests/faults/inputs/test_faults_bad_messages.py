@@ -185,7 +185,11 @@ def set_to_work(running: Deployed, outsider: Outsider) -> None:
 
 
 def fuzz(running: Deployed, outsider: Outsider, figure: Any, *, everywhere: bool) -> None:
-    """Send everything, first while nothing is to be done and then at work, and see what became of the deployment."""
+    """Send everything, first while nothing is to be done and then at work, and see what became of the deployment.
+
+    Args:
+        everywhere: all services of all nodes are called, also at work.
+    """
     sent = Fuzz(running, outsider)
     executed = outsider.until_status().executed
     sent.topics(lambda: None)
@@ -196,7 +200,8 @@ def fuzz(running: Deployed, outsider: Outsider, figure: Any, *, everywhere: bool
     work = partial(set_to_work, running, outsider)
     work()
     sent.topics(work)
-    sent.services(work, everywhere)
+    if everywhere:
+        sent.services(work, everywhere)
     work()
     total = sent.growth()
     more = {name: total[name] - grown[name] for name in total}

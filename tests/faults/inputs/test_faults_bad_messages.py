@@ -217,7 +217,8 @@ def fuzz(running: Deployed, outsider: Outsider, figure: Any, *, everywhere: bool
     assert log < MAX_LOG, f"the log has {log} bytes"
     figure(
         row=10,
-        injected="every field of every topic, service and goal at its extremes, idle and at work",
+        injected="every field of every topic, service and goal at its extremes, idle, and at work "
+        + ("again" if everywhere else "those of topics"),
         times=sent.count,
         happened="all nodes answered, nothing moved, what is senseless was refused",
         worst=1e-6 * max(total.values()),

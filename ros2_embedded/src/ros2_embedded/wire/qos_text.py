@@ -7,6 +7,7 @@ s>,<ns>`. Peers encode the decoded value again and hash it, so the form must be 
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass
+from functools import lru_cache
 
 INFINITE_NS = 9223372036854775807  # rmw: 9223372036 s and 854775807 ns
 DEFAULT_DEPTH = 42
@@ -62,8 +63,9 @@ def _parse_duration(seconds: str, nanoseconds: str) -> int:
     return min(int(seconds or 0) * _BILLION + int(nanoseconds or 0), INFINITE_NS)
 
 
+@lru_cache(maxsize=256)
 def decode(text: str) -> WireQoS:
-    """Return the profile of a QoS field.
+    """Return the profile of a QoS field. A graph of thousands of endpoints has few different ones.
 
     Raises:
         ValueError: the text does not have six fields, or their values are not valid in a profile.

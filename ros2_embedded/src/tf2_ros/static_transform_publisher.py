@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 import sys
 
 from geometry_msgs.msg import TransformStamped
@@ -39,6 +40,7 @@ _OLD_FORMS = {
     8: ("x", "y", "z", "yaw", "pitch", "roll"),
     9: ("x", "y", "z", "qx", "qy", "qz", "qw"),
 }
+_NUMBERS = {name for names in _OLD_FORMS.values() for name in names}
 
 
 def from_old_form(arguments: list[str]) -> list[str]:
@@ -49,6 +51,17 @@ def from_old_form(arguments: list[str]) -> list[str]:
     sys.stderr.write("[WARN] []: Old-style arguments are deprecated; see --help for new-style arguments\n")
     options = [f"--{name}={value}" for name, value in zip(names, arguments[:-2], strict=True)]
     return [*options, f"--frame-id={arguments[-2]}", f"--child-frame-id={arguments[-1]}"]
+
+
+def _joined(arguments: list[str]) -> list[str]:
+    """The words, with numbers such as -1e-05 joined to their options, as argparse takes them for options."""
+    words: list[str] = []
+    for word in arguments:
+        if words and words[-1].removeprefix("--") in _NUMBERS and re.match(r"-[\d.]", word):
+            words[-1] += f"={word}"
+        else:
+            words.append(word)
+    return words
 
 
 def parse(arguments: list[str]) -> TransformStamped:
@@ -66,7 +79,7 @@ def parse(arguments: list[str]) -> TransformStamped:
         parser.add_argument(f"--{name}", type=float, help="rotation [rad]")
     parser.add_argument("--frame-id", required=True, help="parent frame")
     parser.add_argument("--child-frame-id", required=True, help="child frame")
-    found = parser.parse_args(from_old_form(arguments))
+    found = parser.parse_args(_joined(from_old_form(arguments)))
     by_quaternion = [found.qx, found.qy, found.qz, found.qw]
     by_angles = [found.roll, found.pitch, found.yaw]
     if any(v is not None for v in by_quaternion) and any(v is not None for v in by_angles):

@@ -42,6 +42,8 @@ def test_the_older_form_of_many_launch_files(capsys: pytest.CaptureFixture[str])
 def test_command_lines(capsys: pytest.CaptureFixture[str]) -> None:
     rotation = parse([*FRAMES, "--qz", "2", "--qw", "2"]).transform.rotation
     assert (rotation.z, rotation.w) == pytest.approx((math.sqrt(0.5), math.sqrt(0.5)))
+    small = parse([*FRAMES, "--x", "-1e-05", "--yaw", "-2.5e-17", "--z=-.5"]).transform.translation
+    assert (small.x, small.z) == (-1e-5, -0.5)
     for wrong in (["--qx", "1", "--yaw", "1"], ["--qx", "0"], ["--frame-id", "camera"]):
         with pytest.raises(SystemExit):
             parse([*FRAMES, *wrong])

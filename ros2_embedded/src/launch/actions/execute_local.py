@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..action import Action
 from ..event import Event
@@ -43,6 +43,17 @@ _KILL_TIMEOUT_S = 2.0
 _COULD_NOT_START = 127  # what a shell returns for a command it cannot run
 
 
+class _Wanted(NamedTuple):
+    """What the arguments of a process came to when it was visited."""
+
+    emulate_tty: bool = False
+    respawn: bool = False
+    respawn_delay: float = 0.0
+    """[s]"""
+    stages: Sequence[tuple[signal.Signals, float]] = ()
+    """Signals that stop it, each with the time [s] that it then has."""
+
+
 class ExecuteLocal(Action):
     """Runs a program on this machine, from the visit until it ends or the launch does.
 
@@ -60,7 +71,7 @@ class ExecuteLocal(Action):
         cached_output: whether `get_stdout` and `get_stderr` return what the program wrote.
         log_cmd: whether to log the whole command.
         on_exit: entities to visit when it ends, or a callable `(event, context)` that returns them.
-        respawn: whether to start it again when it ends by itself.
+        respawn: whether to start it again when it ends by itself; not where it cannot be started at all.
         respawn_delay: pause [s] before that.
         respawn_max_retries: how often at most; -1 is for ever.
     """
@@ -100,6 +111,7 @@ class ExecuteLocal(Action):
         self.__respawn = respawn
         self.__respawn_delay = respawn_delay
         self.__retries_left = respawn_max_retries
+        self.__wanted = _Wanted()
         self.__cache: dict[str, bytes] = {"stdout": b"", "stderr": b""}
         self.__handlers: list[BaseEventHandler] = []
         self.__child: ChildProcess | None = None
@@ -197,6 +209,7 @@ class ExecuteLocal(Action):
         """Prepare the command, listen for requests, and start the process, unless the launch is on its way
         down."""
         self.prepare(context)
+        self.__wanted = self.__perform(context)
         if context.is_shutdown:
             return None
         self.__handlers = self.__event_handlers()
@@ -215,16 +228,25 @@ class ExecuteLocal(Action):
         self.__logger = get_logger(self.__description.final_name)
         self.__known_details = self.__details(None)
 
+    def __perform(self, context: LaunchContext) -> _Wanted:
+        """Perform what is needed later, when the scope of the visit has gone."""
+        return _Wanted(
+            perform_bool(context, self.__emulate_tty, "emulate_tty"),
+            perform_bool(context, self.__respawn, "respawn"),
+            perform_float(context, self.__respawn_delay or 0.0, "respawn_delay"),
+            (
+                (signal.SIGINT, perform_float(context, self.__sigterm_timeout, "sigterm_timeout")),
+                (signal.SIGTERM, perform_float(context, self.__sigkill_timeout, "sigkill_timeout")),
+                (signal.SIGKILL, _KILL_TIMEOUT_S),
+            ),
+        )
+
     def shutdown(self, context: LaunchContext) -> None:
         """Start stopping the process, SIGINT first; nothing happens if that goes on already."""
         self.__stop_wanted.set()
         if self.__child is None or self.__stopping is not None:
             return
-        stages = [
-            (signal.SIGINT, perform_float(context, self.__sigterm_timeout, "sigterm_timeout")),
-            (signal.SIGTERM, perform_float(context, self.__sigkill_timeout, "sigkill_timeout")),
-            (signal.SIGKILL, _KILL_TIMEOUT_S),
-        ]
+        stages = self.__wanted.stages
         self.__stopping = context.running_loop().create_task(
             stop_process(self.__child, self.name, stages, self.__hurry, self.__logger)
         )
@@ -260,27 +282,24 @@ class ExecuteLocal(Action):
 
     async def __run(self, context: LaunchContext) -> None:
         try:
-            await self.__run_once(context)
-            while self.__may_respawn(context):
-                delay = perform_float(context, self.__respawn_delay or 0.0, "respawn_delay")
-                if await _is_set_within(self.__stop_wanted, delay):
+            while await self.__run_once(context) and self.__may_respawn(context):
+                if await _is_set_within(self.__stop_wanted, self.__wanted.respawn_delay):
                     break
                 self.__retries_left -= 1
-                await self.__run_once(context)
         finally:
             # The exit event is in the queue: its handler goes only after it.
             context.running_loop().call_soon(self.__forget_handlers, context)
 
     def __may_respawn(self, context: LaunchContext) -> bool:
-        wanted = perform_bool(context, self.__respawn, "respawn")
         return (
-            wanted
+            self.__wanted.respawn
             and self.__retries_left != 0
             and not context.is_shutdown
             and not self.__stop_wanted.is_set()
         )
 
-    async def __run_once(self, context: LaunchContext) -> None:
+    async def __run_once(self, context: LaunchContext) -> bool:
+        """Run the program until it ends; return whether it could be started."""
         output = ProcessOutput(
             self.name, self.__output, lambda line: self.__output_format.format(line=line, this=self)
         )
@@ -290,7 +309,7 @@ class ExecuteLocal(Action):
             description.final_cmd,
             description.final_cwd,
             description.final_env or {},
-            perform_bool(context, self.__emulate_tty, "emulate_tty"),
+            self.__wanted.emulate_tty,
         )
         try:
             child = ChildProcess(
@@ -306,7 +325,8 @@ class ExecuteLocal(Action):
             )
             self.__return_code = _COULD_NOT_START
             context.emit_event_sync(ProcessExited(returncode=_COULD_NOT_START, **self.__details(0)))
-            return
+            output.close()
+            return False
         self.__child = child
         self.__known_details = self.__details(child.pid)
         self.__logger.info(f"process started with pid [{child.pid}]")
@@ -321,6 +341,7 @@ class ExecuteLocal(Action):
         child.close()
         output.close()
         self.__child = self.__stopping = None
+        return True
 
     def __take_output(self, context: LaunchContext, output: ProcessOutput, stream: str, data: bytes) -> None:
         output.feed(stream, data)

@@ -192,6 +192,19 @@ def test_sros2_policies_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[s
         assert fault in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("denied", ["arm/*", "/arm/st*", "*", "/**"])
+def test_a_denied_pattern_takes_back_the_names_that_it_covers(tmp_path: Path, denied: str) -> None:
+    file = tmp_path / "policy.xml"
+    deny = '<topics publish="DENY"><topic>arm/state</topic></topics>'
+    assert read_policy_of(file, SROS2.replace(deny, ""))["publish"] == ["/arm/state"]
+    assert read_policy_of(file, SROS2.replace(deny, deny.replace("arm/state", denied)))["publish"] == []
+
+
+def read_policy_of(file: Path, text: str) -> dict[str, list[str]]:
+    file.write_text(text)
+    return read_policy(file)["operator"]
+
+
 def test_passwords_let_members_in_and_nobody_else(tmp_path: Path, join: Callable[[Path], Any]) -> None:
     keystore, robot_file, operator_file = members(tmp_path / "k", passwords=True)
     keystore.set_policy(

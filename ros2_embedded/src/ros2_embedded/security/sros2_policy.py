@@ -8,6 +8,7 @@ converted to names of this keystore: `/arm/talker` becomes `arm_talker`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from xml.etree import ElementInclude, ElementTree
 
@@ -61,8 +62,11 @@ def read_sros2_policy(path: Path) -> Rights:
 
 
 def _without(allowed: list[str], denied: set[str], where: str) -> list[str]:
-    """Return the names that are allowed and not denied."""
-    left = [name for name in allowed if name not in denied]
+    """Return the names that are allowed and not denied.
+
+    In SROS2 `*` in a denied name stands for any letters, slashes too, and a denial comes before any right.
+    """
+    left = [name for name in allowed if not any(fnmatchcase(name, pattern) for pattern in denied)]
     patterns = [name for name in left if "*" in name]
     if patterns and denied:
         raise Sros2PolicyError(

@@ -24,6 +24,7 @@ _BROKEN = (
     LookupError,
     MemoryError,
     OverflowError,
+    RuntimeError,  # of lz4
     ValueError,
     zstandard.ZstdError,
 )
@@ -101,9 +102,9 @@ class McapReader:
             self._take_channel(channel, summary.schemas.get(channel.schema_id)).count += count
 
     def _scan(self) -> None:
-        for message in self._linear(None):
+        for index, message in enumerate(self._linear(None)):
             self.topics[message.topic].count += 1
-            self.start_time = min(self.start_time or message.log_time, message.log_time)
+            self.start_time = min(self.start_time, message.log_time) if index else message.log_time
             self.end_time = max(self.end_time, message.log_time)
 
     def _take_channel(self, channel: Channel, schema: Schema | None) -> McapTopic:

@@ -136,7 +136,9 @@ def _as_dict(metadata: BagMetadata) -> dict[str, Any]:
         "files": [
             {
                 "path": file.path,
-                "starting_time": {"nanoseconds_since_epoch": file.starting_time_ns or _NO_TIME},
+                "starting_time": {
+                    "nanoseconds_since_epoch": file.starting_time_ns if file.message_count else _NO_TIME
+                },
                 "duration": {"nanoseconds": file.duration_ns},
                 "message_count": file.message_count,
             }
@@ -183,30 +185,43 @@ def from_yaml(text: str) -> BagMetadata:
         return BagMetadata(
             version=values["version"],
             storage_identifier=values["storage_identifier"],
-            relative_file_paths=list(values["relative_file_paths"]),
-            starting_time_ns=values["starting_time"]["nanoseconds_since_epoch"],
-            duration_ns=values["duration"]["nanoseconds"],
-            message_count=values["message_count"],
+            relative_file_paths=[str(name) for name in values["relative_file_paths"]],
+            starting_time_ns=int(values["starting_time"]["nanoseconds_since_epoch"]),
+            duration_ns=int(values["duration"]["nanoseconds"]),
+            message_count=int(values["message_count"]),
             topics_with_message_count=[_topic_from(entry) for entry in values["topics_with_message_count"]],
             compression_format=values.get("compression_format", ""),
             compression_mode=values.get("compression_mode", ""),
             custom_data=values.get("custom_data") or {},
             ros_distro=values.get("ros_distro", ""),
         )
-    except (yaml.YAMLError, KeyError, TypeError) as error:
+    except (yaml.YAMLError, AttributeError, KeyError, TypeError) as error:
         raise ValueError(repr(error)) from error
 
 
 def _topic_from(entry: dict[str, Any]) -> TopicInformation:
     values = entry["topic_metadata"]
-    profiles = values.get("offered_qos_profiles") or []
     topic = TopicMetadata(
         id=0,
-        name=values["name"],
+        name=str(values["name"]),
         type=values["type"],
         serialization_format=values["serialization_format"],
-        # Before version 9 the list was text inside the text.
-        offered_qos_profiles=yaml.safe_load(profiles) or [] if isinstance(profiles, str) else profiles,
+        offered_qos_profiles=read_profiles(values.get("offered_qos_profiles")),
         type_description_hash=values.get("type_description_hash", ""),
     )
-    return TopicInformation(topic, entry["message_count"])
+    return TopicInformation(topic, int(entry["message_count"]))
+
+
+def read_profiles(said: Any) -> list[dict[str, Any]]:
+    """Return the offered QoS profiles of a topic, which before version 9 were text inside the text.
+
+    Raises:
+        ValueError: they are no list of mappings.
+    """
+    try:
+        profiles = (yaml.safe_load(said) if isinstance(said, str) else said) or []
+    except yaml.YAMLError as error:
+        raise ValueError(f"offered_qos_profiles is no YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(profiles, list) or not all(isinstance(one, dict) for one in profiles):
+        raise ValueError(f"offered_qos_profiles is no list of profiles: {said!r:.100}")
+    return profiles

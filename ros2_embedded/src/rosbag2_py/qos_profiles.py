@@ -44,7 +44,10 @@ def from_mapping(values: dict[str, Any]) -> QoSProfile:
     """
     from rclpy import qos
 
-    profile = qos.QoSProfile(depth=int(values.get("depth", 10)))
+    try:
+        profile = qos.QoSProfile(depth=int(values.get("depth", 10)))
+    except (TypeError, ValueError):
+        raise ValueError(f"QoS policy depth is {values['depth']!r}; write a number") from None
     for name, policy in zip(
         _POLICIES,
         (qos.HistoryPolicy, qos.ReliabilityPolicy, qos.DurabilityPolicy, qos.LivelinessPolicy),
@@ -55,7 +58,7 @@ def from_mapping(values: dict[str, Any]) -> QoSProfile:
             continue
         try:
             setattr(profile, name, policy(value) if isinstance(value, int) else policy[value.upper()])
-        except (KeyError, ValueError):
+        except (AttributeError, KeyError, ValueError):
             raise ValueError(
                 f"QoS policy {name} is {value!r}; known: {[one.name for one in policy]}"
             ) from None

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import yaml
-
 from .definitions import MessageDefinition, message_definition
 from .errors import BagError, EndOfBagError
 from .mcap_reader import McapReader
-from .metadata import BagMetadata, TopicInformation, TopicMetadata, read_metadata
+from .metadata import BagMetadata, TopicInformation, TopicMetadata, read_metadata, read_profiles
 from .options import ConverterOptions, ReadOrder, ReadOrderSortBy, StorageFilter, StorageOptions
 from .sqlite_storage import SUFFIX, SqliteReader
 
@@ -46,7 +44,7 @@ class SequentialReader:
         self.unreadable = {}
         try:
             said = read_metadata(path) if path.is_dir() else None
-            if said is not None and said.storage_identifier == "sqlite3" and said.compression_mode:
+            if said is not None and said.compression_mode.lower() not in ("", "none"):
                 self._metadata, self._source = said, _compressed_source(path)
             else:
                 readers = [_reader(file) for file in _files(path, said)]
@@ -153,11 +151,12 @@ def _files(path: Path, said: BagMetadata | None) -> list[Path]:
         return [path]
     if not path.is_dir():
         raise BagError(f"no bag at '{path}'")
-    if said is not None:
-        return [path / name for name in said.relative_file_paths]
+    if said is not None and said.relative_file_paths:
+        # Before version 4 the folder stood before the name; files elsewhere are none of the bag's.
+        return [path / Path(name).name for name in said.relative_file_paths]
     found = [*path.glob("*.mcap")] or [*path.glob(f"*{SUFFIX}")]
     if not found:
-        raise BagError(f"'{path}' holds neither metadata.yaml nor an MCAP or SQLite file")
+        raise BagError(f"'{path}' holds no MCAP or SQLite file")
     # By number: `_10` comes after `_9`.
     return sorted(found, key=lambda file: (len(file.name), file.name))
 
@@ -172,14 +171,17 @@ def _source(readers: list[FileReader]) -> Callable[[list[str], int], Iterator[En
 
 
 def _compressed_source(path: Path) -> Callable[[list[str], int], Iterator[Entry]]:
-    """The messages of a bag in SQLite whose files or messages are compressed."""
+    """The messages of a bag whose files or messages are compressed, as rosbag2 does it."""
     from rosbags.rosbag2 import Reader
 
     def entries(topics: list[str], start: int) -> Iterator[Entry]:
-        with Reader(path) as reader:
-            wanted = [one for one in reader.connections if not topics or one.topic in topics]
-            for connection, time, data in reader.messages(wanted, start=start or None) if wanted else ():
-                yield connection.topic, bytes(data), time
+        try:
+            with Reader(path) as reader:
+                wanted = [one for one in reader.connections if not topics or one.topic in topics]
+                for connection, time, data in reader.messages(wanted, start=start or None) if wanted else ():
+                    yield connection.topic, bytes(data), time
+        except Exception as error:  # whatever the library says of damaged files
+            raise BagError(f"'{path}' is damaged: {error!r}") from error
 
     return entries
 
@@ -189,7 +191,10 @@ def _survey(readers: list[FileReader], said: BagMetadata | None) -> BagMetadata:
     topics: dict[str, TopicInformation] = {}
     for reader in readers:
         for topic in reader.topics.values():
-            profiles = yaml.safe_load(topic.metadata.get("offered_qos_profiles", "")) or []
+            try:
+                profiles = read_profiles(topic.metadata.get("offered_qos_profiles", ""))
+            except ValueError as error:
+                raise BagError(f"'{reader.path}': topic '{topic.name}': {error}") from error
             metadata = TopicMetadata(
                 0,
                 topic.name,
@@ -201,7 +206,7 @@ def _survey(readers: list[FileReader], said: BagMetadata | None) -> BagMetadata:
             topics.setdefault(topic.name, TopicInformation(metadata, 0)).message_count += topic.count
     for entry in said.topics_with_message_count if said is not None else ():
         topics.setdefault(entry.topic_metadata.name, entry)
-    filled = [reader for reader in readers if reader.end_time]
+    filled = [one for one in readers if one.end_time or any(topic.count for topic in one.topics.values())]
     start = min((reader.start_time for reader in filled), default=0)
     end = max((reader.end_time for reader in filled), default=0)
     return BagMetadata(

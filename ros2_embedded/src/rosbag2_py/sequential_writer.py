@@ -150,7 +150,7 @@ class SequentialWriter:
         channel = file.channels[topic_name]
         file.writer.add_message(channel, message.data, time_stamp, message.published, file.count & 0xFFFFFFFF)
         self._topics[topic_name].message_count += 1
-        file.start = min(file.start or time_stamp, time_stamp)
+        file.start = min(file.start, time_stamp) if file.count else time_stamp
         file.end = max(file.end, time_stamp)
         file.count += 1
 

@@ -161,6 +161,8 @@ class SqliteReader:
             topic = self.topics.setdefault(name, McapTopic(name, type_name, encoding, metadata))
             topic.count += counts.get(number, 0)
         first, last = self._database.execute("SELECT MIN(timestamp), MAX(timestamp) FROM messages").fetchone()
+        if not isinstance(first, (int, type(None))) or not isinstance(last, (int, type(None))):
+            raise BagError(f"'{self.path}' is damaged: a time in it is no number")
         self.start_time, self.end_time = first or 0, last or 0
 
     def messages(self, topics: Collection[str] | None = None, start: int = 0) -> Iterator[McapMessage]:
@@ -171,8 +173,13 @@ class SqliteReader:
             "JOIN topics ON topics.id = messages.topic_id WHERE messages.timestamp >= ? "
             f"AND topics.name IN ({', '.join('?' * len(chosen))}) ORDER BY messages.timestamp, messages.id"
         )
-        for topic, data, stamp in self._database.execute(query, (start, *chosen)):
-            yield McapMessage(topic, bytes(data), stamp, stamp)
+        try:
+            for topic, data, stamp in self._database.execute(query, (start, *chosen)):
+                if not (isinstance(data, bytes) and isinstance(stamp, int)):
+                    raise BagError(f"'{self.path}' is damaged: a message of '{topic}' is no message")
+                yield McapMessage(topic, data, stamp, stamp)
+        except sqlite3.Error as error:
+            raise BagError(f"'{self.path}' is damaged: {error}") from error
 
 
 def _open(path: Path) -> sqlite3.Connection:

@@ -6,10 +6,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rclpy.duration import Duration
     from rclpy.qos import QoSProfile
 
 _POLICIES = ("history", "reliability", "durability", "liveliness")
 _DURATIONS = ("deadline", "lifespan", "liveliness_lease_duration")
+KEYS = ("depth", *_POLICIES, *_DURATIONS, "avoid_ros_namespace_conventions")
+"""What a profile is made of."""
 _INFINITE = {"sec": 9223372036, "nsec": 854775807}
 
 
@@ -62,7 +65,19 @@ def from_mapping(values: dict[str, Any]) -> QoSProfile:
             raise ValueError(
                 f"QoS policy {name} is {value!r}; known: {[one.name for one in policy]}"
             ) from None
+    for name in _DURATIONS:
+        if values.get(name) is not None:
+            setattr(profile, name, _span(name, values[name]))
     return profile
+
+
+def _span(name: str, value: Any) -> Duration:
+    from rclpy.duration import Duration
+
+    try:
+        return Duration(nanoseconds=int(value["sec"]) * 10**9 + int(value["nsec"]))
+    except (KeyError, OverflowError, TypeError, ValueError):
+        raise ValueError(f"QoS policy {name} is {value!r}; write {{sec: 1, nsec: 0}}") from None
 
 
 def adapted(profiles: Iterable[QoSProfile]) -> QoSProfile:

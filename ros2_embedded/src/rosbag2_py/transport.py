@@ -65,6 +65,7 @@ class PlayOptions:
     delay: float = 0.0
     start_offset: float = 0.0
     playback_duration: float = -1.0
+    playback_until_timestamp: int = -1
     start_paused: bool = False
     node_prefix: str = ""
     read_ahead_queue_size: int = 1000
@@ -181,7 +182,8 @@ class Player:
                 reader,
                 pace=pace,
                 start_offset=options.start_offset,
-                duration=None if options.playback_duration < 0 else options.playback_duration,
+                duration=options.playback_duration,
+                until=options.playback_until_timestamp,
                 overrides=options.topic_qos_profile_overrides,
                 remappings=player.parse_remappings(_pairs(options.topic_remapping_options)),
                 clock_rate=options.clock_publish_frequency,

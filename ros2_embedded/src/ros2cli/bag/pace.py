@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 _NS = 10**9
 _ANY = 2**62  # more messages than a bag holds
+_LONGEST_S = 3600.0  # of one wait: the waits of Python have an end, and rates may be as small as one likes
 _STEP = 0.1  # of the rate, for each press of a key
 
 
@@ -72,7 +73,7 @@ class Pace:
                 pause = self._real + (stamp - self._bag) / self._rate - time.monotonic_ns()
                 if pause <= 0:
                     return True
-                self._changed.wait(pause / _NS)
+                self._changed.wait(min(pause / _NS, _LONGEST_S))
 
     def toggle(self) -> None:
         """Pause, or go on."""

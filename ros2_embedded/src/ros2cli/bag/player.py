@@ -31,7 +31,8 @@ class Player:
         reader: an open bag, its filter set.
         pace: how fast, and what keys change.
         start_offset: what to skip at the beginning [s].
-        duration: how much of the bag to play [s], None for all.
+        duration: how much of the bag to play [s], negative for all.
+        until: time stamp up to which to play [ns], negative for none; the later end counts.
         overrides: QoS profiles by topic, in place of the recorded ones.
         remappings: new names of topics.
         clock_rate: how often to publish /clock [Hz], 0 for never.
@@ -41,7 +42,8 @@ class Player:
     reader: SequentialReader
     pace: Pace = field(default_factory=Pace)
     start_offset: float = 0.0
-    duration: float | None = None
+    duration: float = -1.0
+    until: int = -1
     overrides: dict[str, QoSProfile] = field(default_factory=dict)
     remappings: dict[str, str] = field(default_factory=dict)
     clock_rate: float = 0.0
@@ -55,7 +57,11 @@ class Player:
         for name in topics:
             topic = types[name]
             target = self.remappings.get(name, name)
-            profile = self.overrides.get(name) or adapted(map(from_mapping, topic.offered_qos_profiles))
+            try:
+                recorded = [from_mapping(values) for values in topic.offered_qos_profiles]
+            except ValueError as error:
+                raise CliError(f"topic '{name}' of the bag: {error}") from error
+            profile = self.overrides.get(name) or adapted(recorded)
             self._publishers[name] = self.node.create_publisher(load("msg", topic.type), target, profile)
         if self.clock_rate:
             self._clock = self.node.create_publisher(load("msg", "rosgraph_msgs/msg/Clock"), "/clock", 10)
@@ -73,8 +79,9 @@ class Player:
     def play(self) -> None:
         """Publish all messages, each at its time; return behind the last, or when the pace says stop."""
         metadata = self.reader.get_metadata()
-        first = metadata.starting_time_ns + int(self.start_offset * _NS)
-        last = None if self.duration is None else first + int(self.duration * _NS)
+        first = metadata.starting_time_ns + round(self.start_offset * _NS)
+        ends = [first + round(self.duration * _NS)] if self.duration >= 0 else []
+        last = max([*ends, *([self.until] if self.until >= 0 else [])], default=None)
         begin: int | None = first
         while begin is not None:
             self.reader.seek(begin)

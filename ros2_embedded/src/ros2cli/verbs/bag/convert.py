@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from ...bag.recorder import Selection
+from ...bag.recorder import Selection, check_patterns
 from ...errors import CliError
 from ...node import full_name
 from ...topics import write
@@ -105,6 +105,7 @@ def _outputs(path: Path) -> list[dict[str, Any]]:
         if output["storage_id"] not in get_registered_writers():
             known = " or ".join(sorted(get_registered_writers()))
             raise CliError(f"'{path}': storage_id '{output['storage_id']}' is not written; use {known}")
+        check_patterns(*(str(output.get(key) or "") for key in _TEXTS))
     return outputs
 
 

@@ -11,7 +11,7 @@ from ...bag.overrides import read_overrides
 from ...bag.pace import KEYS, Pace, keyboard
 from ...bag.play_services import PlayServices, served
 from ...bag.player import Player, parse_remappings
-from ...bag.recorder import set_level
+from ...bag.recorder import check_patterns, set_level
 from ...errors import CliError
 from ...node import cli_node, full_name
 
@@ -38,10 +38,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--start-offset", type=float, default=0.0, metavar="S", help="skip so much at the beginning"
     )
-    parser.add_argument("--playback-duration", type=float, metavar="S", help="play so much of the bag")
+    parser.add_argument(
+        "--playback-duration",
+        type=float,
+        default=-1.0,
+        metavar="S",
+        help="play so much of the bag; negative: all. With an end as well, the later one counts",
+    )
     until = parser.add_mutually_exclusive_group()
     until.add_argument("--playback-until-sec", type=float, metavar="S", help="play up to this time stamp")
-    until.add_argument("--playback-until-nsec", type=int, metavar="NS", help="play up to this time stamp")
+    until.add_argument("--playback-until-nsec", type=int, metavar="NS", help="the same; negative: no end")
     parser.add_argument(
         "--clock",
         type=float,
@@ -92,7 +98,8 @@ def main(args: argparse.Namespace, burst: int | None = None) -> int:
             reader,
             pace=Pace(args.rate, paused=args.start_paused or burst is not None),
             start_offset=args.start_offset,
-            duration=_duration(args, reader.get_metadata().starting_time_ns),
+            duration=args.playback_duration,
+            until=_until(args),
             overrides=read_overrides(args.qos_profile_overrides_path),
             remappings=parse_remappings(args.remap),
             clock_rate=args.clock,
@@ -117,19 +124,15 @@ def main(args: argparse.Namespace, burst: int | None = None) -> int:
     return 0
 
 
-def _duration(args: argparse.Namespace, start_ns: int) -> float | None:
-    """Return how much to play [s], None for all."""
-    until = args.playback_until_nsec
+def _until(args: argparse.Namespace) -> int:
+    """Return the time stamp up to which to play [ns], a negative number for none."""
     if args.playback_until_sec is not None:
-        until = args.playback_until_sec * 1e9
-    if until is None:
-        duration: float | None = args.playback_duration
-        return duration
-    seconds = (until - start_ns) / 1e9 - args.start_offset
-    return seconds if args.playback_duration is None else min(seconds, args.playback_duration)
+        return round(args.playback_until_sec * 1e9)
+    return -1 if args.playback_until_nsec is None else int(args.playback_until_nsec)
 
 
 def _chosen(args: argparse.Namespace, known: list[str]) -> list[str]:
+    check_patterns(args.regex, args.exclude_regex)
     named = [full_name(topic) for topic in args.topics]
     unknown = sorted(set(named) - set(known))
     if unknown:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import re
 import signal
 import threading
 import time
 
 from ...bag.overrides import read_overrides
 from ...bag.record_services import RecordServices
-from ...bag.recorder import Recorder, Selection, set_level
+from ...bag.recorder import Recorder, Selection, check_patterns, set_level
 from ...errors import CliError
 from ...node import cli_node, full_name
 from ...topics import follow_simulated_time
@@ -160,11 +159,7 @@ def _selection(args: argparse.Namespace) -> Selection:
     names = [full_name(topic) for topic in (*args.topics, *args.more_topics)]
     if not (args.all or names or args.regex or args.topic_types):
         raise CliError("nothing to record; name topics, or use --all, --regex or --topic-types")
-    for pattern in (args.regex, args.exclude_regex):
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            raise CliError(f"'{pattern}' is no regular expression: {error}") from error
+    check_patterns(args.regex, args.exclude_regex)
     return Selection(
         everything=args.all,
         names=names,

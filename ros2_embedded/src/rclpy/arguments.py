@@ -123,6 +123,10 @@ def read_parameter_file(path: str | Path) -> list[tuple[str, str, Any]]:
             key = str(key_node.value)
             if key == "ros__parameters":
                 tree = loader.construct_object(value_node, deep=True) or {}
+                if not isinstance(tree, dict):
+                    raise ROSArgumentError(
+                        f"parameter file {path}: 'ros__parameters' holds no names: {tree!r}"
+                    )
                 found.extend((pattern or "/**", name, item) for name, item in _flatten("", tree))
             else:
                 visit(f"{pattern}/{key.strip('/')}" if pattern else key, value_node)

@@ -60,7 +60,11 @@ def set_values(node: Node, target: str, values: dict[str, Any]) -> list[Any]:
     from rclpy.parameter import Parameter
 
     request = SetParameters.Request()
-    request.parameters = [Parameter(name, value=value).to_parameter_msg() for name, value in values.items()]
+    for name, value in values.items():
+        try:
+            request.parameters.append(Parameter(name, value=value).to_parameter_msg())
+        except TypeError as error:
+            raise CliError(f"parameter '{name}' cannot have the value {value!r}") from error
     return list(call_once(node, SetParameters, f"{target}/set_parameters", request).results)
 
 
@@ -76,15 +80,19 @@ def parse_value(text: str) -> Any:
     """Return what the text of a parameter means, read as YAML: `1`, `1.0`, `true`, `[a, b]`, or text."""
     import yaml
 
+    from rclpy.parameter import Parameter, normalise
+
     try:
         value = yaml.safe_load(text)
     except yaml.YAMLError:
         return text
     if value is None or isinstance(value, dict):
         return text
-    if isinstance(value, list) and {type(item) for item in value} == {int, float}:
-        return [float(item) for item in value]
-    return value if isinstance(value, (bool, int, float, str, list)) else text
+    try:
+        Parameter("", value=normalise(value))
+    except TypeError:  # such as [1, a]
+        return text
+    return normalise(value)
 
 
 def load_file(path: str, target: str, use_wildcard: bool = True) -> dict[str, Any]:
@@ -97,22 +105,30 @@ def load_file(path: str, target: str, use_wildcard: bool = True) -> dict[str, An
     """
     import yaml
 
+    from rclpy.parameter import normalise
+
     try:
         with open(path, encoding="utf-8") as file:
             content = yaml.safe_load(file)
-    except (OSError, yaml.YAMLError) as error:
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise CliError(f"cannot read parameter file '{path}': {error}".replace("\n", " ")) from error
     if not isinstance(content, dict):
         raise CliError(f"parameter file '{path}' holds no mapping of node names to 'ros__parameters'")
     sections = ["/**"] if use_wildcard else []
     values: dict[str, Any] = {}
     for section in [*sections, target.lstrip("/"), target]:
-        values.update(_flatten((content.get(section) or {}).get("ros__parameters") or {}, ""))
+        held = content.get(section) or {}
+        found = (held.get("ros__parameters") or {}) if isinstance(held, dict) else held
+        if not isinstance(found, dict):
+            raise CliError(
+                f"parameter file '{path}': 'ros__parameters' of '{section}' is no mapping: {found!r}"
+            )
+        values.update(_flatten(found, ""))
     if not values:
         raise CliError(
             f"parameter file '{path}' holds nothing for '{target}'; it has: {', '.join(map(str, content))}"
         )
-    return values
+    return {name: normalise(value) for name, value in values.items()}
 
 
 def _flatten(values: dict[str, Any], above: str) -> dict[str, Any]:

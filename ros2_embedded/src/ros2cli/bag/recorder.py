@@ -63,15 +63,6 @@ class Selection:
         return self.everything or found or type_name in self.types
 
 
-def check_patterns(*patterns: str) -> None:
-    """Raise CliError for a text that is no regular expression."""
-    for pattern in patterns:
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            raise CliError(f"'{pattern}' is no regular expression: {error}") from error
-
-
 def set_level(node: Node, level: str) -> None:
     """Set the level of a node's logger by its name; raise CliError for another word."""
     from rclpy.logging import get_logging_severity_from_string

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from ...bag.recorder import Selection, check_patterns
-from ...errors import CliError
+from ...bag.recorder import Selection
+from ...errors import CliError, check_patterns
 from ...node import full_name
 from ...topics import write
 

@@ -11,8 +11,8 @@ from ...bag.overrides import read_overrides
 from ...bag.pace import KEYS, Pace, keyboard
 from ...bag.play_services import PlayServices, served
 from ...bag.player import Player, parse_remappings
-from ...bag.recorder import check_patterns, set_level
-from ...errors import CliError
+from ...bag.recorder import set_level
+from ...errors import CliError, check_patterns
 from ...node import cli_node, full_name
 
 _CLOCK_HZ = 40.0

@@ -10,8 +10,8 @@ import time
 
 from ...bag.overrides import read_overrides
 from ...bag.record_services import RecordServices
-from ...bag.recorder import Recorder, Selection, check_patterns, set_level
-from ...errors import CliError
+from ...bag.recorder import Recorder, Selection, set_level
+from ...errors import CliError, check_patterns
 from ...node import cli_node, full_name
 from ...topics import follow_simulated_time
 

@@ -33,7 +33,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _put(tree: dict[str, Any], path: list[str], value: Any) -> None:
-    *above, last = path
-    for name in above:
-        tree = tree.setdefault(name, {})
-    tree[last] = value
+    while len(path) > 1 and isinstance(tree.get(path[0], {}), dict):
+        tree = tree.setdefault(path[0], {})
+        path = path[1:]
+    tree[".".join(path)] = value  # with its dots, where the group is the name of a parameter as well

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 
+from ...errors import check_patterns
 from ...node import cli_node, is_hidden, settle
 from ...nodes import add_node_arguments, chosen_node, node_names
 from ...parameters import TYPE_NAMES, get_descriptors, list_names
@@ -23,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Print the names of the parameters of one node or of all."""
+    check_patterns(args.filter or "")
     with cli_node() as node:
         if args.node_name is not None:
             targets = [chosen_node(node, args)]

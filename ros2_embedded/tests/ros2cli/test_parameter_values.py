@@ -1,0 +1,62 @@
+"""Values of parameters on the command line and in files that are no values."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from rclpy.arguments import ROSArgumentError, parse_arguments
+from ros2cli.cli import main
+from ros2cli.errors import CliError
+from ros2cli.parameters import load_file, parse_value, set_values
+from ros2cli.verbs.param.dump import _put
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("[1, 2.5]", [1.0, 2.5]),
+        ("[1, a]", "[1, a]"),
+        ("[[1]]", "[[1]]"),
+        ("2024-01-01", "2024-01-01"),
+        ("7", 7),
+    ],
+)
+def test_what_is_no_value_is_a_text(text: str, value: object) -> None:
+    assert parse_value(text) == value
+
+
+@pytest.mark.parametrize(
+    "content", ["arm: 5", "arm: {ros__parameters: [1]}", "/**: {ros__parameters: words}"]
+)
+def test_a_file_without_names_is_told(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "p.yaml"
+    file.write_text(content)
+    with pytest.raises(CliError, match=re.escape(str(file))):
+        load_file(str(file), "/arm")
+    if "ros__parameters" in content:
+        with pytest.raises(ROSArgumentError, match=re.escape(str(file))):
+            parse_arguments(["--ros-args", "--params-file", str(file)])
+
+
+def test_numbers_of_a_file_may_mix_and_other_lists_are_told_with_their_name(tmp_path: Path) -> None:
+    file = tmp_path / "p.yaml"
+    file.write_text("arm: {ros__parameters: {gains: [1, 2.5], wrong: [1, a]}}")
+    values = load_file(str(file), "/arm")
+    assert values["gains"] == [1.0, 2.5]
+    with pytest.raises(CliError, match="parameter 'wrong' cannot have the value"):
+        set_values(None, "/arm", {"wrong": values["wrong"]})
+
+
+def test_a_group_that_is_a_parameter_too_keeps_both() -> None:
+    tree: dict[str, object] = {}
+    for name in ("a", "a.b", "a.b.c", "d.e", "d.f"):
+        _put(tree, name.split("."), name)
+    assert tree == {"a": "a", "a.b": "a.b", "a.b.c": "a.b.c", "d": {"e": "d.e", "f": "d.f"}}
+
+
+def test_a_filter_that_is_no_pattern_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["param", "list", "--filter", "["]) == 1
+    assert "'[' is no regular expression" in capsys.readouterr().err

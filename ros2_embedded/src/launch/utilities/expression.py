@@ -2,14 +2,16 @@
 
 Launch arguments reach expressions as text, so an expression is not trusted: its syntax tree may hold only
 operators, literals, comparisons, comprehensions, calls, and names from a fixed list. Attributes that start
-with an underscore, and
-with them every known way out of `eval`, are refused.
+with an underscore, those of generators and frames, and what formats by attributes, are refused, and with them
+every known way out of `eval`.
 """
 
 from __future__ import annotations
 
 import ast
 import importlib
+import re
+import types
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,7 +23,15 @@ _BUILTIN_FUNCTIONS: tuple[Any, ...] = (
     *(round, set, sorted, str, sum, tuple, zip),
 )
 _BUILTINS = {function.__name__: function for function in _BUILTIN_FUNCTIONS}
-_REFUSED_ATTRIBUTES = {"format", "format_map"}  # str.format reaches attributes that the tree does not show
+_INSIDE = (
+    *(types.AsyncGeneratorType, types.CodeType, types.CoroutineType, types.FrameType, types.GeneratorType),
+    types.TracebackType,
+)
+_REFUSED_ATTRIBUTES = {
+    *("format", "format_map", "Formatter"),  # they reach attributes that the tree does not show
+    # From a generator the way leads by its frame to the one that evaluates, and to all modules.
+    *(name for kind in _INSIDE for name in dir(kind) if re.match("(ag|co|cr|f|gi|tb)_", name)),
+}
 _SYS_NAMES = ("byteorder", "getrefcount", "getsizeof", "maxsize", "platform", "version_info")
 _REFUSED_NODES = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)
 

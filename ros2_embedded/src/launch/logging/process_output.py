@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 
 from .config import launch_config, track
 
+LONGEST_REST = 1 << 16
+"""Bytes without a line end that wait for one."""
 _STREAMS = ("stdout", "stderr", "both")
 _SINKS = {"screen", "log", "own_log"}
 _ALIASES: dict[str, dict[str, set[str]]] = {
@@ -108,8 +110,14 @@ class ProcessOutput:
         self._rest = {"stdout": b"", "stderr": b""}
 
     def feed(self, stream: str, data: bytes) -> None:
-        """Take bytes of `stream` ('stdout' or 'stderr'); whole lines go out, the rest waits."""
-        *lines, self._rest[stream] = (self._rest[stream] + data).split(b"\n")
+        """Take bytes of `stream` ('stdout' or 'stderr'); whole lines go out, the rest waits.
+
+        A rest that grows too long, as where a program writes its progress over and over, is a line as well.
+        """
+        *lines, rest = (self._rest[stream] + data).split(b"\n")
+        if len(rest) > LONGEST_REST:
+            lines, rest = [*lines, rest], b""
+        self._rest[stream] = rest
         self._write(stream, lines)
 
     def close(self) -> None:

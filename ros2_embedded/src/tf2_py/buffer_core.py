@@ -55,7 +55,8 @@ class BufferCore:
             authority: who says so, for messages about it.
 
         Raises:
-            InvalidArgumentException: an empty or repeated frame, not a number, not a unit quaternion.
+            InvalidArgumentException: an empty or repeated frame, not a number, not a unit quaternion, a
+                negative time.
         """
         self._insert(transform, authority, is_static=False)
 
@@ -71,6 +72,8 @@ class BufferCore:
             raise InvalidArgumentException(f"frame {child!r} cannot be its own parent")
         rigid = _to_rigid(transform)
         stamp = as_nanoseconds(transform.header.stamp)
+        if stamp < 0:
+            raise InvalidArgumentException(f"transform of {child!r} is of a time before the clock's zero")
         with self._changed:
             cache = self._frames.get(child)
             if cache is None or cache.is_static != is_static:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time as wall
 from typing import TYPE_CHECKING, Any
 
+from action_msgs.msg import GoalStatus
+from builtin_interfaces.msg import Time as TimeMessage
 from tf2_msgs.action import LookupTransform
 from tf2_msgs.msg import TF2Error
 
 from rclpy.action import ActionClient
 from rclpy.duration import Duration
-from rclpy.time import Time
 from tf2_py import (
     ConnectivityException,
     ExtrapolationException,
@@ -37,7 +38,8 @@ ERRORS: dict[int, type[Exception]] = {
 
 def _message(time: SomeTime) -> Any:
     """A time as a message."""
-    return Time(nanoseconds=as_nanoseconds(time)).to_msg()
+    seconds, nanoseconds = divmod(as_nanoseconds(time), 1_000_000_000)
+    return TimeMessage(sec=seconds, nanosec=nanoseconds)
 
 
 class BufferClient(BufferInterface):
@@ -141,10 +143,12 @@ class BufferClient(BufferInterface):
         handle = self._wait(self.action_client.send_goal_async(goal), end)
         if not handle.accepted:
             raise TimeoutException("The BufferServer did not accept the question.")
-        result = self._wait(handle.get_result_async(), end).result
-        error = result.error.error
+        answer = self._wait(handle.get_result_async(), end)
+        result, error = answer.result, answer.result.error.error
         if error != TF2Error.NO_ERROR:
             raise ERRORS.get(error, TransformException)(result.error.error_string)
+        if answer.status != GoalStatus.STATUS_SUCCEEDED:  # the result is an empty one
+            raise TransformException(f"The BufferServer gave the question up (status {answer.status}).")
         return result.transform
 
     def _wait(self, future: Any, end: float) -> Any:

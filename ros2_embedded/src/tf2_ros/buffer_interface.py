@@ -9,6 +9,7 @@ from std_msgs.msg import Header
 
 from rclpy.clock_type import ClockType
 from rclpy.time import Time
+from tf2_py.exceptions import InvalidArgumentException
 from tf2_py.times import SomeDuration, SomeTime, as_nanoseconds
 
 
@@ -22,8 +23,15 @@ class Stamped:
 
 
 def _time_of(stamp: SomeTime) -> Time:
-    """A stamp as a time of ROS."""
-    return Time(nanoseconds=as_nanoseconds(stamp), clock_type=ClockType.ROS_TIME)
+    """A stamp as a time of ROS.
+
+    Raises:
+        InvalidArgumentException: it is negative, which messages can be and times cannot.
+    """
+    nanoseconds = as_nanoseconds(stamp)
+    if nanoseconds < 0:
+        raise InvalidArgumentException(f"the stamp {nanoseconds / 1e9:.6f} is before the clock's zero")
+    return Time(nanoseconds=nanoseconds, clock_type=ClockType.ROS_TIME)
 
 
 class TypeException(Exception):

@@ -12,7 +12,6 @@ from rclpy.action import ActionServer
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.duration import Duration
 from rclpy.task import Future
-from rclpy.time import Time
 from tf2_py import TransformException
 from tf2_ros.buffer_client import ERRORS
 
@@ -44,13 +43,12 @@ class BufferServer:
 
     async def _answer(self, handle: ServerGoalHandle) -> Any:
         goal = handle.request
-        source_time = Time.from_msg(goal.source_time)
-        places: tuple[Any, ...] = (goal.target_frame, goal.source_frame, source_time)
+        places: tuple[Any, ...] = (goal.target_frame, goal.source_frame, goal.source_time)
         wait: Callable[..., Any] = self._buffer.wait_for_transform_async
         lookup: Callable[..., Any] = self._buffer.lookup_transform
         if goal.advanced:
-            target_time = Time.from_msg(goal.target_time)
-            places = (goal.target_frame, target_time, goal.source_frame, source_time, goal.fixed_frame)
+            times = goal.target_time, goal.source_time
+            places = (goal.target_frame, times[0], goal.source_frame, times[1], goal.fixed_frame)
             wait, lookup = self._buffer.wait_for_transform_full_async, self._buffer.lookup_transform_full
         await self._within(wait(*places), Duration.from_msg(goal.timeout))
         result = LookupTransform.Result()

@@ -26,6 +26,7 @@ from tf2_ros import (
     InvalidArgumentException,
     LookupException,
     TimeoutException,
+    TransformException,
 )
 
 PATIENCE = Duration(seconds=90.0)
@@ -62,6 +63,31 @@ def buffer(node: Node) -> Iterator[Buffer]:
     executor.shutdown()
     thread.join()
     server.destroy()
+
+
+def test_a_question_of_a_time_before_zero_is_answered(node: Node, buffer: Buffer) -> None:
+    client = BufferClient(node, "frames")
+    early = make("a", "b", 0, 0.0).header.stamp
+    early.sec = -5
+    wait_for(client)
+    with pytest.raises(ExtrapolationException):
+        client.lookup_transform("a", "b", early)
+
+
+def test_an_answer_that_was_given_up_is_no_transform(node: Node, buffer: Buffer) -> None:
+    class Broken(Buffer):
+        def lookup_transform(self, *_: Any, **__: Any) -> Any:
+            raise RuntimeError("broken")
+
+    server, client = BufferServer(Broken(), node, "broken"), BufferClient(node, "broken")
+    wait_for(client)
+    with pytest.raises(TransformException, match="gave the question up"):
+        client.lookup_transform("a", "b", Time())
+    server.destroy()
+
+
+def wait_for(client: BufferClient) -> None:
+    assert client.action_client.wait_for_server(90.0)
 
 
 class HandMadeServer:

@@ -52,6 +52,15 @@ def core() -> BufferCore:
     return core
 
 
+def test_a_time_before_zero_is_refused_and_asked_for_in_vain(core: BufferCore) -> None:
+    early = make("world", "ghost")
+    early.header.stamp.sec = -5
+    with pytest.raises(InvalidArgumentException, match="before"):
+        core.set_transform(early)
+    with pytest.raises(ExtrapolationException):
+        core.lookup_transform_core("world", "base", early.header.stamp)
+
+
 def test_lookup_along_and_across_the_tree(core: BufferCore) -> None:
     assert x_of(core.lookup_transform_core("world", "arm", at(2.0))) == pytest.approx(2.5)
     assert x_of(core.lookup_transform_core("arm", "world", at(2.0))) == pytest.approx(-2.5)

@@ -72,15 +72,24 @@ def read_points(
         reshape_organized_cloud: give an organised cloud the shape (width, height); not with the two above.
 
     Returns:
-        Shape (N,) or (width, height); a view of the message's data when nothing is left out.
+        Shape (N,) or (width, height); a view of the message's data when nothing is left out
+            and its rows have no padding.
 
     Raises:
         PointCloudError: a field does not exist, or the options contradict each other.
     """
+    data, row = memoryview(cloud.data), cloud.width * cloud.point_step
+    padded = cloud.height > 1 and cloud.row_step > row
+    if padded and len(data) >= (cloud.height - 1) * cloud.row_step + row:
+        # A row goes on behind its points: a copy leaves out what is there.
+        rows = [
+            data[begin : begin + row] for begin in range(0, cloud.height * cloud.row_step, cloud.row_step)
+        ]
+        data = memoryview(bytearray(b"".join(rows)))
     points: NDArray[Any] = np.ndarray(
         shape=(cloud.width * cloud.height,),
         dtype=dtype_from_fields(cloud.fields, cloud.point_step),
-        buffer=memoryview(cloud.data),
+        buffer=data,
     )
     if field_names is not None:
         names = points.dtype.names or ()

@@ -49,8 +49,9 @@ def do_transform_cloud(cloud: Any, transform: Any) -> Any:
     if cloud.is_bigendian:
         dtype = dtype.newbyteorder(">")
     row = cloud.width * cloud.point_step
+    step = max(cloud.row_step, row)  # many leave it out
     data = bytearray(cloud.data)
-    for begin in range(0, cloud.height * cloud.row_step, max(cloud.row_step, 1)):
+    for begin in range(0, cloud.height * step, max(step, 1)):
         points = np.frombuffer(memoryview(data)[begin : begin + row], dtype)
         moved = transform_points(
             np.stack([points[axis].astype(np.float64) for axis in _AXES], axis=1), transform.transform

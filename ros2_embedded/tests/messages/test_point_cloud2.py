@@ -21,6 +21,15 @@ def test_round_trip() -> None:
     assert point_cloud2.read_points_list(cloud, ["z"])[2].z == 9.0
 
 
+def test_rows_may_be_padded() -> None:
+    cloud = point_cloud2.create_cloud_xyz32(Header(), [[POINTS[0]], [POINTS[2]]])
+    cloud.width, cloud.height, cloud.row_step = 1, 2, 20
+    cloud.data = bytes(cloud.data[:12]) + b"\xff" * 8 + bytes(cloud.data[12:])
+    assert np.array_equal(point_cloud2.read_points_numpy(cloud), [POINTS[0], POINTS[2]])
+    cloud.data = bytes(cloud.data) + b"\xff" * 8
+    assert np.array_equal(point_cloud2.read_points(cloud)["x"], [1, 7])
+
+
 def test_selection() -> None:
     cloud = point_cloud2.create_cloud_xyz32(Header(), POINTS)
     assert np.array_equal(point_cloud2.read_points_numpy(cloud, skip_nans=True), [[1, 2, 3], [7, 8, 9]])

@@ -59,6 +59,13 @@ def test_an_organised_cloud_with_padded_rows() -> None:
     assert np.allclose(np.frombuffer(moved.data, ">f4"), [-1, 1, 3, 99, -4, 4, 6, 99], atol=1e-5)
 
 
+def test_a_cloud_that_leaves_out_its_row_step_is_moved() -> None:
+    cloud = PointCloud2(height=1, width=2, fields=FIELDS[:3], point_step=12)
+    cloud.data = np.array([1, 2, 3, 4, 5, 6], "<f4").tobytes()
+    moved = tf2_sensor_msgs.do_transform_cloud(cloud, turned())
+    assert np.allclose(np.frombuffer(moved.data, "<f4"), [-1, 1, 3, -4, 4, 6], atol=1e-5)
+
+
 def test_a_transform_in_words() -> None:
     assert euler_from_quaternion(quaternion_from_euler(0.1, -0.2, 0.3)) == pytest.approx((0.1, -0.2, 0.3))
     text = describe(turned())

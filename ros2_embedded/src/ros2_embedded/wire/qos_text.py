@@ -85,6 +85,6 @@ def decode(text: str) -> WireQoS:
         int(automatic or DEFAULT.liveliness),
         _parse_duration(lease_s, lease_ns),
     )
-    if min(astuple(profile)) < 0:
-        raise ValueError(f"negative number in the QoS field {text!r}")
+    if min(astuple(profile)) < 0 or max(astuple(profile)) > INFINITE_NS:
+        raise ValueError(f"number out of range in the QoS field {text!r:.100}")
     return profile

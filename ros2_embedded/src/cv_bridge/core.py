@@ -49,7 +49,12 @@ def _convert(array: np.ndarray[Any, Any], source: str, target: str) -> np.ndarra
         code = getattr(cv2, name, None)
         if code is None:
             raise CvBridgeError(f"[{source}] cannot be converted to [{target}]")
-        array = cv2.cvtColor(array, code)
+        try:
+            array = cv2.cvtColor(array, code)
+        except cv2.error as error:  # of no size, or of an odd width where two points share their colours
+            raise CvBridgeError(
+                f"[{source}] of shape {array.shape} cannot be converted to [{target}]: {error.err}"
+            ) from error
     if array.dtype == dtype:
         return array
     if target in COLOURS and source not in COLOURS:

@@ -75,6 +75,9 @@ def test_what_makes_no_sense_is_refused() -> None:
         bridge.imgmsg_to_cv2(depth, "mono8")
     grey = bridge.cv2_to_imgmsg(np.full((2, 2), 65535, np.uint16), "mono16")
     assert bridge.imgmsg_to_cv2(grey, "mono8").tolist() == [[255, 255], [255, 255]]
+    for empty in (Image(encoding="rgb8"), Image(encoding="yuv422", width=3, height=1, data=bytes(6))):
+        with pytest.raises(CvBridgeError, match="of shape"):
+            bridge.imgmsg_to_cv2(empty, "bgr8")
     with pytest.raises(CvBridgeError, match="3 bytes"):
         bridge.imgmsg_to_cv2(Image(height=2, width=2, encoding="mono8", step=2, data=bytes(3)))
     with pytest.raises(CvBridgeError, match="incompatible type"):

@@ -28,6 +28,11 @@ def time_of(msg: Any, allow_headerless: bool, filter_name: str) -> Time | None:
         The time, or None where the message has none and may not be stored.
     """
     stamp = getattr(getattr(msg, "header", None), "stamp", None)
+    if stamp is not None and getattr(stamp, "sec", 0) < 0:
+        get_logger(_LOGGER).warning(
+            f"{filter_name} leaves out a message of a time before the clock's zero", throttle_duration_sec=1.0
+        )
+        return None
     if stamp is not None:
         return as_time(stamp)
     if allow_headerless:

@@ -53,6 +53,17 @@ def test_messages_of_one_time_come_together_in_any_order() -> None:
     assert sorted(names(got)) == [(f"l{time}", f"r{time}") for time in range(10)]
 
 
+def test_a_message_of_a_time_before_zero_is_left_out() -> None:
+    source, early = SimpleFilter(), at(0.0)
+    early.header.stamp.sec = -1
+    cache = Cache(source, 5)
+    TimeSynchronizer([source], 5)
+    ApproximateTimeSynchronizer([source], 5, 0.1)
+    source.signalMessage(early)
+    source.signalMessage(at(2.0))
+    assert [message.header.stamp.sec for message in cache.cache_msgs] == [2]
+
+
 def test_a_full_queue_loses_its_oldest_message() -> None:
     left, right = SimpleFilter(), SimpleFilter()
     together = TimeSynchronizer([left, right], 2)

@@ -147,7 +147,7 @@ class BufferClient(BufferInterface):
         result, error = answer.result, answer.result.error.error
         if error != TF2Error.NO_ERROR:
             raise ERRORS.get(error, TransformException)(result.error.error_string)
-        if answer.status != GoalStatus.STATUS_SUCCEEDED:  # the result is an empty one
+        if answer.status != GoalStatus.STATUS_SUCCEEDED and not result.transform.child_frame_id:
             raise TransformException(f"The BufferServer gave the question up (status {answer.status}).")
         return result.transform
 

@@ -12,6 +12,22 @@ from typing import Any
 Function = Callable[[], None]
 
 
+class _Balance:
+    """How many threads wait for a function, and how many functions for a thread; never both."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.threads = self.functions = 0
+
+    def thread_is_through(self) -> None:
+        """A thread takes the next function that comes, or one that waits already."""
+        with self.lock:
+            if self.functions:
+                self.functions -= 1
+            else:
+                self.threads += 1
+
+
 class DaemonPool:
     """Runs functions in threads, which start when they are needed and end with the pool.
 
@@ -23,22 +39,26 @@ class DaemonPool:
         """Make the pool; the method `on_error`, whose object may go, gets what a function raises."""
         self._max_workers, self._on_error = max_workers, weakref.WeakMethod(on_error)
         self._submitted: queue.SimpleQueue[Function | None] = queue.SimpleQueue()
-        self._idle = threading.Semaphore(0)
+        self._balance = _Balance()
         self._threads: list[threading.Thread] = []
-        self._lock, self._is_over = threading.Lock(), False
+        self._is_over = False
         weakref.finalize(self, _end, self._submitted, self._threads).atexit = False
 
     def submit(self, function: Function) -> bool:
         """Run a function in the next thread that is free; returns False after `shutdown`, and does not."""
-        with self._lock:
+        with self._balance.lock:
             if self._is_over:
                 return False
             self._submitted.put(function)
-            if self._idle.acquire(blocking=False) or len(self._threads) >= self._max_workers:
+            if self._balance.threads:
+                self._balance.threads -= 1
+                return True
+            if len(self._threads) >= self._max_workers:
+                self._balance.functions += 1
                 return True
             thread = threading.Thread(
                 target=_run,
-                args=(self._submitted, self._idle, self._on_error),
+                args=(self._submitted, self._balance, self._on_error),
                 name=f"executor-{len(self._threads)}",
                 daemon=True,
             )
@@ -55,7 +75,7 @@ class DaemonPool:
         Returns:
             Whether all threads have ended, but for one that calls this.
         """
-        with self._lock:
+        with self._balance.lock:
             self._is_over = True
             _end(self._submitted, self._threads)
         others = [thread for thread in self._threads if thread is not threading.current_thread()]
@@ -73,16 +93,12 @@ def _end(submitted: queue.SimpleQueue[Any], threads: list[threading.Thread]) -> 
 
 def _run(
     submitted: queue.SimpleQueue[Function | None],
-    idle: threading.Semaphore,
+    balance: _Balance,
     on_error: weakref.WeakMethod[Callable[[BaseException], None]],
 ) -> None:
     """What each thread does: work until there is None. It holds nothing between two functions."""
     while True:
-        try:
-            function = submitted.get_nowait()
-        except queue.Empty:
-            idle.release()
-            function = submitted.get()
+        function = submitted.get()
         if function is None:
             return
         try:
@@ -93,3 +109,4 @@ def _run(
                 tell(error)
             del tell
         del function
+        balance.thread_is_through()

@@ -21,7 +21,7 @@ PING_SHARE = 0.8
 LEAST_PING_S = 0.25
 """[s] least timeout of a ping, for busy machines."""
 FORGIVEN_S = 600.0
-"""[s] without a fault after which earlier restarts no longer count."""
+"""[s] for which a server must have run without a fault for earlier restarts to count no longer."""
 _log = logging.getLogger(__name__)
 
 
@@ -105,7 +105,6 @@ class Supervisor(threading.Thread):
         pauses = self._request.settings.restart_pauses_s
         restarts = 0
         while True:
-            began = time.monotonic()
             try:
                 server = connect(self._request, self._closing.is_set)
             except (SidecarError, OSError) as error:
@@ -114,14 +113,15 @@ class Supervisor(threading.Thread):
                     return
                 why: str | None = str(error)
             else:
+                began = time.monotonic()  # not before: a start may take longer than what is forgiven
                 why = self._attend(server)
                 self.down = why or "it was closed"  # before `server`, so that no call reports an older reason
                 self.server = None
                 server.end(at_once=why is not None)
+                if time.monotonic() - began > FORGIVEN_S:
+                    restarts = 0
             if why is None or self._closing.is_set():
                 return
-            if time.monotonic() - began > FORGIVEN_S:
-                restarts = 0
             if restarts == len(pauses):
                 self.fault = f"given up after {restarts} restarts; {why}"
                 _log.error("%s: %s", self._request.name, self.fault)

@@ -15,6 +15,8 @@ import pytest
 from sidecar_helpers import PATIENCE_S, PROGRAM, running, wait_for
 
 from openral_core.errors import PolicyError, SidecarError
+from openral_sidecar.client import SidecarClient
+from openral_sidecar.connect import RunningServer, ServerRequest
 from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.errors import IdentityMismatch, SidecarDown, SidecarTimeout
 from openral_sidecar.identity import Identity
@@ -22,6 +24,7 @@ from openral_sidecar.paths import log_folder, run_folder
 from openral_sidecar.server_announcement import announcements
 from openral_sidecar.sidecar import Sidecar, SidecarSettings
 from openral_sidecar.skill_sidecar import skill_sidecar
+from openral_sidecar.supervisor import Supervisor
 
 SPEC = SidecarSpec("echo", "3.11", (), "sidecar_echo", environment={"ECHO_SAYS": "hello"})
 ECHO = Identity("echo")
@@ -316,6 +319,27 @@ def test_after_three_restarts_the_fault_is_latched_with_the_log(open_sidecar) ->
         sidecar.call("echo")
     wait_for(lambda: files() == [], "the files to be gone")
     assert len(list(log_folder().iterdir())) == 4
+
+
+def test_a_server_that_does_not_come_back_is_given_up_however_long_each_start_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ended = RunningServer(SidecarClient("ipc:///nowhere"), "", {}, lambda: "it was killed", None)
+    starts: list[RunningServer | None] = [ended, *[None] * 20]
+
+    def slow(*_: object) -> RunningServer:
+        if starts and (server := starts.pop(0)) is not None:
+            return server
+        raise SidecarTimeout("it was not ready within 900 s")
+
+    monkeypatch.setattr("openral_sidecar.supervisor.connect", slow)
+    monkeypatch.setattr("openral_sidecar.supervisor.FORGIVEN_S", -1.0)  # as if each start took longer
+    settings = SidecarSettings(restart_pauses_s=(0.0, 0.0, 0.0))
+    supervisor = Supervisor(ServerRequest(SPEC, Path(sys.executable), (), ECHO, settings))
+    supervisor.start()
+    wait_for(lambda: supervisor.fault is not None or len(starts) == 0, "the end of its patience")
+    supervisor.close()
+    assert supervisor.fault == "given up after 3 restarts; it was not ready within 900 s"
 
 
 PARENT = f"""

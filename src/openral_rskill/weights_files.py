@@ -64,8 +64,9 @@ def select(paths: Iterable[str]) -> list[str]:
 def checkpoint_faults(folder: Path) -> list[str]:
     """Look at a checkpoint's folder without loading it; one line a fault.
 
-    Every safetensors file must be whole, every shard that an index names must be there, and there must be at
-    least one of them. Pipes and devices are refused, whatever they are called: who reads one may wait forever.
+    Every safetensors file must be whole, every shard that an index names must be there, beside it or below, and be
+    safetensors by its name, since loaders open what the index says; and there must be at least one safetensors file.
+    Pipes and devices are refused, whatever they are called: who reads one may wait forever.
     """
     for path in sorted(folder.rglob("*")):
         if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
@@ -75,20 +76,32 @@ def checkpoint_faults(folder: Path) -> list[str]:
     for index in sorted(folder.rglob(f"*{INDEX_SUFFIX}")):
         try:
             shards = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             faults.append(f"{index.name} is no index of shards; fetch it again")
             continue
-        faults += [
-            f"{shard}, named by {index.name}, is not there; fetch it"
-            for shard in shards
-            if not os.path.isfile(index.parent / str(shard))
-        ]
+        faults += [fault for shard in shards if (fault := _shard_fault(index, str(shard)))]
     if not files:
         pickles = [path for path in sorted(folder.rglob("*")) if path.is_file() and is_pickled(path)]
         if pickles:
             return [pickle_refusal(pickles[0].name, str(pickles[0]))]
         return [f"there is no safetensors file in {folder}; fetch or train the weights"]
     return faults
+
+
+def _shard_fault(index: Path, shard: str) -> str | None:
+    """Return what is wrong with a shard that an index names, or None."""
+    place = PurePosixPath(shard)
+    if place.is_absolute() or ".." in place.parts:
+        return f"{shard}, named by {index.name}, lies outside of its folder; fetch a checkpoint without such names"
+    if place.suffix != SUFFIX:
+        return (
+            f"{shard}, named by {index.name}, is not safetensors; fetch or convert the weights as safetensors"
+        )
+    return (
+        None
+        if os.path.isfile(index.parent / place)
+        else f"{shard}, named by {index.name}, is not there; fetch it"
+    )
 
 
 def _file_fault(path: Path) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,30 @@ def test_a_folder_of_pickles_names_the_conversion(tmp_path: Path) -> None:
     ]
     write_safetensors(tmp_path / "model.safetensors")
     assert checkpoint_faults(tmp_path) == []  # the pickle beside it is never opened
+
+
+@pytest.mark.parametrize(
+    ("index", "fault"),
+    [
+        (
+            '{"weight_map": {"w": "pytorch_model.bin"}}',
+            "pytorch_model.bin, named by .*, is not safetensors; ",
+        ),
+        ('{"weight_map": {"w": "../other/model.safetensors"}}', ", lies outside of its folder; "),
+        ('{"weight_map": {"w": "/other/model.safetensors"}}', ", lies outside of its folder; "),
+        ('{"weight_map": {"w": "model-2.safetensors"}}', ", is not there; "),
+        ("[" * 100_000, "is no index of shards; "),
+    ],
+)
+def test_an_index_names_whole_safetensors_of_its_own_folder(tmp_path: Path, index: str, fault: str) -> None:
+    folder = tmp_path / "checkpoint"
+    for path in (folder, tmp_path / "other"):
+        path.mkdir()
+        write_safetensors(path / "model.safetensors")
+    (folder / "pytorch_model.bin").write_bytes(b"\x80\x02.")
+    (folder / "model.safetensors.index.json").write_text(index)
+    (found,) = checkpoint_faults(folder)
+    assert re.search(fault, found)
 
 
 def test_only_what_makes_a_checkpoint_is_fetched() -> None:

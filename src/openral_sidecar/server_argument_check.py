@@ -13,7 +13,7 @@ from openral_sidecar.environment.spec import SidecarSpec
 
 
 def check_arguments(spec: SidecarSpec, arguments: Sequence[str]) -> None:
-    """Parse arguments with the server's parser; `--help` prints its help and ends the process.
+    """Parse arguments, whose names must be whole, with the server's parser; `--help` prints its help and ends here.
 
     Args:
         spec: of the server; without a parser nothing is checked.
@@ -31,6 +31,7 @@ def check_arguments(spec: SidecarSpec, arguments: Sequence[str]) -> None:
         raise SidecarError(
             f"sidecar {spec.name}: its parser {spec.parser} cannot be imported: {error}; fix its spec"
         ) from error
+    parser.allow_abbrev = False  # the licence gate and a server's identity know whole names only
     parser.prog = f"openral sidecar start {spec.name} --"
 
     def refuse(message: str) -> NoReturn:

@@ -188,6 +188,10 @@ def test_a_server_that_does_not_start_says_why(openral) -> None:
             ["--modle", "m1"],
             "sidecar echo: unrecognized arguments: --modle m1; `openral sidecar start echo -- --help`",
         ),
+        (
+            ["--mod", "m1"],
+            "sidecar echo: unrecognized arguments: --mod m1",
+        ),  # the licence gate would not see it
         (["--folder", "nowhere"], "sidecar echo: --folder nowhere: no such file or folder"),
     ],
 )

@@ -179,6 +179,19 @@ def test_shards_are_converted_with_their_index(tmp_path: Path) -> None:
     assert checkpoint_faults(target) == []
 
 
+def test_a_conversion_overwrites_nothing_and_may_be_made_in_its_own_folder(tmp_path: Path) -> None:
+    source, target = tmp_path / "in", tmp_path / "out"
+    for folder in (source, target):
+        folder.mkdir()
+        (folder / "config.json").write_text(f'{{"of": "{folder.name}"}}')
+    torch.save({"w": torch.zeros(2)}, source / "pytorch_model.bin")
+    with pytest.raises(WeightsError, match=r"out/config\.json is there already; remove it or name another"):
+        convert(source, target)
+    assert [path.name for path in target.iterdir()] == ["config.json"]
+    assert convert(source, source) == [source / "model.safetensors"]
+    assert (source / "config.json").read_text() == '{"of": "in"}'
+
+
 def test_what_needs_more_than_tensors_is_refused(tmp_path: Path) -> None:
     with (tmp_path / "evil.pt").open("wb") as file:
         pickle.dump({"state_dict": Evil(tmp_path / "evil")}, file)

@@ -31,7 +31,8 @@ def convert(source: Path, target: Path) -> list[Path]:
     Args:
         source: a file that `torch.save` wrote, or a folder with some. Of a folder, an index of shards is rewritten
             and configuration and tokenizer are copied; what only training needs stays behind.
-        target: the safetensors file, or the folder for them; must not be there yet (a folder may, its files not).
+        target: the safetensors file, or the folder for them; must not be there yet (a folder may, its files not). It
+            may be the source itself, in which configuration and tokenizer then stay as they are.
 
     Raises:
         NotFoundError: there is no pickle.
@@ -52,20 +53,25 @@ def convert(source: Path, target: Path) -> list[Path]:
             f"{source} holds no pickle ({', '.join(PICKLE_SUFFIXES)}); there is nothing to convert"
         )
     target.mkdir(parents=True, exist_ok=True)
+    indices = sorted(source.glob(f"*{_PICKLE_INDEX}"))
+    texts = [
+        path
+        for path in sorted(source.iterdir())
+        if path.suffix in TEXT_SUFFIXES and path not in indices and not target.samefile(source)
+    ]
+    names = [*(_new_name(path.name) for path in pickles), *map(_new_index_name, indices)]
+    for name in (*names, *(path.name for path in texts)):  # before any is written
+        _require_free(target / name)
     written = [_convert_file(path, target / _new_name(path.name)) for path in pickles]
-    for index in sorted(source.glob(f"*{_PICKLE_INDEX}")):
-        written.append(_convert_index(index, target))
-    for text in sorted(source.iterdir()):
-        if text.suffix in TEXT_SUFFIXES and not text.name.endswith(_PICKLE_INDEX):
-            written.append(Path(shutil.copy2(text, target / text.name)))
+    written += [_convert_index(path, target) for path in indices]
+    written += [Path(shutil.copy2(path, target / path.name)) for path in texts]
     return written
 
 
 def _convert_file(source: Path, target: Path) -> Path:
     if target.suffix != SUFFIX:
         raise WeightsError(f"{target} does not end with {SUFFIX}; name the file to write")
-    if target.exists():
-        raise WeightsError(f"{target} is there already; remove it or name another")
+    _require_free(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".convert-") as folder:
         made = Path(folder) / target.name
@@ -100,11 +106,21 @@ def _convert_index(source: Path, target: Path) -> Path:
         index["weight_map"] = {name: _new_name(str(file)) for name, file in index["weight_map"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise WeightsError(f"{source} is no index of shards; fetch it again") from error
-    name = source.name.removesuffix(_PICKLE_INDEX).replace("pytorch_model", "model") + INDEX_SUFFIX
-    (target / name).write_text(json.dumps(index, indent=2) + "\n", encoding="utf-8")
-    return target / name
+    made = target / _new_index_name(source)
+    made.write_text(json.dumps(index, indent=2) + "\n", encoding="utf-8")
+    return made
+
+
+def _require_free(target: Path) -> None:
+    if os.path.lexists(target):
+        raise WeightsError(f"{target} is there already; remove it or name another")
 
 
 def _new_name(name: str) -> str:
     """`pytorch_model-00001-of-00002.bin` -> `model-00001-of-00002.safetensors`, as transformers names them."""
     return f"{Path(name).stem.replace('pytorch_model', 'model')}{SUFFIX}"
+
+
+def _new_index_name(source: Path) -> str:
+    """`pytorch_model.bin.index.json` -> `model.safetensors.index.json`."""
+    return source.name.removesuffix(_PICKLE_INDEX).replace("pytorch_model", "model") + INDEX_SUFFIX

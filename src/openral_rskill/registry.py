@@ -62,7 +62,10 @@ def resolve(ref: str, search: Sequence[Path] = ()) -> RSkillPackage:
             return load_package(folder)
     loaded = [package for folder in folders if (package := _try_load(folder))]
     for package in loaded:
-        if name in (package.manifest.name, package.manifest.short_name):
+        whole = package.manifest.name
+        if (
+            name in (whole, package.manifest.short_name) or name.lower() == whole.lower()
+        ):  # as hubs compare names
             return package
     if name.startswith(("/", ".", "~")):
         where = os.path.abspath(name)
@@ -84,7 +87,7 @@ def _resolve_hub(ref: str) -> RSkillPackage:
     for folder in sorted(root.iterdir()) if root.is_dir() else []:
         lock = load_lock(folder) if holds_skill(folder) else None
         source = lock.manifest if lock else None
-        if source and source.repository == wanted.repository:
+        if source and source.repository.lower() == wanted.repository.lower():
             if wanted.revision in (source.requested, source.revision):
                 return load_package(folder)
             raise NotFoundError(

@@ -105,6 +105,20 @@ def test_a_skill_is_pinned_hashed_and_found(
         resolve(f"hf://{SKILL}@v2")
 
 
+@pytest.mark.parametrize("ref", ["Maker/RSkill-Example", "hf://Maker/RSkill-Example"])
+def test_a_name_in_other_capital_letters_is_the_same_skill(
+    hub: Hub, commit: Callable[..., tuple[str, str]], ref: str
+) -> None:
+    commit()
+    hub.repositories["Maker/RSkill-Example"] = hub.repositories[SKILL]  # to which a hub sends who asks
+    done = install(ref)
+    assert done.package.folder == store_folders.skill_folder(SKILL)
+    assert {resolve(name).weights_path() for name in (SKILL, ref)} == {done.package.weights_path()}
+    install(ref, update=True)
+    remove(ref)
+    assert list(store_folders.installed_skills().iterdir()) == []
+
+
 def test_offline_from_the_cache(
     hub: Hub, commit: Callable[..., tuple[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

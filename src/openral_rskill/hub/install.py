@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Mapping, Sequence
@@ -159,8 +160,8 @@ def _fetch_manifest(wanted: HubReference, client: HubClient, progress: Progress)
             f"{wanted}: there is no {MANIFEST_NAME} in it; "
             f"for a checkpoint: openral rskill new {HUB}{wanted.repository}"
         )
-    with one_at_a_time(wanted.repository):
-        target = skill_folder(wanted.repository)
+    with contextlib.ExitStack() as held:
+        held.enter_context(one_at_a_time(wanted.repository))
         staging = staging_folder(wanted.repository)
         shutil.rmtree(staging, ignore_errors=True)
         files: dict[str, LockedFile] = {}
@@ -171,16 +172,19 @@ def _fetch_manifest(wanted: HubReference, client: HubClient, progress: Progress)
                 )
             digest = fetch(client, listing.reference, file, staging / file.path, progress)
             files[file.path] = LockedFile(size=(staging / file.path).stat().st_size, sha256=digest)
-        package = load_package(staging)
-        if package.manifest.name.lower() != wanted.repository.lower():
-            raise HubError(
-                f"{wanted}: its manifest calls itself {package.manifest.name}; a fork must write its own name"
-            )
-        before = load_lock(target) or SkillLock(skill=package.manifest.name)
+        name = load_package(staging).manifest.name
+        if name.lower() != wanted.repository.lower():
+            raise HubError(f"{wanted}: its manifest calls itself {name}; a fork must write its own name")
+        if name != wanted.repository:  # a hub takes no notice of capital letters, and folders have one name
+            held.enter_context(one_at_a_time(name))
+        target = skill_folder(name)
+        before = load_lock(target) or SkillLock(skill=name)
         _move_into(staging, target, files)
         _delete_dropped(target, before, listing)
-        locked = _locked(listing, wanted, files)
-        before.model_copy(update={"skill": package.manifest.name, "manifest": locked}).write(target)
+        locked = LockedRepository(
+            repository=name, requested=wanted.revision, revision=listing.reference.revision, files=files
+        )
+        before.model_copy(update={"skill": name, "manifest": locked}).write(target)
     return load_package(target)
 
 
@@ -200,15 +204,6 @@ def _weights_beside(
 def _is_whole(package: RSkillPackage, source: LockedRepository) -> bool:
     has_weights = any(not _is_small(name) for name in source.files)
     return has_weights and not any(faults(source.files, package.folder, hashes=True))
-
-
-def _locked(listing: Listing, wanted: HubReference, files: Mapping[str, LockedFile]) -> LockedRepository:
-    return LockedRepository(
-        repository=wanted.repository,
-        requested=wanted.revision,
-        revision=listing.reference.revision,
-        files=dict(files),
-    )
 
 
 def _move_into(staging: Path, target: Path, files: Mapping[str, LockedFile]) -> None:

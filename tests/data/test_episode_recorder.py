@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from openral_core.errors import DatasetError, OutputError
 from openral_data.datasets.check import dataset_faults
 from openral_data.lerobot_v3 import Dataset, open_dataset
 from openral_data.recording import segments_to_episode
+from openral_data.recording.assembler import ExecutedStep, FrameAssembler
 from openral_data.recording.outcome import SimulatorVerdict, simulator_verdict
 from openral_data.recording.recorder import FLUSH_S
 from openral_data.recording.repair import repair_recording
@@ -73,6 +75,22 @@ def test_a_picture_that_does_not_come_is_repeated_and_counted(tmp_path: Path) ->
     steps = first_steps(dataset)
     levels = [float(image.mean()) for image in dataset.images(CAMERA)]
     assert levels[steps.index(204)] == levels[steps.index(196)] != levels[steps.index(208)]
+
+
+@pytest.mark.parametrize("steps_come", [False, True], ids=["no step comes", "the first camera is silent"])
+def test_pictures_that_no_frame_waits_for_are_not_kept(steps_come: bool) -> None:
+    assembler, pictures = FrameAssembler(COLUMNS), []
+    step = ExecutedStep(np.zeros(COLUMNS.action_dim, np.float32), held=True, intervention=False)
+    for number in range(0, 60 * round(COLUMNS.control_hz), EVERY):  # a minute
+        stamp_s = number / COLUMNS.control_hz
+        for camera in COLUMNS.cameras[steps_come:]:
+            picture = np.zeros((camera.height, camera.width, 3), np.uint8)
+            pictures.append(weakref.ref(picture))
+            assembler.image(camera.key, stamp_s, picture)
+        if steps_come:
+            assembler.executed(stamp_s, step)
+    del picture
+    assert sum(picture() is not None for picture in pictures) < len(pictures) / 10
 
 
 def test_orders_begin_end_throw_away_and_mark(tmp_path: Path) -> None:

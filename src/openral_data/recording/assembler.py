@@ -74,6 +74,7 @@ class FrameAssembler:
         self.columns = columns
         self.losses = RecordingLosses()
         self._hz = columns.control_hz
+        self._image_steps = (GAP_S + PATIENCE_S) * self._hz + 2 * columns.steps
         self._chunks: deque[CommandedChunk] = deque(maxlen=KEPT_CHUNKS)
         self.restart()
 
@@ -108,11 +109,17 @@ class FrameAssembler:
             self._states[step] = np.array([*pose, opening], np.float32), joints
 
     def image(self, key: str, stamp_s: float, image: NDArray[np.uint8]) -> None:
-        """Add an image (H, W, 3) uint8 RGB of the camera with a feature key."""
+        """Add an image (H, W, 3) uint8 RGB of the camera with a feature key.
+
+        Those that have waited for longer than any frame does are discarded: no control step comes, as while the arm is
+        not connected yet, or the first camera sends nothing.
+        """
         if self._after_s is not None and stamp_s <= self._after_s:
             return
-        step = stamp_s * self._hz
-        self._cameras[key].waiting.append((step, image))
+        step, waiting = stamp_s * self._hz, self._cameras[key].waiting
+        while waiting and abs(step - waiting[0][0]) > self._image_steps:
+            waiting.popleft()
+        waiting.append((step, image))
         if self._next is None and key == self.columns.cameras[0].key:
             self._next = round(step)
 

@@ -47,6 +47,10 @@ class InitRange(Schema):
         """Return the numbers of the states."""
         return range(self.first, self.first + self.count)
 
+    def overlaps(self, other: InitRange) -> bool:
+        """Return whether a state is in both ranges, which may be huge."""
+        return max(self.first, other.first) < min(self.ids().stop, other.ids().stop)
+
     def __str__(self) -> str:
         return f"{self.first} to {self.first + self.count - 1}"
 

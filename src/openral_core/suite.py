@@ -74,7 +74,7 @@ class SuiteStates(Schema):
     @model_validator(mode="after")
     def _are_disjoint(self) -> SuiteStates:
         train = self.train_init_ids
-        if train is not None and set(train.ids()) & set(self.heldout_init_ids.ids()):
+        if train is not None and train.overlaps(self.heldout_init_ids):
             what = f"{train} overlaps heldout_init_ids {self.heldout_init_ids}"
             raise_faults([Fault("train_init_ids", what, "a state seen in training proves nothing; move one")])
         return self

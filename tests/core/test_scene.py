@@ -13,6 +13,7 @@ from openral_core.errors import ManifestError, NotFoundError
 from openral_core.files.share import share_directory
 from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene, DeployScene, SimScene, load_scene
+from openral_core.schema import InitRange
 from openral_core.suite import load_suite, suite_with_task
 from openral_rskill.checks.unseen_states import unseen_states
 from openral_rskill.registry import resolve
@@ -168,6 +169,19 @@ def test_suite_is_one_protocol(tmp_path: Path) -> None:
     path.write_text("words\n")
     with pytest.raises(ManifestError, match="is not a list"):
         load_suite(path)
+
+
+def test_ranges_of_states_overlap_where_one_state_is_in_both() -> None:
+    states = InitRange(first=5, count=10**17)  # all that a policy may have seen; a set of them has no room
+    for first, count, wanted in (
+        (0, 5, False),
+        (0, 6, True),
+        (5, 1, True),
+        (10**17, 5, True),
+        (10**17 + 5, 1, False),
+    ):
+        other = InitRange(first=first, count=count)
+        assert (states.overlaps(other), other.overlaps(states)) == (wanted, wanted)
 
 
 def test_a_suite_names_its_own_states(tmp_path: Path) -> None:

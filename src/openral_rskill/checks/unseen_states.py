@@ -24,7 +24,7 @@ def unseen_states(manifest: RSkillManifest, scene: SimScene, init_ids: Sequence[
         for entry, states in manifest.trained_init_ids.items()
         if is_evaluated([entry], task.id, task.scene_id)
     ]
-    overlap = sorted({init_id for states in seen for init_id in states.ids()} & set(init_ids))
+    overlap = sorted(i for i in set(init_ids) if any(i in states.ids() for states in seen))
     shown = ", ".join(map(str, overlap[:3])) + (", …" if len(overlap) > 3 else "")
     found = f"{task.id}: trained on {shown}" if overlap else f"{task.id}: {min(init_ids)} to {max(init_ids)}"
     needed = (

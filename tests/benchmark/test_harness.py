@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ from openral_benchmark.harness.mission_harness import MissionHarness
 from openral_benchmark.harness.perturbations import VARIANTS
 from openral_benchmark.harness.result import ALL, compare_rows, rate
 from openral_benchmark.harness.shared_resources import MOST_WORLDS, SharedParts
-from openral_benchmark.harness.suite_run import plan_missions
+from openral_benchmark.harness.suite_run import MissionSetting, mission_identity, plan_missions
 from openral_benchmark.harness.tables import mission_page, mission_table, remarks
 from openral_benchmark.harness.world import DISPLACED_M, begin_world
 from openral_benchmark.plan import simulator_task
@@ -290,6 +292,26 @@ def test_a_table_says_what_of_its_rows_is_the_simulators_truth() -> None:
     ]
     [mixed] = told({"script": ["positions"], "harness": ["judge", "positions"]})
     assert "positions in motions alone; judge and positions in harness" in mixed
+
+
+def test_rows_of_another_scene_or_judge_are_not_gone_on_with(tmp_path: Path) -> None:
+    suite = load_suite("harness_development")
+    setting = MissionSetting(resolve("mini-metaworld-mt10").folder, 160, "cpu", False, None, None)
+    first = suite.scenes[0]
+    assert first.reward_skill is not None
+    judge = Path(shutil.copytree(resolve(first.reward_skill).folder, tmp_path / "judge"))
+
+    def identity(**changed: object) -> dict[str, str]:
+        scenes = tuple(scene.model_copy(update=changed) for scene in suite.scenes)
+        return mission_identity(replace(suite, scenes=scenes), setting)
+
+    before = identity(reward_skill=str(judge))
+    assert (
+        identity(reward_skill=str(judge), seed=7, n_episodes=1) == before
+    )  # rows say which state they are of
+    assert identity(reward_skill=str(judge), control_hz=2 * first.control_hz)["scenes"] != before["scenes"]
+    (judge / "calibration.json").write_text("{}")
+    assert identity(reward_skill=str(judge))["beside"] != before["beside"]
 
 
 def test_the_command_runs_a_part_of_it_and_goes_on(tmp_path: Path) -> None:

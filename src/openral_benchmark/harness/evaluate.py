@@ -91,7 +91,7 @@ def evaluate_missions(
     total = sum(len(job.rows) for job in jobs)
     workers = min(options.workers or os.cpu_count() or 1, len(jobs))
     with progress_bar("missions", total, goes_on=WITH_RESUME) as (bar, task):
-        for some in run_missions(jobs, setting, folder, workers=workers, resume=options.resume):
+        for some in run_missions(jobs, setting, folder, suite=suite, workers=workers, resume=options.resume):
             finished += some
             bar.update(
                 task, completed=len(finished), note=f"{sum(row['success'] for row in finished)} solved"

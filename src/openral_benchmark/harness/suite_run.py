@@ -26,11 +26,16 @@ from openral_benchmark.run_identity import RunIdentity, run_identity
 from openral_benchmark.workers.worker_pool import worker_pool
 from openral_core.errors import ManifestError, NotFoundError, OpenralError
 from openral_core.files.output_folder import make_private
+from openral_core.manifest import MANIFEST_NAME
 from openral_core.mission_record import STEPS_FILE, RecordedStep
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
 from openral_reasoner.mission.mission import LogEntry
+from openral_rskill.hub.install import CALIBRATION_NAME
 from openral_rskill.registry import RSkillPackage, load_package, resolve
+from openral_rskill.store.lockfile import sha256_of
+from openral_rskill.weights_hash import weights_sha256
+from openral_sim_bridge.backends.fingerprint import fingerprint
 
 
 @dataclass(frozen=True)
@@ -106,7 +111,13 @@ def plan_missions(
 
 
 def run_missions(
-    jobs: Sequence[MissionJob], setting: MissionSetting, folder: Path, *, workers: int, resume: bool
+    jobs: Sequence[MissionJob],
+    setting: MissionSetting,
+    folder: Path,
+    *,
+    suite: Suite,
+    workers: int,
+    resume: bool,
 ) -> Iterator[list[dict[str, Any]]]:
     """Run the jobs and yield their rows, job by job as they finish; with `resume` the rows of the file come first.
 
@@ -114,6 +125,7 @@ def run_missions(
         jobs: to be run.
         setting: how they are run; with the jobs it decides every row.
         folder: of the run; rows are appended there to `rows.jsonl`.
+        suite: of the jobs, which may be a part of it.
         workers: number of processes; it changes only `wall_s` in the rows.
         resume: whether to continue the run whose rows are in the folder.
 
@@ -122,7 +134,7 @@ def run_missions(
             writes them.
         OpenralError: something does not fit or cannot be loaded.
     """
-    with contextlib.closing(_MissionLog(folder, _identity(setting), resume=resume)) as kept:
+    with contextlib.closing(_MissionLog(folder, mission_identity(suite, setting), resume=resume)) as kept:
         wanted = {(row, job.variant, job.scene.task.id, job.init_id) for job in jobs for row in job.rows}
         if there := [row for row in kept.rows if _key(row) in wanted]:
             yield there
@@ -214,14 +226,32 @@ def counts_sha256(counts: Path | None) -> str | None:
     return hashlib.sha256(counts.read_bytes()).hexdigest() if counts else None
 
 
-def _identity(setting: MissionSetting) -> RunIdentity:
-    """Return the identity of a run: what decides a row besides its row, variant, task and initial state."""
+_NO_PART = {"seed", "n_episodes", "metadata"}
+"""Keys of a scene that decide no row; a row names its initial state."""
+
+
+def mission_identity(suite: Suite, setting: MissionSetting) -> RunIdentity:
+    """Return the identity of a run: what decides a row besides its row, variant, task and initial state.
+
+    It has all scenes of the suite, so that a run may be gone on with for other tasks.
+    """
+    beside = {each.folder: each for scene in suite.scenes for each in other_skills(scene)}
     return run_identity(
         load_package(setting.skill),
         attempt_steps=setting.attempt_steps,
         counts=counts_sha256(setting.counts),
         device=setting.device,
+        scenes=[scene.model_dump(mode="json", exclude=_NO_PART) for scene in suite.scenes],
+        worlds=[fingerprint(scene) for scene in suite.scenes],
+        beside=[_digests(each) for each in beside.values()],
     )
+
+
+def _digests(package: RSkillPackage) -> list[str | None]:
+    """Return the hashes of a skill's manifest, its calibration and its weights; None for what it has not."""
+    files = [package.folder / name for name in (MANIFEST_NAME, CALIBRATION_NAME)]
+    weights = weights_sha256(package) if package.manifest.weights_uri is not None else None
+    return [*(sha256_of(path) if path.is_file() else None for path in files), weights]
 
 
 class _MissionLog:

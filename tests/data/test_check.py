@@ -172,6 +172,20 @@ def test_a_dataset_with_images_is_checked_too(tmp_path: Path) -> None:
     ]
 
 
+def test_pictures_on_a_damaged_page_of_a_file_are_a_fault(tmp_path: Path) -> None:
+    assert with_images(tmp_path) == []
+    path = tmp_path / "data/chunk-000/file-000.parquet"
+    group = pq.read_metadata(path).row_group(0)
+    columns = [group.column(number) for number in range(group.num_columns)]
+    page = next(column.data_page_offset for column in columns if column.path_in_schema.endswith(".bytes"))
+    content = path.read_bytes()
+    path.write_bytes(content[:page] + b"\xff" * 12 + content[page + 12 :])
+    (fault,) = dataset_faults(tmp_path)
+    assert fault.startswith(
+        "data/chunk-000/file-000.parquet: column observation.images.camera1 cannot be read ("
+    )
+
+
 def test_a_label_may_be_unknown_and_a_state_or_an_action_may_not(tmp_path: Path) -> None:
     unknown = {name: np.full((6, 1), np.nan, np.float32) for name in ("hand_to_object", "object_to_target")}
     unknown["landmarks"] = np.full((6, 6), np.nan, np.float32)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from openral_core.errors import OpenralError
@@ -94,13 +95,19 @@ def _image_faults(dataset: Dataset, camera: str, spans: Spans) -> Iterator[str]:
         if camera not in pq.read_schema(path).names:
             yield f"{path.relative_to(dataset.root)}: has no column {camera}"
             return
-        for batch in pq.ParquetFile(path).iter_batches(64, columns=[camera]):
-            for cell in batch.column(0).to_pylist():
-                fault = _image_fault(cell, size)
-                if fault:
-                    number, first = next(((n, a) for n, a, b in spans if a <= row < b), (-1, 0))
-                    yield f"episode {number} frame {row - first}: {camera} {fault}"
-                row += 1
+        first = row
+        with pq.ParquetFile(path) as file:
+            try:
+                for batch in file.iter_batches(64, columns=[camera]):
+                    for cell in batch.column(0).to_pylist():
+                        if fault := _image_fault(cell, size):
+                            number, begin = next(((n, a) for n, a, b in spans if a <= row < b), (-1, 0))
+                            yield f"episode {number} frame {row - begin}: {camera} {fault}"
+                        row += 1
+            except (OSError, pa.ArrowException) as error:
+                why = " ".join(str(error).split())
+                yield f"{path.relative_to(dataset.root)}: column {camera} cannot be read ({why}); fetch it again"
+            row = first + int(file.metadata.num_rows)
 
 
 def _image_fault(cell: object, size: tuple[int, int]) -> str:

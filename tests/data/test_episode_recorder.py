@@ -15,7 +15,7 @@ import psutil
 import pytest
 from recorded_deployment import COLUMNS, EVERY, RecordedDeployment, grey
 
-from openral_core.errors import DatasetError, OutputError
+from openral_core.errors import ContractError, DatasetError, OutputError
 from openral_data.datasets.check import dataset_faults
 from openral_data.lerobot_v3 import Dataset, open_dataset
 from openral_data.recording import segments_to_episode
@@ -24,6 +24,8 @@ from openral_data.recording.outcome import SimulatorVerdict, simulator_verdict
 from openral_data.recording.recorder import FLUSH_S
 from openral_data.recording.repair import repair_recording
 from openral_data.recording_folder import RecordingFolder
+from openral_data.ros.intake import MessageIntake
+from openral_data.ros.topics import recorded_topics
 
 CAMERA = COLUMNS.cameras[0].key
 
@@ -91,6 +93,25 @@ def test_pictures_that_no_frame_waits_for_are_not_kept(steps_come: bool) -> None
             assembler.executed(stamp_s, step)
     del picture
     assert sum(picture() is not None for picture in pictures) < len(pictures) / 10
+
+
+def test_bytes_that_are_no_message_are_left_out(tmp_path: Path) -> None:
+    world = RecordedDeployment(tmp_path, "episodes")
+    intake, topics = MessageIntake(world.recorder), {topic.name: topic for topic in recorded_topics(COLUMNS)}
+    world.goal("a" * 32)
+    world.run(40, goal_id="a" * 32)
+    picture = next(topic for topic in topics.values() if topic.camera)
+    for take, topic in (
+        (intake.take, topics["/joint_states"]),
+        (intake.take, topics["/openral/skills"]),
+        (intake.take, picture),
+        (intake.take_compressed, picture),
+    ):
+        with pytest.raises(ContractError, match=f"{topic.name}: 8 bytes are no "):
+            take(topic, b"\x00\x01\x00\x00\xff\xff\xff\xff", 0)
+    world.run(40, goal_id="a" * 32)
+    world.recorder.close()
+    assert len(dataset_of(tmp_path)) == 80 // EVERY - 1
 
 
 def test_orders_begin_end_throw_away_and_mark(tmp_path: Path) -> None:

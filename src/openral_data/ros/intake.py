@@ -50,7 +50,7 @@ class MessageIntake:
             return
         reader = self._readers.get(topic.name)
         recorder, name = self._recorder, topic.name
-        message: Any = deserialize_message(data, topic.message_type) if reader else None
+        message = _read(name, data, topic.message_type) if reader else None
         if name == EXECUTED and not message.data:
             recorder.began_anew(_stamp_s(message))  # an episode and its bag end here, so that no bag needs it
             return
@@ -63,7 +63,7 @@ class MessageIntake:
 
     def take_compressed(self, topic: RecordedTopic, data: bytes, received_ns: int) -> None:
         """Take a picture in CDR (sensor_msgs/CompressedImage). Raises ContractError: it is none of its camera."""
-        message = deserialize_message(data, CompressedImage)
+        message = _read(topic.name, data, CompressedImage)
         pixels = decode_compressed(message.data)
         if pixels is None:
             raise ContractError(f"{topic.name}: {len(message.data)} bytes are no picture")
@@ -73,7 +73,7 @@ class MessageIntake:
         self._recorder.message(name, COMPRESSED, data, received_ns, latched="")
 
     def _picture(self, topic: RecordedTopic, data: bytes, received_ns: int) -> None:
-        message = deserialize_message(data, topic.message_type)
+        message = _read(topic.name, data, topic.message_type)
         pixels = decode_image(self._cameras[topic.camera], message, ENCODINGS)
         self._recorder.assembler.image(topic.camera, _stamp_s(message), pixels)
         if self._recorder.notes is not None:
@@ -119,6 +119,14 @@ class MessageIntake:
 
     def _progress(self, message: Any) -> None:
         self._recorder.reading(message.goal_id, bool(message.succeeded), bool(message.abstained))
+
+
+def _read(topic: str, data: bytes, kind: Any) -> Any:
+    """Return a message in CDR. Raises ContractError: the bytes, which may be anybody's, are none."""
+    try:
+        return deserialize_message(data, kind)
+    except (ValueError, RuntimeError) as error:  # of the embedded runtime, and of ROS 2
+        raise ContractError(f"{topic}: {len(data)} bytes are no {kind.__name__}: {error}") from error
 
 
 def _stamp_s(message: Any) -> float:

@@ -31,7 +31,14 @@ from openral_core.files.settings_difference import settings_difference
 from openral_data.column_statistics import ColumnStatistics, stats_json
 from openral_data.dataset_schema import DatasetMetadata
 from openral_data.episode import Episode, decode_png
-from openral_data.lerobot_meta import read_episodes, read_info, read_rows, read_sentences, tasks_table
+from openral_data.lerobot_meta import (
+    names_of,
+    read_episodes,
+    read_info,
+    read_rows,
+    read_sentences,
+    tasks_table,
+)
 from openral_data.numeric_columns import INDEX, joined_columns
 
 FILE_BYTES = 100_000_000
@@ -208,12 +215,15 @@ class Dataset:
         """
         if not self.has_task_labels:
             raise DatasetError(f"{self.root}: has no {_TASK_LABEL}; {_OURS}")
-        return tuple(self.info["features"][_TASK_LABEL]["names"])
+        return names_of(self.info["features"][_TASK_LABEL])
 
     @property
     def has_task_labels(self) -> bool:
-        """Whether it was collected: labels have a column for each of `tasks`, whose number is its `task_index`."""
-        return _TASK_LABEL in self.info["features"]
+        """Whether it was collected: labels have a column for each of `tasks`, whose number is its `task_index`.
+
+        A column of that name without names of tasks is of another tool.
+        """
+        return bool(names_of(self.info["features"].get(_TASK_LABEL, {"dtype": ""})))
 
     @property
     def cameras(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from openral_data.dataset_schema import DatasetMetadata
 from openral_data.datasets.appender import DatasetAppender
 from openral_data.datasets.check import dataset_faults
 from openral_data.episode import Episode, encode_png
-from openral_data.lerobot_v3 import DatasetWriter
+from openral_data.lerobot_v3 import DatasetWriter, open_dataset
 
 CAMERA = COLUMNS.cameras[0].key
 DATA, META = "data/chunk-000/file-001.parquet", "meta/episodes/chunk-000/file-001.parquet"
@@ -170,6 +170,18 @@ def test_a_dataset_with_images_is_checked_too(tmp_path: Path) -> None:
     assert with_images(tmp_path, images={"observation.images.camera1": pictures}) == [
         "episode 0 frame 4: observation.images.camera1 is 24x30 px, meta/info.json says 24x32"
     ]
+
+
+@pytest.mark.parametrize("names", [{}, {"names": None}])
+def test_a_label_of_another_tool_names_no_tasks(tmp_path: Path, names: dict[str, None]) -> None:
+    assert with_images(tmp_path) == []
+    path = tmp_path / "meta" / "info.json"
+    info = json.loads(path.read_text())
+    info["features"]["label.success"] = {"dtype": "bool", "shape": [1], **names}
+    path.write_text(json.dumps(info))
+    assert list(dataset_faults(tmp_path)) == []
+    with pytest.raises(DatasetError, match=r"has no label\.success; only datasets of"):
+        _ = open_dataset(tmp_path).tasks
 
 
 def test_pictures_on_a_damaged_page_of_a_file_are_a_fault(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ class MessageIntake:
             return
         reader = self._readers.get(topic.name)
         recorder, name = self._recorder, topic.name
-        message = _read(name, data, topic.message_type) if reader else None
+        message: Any = _read(name, data, topic.message_type) if reader else None
         if name == EXECUTED and not message.data:
             recorder.began_anew(_stamp_s(message))  # an episode and its bag end here, so that no bag needs it
             return

@@ -29,7 +29,7 @@ from openral_benchmark.harness.tables import mission_page, mission_table, remark
 from openral_benchmark.harness.world import DISPLACED_M, begin_world
 from openral_benchmark.plan import simulator_task
 from openral_benchmark.row_log import RunLock
-from openral_core.errors import ManifestError, NotFoundError
+from openral_core.errors import ManifestError, NotFoundError, OutputError
 from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import load_suite, suite_with_task
@@ -381,6 +381,15 @@ def test_a_variant_that_is_for_none_of_the_tasks_is_refused(tmp_path: Path) -> N
     done = CliRunner().invoke(app, [*base, "--task", "metaworld/push-v3", "--variant", "opened"])
     assert isinstance(done.exception, NotFoundError)
     assert "metaworld/push-v3 has no variant opened; it has usual, " in str(done.exception)
+
+
+def test_missions_are_not_run_into_a_dataset(tmp_path: Path) -> None:
+    (tmp_path / "meta").mkdir()
+    (tmp_path / "meta" / "info.json").write_text("{}")
+    words = ["run", "--suite", "harness", "--rskill", "mini-metaworld-mt10", "--row", "none"]
+    done = CliRunner().invoke(app, [*words, "--out", str(tmp_path)])
+    assert isinstance(done.exception, OutputError)
+    assert "holds a dataset that this command did not make; name another folder" in str(done.exception)
 
 
 def test_a_long_attempt_is_not_forgotten_by_the_bridge(scene, shared) -> None:

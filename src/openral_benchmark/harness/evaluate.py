@@ -23,6 +23,7 @@ from openral_core.cli.progress import WITH_RESUME, console, progress_bar
 from openral_core.files.output_folder import check_folder
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
+from openral_data.datasets.listing import refuse_dataset
 from openral_rskill.checks.unseen_states import unseen_states
 from openral_rskill.compatibility import require, require_policy
 from openral_rskill.hub.install import ready
@@ -68,6 +69,7 @@ def evaluate_missions(
         package = ready(options.rskill, progress=progress)
     require_policy(package.manifest)
     folder = check_folder(options.out or Path("runs") / f"{suite.id}-{package.manifest.short_name}", "--out")
+    refuse_dataset(folder, "--out")
     episodes = options.n_episodes or scenes[0].n_episodes
     require(
         [unseen_states(package.manifest, scene, range(scene.seed, scene.seed + episodes)) for scene in scenes]

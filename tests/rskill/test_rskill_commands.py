@@ -127,6 +127,21 @@ def test_a_licence_is_accepted_by_hand(hub: Hub, tmp_path: Path) -> None:
     assert "the checkpoint takes 256x256" in output
 
 
+def test_the_words_of_others_are_no_markup_and_command_no_terminal(hub: Hub, skill_folder: Path) -> None:
+    words = "a \\[/x] \x1b]0;theirs\x07"
+    manifest = {**yaml.safe_load(MANIFEST), "description": f"It does {words}", "evaluated_tasks": [words]}
+    (skill_folder / "rskill.yaml").write_text(json.dumps(manifest))
+    hub.commit(f"maker/rskill-{words}", {})
+    for command in (
+        ["show", str(skill_folder)],
+        ["check", str(skill_folder), "--scene", "metaworld_drawer"],
+        ["search"],
+    ):
+        done = RUN.invoke(app, ["rskill", *command])
+        assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+        assert r"a \[/x] \x1b]0;theirs\x07" in " ".join(done.output.split())
+
+
 def test_check_looks_at_the_skills_that_are_named(tmp_path: Path, skill_folder: Path) -> None:
     file = skill_folder / "rskill.yaml"
     for name, words in (

@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from openral_core.cli.printable import printable_lines
+
 _UNBOUNDED = 10_000
 """Columns of a file or a pipe."""
 OK, FAULT = "[green]ok[/green]", "[red]no[/red]"
@@ -22,6 +24,11 @@ def console() -> Console:
     return Console(highlight=False, width=_UNBOUNDED)
 
 
+def cell_text(text: str) -> str:
+    """Return anybody's text for tables and lines, where it is neither markup nor commands the terminal."""
+    return escape(printable_lines(text))
+
+
 def print_gates(rows: Sequence[tuple[str, bool, str, str]]) -> None:
     """Print rows of (what, ok, found, fix); the fixes of failing rows follow below, unbroken, to be copied.
 
@@ -32,13 +39,13 @@ def print_gates(rows: Sequence[tuple[str, bool, str, str]]) -> None:
     for _ in range(3):
         table.add_column(overflow="fold")
     for what, ok, found, _ in rows:
-        table.add_row(OK if ok else FAULT, escape(what), escape(found))
+        table.add_row(OK if ok else FAULT, cell_text(what), cell_text(found))
     out.print(table)
     failing: dict[str, list[tuple[str, str]]] = {}
     for what, ok, found, fix in rows:
         if not ok:
             failing.setdefault(what, []).append((found, fix))
     for what, faults in failing.items():
-        out.print(f"\n[bold]{escape(what)}[/bold]")
+        out.print(f"\n[bold]{cell_text(what)}[/bold]")
         for found, fix in faults:
-            out.print(f"  {escape(fix if len(faults) == 1 else f'{found}; {fix}')}", soft_wrap=True)
+            out.print(f"  {cell_text(fix if len(faults) == 1 else f'{found}; {fix}')}", soft_wrap=True)

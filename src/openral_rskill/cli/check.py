@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
 from openral_core.cli import completion
-from openral_core.cli.tables import console, print_gates
+from openral_core.cli.tables import cell_text, console, print_gates
 from openral_core.errors import OpenralError
 from openral_rskill.cli.options import AcceptNoncommercial, Ref, Search
 
@@ -79,7 +78,7 @@ def check(
     if taken:
         out.print("\n[bold]taken for granted[/bold]")
     for row in taken:
-        out.print(f"  {escape(row.about)}: {escape(row.taken)}", soft_wrap=True)
+        out.print(f"  {cell_text(row.about)}: {cell_text(row.taken)}", soft_wrap=True)
     if not all(row.ok for row in findings):
         raise typer.Exit(1)
 

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from openral_core.cli.listing import RowListing
-from openral_core.cli.tables import FAULT, OK, console
+from openral_core.cli.tables import FAULT, OK, cell_text, console
 from openral_core.errors import ManifestError
 from openral_rskill.cli import author, check, hub
 from openral_rskill.cli.options import Ref, Search
@@ -57,7 +57,7 @@ def show(ref: Ref, search: Search = None) -> None:
     table.add_column(style="bold")
     table.add_column(overflow="fold")
     for name, value in _facts(package):
-        table.add_row(name, value.replace("[", r"\["))
+        table.add_row(name, cell_text(value))
     console().print(table)
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from openral_core.cli import numbers
 from openral_core.cli.downloads import download_bars
-from openral_core.cli.tables import console
+from openral_core.cli.tables import cell_text, console
 from openral_core.errors import HubError
 from openral_rskill.cli.options import AcceptNoncommercial, Ref, Search
 
@@ -34,12 +33,12 @@ def search_hub(
     unreachable = ""
     try:
         for found in HubClient().search(words, limit):
-            table.add_row("hub", found.repository, found.license, str(found.downloads))
+            table.add_row("hub", cell_text(found.repository), cell_text(found.license), str(found.downloads))
     except HubError as error:
         unreachable = str(error)
     console().print(table if table.row_count else "nothing was found")
     if unreachable:
-        console().print(f"[yellow]hub not searched[/yellow]: {escape(unreachable)}", soft_wrap=True)
+        console().print(f"[yellow]hub not searched[/yellow]: {cell_text(unreachable)}", soft_wrap=True)
 
 
 def install(

@@ -128,7 +128,7 @@ def count(
     content = read_result(result, ("eval_config",))
     path = outcomes_beside(check_file(memory or default_memory_file(), "--memory"))
     counted = count_into(Outcomes(path), content)
-    console.print(f"{path}: {counted} attempts counted", soft_wrap=True)
+    console.print(f"{path}: {counted} attempts counted", markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -150,7 +150,7 @@ def report(
     missions = "rows" in content["results"]
     text = mission_page(content) if missions else page(content, file.parent)
     path.write_text(text, encoding="utf-8")
-    console.print(str(path), soft_wrap=True)
+    console.print(str(path), markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -165,6 +165,7 @@ def compare(
     from openral_benchmark.compare import compare as compare_results
     from openral_benchmark.compare import read_result
     from openral_core.cli.progress import console
+    from openral_core.cli.tables import cell_text
 
     found = compare_results(read_result(first), read_result(second))
     if as_json:
@@ -175,7 +176,8 @@ def compare(
     console.print(f"solved by the first alone: {found.only_first}, by the second alone: {found.only_second}")
     if found.conditions:
         console.print(
-            f"[yellow]not under equal conditions[/yellow]: {'; '.join(found.conditions)}", soft_wrap=True
+            f"[yellow]not under equal conditions[/yellow]: {cell_text('; '.join(found.conditions))}",
+            soft_wrap=True,
         )
 
 

@@ -105,7 +105,7 @@ def _require_results(content: dict[str, Any], package: RSkillPackage) -> None:
 
 def _print_written(*paths: Path) -> None:
     for path in paths:
-        console.print(f"wrote {path}", soft_wrap=True)
+        console.print(f"wrote {path}", markup=False, soft_wrap=True)
 
 
 def _chunk_outlasts(manifest: RSkillManifest, answer_delay: int) -> Finding:

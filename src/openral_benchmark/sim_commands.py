@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from openral_core.cli import completion, numbers
+from openral_core.cli.tables import cell_text
 from openral_rskill.cli.completion import skills
 
 if TYPE_CHECKING:
@@ -82,13 +83,14 @@ def run(
         device=device,
         allow_unevaluated=allow_unevaluated,
     )
-    with console.status(f"{package.manifest.short_name}: {words}"):
+    with console.status(cell_text(f"{package.manifest.short_name}: {words}")):
         rows = sim.simulate(package, scene, plan, videos=out if save_video else None)
     solved = _show(rows, scene.dt)
     if writes:
-        console.print(f"result: {sim.write_result(out, package, scene, plan, rows)}", soft_wrap=True)
+        file = sim.write_result(out, package, scene, plan, rows)
+        console.print(f"result: {file}", markup=False, soft_wrap=True)
     if save_video:
-        console.print(f"films: {out}")
+        console.print(f"films: {out}", markup=False, soft_wrap=True)
     if solved == 0:
         raise typer.Exit(1)
 
@@ -102,9 +104,9 @@ def _show(rows: Sequence[EpisodeRow], dt: float) -> int:
     )
     for row in rows:
         table.add_row(
-            row.task,
+            cell_text(row.task),
             str(row.init_id),
-            row.instruction,
+            cell_text(row.instruction),
             "yes" if row.success else "no",
             str(row.steps),
             f"{row.steps * dt:.2f}",

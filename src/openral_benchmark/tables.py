@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from openral_core.cli.listing import RowListing
+from openral_core.cli.tables import cell_text
 from openral_core.suite import Suite
 
 
@@ -44,8 +45,9 @@ def print_tasks(suite: Suite, console: Console) -> None:
     first = suite.scenes[0]
     trained = f"; training may use {suite.train_init_ids}" if suite.train_init_ids else ""
     last = first.seed + first.n_episodes - 1
-    console.print(f"judged on initial states {first.seed} to {last}{trained}", soft_wrap=True)
-    console.print(f"{first.metadata.honest_scope} {first.metadata.simulator or ''}".strip(), soft_wrap=True)
+    console.print(cell_text(f"judged on initial states {first.seed} to {last}{trained}"), soft_wrap=True)
+    scope = f"{first.metadata.honest_scope} {first.metadata.simulator or ''}".strip()
+    console.print(cell_text(scope), soft_wrap=True)
 
 
 def print_result(content: dict[str, Any], console: Console) -> None:
@@ -57,7 +59,7 @@ def print_result(content: dict[str, Any], console: Console) -> None:
         steps = [row["steps"] for row in rows if row["success"]]
         returns = [row["return"] for row in rows if row["return"] is not None]
         table.add_row(
-            task.split("/", 1)[-1],
+            cell_text(task.split("/", 1)[-1]),
             *_share(entry),
             f"{np.median(steps):.0f}" if steps else "–",
             f"{np.mean(returns):.1f}" if returns else "–",
@@ -77,10 +79,10 @@ def print_result(content: dict[str, Any], console: Console) -> None:
 def _print_remarks(content: dict[str, Any], console: Console) -> None:
     results = content["results"]
     for text in content["eval_config"]["deviations"]:
-        console.print(f"differs from the protocol: {text}", soft_wrap=True)
+        console.print(f"differs from the protocol: {cell_text(text)}", soft_wrap=True)
     reasons = [row["error"] for row in results["episodes"] if row["error"]]
     for text in sorted(set(reasons)):
-        console.print(f"episodes without a result, {reasons.count(text)}: {text}", soft_wrap=True)
+        console.print(f"episodes without a result, {reasons.count(text)}: {cell_text(text)}", soft_wrap=True)
     if content.get("films"):
         console.print(f"films: {len(content['films'])}, on the page", soft_wrap=True)
 

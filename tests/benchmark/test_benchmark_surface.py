@@ -15,12 +15,16 @@ import av
 import pytest
 import yaml
 from benchmark_points import REACHES, episodes, invoke, words, write_skill, write_suite
+from rich.console import Console
 from typer.testing import CliRunner
 
+from openral_benchmark import sim_commands
 from openral_benchmark.commands import app
 from openral_benchmark.episode_log import EpisodeEntry
+from openral_benchmark.harness.tables import print_missions
 from openral_benchmark.record_in_manifest import record_result
 from openral_benchmark.result import mean_step_latency_ms
+from openral_benchmark.tables import print_result
 from openral_core.errors import (
     ContractError,
     InstallationError,
@@ -378,3 +382,21 @@ def test_what_is_no_policy_is_not_benchmarked(tmp_path):
     assert judge in str(refused(*run, "mini-progress"))
     assert "needed vla; name a skill of kind vla" in str(refused(*run, "motion-home"))
     assert not (tmp_path / "out").exists()
+
+
+def test_words_of_results_are_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    said = "lift [the] cup [/x]"
+    lost = "[enforce fail at alloc] \x1b[2J"
+    plain = r"[enforce fail at alloc] \x1b[2J"
+    told = Console(highlight=False, width=200)
+    sim_commands._show([EpisodeRow("near", 0, said, True, 5, 0.1, 1.0, 1.0, 1.0, None)], 0.1)
+    share = {"successes": 0, "n_episodes": 1, "success_rate": 0.0, "wilson_95": (0.0, 0.8), "errors": 1}
+    results = {"tasks": {f"fake/{said}": share}, "episodes": [{"task": "fake", "error": lost}]}
+    whole = {"all_episodes": share, "avg_success_rate": 0.0}
+    config = {"deviations": [f"the words are {said}"]}
+    print_result({"results": {**results, **whole}, "eval_config": config}, told)
+    missions = {"variants": {}, "rows": {"bare": said}, "truth": {"bare": []}}
+    rows = {"bare": {"variants": {}, "claimed": 0}}
+    print_missions({"results": {**results, "rows": rows}, "eval_config": missions}, told)
+    output = capsys.readouterr().out
+    assert (output.count(said), output.count(plain)) == (4, 2)

@@ -103,7 +103,7 @@ def evaluate_missions(
     (folder / "report.html").write_text(mission_page(content), encoding="utf-8")
     print_missions(content, console)
     for path in (folder / "result.json", folder / "report.html"):
-        console.print(f"wrote {path}", soft_wrap=True)
+        console.print(f"wrote {path}", markup=False, soft_wrap=True)
     return content
 
 

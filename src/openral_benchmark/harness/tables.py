@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from openral_benchmark.harness.result import ALL
+from openral_core.cli.tables import cell_text
 from openral_core.html.episode_page_parts import begin, fact_rows
 
 Content = Mapping[str, Any]
@@ -21,13 +22,13 @@ def print_missions(content: Content, console: Console) -> None:
     if len(heads) > len(lines) + 1:
         heads, *lines = (list(line) for line in zip(heads, *lines, strict=True))
         heads[0] = "variant"
-    table = Table(*heads, box=None, header_style="bold", padding=(0, 2, 0, 0))
+    table = Table(*map(cell_text, heads), box=None, header_style="bold", padding=(0, 2, 0, 0))
     table.columns[0].overflow = "fold"
     for line in lines:
-        table.add_row(*line)
+        table.add_row(*map(cell_text, line))
     console.print(table)
     for remark in remarks(content):
-        console.print(remark, soft_wrap=True)
+        console.print(cell_text(remark), soft_wrap=True)
 
 
 def mission_table(content: Content) -> tuple[list[str], list[list[str]]]:

@@ -29,6 +29,7 @@ from openral_cli.deploy.options import (
 )
 from openral_core.cli import completion, numbers
 from openral_core.cli.namespace_option import DEFAULT_NAMESPACE, NamespaceOption
+from openral_core.cli.tables import cell_text
 from openral_core.errors import NotFoundError, OpenralError
 
 DEMO_SCENE, DISTURBED_SCENE = "metaworld_drawer", "metaworld_puck"
@@ -214,14 +215,15 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
     outcome.write(folder)
     if code and not ended_by:
         console.print(
-            f"[red]the launch ended with code {code}[/red]; see {folder / LAUNCH_LOG}", soft_wrap=True
+            f"[red]the launch ended with code {code}[/red]; see {cell_text(str(folder / LAUNCH_LOG))}",
+            soft_wrap=True,
         )
     if video and ended_by != signal.SIGTERM:  # whoever sends SIGTERM waits for some seconds only
         _film(console, folder, scene)
     recorded = recording is None or recording.report(console)
     if (folder / REPORT_FILE).is_file():
-        console.print(f"what happened, in a browser: {folder / REPORT_FILE}", soft_wrap=True)
-    console.print(f"everything about this run: {folder}", soft_wrap=True)
+        console.print(f"what happened, in a browser: {folder / REPORT_FILE}", markup=False, soft_wrap=True)
+    console.print(f"everything about this run: {folder}", markup=False, soft_wrap=True)
     if ended_by == signal.SIGTERM:
         return SIGNALLED + ended_by
     return 0 if outcome.passed and recorded and (code == 0 or ended_by) else 1
@@ -243,6 +245,6 @@ def _film(console: Console, folder: Path, scene: Any) -> None:
         try:
             film = write_film(folder, scene, on_frame=advance)
         except OpenralError as error:
-            console.print(f"[yellow]no film[/yellow]: {error}", soft_wrap=True)
+            console.print(f"[yellow]no film[/yellow]: {cell_text(str(error))}", soft_wrap=True)
             return
-    console.print(f"the film of it: {film}", soft_wrap=True)
+    console.print(f"the film of it: {film}", markup=False, soft_wrap=True)

@@ -39,5 +39,5 @@ def tell_no_mission(console: Console, folder: Path, code: int, *, ended_by: int)
         elif fatal := _FATAL.findall(lines):
             why = fatal[-1]
     console.print(f"[red]no mission was run[/red]: {escape(why)}", soft_wrap=True)
-    console.print(f"every line of every node: {log}", soft_wrap=True)
+    console.print(f"every line of every node: {log}", markup=False, soft_wrap=True)
     return SIGNALLED + ended_by if ended_by else 1

@@ -61,12 +61,13 @@ def run_on_arm(arguments: dict[str, str], folder: Path, *, verbose: bool) -> int
         _print_mission(console, mission)
     if code and not ended_by:
         console.print(
-            f"[red]the launch ended with code {code}[/red]; see {folder / LAUNCH_LOG}", soft_wrap=True
+            f"[red]the launch ended with code {code}[/red]; see {escape(str(folder / LAUNCH_LOG))}",
+            soft_wrap=True,
         )
     recorded = recording is None or recording.report(console)
     if (folder / REPORT_FILE).is_file():
-        console.print(f"what happened, in a browser: {folder / REPORT_FILE}", soft_wrap=True)
-    console.print(f"everything about this run: {folder}", soft_wrap=True)
+        console.print(f"what happened, in a browser: {folder / REPORT_FILE}", markup=False, soft_wrap=True)
+    console.print(f"everything about this run: {folder}", markup=False, soft_wrap=True)
     if ended_by == signal.SIGTERM or (mission.state == "idle" and ended_by and recorded):
         return SIGNALLED + ended_by
     return 0 if mission.state == "done" and recorded and (code == 0 or ended_by) else 1

@@ -41,14 +41,16 @@ def new(
     choices = Choices(owner=owner, embodiment=embodiment or None, scene=where, license=license_ or None)
     package = new_skill(checkpoint, folder, choices)
     out = console()
-    out.print(f"{package.manifest.name} is written: {folder}", soft_wrap=True)
+    out.print(f"{package.manifest.name} is written: {folder}", markup=False, soft_wrap=True)
     for row in assumptions(package.manifest, where):
         out.print(f"  {escape(row.about)}: {escape(row.taken)}", soft_wrap=True)
     guesses = [
         line for line in (folder / "rskill.yaml").read_text(encoding="utf-8").splitlines() if "# ?" in line
     ]
     out.print(f"{len(guesses)} lines of rskill.yaml are marked with ?: look at them, then", soft_wrap=True)
-    out.print(f"  openral rskill check {folder}{f' --scene {scene}' if scene else ''}", soft_wrap=True)
+    out.print(
+        f"  openral rskill check {folder}{f' --scene {scene}' if scene else ''}", markup=False, soft_wrap=True
+    )
 
 
 def convert(
@@ -61,7 +63,7 @@ def convert(
 
     (check_folder if source.is_dir() else check_file)(target, "target")
     for path in run(source, target):
-        console().print(f"{path}", soft_wrap=True)
+        console().print(f"{path}", markup=False, soft_wrap=True)
 
 
 def schema() -> None:

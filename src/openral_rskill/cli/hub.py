@@ -67,7 +67,11 @@ def install(
             out.print(
                 f"{locked.repository} at {locked.revision[:12]}: {len(locked.files)} files, {size / 1e6:.1f} MB"
             )
-    out.print(f"{installed.package.manifest.name} is ready: {installed.package.folder}", soft_wrap=True)
+    out.print(
+        f"{installed.package.manifest.name} is ready: {installed.package.folder}",
+        markup=False,
+        soft_wrap=True,
+    )
 
 
 def remove(ref: Ref) -> None:
@@ -75,4 +79,4 @@ def remove(ref: Ref) -> None:
     from openral_rskill.hub.remove import remove as delete
 
     for folder in delete(ref):
-        console().print(f"removed {folder}", soft_wrap=True)
+        console().print(f"removed {folder}", markup=False, soft_wrap=True)

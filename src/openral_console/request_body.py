@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 
 async def read_body(request: Request, most: int) -> bytes | None:
-    """Return the body of a request; None: it has more than `most` bytes, and the rest was not read."""
+    """Return the body of a request; None: it has more than `most` bytes, or its sender left before its end."""
     body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > most:
-            return None
+    try:
+        async for part in request.stream():
+            body += part
+            if len(body) > most:
+                return None
+    except ClientDisconnect:
+        return None
     return body

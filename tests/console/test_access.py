@@ -398,6 +398,26 @@ def test_an_endless_call_is_not_kept_in_memory(sessions: Sessions) -> None:
     assert len(taken) == 3
 
 
+def test_who_leaves_in_the_middle_of_a_form_or_a_stop_raises_nothing(sessions: Sessions) -> None:
+    async def send(message: Any) -> None:
+        pass
+
+    async def receive() -> dict[str, Any]:
+        return parts.pop(0)
+
+    stop = application({"/stop": lambda: ""}, sessions, lambda who, what, fault: None)
+    door = Access(stop, sessions, ListenOptions(), {"anna": PASSWORD}, "me", lambda who, what: None)
+    headers = [(b"host", b"127.0.0.1:8420"), (b"origin", HOME.encode())]
+    for app in (stop, door):
+        parts: list[dict[str, Any]] = [
+            {"type": "http.request", "body": b"name=an", "more_body": True},
+            {"type": "http.disconnect"},
+        ]
+        scope = {"type": "http", "method": "POST", "path": "/stop", "query_string": b"", "headers": headers}
+        asyncio.run(app(scope, receive, send))
+        assert not parts
+
+
 def test_a_stop_in_vain_says_so(sessions: Sessions) -> None:
     browser = TestClient(
         application({"/stop": lambda: "no bridge"}, sessions, lambda who, what, fault: None),

@@ -139,9 +139,10 @@ class ToolClient:
         if tool != STOP:
             return await self._call(who, tool, arguments, progress)
         try:
-            return await asyncio.wait_for(self._call(who, tool, arguments, progress), STOP_PATIENCE_S)
+            reply = await asyncio.wait_for(self._call(who, tool, arguments, progress), STOP_PATIENCE_S)
         except asyncio.TimeoutError:
             return await self._stop_directly()
+        return reply if reply.ok else await self._stop_directly()
 
     async def _call(self, who: str, tool: str, arguments: Mapping[str, Any], progress: CallProgress) -> Reply:
         if not await self._until(self._client.server_is_ready, self._patience_s):

@@ -27,6 +27,7 @@ from typer.testing import CliRunner
 from openral_core.errors import InstallationError, UsageError
 from openral_reasoner.mcp.commands import mcp
 from openral_reasoner.mcp.http import HttpServer
+from openral_reasoner.ros.tool_client import ToolClient
 
 RUN = "execute_skill__openral__rskill-fake"
 OPEN = {"task": "open-the-drawer", "why": "x"}
@@ -294,3 +295,15 @@ def test_a_refusal_of_the_command_is_one_line() -> None:
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr.startswith("error: --address 0.0.0.0: ")
     assert ended.stderr.count("\n") == 1
+
+
+def test_a_stop_needs_no_reasoner_however_short_one_is_waited_for() -> None:
+    async def stop() -> str:
+        async def told(words: str) -> None:
+            pass
+
+        client = ToolClient(approve_each=False, patience_s=0.1, say=lambda words: None, namespace="/alone")
+        async with client:
+            return (await client.call("an agent", "stop", {}, told)).text
+
+    assert asyncio.run(stop()) == "no reasoner answered; 0 skills were told to stop from here"

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import rclpy
 from arm_scenes import read_arm_scene, write_arm_scene
 from leading import STILL, hung, lead, wait_for, wait_until
+from sensor_msgs.msg import JointState
 from twin_process import TwinProcess
 from typer.testing import CliRunner
 
@@ -177,6 +179,24 @@ def test_joint_states_that_stop_are_told(twin: TwinProcess, arm: ArmProcess) -> 
         twin.tell("silence off")
     time.sleep(0.5)
     assert arm.read().mode in (ArmMode.IDLE, ArmMode.MOVING)
+
+
+def test_joint_states_without_positions_are_left_out(arm: ArmProcess) -> None:
+    """A publisher that knows only velocities or efforts leaves the positions empty."""
+    context = rclpy.Context()
+    context.init(domain_id=int(DOMAIN))
+    node = rclpy.create_node("only_velocities", context=context)
+    try:
+        publisher = node.create_publisher(JointState, "/franka/joint_states", 10)
+        names = list(LIMITS.names)
+        for _ in range(40):
+            publisher.publish(JointState(name=names, velocity=STILL.tolist()))
+            publisher.publish(JointState(name=names, position=[1.0], velocity=STILL.tolist()))
+            time.sleep(0.1)
+            assert arm.read().positions.shape == (7,)
+    finally:
+        node.destroy_node()
+        context.shutdown()
 
 
 @pytest.mark.parametrize(

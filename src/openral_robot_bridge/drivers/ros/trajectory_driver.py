@@ -182,6 +182,8 @@ class TrajectoryDriver:
             order = [known[name] for name in self._joints]
         except KeyError:
             return  # a message of other joints, such as the gripper's
+        if len(message.position) != len(message.name):
+            return  # positions may be left out by a sender that knows only velocities or efforts
         positions = np.array(message.position, np.float64)[order]
         velocities = np.array(message.velocity, np.float64)
         with self._lock:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import uvicorn
 from mcp.server.lowlevel.server import Server
+from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -102,15 +103,24 @@ class HttpServer:
     @property
     def url(self) -> str:
         """Where clients connect."""
-        host = f"[{self._address}]" if ":" in self._address else self._address
-        return f"http://{host}:{self.port}{PATH}"
+        return f"http://{self._host}:{self.port}{PATH}"
 
     async def serve(self, mcp: Server[object]) -> None:
         """Serve until the process is interrupted."""
+        hosts = sorted({"127.0.0.1", "localhost", "[::1]", self._host})
+        checked = TransportSecuritySettings(
+            allowed_hosts=[f"{host}:*" for host in hosts],
+            allowed_origins=[f"http://{host}:*" for host in hosts],
+        )
         app = mcp.streamable_http_app(
-            streamable_http_path=PATH, host="127.0.0.1", max_request_body_size=MAX_BODY
+            streamable_http_path=PATH, transport_security=checked, max_request_body_size=MAX_BODY
         )
         config = uvicorn.Config(
             TokenCheck(app, self._token), http=TimedHttpProtocol, log_level="warning", access_log=False
         )
         await uvicorn.Server(config).serve(sockets=[self._socket])
+
+    @property
+    def _host(self) -> str:
+        """The address, as URLs and the header Host name it."""
+        return f"[{self._address}]" if ":" in self._address else self._address

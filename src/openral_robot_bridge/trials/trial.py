@@ -28,9 +28,9 @@ class TrialRow:
     check: str
     """Name of the check that ended the goal."""
     latency_p50_ms: float
-    """[ms] median latency of an inference."""
+    """[ms] median latency of an inference; 0: there was none."""
     latency_p95_ms: float
-    """[ms] 95th percentile of the latency of an inference."""
+    """[ms] 95th percentile of the latency of an inference; 0: there was none."""
     behind_rad: float
     """[rad] largest tracking error of a joint."""
     twin_s: float
@@ -44,7 +44,10 @@ class TrialRow:
 
 
 def summary(rows: Sequence[TrialRow]) -> dict[str, Any]:
-    """Return successes, success rate, its 95 % Wilson interval, medians over the trials, and their rows."""
+    """Return successes, success rate, its 95 % Wilson interval, medians over the trials, and their rows.
+
+    The medians of the latency are over the trials with an inference; they are None where there is no such trial.
+    """
     successes = sum(row.success for row in rows)
     low, high = wilson_interval(successes, len(rows))
     done = [row.steps for row in rows if row.success]
@@ -54,8 +57,8 @@ def summary(rows: Sequence[TrialRow]) -> dict[str, Any]:
         "successes": successes,
         "n_episodes": len(rows),
         "steps_to_success_p50": float(np.median(done)) if done else None,
-        "latency_p50_ms": round(float(np.median([row.latency_p50_ms for row in rows])), 2),
-        "latency_p95_ms": round(float(np.median([row.latency_p95_ms for row in rows])), 2),
+        "latency_p50_ms": _median_of_measured([row.latency_p50_ms for row in rows]),
+        "latency_p95_ms": _median_of_measured([row.latency_p95_ms for row in rows]),
         "behind_rad_p50": round(float(np.median([row.behind_rad for row in rows])), 4),
         "behind_rad_max": round(max(row.behind_rad for row in rows), 4),
         "real_time": round(sum(row.twin_s for row in rows) / max(sum(row.wall_s for row in rows), 1e-9), 3),
@@ -63,3 +66,9 @@ def summary(rows: Sequence[TrialRow]) -> dict[str, Any]:
         "commands_missed": sum(row.missed for row in rows),
         "episodes": [asdict(row) for row in rows],
     }
+
+
+def _median_of_measured(values_ms: Sequence[float]) -> float | None:
+    """Return the median [ms] without the zeros of trials that inferred nothing; None: there is no other."""
+    measured = [value for value in values_ms if value > 0.0]
+    return round(float(np.median(measured)), 2) if measured else None

@@ -236,3 +236,16 @@ def test_rows_are_summed_up() -> None:
     assert found["wilson_95"] == [0.3006, 0.9544]
     assert (found["behind_rad_max"], found["real_time"]) == (0.03, 1.0)
     assert [row["init_id"] for row in found["episodes"]] == [0, 1, 2, 3]
+
+
+def test_trials_that_inferred_nothing_are_left_out_of_the_latency() -> None:
+    """As one that was rejected before its first inference: its row says 0."""
+    times = [(0.0, 0.0), (30.0, 60.0), (0.0, 0.0)]
+    rows = [
+        TrialRow(i, False, 0, 3.0, "REJECTED", "estop", p50, p95, 0.0, 3.0, 0, "")
+        for i, (p50, p95) in enumerate(times)
+    ]
+    found = summary(rows)
+    assert (found["latency_p50_ms"], found["latency_p95_ms"]) == (30.0, 60.0)
+    found = summary(rows[:1])
+    assert (found["latency_p50_ms"], found["latency_p95_ms"]) == (None, None)

@@ -265,6 +265,7 @@ def test_arrays_and_scalars_go_both_ways():
         {b"__ndarray__": True, b"data": b"1234", b"dtype": [["f", "O"]], b"shape": [1]},
         {b"__ndarray__": True},
         {b"__npgeneric__": True, b"data": "x", b"dtype": "|O"},
+        {b"__npgeneric__": True, b"data": 2**40, b"dtype": "<i4"},
     ],
 )
 def test_malformed_arrays_are_refused(array):

@@ -49,7 +49,7 @@ def unpack(frame: bytes) -> Any:
             max_map_len=MAX_ITEMS,
             max_bin_len=MAX_BYTES,
         )
-    except (ValueError, TypeError, KeyError, msgpack.UnpackException) as error:
+    except (ValueError, TypeError, KeyError, OverflowError, msgpack.UnpackException) as error:
         raise WireError(f"not a message ({type(error).__name__}: {str(error)[:80]})") from error
 
 

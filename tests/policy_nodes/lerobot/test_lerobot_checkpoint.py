@@ -36,6 +36,7 @@ def test_a_checkpoint_is_read(tmp_path):
             ),
             r"runs 'os\.system'; only steps of LeRobot",
         ),
+        (lambda c: (c / "policy_preprocessor.json").write_text('{"steps": null}'), "has no list of 'steps'"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(tmp_path, spoil, said):

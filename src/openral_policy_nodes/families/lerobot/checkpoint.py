@@ -79,7 +79,10 @@ def read_checkpoint(folder: Path) -> LeRobotCheckpoint:
             raise PolicyError(
                 f"{folder} has no {name}, it is from before LeRobot 0.4; convert it with `{_MIGRATE} {folder}`"
             )
-        for step in read_json_object(folder / name, PolicyError).get("steps", ()):
+        steps = read_json_object(folder / name, PolicyError).get("steps", [])
+        if not isinstance(steps, list):
+            raise PolicyError(f"{folder / name} has no list of 'steps'; fetch it again")
+        for step in steps:
             origin = step.get("class", "lerobot.") if isinstance(step, dict) else ""
             if not str(origin).startswith("lerobot."):
                 raise PolicyError(

@@ -62,10 +62,14 @@ def load_suite(path: Path = DEFAULT) -> MissionSuite:
     try:
         skills = tuple(_skill(entry) for entry in data["skills"])
         missions = tuple(_mission(kind, row) for kind, rows in data["missions"].items() for row in rows)
+    except _NotText as error:
+        raise ManifestError(f"{path}: {error}; write it in quotes") from error
     except KeyError as error:
         raise ManifestError(f"{path}: an entry lacks the key {error}; {like}") from error
     except (TypeError, AttributeError, ValueError, IndexError) as error:
         raise ManifestError(f"{path}: an entry is not in the form of a suite; {like}") from error
+    if not missions:
+        raise ManifestError(f"{path}: has no missions, so there is nothing to judge; {like}")
     known = {task.id for skill in skills for task in skill.tasks}
     for mission in missions:
         if unknown := (set(mission.do) | mission.world | set(mission.fails)) - known:
@@ -90,13 +94,16 @@ def _skill(entry: Mapping[str, Any]) -> Skill:
     )
 
 
+class _NotText(Exception):
+    """A value that has to be a text is another, as a number is without quotes."""
+
+
 def _mission(kind: str, row: Mapping[str, Any]) -> WrittenMission:
     fails = {task: ALWAYS if n == "always" else int(n) for task, n in row.get("fails", {}).items()}
+    texts = {"say": row["say"], "answer": row.get("answer", "I do not know")}
+    for key, value in texts.items():
+        if not isinstance(value, str):
+            raise _NotText(f"missions.{kind}: {key} is {value!r}, and has to be a text")
     return WrittenMission(
-        kind,
-        row["say"],
-        tuple(row["do"]),
-        frozenset(row.get("world", ())),
-        fails,
-        row.get("answer", "I do not know"),
+        kind, texts["say"], tuple(row["do"]), frozenset(row.get("world", ())), fails, texts["answer"]
     )

@@ -229,6 +229,16 @@ def test_sentences_without_a_task_are_refused() -> None:
         ('{"a": 1}', "is no suite, which has `skills` and `missions`"),
         ('{"skills": [1], "missions": {}}', "an entry is not in the form of a suite"),
         ('{"skills": [], "missions": {"single": [{"do": []}]}}', "an entry lacks the key 'say'"),
+        ('{"skills": [], "missions": {}}', "has no missions"),
+        ('{"skills": [], "missions": {"single": []}}', "has no missions"),
+        (
+            '{"skills": [], "missions": {"single": [{"say": "go", "do": [], "answer": true}]}}',
+            "missions.single: answer is True, and has to be a text",
+        ),
+        (
+            '{"skills": [], "missions": {"single": [{"say": 5, "do": []}]}}',
+            "missions.single: say is 5, and has to be a text",
+        ),
     ],
 )
 def test_a_file_that_is_no_suite_is_told_in_plain_words(tmp_path: Path, content: str, why: str) -> None:

@@ -111,6 +111,13 @@ def test_a_description_cannot_name_other_files(mesh: str) -> None:
     assert (robot.meshes, robot.missing) == ((), 1)
 
 
+@pytest.mark.parametrize("mesh", [f"file:///{'x' * 300}.stl", "file://[/a.stl", "file:///a%00.stl"])
+def test_a_mesh_that_cannot_be_looked_at_is_missing_and_the_rest_is_drawn(mesh: str) -> None:
+    """As one in a folder that this user may not enter."""
+    robot = read_urdf(ROBOT.format(mesh=mesh))
+    assert (robot.meshes, robot.missing, len(robot.links["hand"])) == ((), 1, 1)
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -105,13 +105,15 @@ def _shape(
 
 def _mesh_file(uri: str) -> Path | None:
     """Return the file of a mesh that a browser can draw; the description may name any file, so only STL is taken."""
-    parts = urlsplit(uri)
-    if parts.scheme not in ("", "file"):
+    try:
+        parts = urlsplit(uri)
+        if parts.scheme not in ("", "file"):
+            return None
+        path = Path(unquote(parts.path))
+        drawn = path.suffix.lower() == ".stl" and path.is_file() and path.stat().st_size <= MAX_MESH
+    except (OSError, ValueError):  # as in a folder that this user may not enter
         return None
-    path = Path(unquote(parts.path))
-    if path.suffix.lower() != ".stl" or not path.is_file() or path.stat().st_size > MAX_MESH:
-        return None
-    return path
+    return path if drawn else None
 
 
 def _color(material: ET.Element) -> tuple[float, float, float, float] | None:

@@ -87,7 +87,7 @@ def api_key(settings: ModelSettings, environment: Mapping[str, str] = os.environ
     An endpoint of one's own (base_url) may need none; the key is then a placeholder.
 
     Raises:
-        InstallationError: there is none, or its file cannot be read.
+        InstallationError: there is none, or its file cannot be read or is empty.
     """
     own = f"{settings.provider.upper()}_API_KEY"
     for name in (PREFIX + "API_KEY", own):
@@ -95,9 +95,14 @@ def api_key(settings: ModelSettings, environment: Mapping[str, str] = os.environ
             return SecretStr(key)
     if file := environment.get(PREFIX + "API_KEY_FILE"):
         try:
-            return SecretStr(Path(file).expanduser().read_text().strip())
+            key = Path(file).expanduser().read_text(encoding="utf-8").strip()
         except OSError as error:
             raise InstallationError(f"{PREFIX}API_KEY_FILE: {file}: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise InstallationError(f"{PREFIX}API_KEY_FILE: {file}: is no text") from error
+        if not key:
+            raise InstallationError(f"{PREFIX}API_KEY_FILE: {file}: is empty")
+        return SecretStr(key)
     if settings.base_url:
         return SecretStr("none")
     raise InstallationError(f"{settings.model} needs a key: set {PREFIX}API_KEY, …_API_KEY_FILE or {own}")

@@ -263,6 +263,14 @@ def test_settings_come_from_scene_and_environment_and_name_what_is_wrong(tmp_pat
     assert "secret" not in repr(found)
 
 
+@pytest.mark.parametrize(("content", "why"), [(b"\n", "is empty"), (b"\xff\xfe\x00", "is no text")])
+def test_a_file_without_a_key_is_told(tmp_path, content: bytes, why: str) -> None:
+    key = tmp_path / "key"
+    key.write_bytes(content)
+    with pytest.raises(InstallationError, match=f"OPENRAL_REASONER_API_KEY_FILE: {key}: {why}"):
+        api_key(ModelSettings(model="openai:b"), {"OPENRAL_REASONER_API_KEY_FILE": str(key)})
+
+
 def test_a_scene_does_not_decide_where_the_operators_key_is_sent() -> None:
     there = {"model": "openai:a", "base_url": "https://models.example/v1"}
     with pytest.raises(

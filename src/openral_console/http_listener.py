@@ -18,6 +18,7 @@ from openral_console.sessions import Sessions
 from openral_core.errors import InstallationError
 from openral_core.http.slow_clients import TimedHttpProtocol
 
+MAX_PORT = 65535
 _log = logging.getLogger(__name__)
 
 
@@ -80,8 +81,12 @@ def listen(options: ListenOptions, port: int, option: str) -> socket.socket:
         option: option of the command line that sets the port, for the error.
 
     Raises:
-        InstallationError: the port is taken.
+        InstallationError: the port is taken, or is none.
     """
+    if not 0 <= port <= MAX_PORT:
+        raise InstallationError(
+            f"{option} {port} on {options.address}: a port is 0 to {MAX_PORT}; use another, or 0 for a free one"
+        )
     try:
         return _bind(options.address, port)
     except OSError as error:

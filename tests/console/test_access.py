@@ -333,6 +333,13 @@ def test_a_console_beside_another_one_takes_a_free_port() -> None:
             assert other.getsockname()[1] != port
 
 
+@pytest.mark.parametrize("port", [-1, 65536])
+def test_a_number_that_is_no_port_is_told_in_one_line(port: int) -> None:
+    """The node's parameters are not checked by the command line."""
+    with pytest.raises(InstallationError, match=f"--port {port} on 127.0.0.1: a port is 0 to 65535"):
+        listen(ListenOptions(port=port), port, "--port")
+
+
 def test_the_address_of_all_addresses_is_the_name_of_the_machine(sessions: Sessions) -> None:
     options = ListenOptions(address="0.0.0.0", certificate=Path("c"), key=Path("k"), passwords=Path("p"))
     assert url_of(options, sessions) == f"https://{socket.gethostname()}:8420/"

@@ -76,3 +76,9 @@ def test_the_progress_token_is_the_last_of_the_five() -> None:
     # Qwen's 151669 words and these five make the vocabulary of 151674 that the released model has.
     assert len(SPECIAL_TOKENS) == 5
     assert SPECIAL_TOKENS[-1] == "<|prog_token|>"
+
+
+def test_a_configuration_that_is_no_text_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(PolicyError, match=r"config\.yaml: cannot be read"):
+        read_rbm_config(tmp_path)

@@ -32,8 +32,8 @@ def build_skeleton(folder: Path, inputs: RbmInputs) -> RBM:
     config = read_rbm_config(folder)
     path = folder / "config.json"
     try:
-        fields = json.loads(path.read_text())
-    except (OSError, json.JSONDecodeError) as error:
+        fields = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise PolicyError(f"{path}: cannot be read ({error}); fetch it again") from error
     # The released file names `architectures: [RFM]`, a class that does not exist; only the backbone's fields are used.
     backbone = Qwen3VLConfig.from_dict(fields)

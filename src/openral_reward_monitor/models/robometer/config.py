@@ -45,8 +45,8 @@ def read_rbm_config(folder: Path) -> RbmConfig:
     """
     path = folder / FILE
     try:
-        document = yaml.safe_load(path.read_text())
-    except (OSError, yaml.YAMLError) as error:
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise PolicyError(
             f"{path}: cannot be read ({error}); it is part of a Robometer checkpoint"
         ) from error

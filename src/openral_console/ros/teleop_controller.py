@@ -166,7 +166,9 @@ class TeleopController:
     def _lost(self) -> str:
         """Return why the bridge no longer accepts the holder's chunks; empty: it does."""
         control = self._deployment.control
-        if control is None or control.operator or control.received_s < self._engaged_s + SETTLED_S:
+        if not self._listening or control is None or control.operator:
+            return ""  # where nothing is listened to yet, the bridge was asked and has not answered
+        if control.received_s < self._engaged_s + SETTLED_S:
             return ""
         return "the arm is no longer yours: every motion was stopped, or the bridge began anew"
 

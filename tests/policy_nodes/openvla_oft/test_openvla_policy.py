@@ -191,6 +191,8 @@ def test_a_checkpoint_is_read(tmp_path):
     assert (found.image_size, found.vocabulary, found.bins, found.takes_proprio) == (32, 32000, 256, False)
     assert sorted(found.norm_stats) == ["bridge_orig", "libero_spatial_no_noops"]
     assert [path.name[6:11] for path in found.weights] == ["00001", "00002"]
+    bare = read_checkpoint(checkpoint(tmp_path / "d", norm_stats=None))  # OpenVLAConfig's default
+    assert sorted(bare.norm_stats) == ["libero_spatial_no_noops"]
     before = found.fingerprint()
     found.weights[1].write_bytes(found.weights[1].read_bytes() + b"\1")
     assert read_checkpoint(tmp_path / "c").fingerprint() != before

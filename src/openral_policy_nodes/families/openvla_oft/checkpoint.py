@@ -103,4 +103,6 @@ def read_checkpoint(folder: Path) -> OpenVlaCheckpoint:
         means, stds = (tuple(tuple(map(float, row)) for row in images[name]) for name in ("means", "stds"))
     except (KeyError, TypeError, ValueError) as error:
         raise PolicyError(f"{folder / 'preprocessor_config.json'} lacks {error}; fetch it again") from error
-    return OpenVlaCheckpoint(folder, config, {**config.get("norm_stats", {}), **extra}, means, stds, weights)
+    return OpenVlaCheckpoint(
+        folder, config, {**(config.get("norm_stats") or {}), **extra}, means, stds, weights
+    )

@@ -16,7 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from openral_core.errors import ManifestError
 from openral_core.files.atomic import write_atomically
@@ -89,7 +89,7 @@ class MissionWriter:
             )
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError, ValidationError) as error:
+        except (OSError, ValueError, KeyError, TypeError, ArithmeticError, RecursionError) as error:
             what = " ".join(str(error).split())[:200]
             raise ManifestError(
                 f"{self._final}: {type(error).__name__}: {what}; move it away to begin without its mission"

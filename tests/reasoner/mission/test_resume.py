@@ -159,9 +159,11 @@ def test_an_ended_mission_is_not_taken_up_and_a_spoiled_file_is_named(tmp_path: 
     desk.run(2, 0.9)
     record.state(desk.mission)
     assert record.unfinished(print) is None
-    (tmp_path / "mission.json").write_text('{"state": "active", "id": 3')
-    with pytest.raises(ManifestError, match=r"mission\.json: .*move it away"):
-        record.unfinished(print)
+    begun = '{"state": "active", "id": "3", "text": "", "active_task": Infinity, "resume": {"tasks": []}}'
+    for spoiled in ('{"state": "active", "id": 3', begun, '{"a": ' * 100_000):
+        (tmp_path / "mission.json").write_text(spoiled)
+        with pytest.raises(ManifestError, match=r"mission\.json: .*move it away"):
+            record.unfinished(print)
     record.close()
 
 

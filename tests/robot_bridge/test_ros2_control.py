@@ -19,6 +19,7 @@ from twin_process import TwinProcess
 from typer.testing import CliRunner
 
 from openral_control.safety.joint_limits import limits_of
+from openral_core.errors import UsageError
 from openral_core.hardware.arm_mode import ArmMode
 from openral_core.robot import load_robot
 from openral_core.scene_arm import SceneArm
@@ -259,6 +260,12 @@ def test_an_arm_on_humble_is_checked_recovered_and_led(scene: str, monkeypatch: 
 def test_an_address_that_is_no_domain_is_refused() -> None:
     with pytest.raises(ValueError, match="is no ROS domain"):
         SceneArm.model_validate({"driver": "ros2_control", "address": "172.16.0.2"})
+
+
+def test_a_twin_in_no_domain_is_told_in_one_line() -> None:
+    error = CliRunner().invoke(app, ["twin", "fr3_ros2_control", "--address", "300"]).exception
+    assert isinstance(error, UsageError)
+    assert str(error).startswith("--address 300: is no ROS domain; write the number")
 
 
 def test_a_trajectory_is_followed_from_where_the_joints_are_led() -> None:

@@ -7,8 +7,9 @@ import threading
 from collections.abc import Callable
 from typing import Protocol
 
-from openral_core.errors import ManifestError
+from openral_core.errors import ManifestError, UsageError
 from openral_core.scene import DeployScene
+from openral_core.scene_arm import MAX_DOMAIN
 from openral_robot_bridge.twins.arm import TwinArm
 from openral_robot_bridge.twins.cameras import TwinCameras
 
@@ -74,7 +75,11 @@ def _make_twin(
     if scene.arm.driver == "ros2_control":
         from openral_robot_bridge.twins.ros.trajectory_twin import TrajectoryTwin
 
-        domain = int(address if address.isdigit() else scene.arm.address)
+        domain = int(address if address.isdecimal() else scene.arm.address)
+        if domain > MAX_DOMAIN:
+            raise UsageError(
+                f"--address {address}: is no ROS domain; write the number of one, 0 to {MAX_DOMAIN}"
+            )
         return TrajectoryTwin(scene, domain, say), "127.0.0.1", f"in ROS domain {domain}"
     if scene.arm.driver == "sawyer":
         from openral_robot_bridge.twins.sawyer.twin import SawyerTwin

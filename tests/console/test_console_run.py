@@ -113,6 +113,17 @@ def test_each_moment_is_as_it_was(
     assert len(run.steps_at(stamp_s)) == steps
 
 
+def test_a_run_whose_clock_began_anew_is_shown_as_a_whole(run_dir: Path) -> None:
+    """As where the bridge was configured again: what came first has the later stamps."""
+    before = {"mission": "m0", "task": -1, "text": "close it", "kind": "mission", "reason": "all done"}
+    steps = [{**before, "stamp_s": stamp_s, "outcome": "done"} for stamp_s in (60.0, 70.0)]
+    record = run_dir / "mission.jsonl"
+    record.write_text("".join(json.dumps(step) + "\n" for step in steps) + record.read_text())
+    run = FinishedRun(run_dir)
+    assert (run.begin_s, run.end_s) == (0.5, 70.0)
+    assert (len(run.steps_at(run.end_s)), run.mission_at(run.end_s).state) == (9, "done")
+
+
 def test_readings_of_two_attempts_are_two_curves_under_the_threshold(run_dir: Path) -> None:
     first, second = FinishedRun(run_dir).readings_at(10.0)
     assert first.goal != second.goal

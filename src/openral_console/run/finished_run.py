@@ -65,13 +65,13 @@ class FinishedRun:
 
     @property
     def begin_s(self) -> float:
-        """[s] node clock, of the first step."""
-        return self._steps[0].stamp_s if self._steps else 0.0
+        """[s] node clock, of the earliest step, which is not the first one where the clock began anew."""
+        return min((step.stamp_s for step in self._steps), default=0.0)
 
     @property
     def end_s(self) -> float:
-        """[s] node clock, of the last step."""
-        return self._steps[-1].stamp_s if self._steps else 0.0
+        """[s] node clock, of the latest step."""
+        return max((step.stamp_s for step in self._steps), default=0.0)
 
     def steps_at(self, stamp_s: float) -> tuple[RecordedStep, ...]:
         """Return the newest decisions up to a moment [s], without readings."""

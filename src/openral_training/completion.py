@@ -1,8 +1,6 @@
-"""Names of recipes and configs that the shell's Tab key completes; see `openral_core.cli.completion`."""
+"""Names of recipes that the shell's Tab key completes; see `openral_core.cli.completion`."""
 
 from __future__ import annotations
-
-from openral_core.cli.completion import shipped
 
 
 def recipes(incomplete: str) -> list[str]:
@@ -13,20 +11,6 @@ def recipes(incomplete: str) -> list[str]:
 def detector_recipes(incomplete: str) -> list[str]:
     """Return names of recipes for detectors."""
     return _recipes(incomplete, of_detector=True)
-
-
-def rl_configs(incomplete: str) -> list[str]:
-    """Return names of configs of reinforcement learning."""
-    from openral_training.rl.config import PATTERNS
-
-    return shipped(PATTERNS, incomplete)
-
-
-def dagger_configs(incomplete: str) -> list[str]:
-    """Return names of configs of DAgger."""
-    from openral_training.dagger.config import PATTERNS
-
-    return shipped(PATTERNS, incomplete)
 
 
 def _recipes(incomplete: str, *, of_detector: bool) -> list[str]:

@@ -9,10 +9,16 @@ from typing import Annotated
 
 import typer
 
-from openral_core.cli import numbers
+from openral_core.cli import completion, numbers
 from openral_core.cli.progress import WITH_RESUME, console, told_when_stopped
 from openral_core.files.output_folder import check_folder
-from openral_training.completion import dagger_configs
+
+
+def dagger_configs(incomplete: str) -> list[str]:
+    """Return names of configs that begin so, for the shell's Tab key."""
+    from openral_training.dagger.config import PATTERNS
+
+    return completion.shipped(PATTERNS, incomplete)
 
 
 def dagger(

@@ -9,11 +9,17 @@ from typing import Annotated, Any
 
 import typer
 
-from openral_core.cli import numbers
+from openral_core.cli import completion, numbers
 from openral_core.cli.progress import WITH_RESUME, console, progress_bar
 from openral_core.files.output_folder import check_folder
-from openral_training.completion import rl_configs
 from openral_training.devices import Device, DeviceOption
+
+
+def rl_configs(incomplete: str) -> list[str]:
+    """Return names of configs that begin so, for the shell's Tab key."""
+    from openral_training.rl.config import PATTERNS
+
+    return completion.shipped(PATTERNS, incomplete)
 
 
 def rl(

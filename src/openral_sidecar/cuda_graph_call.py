@@ -75,7 +75,7 @@ class CudaGraphCall:
         except Exception as error:  # noqa: BLE001  on any failure the plain computation is used
             self._refuse(f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
             return
-        if apart > TOLERANCE * max(value.float().abs().max().item(), 1e-6):
+        if not apart <= TOLERANCE * max(value.float().abs().max().item(), 1e-6):  # nan is refused, too
             self._refuse(f"a replay differs from the plain computation by {apart:.2g}")
             return
         self._recordings[shapes] = held, replay

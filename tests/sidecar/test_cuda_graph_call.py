@@ -81,6 +81,13 @@ def test_a_recording_that_computes_something_else_is_not_used() -> None:
     assert "differs from the plain computation by 4" in call.refused
 
 
+def test_a_recording_that_computes_no_number_is_not_used() -> None:
+    call = CudaGraphCall(torch.neg, lambda function, given: lambda: given[0] * float("nan"))
+    assert [call(torch.tensor([value])).item() for value in (2.0, 3.0)] == [-2.0, -3.0]
+    assert call.recorded == 0
+    assert "differs from the plain computation by nan" in call.refused
+
+
 def test_constants_are_made_once() -> None:
     constants = KeptConstants()
     with constants:

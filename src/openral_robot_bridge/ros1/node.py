@@ -22,6 +22,8 @@ LOOK_S = 1.0
 """[s] between two checks that the master still knows this node."""
 HANDSHAKE_S = 3.0
 """[s] timeout of a subscriber's connection header."""
+RETRY_S = 0.1
+"""[s] after a connection that could not be accepted."""
 
 Answer = tuple[int, str, Any]
 
@@ -142,8 +144,9 @@ class Ros1Node:
         while not self._closed.is_set():
             try:
                 connection, _ = self._listener.accept()
-            except OSError:
-                return
+            except OSError:  # closed, or a connection that was given up, or too many open files for now
+                self._closed.wait(RETRY_S)
+                continue
             threading.Thread(target=self._welcome, args=(connection,), daemon=True).start()
 
     def _welcome(self, connection: socket.socket) -> None:

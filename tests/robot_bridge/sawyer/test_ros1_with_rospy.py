@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -257,6 +259,29 @@ def test_a_stranger_on_the_port_is_let_go_without_harm() -> None:
         until(lambda: out.listeners == 1, "itself")
         out.publish(TYPES.make("std_msgs/Float64", data=2.0))
         until(lambda: heard == [2.0], "its own message")
+    finally:
+        node.close()
+        master.close()
+
+
+def test_a_connection_that_cannot_be_taken_does_not_end_the_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one that its sender gave up, or one beyond the number of open files."""
+    faults = [OSError(errno.ECONNABORTED, "gone"), OSError(errno.EMFILE, "too many")]
+    accept = socket.socket.accept
+
+    def flaky(listener: socket.socket) -> Any:
+        if faults and threading.current_thread().name == "tested _accept":
+            raise faults.pop()
+        return accept(listener)
+
+    monkeypatch.setattr(socket.socket, "accept", flaky)
+    master = Ros1Master("127.0.0.1", 0)
+    node = Ros1Node("tested", master.uri.removeprefix("http://").strip("/"), TYPES)
+    try:
+        out = node.publish("/x", "std_msgs/Float64")
+        node.subscribe("/x", "std_msgs/Float64", lambda _: None)
+        until(lambda: out.listeners == 1, "itself")
+        assert not faults
     finally:
         node.close()
         master.close()

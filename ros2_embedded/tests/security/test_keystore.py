@@ -165,6 +165,16 @@ def test_policies_are_kept(keystore: Keystore, join: Callable[..., Any], tmp_pat
     assert len(calls) == 1
 
 
+@pytest.mark.parametrize("name", ["robot\n", "late\n", "", "ro bot", "../robot"])
+def test_what_is_no_name_is_refused(keystore: Keystore, name: str) -> None:
+    before = keystore.enclaves()
+    with pytest.raises(KeystoreError, match="no enclave name"):
+        keystore.add(name)
+    with pytest.raises(KeystoreError, match="is no address"):
+        keystore.add("late", ["robot.local\n"])
+    assert keystore.enclaves() == before
+
+
 def test_private_keys_are_private(keystore: Keystore) -> None:
     for key in (keystore.directory / "ca.key", keystore.enclave("robot") / "key.pem"):
         assert stat.S_IMODE(key.stat().st_mode) == 0o600

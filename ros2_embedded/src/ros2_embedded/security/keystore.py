@@ -20,9 +20,9 @@ from ros2_embedded.security.errors import KeystoreError
 
 DEFAULT_PORT = 7448
 VALID_DAYS = 365
-_NAME = re.compile(r"^[A-Za-z][A-Za-z0-9_-]{0,62}$")
-_HOST = re.compile(r"^(?!-)[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*\.?$")
-_LIKE_IPV4 = re.compile(r"^[0-9.]+$")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}")
+_HOST = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*\.?")
+_LIKE_IPV4 = re.compile(r"[0-9.]+")
 
 
 class Keystore:
@@ -93,7 +93,7 @@ class Keystore:
             KeystoreError: the name or number is invalid, there is no authority, the enclave exists, or an
                 address belongs to another member.
         """
-        if not _NAME.match(name):
+        if not _NAME.fullmatch(name):
             raise KeystoreError(f"{name!r} is no enclave name: letters, digits, '_' and '-'")
         if not self._authority.exists:
             raise KeystoreError(f"{self.directory} has no certificate authority: create the keystore first")
@@ -275,7 +275,7 @@ def _check_address(address: str) -> None:
         ip_address(host)
         named = True
     except ValueError:
-        named = bool(_HOST.match(host)) and not _LIKE_IPV4.match(host)
+        named = bool(_HOST.fullmatch(host)) and not _LIKE_IPV4.fullmatch(host)
     if not named or (port and not (port.isascii() and port.isdigit() and int(port) < 1 << 16)):
         raise KeystoreError(
             f"{address!r} is no address: write a host, or host:port with a port from 0 to 65535, such as "

@@ -7,6 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 import zenoh
@@ -28,6 +29,12 @@ from ros2_embedded.wire.tokens import SERVICE
 if TYPE_CHECKING:
     from rclpy.clock import Clock
     from rclpy.node import Node
+
+
+MOST_REQUESTS = 1000
+"""Requests that wait for their callback; further ones push out the oldest, which gets no answer."""
+MOST_BYTES = 64 << 20
+"""Bytes of all of them together, unless one alone has more."""
 
 
 @dataclass
@@ -68,7 +75,8 @@ class Service(Entity):
             qos_profile,
         )
         self._logger_name = node.get_logger().name
-        self._queue: deque[zenoh.Query] = deque()
+        self._queue: deque[tuple[zenoh.Query, int]] = deque()  # with the size of each [bytes]
+        self._bytes, self._lock = 0, RLock()  # a signal may interrupt who holds it
         self._notify = node._rclpy_wake
         self._dropped = DropCounter(node.get_logger(), f"request to {srv_name}")
         self._events = ServiceEvents(node, srv_type, srv_name)
@@ -91,13 +99,33 @@ class Service(Entity):
 
     @property
     def dropped_count(self) -> int:
-        """How many requests could not be understood; the first is logged. Not part of rclpy."""
+        """How many requests could not be understood or waited too long; the first is logged. Not part of
+        rclpy.
+        """
         return self._dropped.count
 
     def _on_query(self, query: zenoh.Query) -> None:
         """Queue a request; runs in a thread of Zenoh."""
-        self._queue.append(query)
+        payload = query.payload
+        size = 0 if payload is None else len(payload)
+        pushed_out = []
+        with self._lock:
+            self._queue.append((query, size))
+            self._bytes += size
+            while len(self._queue) > MOST_REQUESTS or (self._bytes > MOST_BYTES and len(self._queue) > 1):
+                pushed_out.append(self._pop())
+        for one in pushed_out:
+            self._dropped.note(
+                f"more than {MOST_REQUESTS}, or {MOST_BYTES >> 20} MB, wait for their callback"
+            )
+            one.drop()
         self.notify()
+
+    def _pop(self) -> zenoh.Query:
+        """The oldest query; raises IndexError without one. The lock is held."""
+        query, size = self._queue.popleft()
+        self._bytes -= size
+        return query
 
     def is_pending(self) -> bool:
         """True when requests wait."""
@@ -106,7 +134,8 @@ class Service(Entity):
     def take_request(self) -> tuple[Any, RequestHeader] | None:
         """The oldest request that waits, or None."""
         try:
-            query = self._queue.popleft()
+            with self._lock:
+                query = self._pop()
         except IndexError:
             return None
         try:
@@ -188,8 +217,10 @@ class Service(Entity):
             self._endpoint.withdraw()
             if not self._endpoint.session.zenoh.is_closed():
                 self._queryable.undeclare()
-            while self._queue:
-                self._queue.popleft().drop()
+            with self._lock:
+                left = [self._pop() for _ in range(len(self._queue))]
+            for query in left:
+                query.drop()
 
 
 pass_on(__name__)

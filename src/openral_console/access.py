@@ -93,7 +93,10 @@ class Access:
         cookie = self._cookie(headers)
         name = None if fault else self._sessions.name_in(cookie)
         if name is not None and scope["type"] == "http":
-            await self.app({**scope, OPERATOR: name}, receive, _with_headers(send, self._headers))
+            # The pages know GET alone. The server sends no body as an answer to HEAD, whatever the application says.
+            method = "GET" if scope["method"] == "HEAD" else scope["method"]
+            inside = {**scope, "method": method, OPERATOR: name}
+            await self.app(inside, receive, _with_headers(send, self._headers))
         elif name is not None:
             until_s = time.monotonic() + self._sessions.left_s(cookie)
             await self.app({**scope, OPERATOR: name}, _received_until(until_s, receive), send)

@@ -21,6 +21,7 @@ from openral_core.errors import InstallationError, OpenralError, UsageError
 
 pytest.importorskip("nicegui", reason="pip install 'openral[console]'")
 
+from fastapi import FastAPI
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
@@ -89,6 +90,15 @@ def test_the_token_becomes_a_cookie_and_leaves_the_address(enter: Enter, session
     assert "HttpOnly" in answer.headers["set-cookie"]
     assert browser.get("/").text == "me"
     assert "frame-ancestors 'none'" in browser.get("/").headers["content-security-policy"]
+
+
+def test_a_page_answers_head_as_probes_ask(sessions: Sessions) -> None:
+    pages = FastAPI()
+    pages.get("/")(lambda: "a page")
+    app = Access(pages, sessions, ListenOptions(), {}, "me", lambda who, what: None)
+    browser = TestClient(app, base_url=HOME, client=("127.0.0.1", 1))
+    browser.get(f"/?token={sessions.token}", follow_redirects=False)
+    assert browser.head("/").status_code == browser.get("/").status_code == 200
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,18 @@
-"""A search for deployments in a large graph, every look at which takes long, still receives what they say."""
+"""The search of deployments in a large graph, and their stop, of which a call may be lost."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import rclpy
 from openral.msg import ControlStatus
+from rclpy.client import Client
 from rclpy.node import Node
+from rclpy.task import Future
 from std_srvs.srv import Trigger
 
 from openral_console.ros import fleet_stop
@@ -35,6 +38,11 @@ class Looks:
         return found
 
 
+def accept(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+    response.success = True
+    return response
+
+
 @pytest.fixture
 def looks(monkeypatch: pytest.MonkeyPatch) -> Looks:
     made = Looks()
@@ -49,7 +57,7 @@ def searcher() -> Iterator[FleetNode]:
         others = [rclpy.create_node("sim_bridge", namespace=f"/r{number}") for number in range(ROBOTS)]
         for other in others:
             publisher = other.create_publisher(ControlStatus, "control_status", 10)
-            other.create_service(Trigger, "estop", lambda request, response: response)
+            other.create_service(Trigger, "estop", accept)
             other.create_timer(0.1, lambda publisher=publisher: publisher.publish(ControlStatus()))
         executor = rclpy.executors.SingleThreadedExecutor()
         for other in others:
@@ -69,3 +77,19 @@ def test_looks_leave_most_of_the_time_to_what_arrives(looks: Looks, searcher: Fl
     assert len(found) == ROBOTS
     assert all(robot.control is not None for robot in found.values())
     assert looks.spent_s < 0.3 * (time.monotonic() - begun)
+
+
+def test_a_stop_whose_first_call_is_lost_is_called_again(
+    searcher: FleetNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The graph may show a server before the links lead to it; a request then reaches nobody."""
+    sent: list[Client] = []
+    real = Client.call_async
+
+    def losing(client: Client, request: Any) -> Any:
+        sent.append(client)
+        return real(client, request) if sent.count(client) > 1 else Future()
+
+    monkeypatch.setattr(Client, "call_async", losing)
+    answers = searcher.stop(["/r0", "/r1"], 2.0)
+    assert [(answer.namespace, answer.fault) for answer in answers] == [("/r0", ""), ("/r1", "")]

@@ -15,7 +15,9 @@ from openral_console.live.views import StopAnswer
 PAUSE_S = 0.02
 """[s] between two checks for answers, if another thread spins the node."""
 ANSWER_S = 3.0
-"""[s] of wall time that a bridge has for its answer."""
+"""[s] of wall time that a bridge has for its answer, or as long as is searched, if that is longer."""
+AGAIN_S, MAX_CALLS = 0.5, 8
+"""[s] after which a call without an answer is made again, and how many are made at most; a latched stop stays so."""
 KNOWN_S = 0.5
 """[s] of wall time to find a service that the graph has shown before."""
 REST = 4.0
@@ -104,33 +106,42 @@ class StopAll:
 
 
 class _StopCall:
-    """The call of one emergency stop."""
+    """The call of one emergency stop, which is made again until it is answered.
+
+    A request may find no way to its server, where the graph shows the server before the links lead to it; then
+    nobody answers.
+    """
 
     def __init__(self, node: Node, namespace: str) -> None:
         self._node = node
         self._client = node.create_client(Trigger, f"{namespace}{_STOP}")
-        self._future: Any = None
-        self._sent_s = 0.0
+        self._sent: list[tuple[float, Any]] = []
+        """When [s], and the future of the answer."""
         self._answered = False
         self.answer = StopAnswer(namespace, "no bridge was found there", math.nan)
 
     def close(self) -> None:
-        """Drop the pending call; a request that was sent is not withdrawn."""
+        """Drop the pending calls; requests that were sent are not withdrawn."""
         self._node.destroy_client(self._client)
 
     def look(self, now_s: float, *, searching: bool) -> bool:
         """Call the service once it is there; return whether it has answered, or is not waited for any longer."""
         if self._answered:
             return True
-        if self._future is None:
-            if not self._client.service_is_ready():
-                return not searching
-            self._future, self._sent_s = self._client.call_async(Trigger.Request()), now_s
-        waited_s, name = now_s - self._sent_s, self.answer.namespace
-        if self._future.done():
-            said = self._future.result()
-            fault = "" if said is not None and said.success else f"refused: {getattr(said, 'message', '')}"
-            self.answer, self._answered = StopAnswer(name, fault, waited_s), True
-            return True
-        self.answer = StopAnswer(name, f"its bridge did not answer within {ANSWER_S:.0f} s", math.nan)
-        return waited_s > ANSWER_S
+        name = self.answer.namespace
+        for _, future in self._sent:
+            if future.done():
+                said = future.result()
+                fault = (
+                    "" if said is not None and said.success else f"refused: {getattr(said, 'message', '')}"
+                )
+                self.answer, self._answered = StopAnswer(name, fault, now_s - self._sent[0][0]), True
+                return True
+        again = not self._sent or now_s - self._sent[-1][0] >= AGAIN_S
+        if again and len(self._sent) < MAX_CALLS and self._client.service_is_ready():
+            self._sent.append((now_s, self._client.call_async(Trigger.Request())))
+        if not self._sent:
+            return not searching
+        waited_s = now_s - self._sent[0][0]
+        self.answer = StopAnswer(name, f"its bridge did not answer within {waited_s:.0f} s", math.nan)
+        return waited_s > ANSWER_S and not searching

@@ -98,7 +98,8 @@ class HttpServer:
     def __exit__(self, *error: object) -> None:
         self._socket.close()
         with suppress(FileNotFoundError):
-            self.token_file.unlink()
+            if self.token_file.read_bytes() == self._token.encode():  # else it is that of a newer server
+                self.token_file.unlink()
 
     @property
     def url(self) -> str:

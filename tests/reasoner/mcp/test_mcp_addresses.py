@@ -1,4 +1,4 @@
-"""The server of tools over HTTP answers at the very address of loopback that it was told."""
+"""The address of the server of tools over HTTP, and the file of its token."""
 
 from __future__ import annotations
 
@@ -48,3 +48,14 @@ def test_each_address_of_loopback_is_served(address: str, tmp_path: Path) -> Non
 
     with HttpServer(address, 0, tmp_path / "token") as listening:
         asyncio.run(play(listening))
+
+
+def test_a_server_that_ends_leaves_the_token_of_another_one(tmp_path: Path) -> None:
+    """As where one is started anew while the old one still ends."""
+    file = tmp_path / "token"
+    with HttpServer("127.0.0.1", 0, file):
+        newer = HttpServer("127.0.0.1", 0, file)
+        token = file.read_text()
+    with newer:
+        assert file.read_text() == token
+    assert not file.exists()

@@ -22,9 +22,15 @@ from openral_benchmark.commands import app
 from openral_benchmark.harness.ablations import ROWS
 from openral_benchmark.harness.mission_harness import MissionHarness
 from openral_benchmark.harness.perturbations import VARIANTS
-from openral_benchmark.harness.result import ALL, compare_rows, rate
+from openral_benchmark.harness.result import ALL, compare_rows, mission_result, rate
 from openral_benchmark.harness.shared_resources import MOST_WORLDS, SharedParts
-from openral_benchmark.harness.suite_run import MissionSetting, mission_identity, plan_missions
+from openral_benchmark.harness.suite_run import (
+    MissionJob,
+    MissionSetting,
+    _lost,
+    mission_identity,
+    plan_missions,
+)
 from openral_benchmark.harness.tables import mission_page, mission_table, remarks
 from openral_benchmark.harness.world import DISPLACED_M, begin_world
 from openral_benchmark.plan import simulator_task
@@ -292,6 +298,22 @@ def test_a_table_says_what_of_its_rows_is_the_simulators_truth() -> None:
     ]
     [mixed] = told({"script": ["positions"], "harness": ["judge", "positions"]})
     assert "positions in motions alone; judge and positions in harness" in mixed
+
+
+def test_a_result_names_the_truth_and_the_models_of_all_its_scenes() -> None:
+    suite = load_suite("harness_development")
+    package = resolve("mini-metaworld-mt10")
+    setting = MissionSetting(package.folder, 160, "cpu", False, None, None)
+    with_all, other = suite.scenes[:2]
+    scenes = [
+        with_all.model_copy(update={"detector_skill": None}),
+        other.model_copy(update={"reward_skill": None}),
+    ]
+    rows = [_lost(MissionJob(scene, 0, "usual", ("harness",)), "harness", "") for scene in scenes]
+    result = mission_result(suite, package, scenes, setting, rows, "")
+    assert result["eval_config"]["truth"] == {"harness": ["judge", "positions"]}
+    named = {resolve(name).manifest.name for name in (with_all.reward_skill, other.detector_skill) if name}
+    assert named <= set(result["provenance"]["beside"])
 
 
 def test_rows_of_another_scene_or_judge_are_not_gone_on_with(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def mission_result(
     order = {name: number for number, name in enumerate((*ROWS, *VARIANTS))}
     rows = sorted(rows, key=lambda r: (r["init_id"], r["task"], order[r["variant"]], order[r["row"]]))
     states = sorted({row["init_id"] for row in rows})
-    beside = other_skills(first)
+    beside = {each.folder: each for scene in scenes for each in other_skills(scene)}
     return {
         "schema_version": "0.1",
         "benchmark": benchmark_section(suite, first),
@@ -67,10 +67,7 @@ def mission_result(
             "counts_sha256": counts_sha256(setting.counts),
             "rows": {name: ROWS[name].title for name in _in_order(ROWS, rows, "row")},
             "variants": {name: VARIANTS[name].title for name in _in_order(VARIANTS, rows, "variant")},
-            "truth": {
-                name: next(row["truth"] for row in rows if row["row"] == name)
-                for name in _in_order(ROWS, rows, "row")
-            },
+            "truth": {name: _truth(rows, name) for name in _in_order(ROWS, rows, "row")},
         },
         "results": {
             "rows": {name: _row(rows, name) for name in _in_order(ROWS, rows, "row")},
@@ -90,7 +87,7 @@ def mission_result(
                     "version": each.manifest.version,
                     "weights_sha256": weights_sha256(each) if each.manifest.kind != "ros_action" else None,
                 }
-                for each in beside
+                for each in beside.values()
             },
         },
     }
@@ -99,6 +96,11 @@ def mission_result(
 def _in_order(known: Iterable[str], rows: MissionRows, field: str) -> list[str]:
     there = {row[field] for row in rows}
     return [name for name in known if name in there]
+
+
+def _truth(rows: MissionRows, name: str) -> list[str]:
+    """Return the parts that the simulator answered for in any scene of a row."""
+    return sorted({part for row in rows if row["row"] == name for part in row["truth"]})
 
 
 def _row(rows: MissionRows, name: str) -> dict[str, Any]:

@@ -84,7 +84,8 @@ def test_the_log_of_a_long_run_is_bounded_and_its_lines_are_all_told(tmp_path, m
     lines, log = [], tmp_path / "launch.log"
     with running(FILE, {}, log, lines.append) as deployment:
         wait_for(lambda: deployment.poll() is not None)
-    assert lines == [f"{burst} ü {line}" for burst in range(bursts) for line in range(lines_each)]
+    whole = [f"{burst} ü {line}" for burst in range(bursts) for line in range(lines_each)]
+    assert lines == [*whole, "the last line"]
     assert log.stat().st_size < limit
     assert bounded_log.earlier_log(log).stat().st_size < 2 * limit
     assert bounded_log.log_text(log).endswith(f"{bursts - 1} ü {lines_each - 1}\nthe last line")
@@ -141,6 +142,16 @@ def test_a_launch_that_ignores_ctrl_c_is_ended_all_the_same(tmp_path, monkeypatc
     deployment = LaunchedDeployment(FILE, {}, tmp_path / "log", lines.append)
     wait_for(lambda: lines)
     assert deployment.close() == -signal.SIGKILL
+
+
+def test_a_last_line_without_an_end_is_told_too(tmp_path, monkeypatch):
+    path = tmp_path / "ros2"
+    path.write_text("#!/bin/sh\nprintf 'begun\\nerror: no ca\\303'\n")
+    path.chmod(0o755)
+    monkeypatch.setattr(deploy, "ros2_command", lambda: str(path))
+    lines = []
+    LaunchedDeployment(FILE, {}, tmp_path / "log", lines.append).close()
+    assert lines == ["begun", "error: no ca\ufffd"]
 
 
 def test_without_ros2_the_fix_is_named(monkeypatch, tmp_path):

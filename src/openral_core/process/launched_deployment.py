@@ -129,8 +129,10 @@ class LaunchedDeployment:
                 for line in lines:
                     on_line(line)
                 if ended:
-                    return
+                    break
                 time.sleep(POLL_S)
+        if unfinished := unfinished + decoder.decode(b"", final=True):
+            on_line(unfinished)
 
 
 def _read_and_bound(log: BinaryIO, path: Path) -> bytes:

@@ -72,7 +72,9 @@ def _other_conditions(first: dict[str, Any], second: dict[str, Any]) -> tuple[st
     """Return, in words, the conditions that differ, with both values; one that a result lacks is left out."""
     found = []
     for section, names in CONDITIONS.items():
-        a, b = (result.get(section, {}) for result in (first, second))
+        a, b = (result.get(section) for result in (first, second))
+        if not isinstance(a, dict) or not isinstance(b, dict):
+            continue
         both = [name for name in names if name in a and name in b]
         found += [f"{name}: {a[name]} and {b[name]}" for name in both if a[name] != b[name]]
     return tuple(found)

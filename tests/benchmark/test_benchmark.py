@@ -256,6 +256,18 @@ def test_compare_pairs_episodes(tmp_path, whole):
     assert (tmp_path / "page.html").read_text() == (whole / "report.html").read_text()
 
 
+@pytest.mark.parametrize("section", [None, "of another name", ["name"]])
+def test_results_are_compared_though_one_tells_its_conditions_otherwise(tmp_path, section):
+    row = {"task": "near", "init_id": 0, "instruction": "reach", "success": True}
+    content = {"results": {"episodes": [row]}, "benchmark": {"name": "mt10"}}
+    files = [tmp_path / name for name in ("ours.json", "theirs.json")]
+    for file, said in zip(files, (content, {**content, "benchmark": section}), strict=True):
+        file.write_text(json.dumps(said))
+    done = CliRunner().invoke(app, ["compare", *map(str, files)])
+    assert done.exception is None, done.exception
+    assert "1 episodes in common: 1 and 1 solved" in done.output
+
+
 def test_every_shipped_suite_is_listed():
     output = invoke("list")
     for path in (share_directory() / "suites").glob("*.yaml"):

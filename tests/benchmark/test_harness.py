@@ -30,11 +30,12 @@ from openral_benchmark.harness.suite_run import (
     _lost,
     mission_identity,
     plan_missions,
+    run_missions,
 )
 from openral_benchmark.harness.tables import mission_page, mission_table, remarks
 from openral_benchmark.harness.world import DISPLACED_M, begin_world
 from openral_benchmark.plan import simulator_task
-from openral_benchmark.row_log import RunLock
+from openral_benchmark.row_log import RowLog, RunLock
 from openral_core.errors import ManifestError, NotFoundError, OutputError
 from openral_core.robot import load_robot
 from openral_core.scene import BenchmarkScene, load_scene
@@ -334,6 +335,26 @@ def test_rows_of_another_scene_or_judge_are_not_gone_on_with(tmp_path: Path) -> 
     assert identity(reward_skill=str(judge), control_hz=2 * first.control_hz)["scenes"] != before["scenes"]
     (judge / "calibration.json").write_text("{}")
     assert identity(reward_skill=str(judge))["beside"] != before["beside"]
+
+
+@pytest.mark.parametrize("changed", [{"init_id": "0"}, {"success": None}, None])
+def test_a_row_that_somebody_changed_is_named(tmp_path: Path, changed: dict[str, object] | None) -> None:
+    suite = load_suite("harness_development")
+    setting = MissionSetting(resolve("mini-metaworld-mt10").folder, 160, "cpu", False, None, None)
+    job = MissionJob(suite.scenes[0], 0, "usual", ("harness",))
+    row = _lost(job, "harness", "")
+    log = RowLog(tmp_path, mission_identity(suite, setting), resume=False)
+    log.add([row])
+    log.close()
+    [kept] = run_missions([job], setting, tmp_path, suite=suite, workers=1, resume=True)
+    assert kept == [row]
+    file = tmp_path / "rows.jsonl"
+    first = file.read_text().splitlines()[0]
+    file.write_text(f"{first}\n{json.dumps(changed and {**row, **changed})}\n")
+    with pytest.raises(
+        ManifestError, match=r"rows\.jsonl:2: is no row of a run .*; copy the file back, or name"
+    ):
+        list(run_missions([job], setting, tmp_path, suite=suite, workers=1, resume=True))
 
 
 def test_the_command_runs_a_part_of_it_and_goes_on(tmp_path: Path) -> None:

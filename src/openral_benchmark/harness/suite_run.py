@@ -9,11 +9,12 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from dataclasses import asdict, dataclass
 from multiprocessing.util import Finalize
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from openral_benchmark.harness.ablations import ROWS
@@ -21,7 +22,7 @@ from openral_benchmark.harness.mission_harness import MissionHarness
 from openral_benchmark.harness.perturbations import VARIANTS
 from openral_benchmark.harness.shared_resources import SharedParts
 from openral_benchmark.plan import simulator_task
-from openral_benchmark.row_log import RowLog
+from openral_benchmark.row_log import FILE_NAME, RowLog
 from openral_benchmark.run_identity import RunIdentity, run_identity
 from openral_benchmark.workers.worker_pool import worker_pool
 from openral_core.errors import ManifestError, NotFoundError, OpenralError
@@ -254,11 +255,22 @@ def _digests(package: RSkillPackage) -> list[str | None]:
     return [*(sha256_of(path) if path.is_file() else None for path in files), weights]
 
 
+_FIELDS: Mapping[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("row", "variant", "task", "error"), str),
+    "init_id": int,
+    "truth": list,
+    **dict.fromkeys(("success", "true_at_claim"), bool),
+    "claimed_step": (int, NoneType),
+}
+"""Fields of a row that the result is made from, with their types."""
+
+
 class _MissionLog:
     """Appends the rows of jobs to the run's `RowLog`."""
 
     def __init__(self, folder: Path, identity: RunIdentity, *, resume: bool) -> None:
         self.rows: list[dict[str, Any]] = []
+        self._path = folder / FILE_NAME
         self._log = RowLog(folder, identity, resume=resume, whole=self._read)
         self._done = {_key(row) for row in self.rows}
 
@@ -276,7 +288,18 @@ class _MissionLog:
         self._log.close()
 
     def _read(self, lines: list[str]) -> int:
-        self.rows = [json.loads(line) for line in lines]
+        for number, line in enumerate(lines, 2):  # the first says whose rows they are
+            row = json.loads(line)
+            wrong = [
+                name
+                for name, kind in _FIELDS.items()
+                if not isinstance(row, dict) or name not in row or not isinstance(row[name], kind)
+            ]
+            if wrong:
+                raise ManifestError(
+                    f"{self._path}:{number}: is no row of a run ({wrong[0]}); copy the file back, or name another --out"
+                )
+            self.rows.append(row)
         return len(lines)
 
 

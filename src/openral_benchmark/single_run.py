@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -108,18 +109,23 @@ def simulate(
     require_budget(budget([package], run.device, robots=min(run.num_envs, run.episodes)))
     require_fit(package, scene, task=run.task_id, allow_unevaluated=run.allow_unevaluated)
     observe, act = ObservationAdapter(manifest, scene), ActionAdapter(manifest, scene)
-    policy = load_policy(package, run.device)
-    backend = make_backend(scene, num_envs=min(run.num_envs, run.episodes))
     camera = observe.cameras[0].name
     jobs = [EpisodeJob(run.task_id, run.first_init_id + i, run.instruction) for i in range(run.episodes)]
-    writers = EpisodeVideos(videos, camera) if videos is not None else None
+    with ExitStack() as opened:
+        policy = load_policy(package, run.device)
+        opened.callback(policy.close)
+        backend = make_backend(scene, num_envs=min(run.num_envs, run.episodes))
+        opened.callback(backend.close)
+        writers = None
+        if videos is not None:
+            writers = EpisodeVideos(videos, camera)
+            opened.callback(writers.close)
 
-    def ended(row: EpisodeRow) -> None:
-        if writers:
-            writers.end(row.init_id - run.first_init_id)
-        progress(row)
+        def ended(row: EpisodeRow) -> None:
+            if writers:
+                writers.end(row.init_id - run.first_init_id)
+            progress(row)
 
-    try:
         return roll_out(
             backend,
             policy,
@@ -133,11 +139,6 @@ def simulate(
             progress=ended,
             watch=writers.add if writers else lambda number, observation: None,
         )
-    finally:
-        if writers:
-            writers.close()
-        backend.close()
-        policy.close()
 
 
 class EpisodeVideos:

@@ -9,11 +9,14 @@ import numpy as np
 import psutil
 import pytest
 
+from openral_benchmark import single_run
 from openral_benchmark.single_run import SimRun, simulate
-from openral_core.errors import ContractError
+from openral_core.errors import ContractError, OpenralError
 from openral_core.files.share import share_directory
 from openral_core.scene import load_scene
-from openral_rskill.registry import load_package
+from openral_core.types import Policy
+from openral_policy_nodes.families.factory import load_policy
+from openral_rskill.registry import RSkillPackage, load_package
 from openral_sim_bridge.backends.factory import make_backend
 from openral_sim_bridge.rollout import EpisodeRow
 from openral_sim_bridge.simulation import BridgeOptions, Simulation
@@ -51,6 +54,26 @@ def test_no_more_films_are_open_than_episodes_run(own_scene: Path, tmp_path: Pat
     rows = simulate(load_package(SKILL), load_scene(own_scene), plan, videos=tmp_path, progress=ended)
     assert (len(rows), still_open) == (4, [0] * 4)
     assert all(film.stat().st_size > 1000 for film in tmp_path.glob("*.mp4"))
+
+
+def test_a_policy_whose_simulator_cannot_be_opened_is_closed(
+    own_scene: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = []
+
+    def watched(package: RSkillPackage, device: str) -> Policy:
+        policy = load_policy(package, device)
+        monkeypatch.setattr(policy, "close", lambda: closed.append(policy), raising=False)
+        return policy
+
+    monkeypatch.setattr(single_run, "load_policy", watched)
+    scene = load_scene(own_scene)
+    (own_scene.parent / "scene.xml").write_text("<mujoco>")
+    with pytest.raises(OpenralError, match=r"scene\.xml"):
+        simulate(
+            load_package(SKILL), scene, SimRun("press-button", "press the button", 0, episodes=1, horizon=2)
+        )
+    assert len(closed) == 1
 
 
 class Listener:

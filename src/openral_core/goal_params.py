@@ -8,7 +8,7 @@ documents, and without regular expressions, which could take exponential time.
 from __future__ import annotations
 
 import json
-import math
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -130,9 +130,9 @@ def _inner(schema: Mapping[str, Any], where: str) -> Iterable[tuple[str, Any]]:
 
 
 def _check_numbers(where: str, value: Any, depth: int) -> None:
-    """Refuse nested values beyond a depth, and numbers that are not finite, which Python's JSON parser accepts."""
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ContractError(f"{where} is {value}; send a finite number")
+    """Refuse nested values beyond a depth, and numbers that no finite float holds, as Python reads them from JSON."""
+    if isinstance(value, (int, float)) and not abs(value) <= sys.float_info.max:
+        raise ContractError(f"{where} is {_shown(value)}; send a finite number")
     if isinstance(value, (Mapping, list, tuple)):
         if depth == 0:
             raise ContractError(f"{where[:_SHOWN]} lies too deep; send at most {MAX_DEPTH} levels")

@@ -111,6 +111,14 @@ def test_bad_parameters_are_refused_in_one_line_that_names_them(name: str, text:
     assert len(str(refused.value)) < 400
 
 
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_a_number_beyond_those_of_a_computer_is_not_finite(sign: str) -> None:
+    schema = {"properties": {"force": {"type": "number"}}}
+    with pytest.raises(ContractError, match=r"force is -?10+ …; send a finite number"):
+        parse_goal_params("somebody's", schema, f'{{"force": {sign}1{"0" * 400}}}')
+    assert parse_goal_params("somebody's", schema, f'{{"force": {sign}1e300}}')
+
+
 @pytest.mark.parametrize(
     ("schema", "words"),
     [

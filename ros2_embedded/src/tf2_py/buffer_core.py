@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 import threading
 from collections.abc import Callable
 from typing import Any
 
+import yaml
 from geometry_msgs.msg import TransformStamped
 
 from rclpy.clock_type import ClockType
@@ -28,6 +30,8 @@ from tf2_py.velocity import Twist, velocity
 DEFAULT_CACHE_TIME_S = 10.0
 # How far the length of a quaternion may be from one.
 _LENGTH_TOLERANCE = 1e-2
+# Text that YAML takes as it is, but for words such as `on`.
+_PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./-]*")
 _logger = logging.getLogger("tf2")
 Chain = list[tuple[str, Rigid]]  # frames on the way up, each with the transform from the start to it
 
@@ -309,11 +313,25 @@ def _describe(name: str, cache: TimeCache) -> str:
         return ""
     span = (newest.stamp - oldest.stamp) / 1e9
     rate = (len(cache) - 1) / span if span else 10000.0  # a frame that never changes is always up to date
+    parent, authority = (
+        f"'{text}'" if _PLAIN.fullmatch(text) else _in_quotes(text)
+        for text in (newest.parent, newest.authority)
+    )
     return (
-        f"{name}: \n  parent: '{newest.parent}'\n  broadcaster: '{newest.authority}'\n  rate: {rate:.3f}\n"
+        f"{_key(name)}: \n  parent: {parent}\n  broadcaster: {authority}\n  rate: {rate:.3f}\n"
         f"  most_recent_transform: {newest.stamp / 1e9:.6f}\n  oldest_transform: {oldest.stamp / 1e9:.6f}\n"
         f"  buffer_length: {span:.3f}\n"
     )
+
+
+def _key(name: str) -> str:
+    """The name of a frame as a key of YAML: in quotes where YAML would read something else, as for `1`."""
+    plain = _PLAIN.fullmatch(name) and yaml.safe_load(name) == name
+    return name if plain else _in_quotes(name)
+
+
+def _in_quotes(text: str) -> str:
+    return str(yaml.safe_dump(text, default_style='"', allow_unicode=True, width=math.inf)).rstrip("\n")
 
 
 def _to_rigid(message: Any) -> Rigid:

@@ -73,25 +73,37 @@ def _listen(node: Any, seconds: float) -> Buffer:
     return buffer
 
 
-def _write(output: str, dot: str) -> None:
-    """Write the tree, and a picture of it where Graphviz is installed."""
+def _write(output: str, dot: str) -> int:
+    """Write the tree, and a picture of it where Graphviz is installed.
+
+    Returns:
+        0, or 1 where one of them cannot be written.
+    """
     text = Path(f"{output}.gv")
-    text.write_text(dot, encoding="utf-8")
+    try:
+        text.write_text(dot, encoding="utf-8")
+    except OSError as error:
+        sys.stderr.write(f"cannot write {text}: {error.strerror or error}; choose another --output\n")
+        return 1
     if shutil.which("dot") is None:
         sys.stderr.write(
             f"{text} is written. There is no picture of it, as the program 'dot' was not found: install "
             f"graphviz, then run dot -Tpdf {text} -o {output}.pdf\n"
         )
-        return
-    subprocess.run(["dot", "-Tpdf", str(text), "-o", f"{output}.pdf"], check=True)
+        return 0
+    done = subprocess.run(["dot", "-Tpdf", str(text), "-o", f"{output}.pdf"], check=False)
+    if done.returncode:
+        sys.stderr.write(f"{text} is written, but the program 'dot' made no picture of it\n")
+        return 1
     sys.stdout.write(f"{text} and {output}.pdf are written\n")
+    return 0
 
 
 def main(argv: list[str] | None = None) -> int:
     """Listen for some seconds, print the frames as YAML, and write `<output>.gv` and `<output>.pdf`.
 
     Returns:
-        0, or 1 where there are no frames.
+        0, or 1 where there are no frames or they cannot be written.
     """
     words = list(sys.argv if argv is None else argv)
     parser = argparse.ArgumentParser(prog="view_frames", description="Draw the tree of all frames.")
@@ -117,8 +129,7 @@ def main(argv: list[str] | None = None) -> int:
         sys.stderr.write("nobody published a transform; nothing is written\n")
         return 1
     date = datetime.datetime.now().strftime("%Y-%m-%d_%H.%M.%S")
-    _write(found.output or f"frames_{date}", generate_dot(frames, now))
-    return 0
+    return _write(found.output or f"frames_{date}", generate_dot(frames, now))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from geometry_msgs.msg import TransformStamped
 
 from rclpy.duration import Duration
@@ -180,6 +181,16 @@ def test_descriptions(core: BufferCore) -> None:
     text = core.all_frames_as_yaml()
     assert "base: \n  parent: 'world'\n  broadcaster: 'driver'\n  rate: 1.000" in text
     assert "Frame arm exists with parent base.\n" in core.all_frames_as_string()
+
+
+@pytest.mark.parametrize("name", ["1", "007", "on", "a: b", "it's", "#", "2026-99-99", "a\nb", "é\x7f"])
+def test_any_name_of_a_frame_comes_out_of_its_yaml(name: str) -> None:
+    core = BufferCore()
+    core.set_transform(make(name, "arm"), "driver")
+    core.set_transform(make("base", name), "driver's: own")
+    frames = yaml.safe_load(core.all_frames_as_yaml())
+    assert frames["arm"]["parent"] == name
+    assert frames[name]["broadcaster"] == "driver's: own"
 
 
 def test_arithmetic_agrees_with_matrices() -> None:

@@ -44,6 +44,11 @@ def test_the_tree_of_frames_is_drawn(node: Node, tmp_path: Path) -> None:
     assert yaml.safe_load(done.stdout)['tool"s']["parent"] == "base"
     dot = (tmp_path / "tree.gv").read_text()
     assert '"base" -> "tool\\"s" [label="Broadcaster: ' in dot
+    done = view(tmp_path, "-t", "3", "-o", "no/tree", path="/nowhere")
+    assert done.returncode == 1
+    assert done.stderr.endswith(
+        "cannot write no/tree.gv: No such file or directory; choose another --output\n"
+    )
     if shutil.which("dot") is not None:
         subprocess.run(["dot", "-Tpdf", "tree.gv", "-o", "tree.pdf"], cwd=tmp_path, check=True)
         assert (tmp_path / "tree.pdf").stat().st_size

@@ -103,3 +103,14 @@ def test_a_node_named_as_its_library_gets_another_name(tmp_path):
     words = ("arm", "--build-type", "ament_python", "--node-name", "parts", "--library-name", "parts")
     assert create(tmp_path, *words) == 0
     assert (tmp_path / "arm" / "arm" / "parts_node.py").is_file()
+
+
+@pytest.mark.parametrize("error", [KeyError("getpwuid(): uid not found: 54321"), OSError("No username set")])
+def test_a_user_without_a_name_creates_packages(tmp_path, monkeypatch, error):
+    def nobody():
+        raise error
+
+    monkeypatch.setattr("getpass.getuser", nobody)
+    words = ("my_tools", "--maintainer-email", "a@example.org", "--destination-directory", str(tmp_path))
+    assert main(["pkg", "create", *words]) == 0
+    assert ElementTree.parse(tmp_path / "my_tools" / "package.xml").getroot().findtext("maintainer") == "todo"

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--build-type", default=CMAKE, choices=[CMAKE, PYTHON], help="The build type")
     parser.add_argument("--dependencies", nargs="+", default=[], help="list of dependencies")
     parser.add_argument("--maintainer-email", help="default: that of git's configuration")
-    parser.add_argument("--maintainer-name", default=getpass.getuser(), help="name of the maintainer")
+    parser.add_argument("--maintainer-name", default=_user(), help="name of the maintainer")
     parser.add_argument("--node-name", default="", help="name of the empty executable")
     parser.add_argument("--library-name", default="", help=f"name of the empty library, with {PYTHON} only")
 
@@ -103,6 +103,14 @@ def _package(args: argparse.Namespace) -> NewPackage:
         node,
         library,
     )
+
+
+def _user() -> str:
+    """Return the name of who runs this; a user of a container may have none."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # OSError since Python 3.13
+        return "todo"
 
 
 def _email() -> str:

@@ -143,6 +143,27 @@ def test_what_is_wrong_is_named(
     assert reason in capsys.readouterr().err
 
 
+def test_links_that_lead_back_or_nowhere_are_left_out(sources: Path, tmp_path: Path) -> None:
+    (sources / "more/back").symlink_to(sources)
+    (sources / "arm_tools/launch/gone.launch.xml").symlink_to(tmp_path / "gone")
+    (sources / "more/py_pkg/.#talk.py").symlink_to("somebody@somewhere.1234")
+    prefix = tmp_path / "prefix"
+    assert main([str(sources), "--prefix", str(prefix)]) == 0
+    assert [path.name for path in (prefix / "share/arm_tools/launch").iterdir()] == ["grip.launch.xml"]
+
+
+def test_a_prefix_that_cannot_be_written_is_named(
+    sources: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prefix = tmp_path / "prefix"
+    prefix.touch()
+    assert main([str(sources), "--prefix", str(prefix)]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith(
+        f"{prefix}/share/arm_tools cannot be read or written: Not a directory; is --prefix"
+    )
+
+
 def test_a_folder_without_packages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path)]) == 1
     assert "no package.xml" in capsys.readouterr().err

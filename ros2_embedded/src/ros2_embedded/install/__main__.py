@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -38,9 +39,20 @@ def main(argv: list[str] | None = None) -> int:
     except InstallError as error:
         sys.stderr.write(f"{error}\n")
         return 1
+    except OSError as error:
+        sys.stderr.write(f"{_reason(error)}\n")
+        return 1
     if prefix != Path(sys.prefix):
         _tell_variables(prefix)
     return 0
+
+
+def _reason(error: OSError) -> str:
+    """Return the place and the reason; shutil gives one of each file that it could not copy."""
+    if isinstance(error, shutil.Error) and error.args and isinstance(error.args[0], list):
+        source, target, why = error.args[0][0]
+        return f"{source} cannot be copied to {target}: {why}"
+    return f"{error.filename} cannot be read or written: {error.strerror}; is --prefix a folder of yours?"
 
 
 def _tell(name: str, report: Report) -> None:

@@ -71,7 +71,7 @@ def _run_setup(package: SourcePackage, prefix: Path) -> None:
         raise InstallError(f"the setup.py of '{package.name}' needs setuptools: pip install setuptools")
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "source"
-        shutil.copytree(package.folder, source, ignore=shutil.ignore_patterns(".git", "__pycache__"))
+        _copy_folder(package.folder, source, ".git", "__pycache__")
         command = [sys.executable, "-W", "ignore", "setup.py", "-q", "install", f"--prefix={prefix}"]
         command += [
             f"--install-lib={site_packages(prefix)}",
@@ -104,11 +104,17 @@ def _copy(package: SourcePackage, source: Path, target: Path, *, executable: boo
         raise InstallError(f"package '{package.name}' installs {source}, which is not there")
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.is_dir():
-        shutil.copytree(source, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+        _copy_folder(source, target, "__pycache__")
         return
     shutil.copy2(source, target)
     if executable:
         target.chmod(target.stat().st_mode | 0o755)
+
+
+def _copy_folder(source: Path, target: Path, *ignored: str) -> None:
+    """Copy a folder but for links to nothing, as editors leave them."""
+    ignore = shutil.ignore_patterns(*ignored)
+    shutil.copytree(source, target, dirs_exist_ok=True, ignore=ignore, ignore_dangling_symlinks=True)
 
 
 def _copy_interfaces(package: SourcePackage, prefix: Path) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -49,15 +50,19 @@ def find_packages(folder: Path) -> list[SourcePackage]:
     """Return the packages in a folder and below it, by name.
 
     Folders of packages are not searched further, and those with `COLCON_IGNORE` or `AMENT_IGNORE`, and hidden
-    ones, are skipped.
+    ones, are skipped. A folder that several links lead to is searched once.
 
     Raises:
         InstallError: a manifest is invalid, there is no package, or two have the same name.
     """
     found: dict[str, SourcePackage] = {}
-    pending = [folder]
+    pending, seen = [folder], set[str]()
     while pending:
         here = pending.pop()
+        real = os.path.realpath(here)
+        if real in seen:
+            continue
+        seen.add(real)
         if any((here / name).exists() for name in _IGNORED):
             continue
         if (here / "package.xml").is_file():

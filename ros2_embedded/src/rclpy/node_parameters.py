@@ -69,26 +69,29 @@ def _type_of(value: Any) -> Parameter.Type:
 def check_range(value: float, descriptor: Any) -> str:
     """Why a number is outside the range of a descriptor, or an empty text.
 
-    A value is inside when it is a bound, or between them and a whole number of steps above the lower one.
+    A value is inside when it is a bound, or between them and a whole number of steps above the lower one. The
+    bounds come in any order. Doubles have a tolerance, as those that were single-precision numbers need.
     """
     is_float = isinstance(value, float)
     ranges = descriptor.floating_point_range if is_float else descriptor.integer_range
     if not ranges:
         return ""
     limits = ranges[0]
-    low, high, step = limits.from_value, limits.to_value, limits.step
-    if (math.isclose(value, low) or math.isclose(value, high)) if is_float else value in (low, high):
+    low, high = sorted((limits.from_value, limits.to_value))
+    step, tolerance = limits.step, ParameterMixin.PARAM_REL_TOL
+    if any(
+        math.isclose(value, edge, rel_tol=tolerance) if is_float else value == edge for edge in (low, high)
+    ):
         return ""
     if not low < value < high:
         return f"Parameter {descriptor.name} out of range. Min: {low}, Max: {high}, value: {value}"
     if not step:
         return ""
-    steps = (value - low) / step
-    on_grid = (
-        math.isclose(steps, round(steps), rel_tol=ParameterMixin.PARAM_REL_TOL, abs_tol=1e-6)
-        if is_float
-        else (value - low) % step == 0
-    )
+    if is_float:
+        nearest = low + round((value - low) / step) * step
+        on_grid = math.isclose(nearest, value, rel_tol=tolerance, abs_tol=tolerance * abs(step))
+    else:
+        on_grid = (value - low) % step == 0
     return "" if on_grid else f"The parameter value for {descriptor.name} is not a valid step. Step: {step}"
 
 

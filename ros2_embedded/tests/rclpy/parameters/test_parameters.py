@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from rcl_interfaces.msg import (
     FloatingPointRange,
@@ -60,6 +61,20 @@ def test_ranges_and_read_only(node: Node) -> None:
     assert not node.has_parameter("gain")
     node.declare_parameter("serial", "a", ParameterDescriptor(read_only=True))
     assert not node.set_parameters([Parameter("serial", value="b")])[0].successful
+
+
+def test_ranges_take_bounds_in_any_order_and_single_precision(node: Node) -> None:
+    back = ParameterDescriptor(integer_range=[IntegerRange(from_value=10, to_value=0, step=2)])
+    node.declare_parameter("even", 4, back)
+    assert not node.set_parameters([Parameter("even", value=5)])[0].successful
+    range_ = FloatingPointRange(from_value=1000.0, to_value=1000.7, step=0.1)
+    node.declare_parameter("fine", 1000.0, ParameterDescriptor(floating_point_range=[range_]))
+    outcomes = [
+        node.set_parameters([Parameter("fine", value=float(value))])[0].successful
+        for value in (np.float32(1000.3), np.float32(1000.7), 1000.35, 1000.8)
+    ]
+    assert float(np.float32(1000.7)) > 1000.7
+    assert outcomes == [True, True, False, False]
 
 
 def test_declaration_by_type(node: Node) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import socket
 import struct
 
@@ -10,13 +11,38 @@ DEFAULT_PORT = 49150
 _LARGEST = 65535
 
 
+def port_number(text: str) -> int:
+    """Return a port, for `argparse`."""
+    return _whole(text, 65535)
+
+
+def time_to_live(text: str) -> int:
+    """Return a number of routers, for `argparse`."""
+    return _whole(text, 255)
+
+
+def seconds(text: str) -> float:
+    """Return a time to wait [s], for `argparse`."""
+    value = float(text)
+    if not 0.0 < value < 1e9:
+        raise argparse.ArgumentTypeError("value must be a number of seconds above 0 and below 1e9")
+    return value
+
+
+def _whole(text: str, largest: int) -> int:
+    value = int(text)
+    if not 0 <= value <= largest:
+        raise argparse.ArgumentTypeError(f"value must be a whole number from 0 to {largest}")
+    return value
+
+
 def send(
     data: bytes, *, group: str = DEFAULT_GROUP, port: int = DEFAULT_PORT, ttl: int | None = None
 ) -> None:
     """Send one datagram to a group; `ttl` is how many routers it may pass."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_UDP) as sender:
         if ttl is not None:
-            sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_TTL, struct.pack("b", ttl))
+            sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_TTL, struct.pack("B", ttl))
         sender.sendto(data, (group, port))
 
 

@@ -14,6 +14,7 @@ import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.qos import qos_profile_system_default
 from rclpy.service_introspection import ServiceIntrospectionState
+from ros2cli.cli import main
 from ros2cli.multicast import receive, send
 
 CONTENTS = ServiceIntrospectionState.CONTENTS
@@ -87,6 +88,28 @@ def test_multicast_verbs(ros2):
     code, output = ros2.run("multicast", "receive", "--port", port, "--timeout", "0.01")
     assert code == 1
     assert "within 0.01 s" in output
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("send", "--ttl", "256"), "from 0 to 255"),
+        (("send", "--port", "65536"), "from 0 to 65535"),
+        (("receive", "--timeout", "-1"), "above 0"),
+    ],
+)
+def test_multicast_numbers_out_of_range(words, reason, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["multicast", *words])
+    assert stopped.value.code == 2
+    assert reason in capsys.readouterr().err
+
+
+def test_multicast_passes_many_routers():
+    try:
+        send(b"far", port=_free_port(), ttl=255)
+    except OSError as error:
+        pytest.skip(f"this machine sends no multicast: {error}")
 
 
 COMMENTED = {

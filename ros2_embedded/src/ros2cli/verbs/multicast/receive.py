@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 
 from ...errors import CliError
-from ...multicast import DEFAULT_GROUP, DEFAULT_PORT, receive
+from ...multicast import DEFAULT_GROUP, DEFAULT_PORT, port_number, receive, seconds
 from ...topics import write
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("--group", default=DEFAULT_GROUP, help="the group's address")
-    parser.add_argument("--port", type=int, default=DEFAULT_PORT, help="the port")
-    parser.add_argument("--timeout", type=float, metavar="S", help="give up after so long")
+    parser.add_argument("--port", type=port_number, default=DEFAULT_PORT, help="the port")
+    parser.add_argument("--timeout", type=seconds, metavar="S", help="give up after so long")
 
 
 def main(args: argparse.Namespace) -> int:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 
 from ...errors import CliError
-from ...multicast import DEFAULT_GROUP, DEFAULT_PORT, send
+from ...multicast import DEFAULT_GROUP, DEFAULT_PORT, port_number, send, time_to_live
 from ...topics import write
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("--group", default=DEFAULT_GROUP, help="the group's address")
-    parser.add_argument("--port", type=int, default=DEFAULT_PORT, help="the port")
-    parser.add_argument("--ttl", type=int, metavar="N", help="how many routers the packet may pass")
+    parser.add_argument("--port", type=port_number, default=DEFAULT_PORT, help="the port")
+    parser.add_argument("--ttl", type=time_to_live, metavar="N", help="how many routers the packet may pass")
 
 
 def main(args: argparse.Namespace) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ros2_embedded.rosidl.parser import parse_type, strip_comment
+from ros2_embedded.rosidl.parser import InterfaceSyntaxError, parse_type, strip_comment
 from ros2_embedded.rosidl.registry import InterfaceNotFoundError, source_file
 
 
@@ -71,20 +71,29 @@ def definition_text(name: str, *, comments: bool = True, nested_comments: bool =
 
     Raises:
         InterfaceNotFoundError: there is no such interface.
+        InterfaceSyntaxError: its file cannot be read, or it contains itself.
     """
-    lines = _lines(name, 0, comments, nested_comments)
+    lines = _lines((name,), comments, nested_comments)
     return "".join(f"{line}\n" for line in lines)
 
 
-def _lines(name: str, depth: int, comments: bool, nested_comments: bool) -> Iterator[str]:
+def _lines(names: tuple[str, ...], comments: bool, nested_comments: bool) -> Iterator[str]:
+    """Yield the lines of the last of some interfaces, each of which has a field of the next."""
+    name, depth = names[-1], len(names) - 1
     path = source_file(name)
     package, _, stem = name.split("/")
     if path is None or path.stem != stem:
         raise InterfaceNotFoundError(f"Unknown interface '{name}'")
-    for text in path.read_text("utf-8").splitlines():
-        line = InterfaceTextLine(package, stem, text)
+    if name in names[:-1]:
+        raise InterfaceSyntaxError(f"a message contains itself: {' > '.join(names)}")
+    try:
+        lines = [InterfaceTextLine(package, stem, text) for text in path.read_text("utf-8").splitlines()]
+        nested = [line.nested_type for line in lines]
+    except (OSError, ValueError) as error:
+        raise InterfaceSyntaxError(f"{path}: {error}") from error
+    for line, inner in zip(lines, nested, strict=True):
         shown = str(line) if comments else line.code
         if shown or comments:
             yield "\t" * depth + shown if shown else ""
-        if line.nested_type is not None:
-            yield from _lines(line.nested_type, depth + 1, nested_comments, nested_comments)
+        if inner is not None:
+            yield from _lines((*names, inner), nested_comments, nested_comments)

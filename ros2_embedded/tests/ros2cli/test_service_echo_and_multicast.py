@@ -148,3 +148,24 @@ def _free_port():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
         one.bind(("", 0))
         return one.getsockname()[1]
+
+
+@pytest.mark.parametrize(
+    ("package", "text", "reason"),
+    [
+        ("latin_msgs", b"# caf\xe9\nint32 x\n", "'utf-8' codec can't decode"),
+        ("sizeless_msgs", b"int32[x] y\n", "'int32[x]' is not a type"),
+        ("endless_msgs", b"Thing[] x\n", "contains itself: endless_msgs/msg/Thing > endless_msgs/msg/Thing"),
+    ],
+)
+def test_definitions_that_cannot_be_used(ros2, tmp_path, monkeypatch, package, text, reason):
+    (tmp_path / "share/ament_index/resource_index/packages").mkdir(parents=True)
+    (tmp_path / "share/ament_index/resource_index/packages" / package).touch()
+    (tmp_path / "share" / package / "msg").mkdir(parents=True)
+    (tmp_path / "share" / package / "msg/Thing.msg").write_bytes(text)
+    monkeypatch.setitem(ros2.environment, "AMENT_PREFIX_PATH", str(tmp_path))
+    for verb in ("show", "proto"):
+        code, output = ros2.run("interface", verb, f"{package}/msg/Thing")
+        assert code == 1
+        assert "Traceback" not in output
+        assert reason in output

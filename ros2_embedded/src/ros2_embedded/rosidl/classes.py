@@ -16,11 +16,14 @@ from ros2_embedded.rosidl.definition import NUMERIC, PLACEHOLDER, Definition, Fi
 from ros2_embedded.rosidl.message import Message, explain, require_fit
 from ros2_embedded.rosidl.module_names import module_of
 from ros2_embedded.rosidl.numeric_fields import converting_field, storage_of
+from ros2_embedded.rosidl.parser import InterfaceSyntaxError
 from ros2_embedded.rosidl.registry import InterfaceNotFoundError, get_definition, interfaces_of
 
 _classes: dict[str, type] = {}
 _serializers: dict[str, Callable[[Any], bytearray]] = {}
 _deserializers: dict[str, Callable[[Any], Any]] = {}
+_in_work: list[str] = []
+"""Messages whose classes are being made, each a field of the one before it."""
 _lock = threading.RLock()
 _ZEROS = {"string": "", "wstring": "", "bool": False, "byte": b"\x00", "float32": 0.0, "float64": 0.0}
 
@@ -112,13 +115,20 @@ def class_of(name: str) -> type:
 
     Raises:
         InterfaceNotFoundError: no package provides it.
+        InterfaceSyntaxError: its file cannot be parsed, or it contains itself.
     """
     found = _classes.get(name)
     if found is None:
         with _lock:
             found = _classes.get(name)
             if found is None:
-                found = _classes[name] = _make_message_class(get_definition(name))
+                if name in _in_work:
+                    raise InterfaceSyntaxError(f"a message contains itself: {' > '.join([*_in_work, name])}")
+                _in_work.append(name)
+                try:
+                    found = _classes[name] = _make_message_class(get_definition(name))
+                finally:
+                    _in_work.pop()
     return found
 
 

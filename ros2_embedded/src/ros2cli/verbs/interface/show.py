@@ -22,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Print the definition of an interface, with those of its fields indented below them."""
     from ros2_embedded.packages import package_names, package_share
+    from ros2_embedded.rosidl.parser import InterfaceSyntaxError
     from ros2_embedded.rosidl.registry import InterfaceNotFoundError
 
     from ...definition_text import definition_text
@@ -37,5 +38,7 @@ def main(args: argparse.Namespace) -> int:
     except InterfaceNotFoundError as error:
         path = package_share(parts[0]).joinpath(*parts[1:]).with_suffix(".idl")
         raise CliError(f"Could not find the interface '{path}'") from error
+    except InterfaceSyntaxError as error:
+        raise CliError(str(error)) from error
     write(text)
     return 0

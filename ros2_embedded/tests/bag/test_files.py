@@ -235,7 +235,7 @@ def test_mistakes_are_named(tmp_path):
     with pytest.raises(BagError, match="no bag at"):
         read(tmp_path / "nothing")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(BagError, match=r"neither metadata\.yaml nor"):
+    with pytest.raises(BagError, match=r"holds no MCAP or SQLite file"):
         read(tmp_path / "empty")
     (tmp_path / "text.mcap").write_text("no bag")
     with pytest.raises(BagError, match="is no MCAP file"):

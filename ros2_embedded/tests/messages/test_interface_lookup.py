@@ -54,6 +54,32 @@ def test_interfaces_of_packages() -> None:
         rosidl_runtime_py.get_interfaces(["no_such_package"])
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["program_of_mine/msg/X", "folder_of_mine/msg/X", "folder_of_mine.run/msg/X", "folder_of_mine/run/X"],
+)
+def test_no_program_runs_because_a_type_has_its_name(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names of types come from bags and other machines."""
+    (tmp_path / "folder_of_mine").mkdir()
+    for file in ("program_of_mine.py", "folder_of_mine/__init__.py", "folder_of_mine/run.py"):
+        (tmp_path / file).write_text("raise SystemExit('it ran')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ModuleNotFoundError, match="No module named"):
+        utilities.get_message(name)
+    with pytest.raises(ModuleNotFoundError, match="No module named"):
+        utilities.get_interface(name)
+
+
+def test_interfaces_written_in_python_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "python_msgs").mkdir()
+    (tmp_path / "python_msgs/__init__.py").touch()
+    (tmp_path / "python_msgs/msg.py").write_text("from std_msgs.msg import String as Word")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert utilities.get_message("python_msgs/msg/Word") is String
+
+
 @pytest.mark.parametrize("name", ["std_msgs/msg/String", "std_msgs/msg/String.msg"])
 def test_path_of_an_interface(name: str) -> None:
     assert Path(get_interface_path(name)).name == "String.msg"

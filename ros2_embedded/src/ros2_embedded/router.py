@@ -21,17 +21,16 @@ import json
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ros2_embedded.local_links import PROTOCOL, LocalEndpoints, joining
-from ros2_embedded.loopback import everything
+from ros2_embedded.loopback import everything, is_loopback
 from ros2_embedded.session_config import LONGEST_QUEUE, QUEUE, SessionConfigError, domain_id
 from ros2_embedded.tcp_sockets import keep_set_up
 
 LISTEN = "tcp/127.0.0.1:7447"
 """Default endpoint of a router for sessions of this user, and for those of rmw_zenoh."""
-LOOPBACK = ("tcp/127.", "tcp/localhost:", "tcp/[::1]:", "unixsock-stream/")
 RETRY = {"period_init_ms": 250, "period_max_ms": 250, "period_increase_factor": 1.0}
 """Pause between two attempts to connect to another router."""
 HANDSHAKE_S = 2.0
@@ -39,6 +38,7 @@ HANDSHAKE_S = 2.0
 
 TCP repeats lost packets at growing intervals, so with short attempts a link that is back is found sooner.
 """
+LONGEST_HANDSHAKE_S = 3600.0
 IMAGE_HZ = 1.0
 """[Hz] rate of each camera's raw images that leave the machine.
 
@@ -103,6 +103,8 @@ def main(argv: list[str] | None = None) -> int:
         help="connect this user's graph of ROS_DOMAIN_ID; opens no port by itself",
     )
     args = parser.parse_args(argv)
+    if not 0.0 < args.handshake_s < LONGEST_HANDSHAKE_S:
+        parser.error(f"--handshake-s: a number of seconds above 0 and below {LONGEST_HANDSHAKE_S:g}")
     try:
         domain = domain_id()
     except SessionConfigError as error:
@@ -119,9 +121,8 @@ def main(argv: list[str] | None = None) -> int:
     except (zenoh.ZError, OSError) as error:
         sys.stderr.write(f"the router cannot listen: {error}\n")
         return 1
-    exposed = [one for one in args.listen or () if not args.config and not one.startswith(LOOPBACK)]
-    if exposed:
-        sys.stderr.write(f"warning: {exposed[0]} is not encrypted; whoever reaches it can read and command\n")
+    if not args.config:
+        sys.stderr.write(warning(args.listen or ()))
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, frame: stopped.set())
@@ -131,6 +132,14 @@ def main(argv: list[str] | None = None) -> int:
     stopped.wait()
     session.close()
     return 0
+
+
+def warning(listen: Sequence[str]) -> str:
+    """Return what is said of endpoints that others can reach although there is no configuration with TLS."""
+    exposed = [endpoint for endpoint in listen if not is_loopback(endpoint)]
+    if not exposed:
+        return ""
+    return f"warning: {exposed[0]} is not encrypted; whoever reaches it can read and command\n"
 
 
 def settings(args: argparse.Namespace, local: LocalEndpoints, given: Callable[[str], str]) -> dict[str, Any]:

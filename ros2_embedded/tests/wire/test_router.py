@@ -12,6 +12,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from ros2_embedded.router import main, warning
+
 TALK = """
 import time, rclpy
 from std_msgs.msg import String
@@ -77,3 +79,19 @@ def test_an_address_that_is_taken_is_said(router: subprocess.Popen[str], endpoin
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1
     assert "the router cannot listen" in done.stderr
+
+
+@pytest.mark.parametrize("endpoint", ["tcp/0.0.0.0:7447", "tcp/127.0.0.1.example.org:7447", "tcp/[::]:7447"])
+def test_endpoints_that_others_reach_are_warned_of(endpoint: str) -> None:
+    assert warning(["tcp/127.0.0.1:0", endpoint]).startswith(f"warning: {endpoint} is not encrypted")
+
+
+def test_endpoints_of_this_machine_need_no_warning() -> None:
+    assert not warning(["tcp/127.0.0.1:7447", "tcp/[::1]:0", "udp/127.0.0.1:0", "unixsock-stream/x"])
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "0"])
+def test_a_handshake_takes_a_time(seconds: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--handshake-s", seconds])
+    assert "--handshake-s: a number of seconds" in capsys.readouterr().err

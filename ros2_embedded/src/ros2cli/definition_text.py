@@ -71,7 +71,7 @@ def definition_text(name: str, *, comments: bool = True, nested_comments: bool =
 
     Raises:
         InterfaceNotFoundError: there is no such interface.
-        InterfaceSyntaxError: its file cannot be read, or it contains itself.
+        InterfaceSyntaxError: its file cannot be read, it contains itself, or what it contains is missing.
     """
     lines = _lines((name,), comments, nested_comments)
     return "".join(f"{line}\n" for line in lines)
@@ -83,6 +83,8 @@ def _lines(names: tuple[str, ...], comments: bool, nested_comments: bool) -> Ite
     path = source_file(name)
     package, _, stem = name.split("/")
     if path is None or path.stem != stem:
+        if depth:
+            raise InterfaceSyntaxError(f"{names[-2]} has a field of {name}, which is not installed")
         raise InterfaceNotFoundError(f"Unknown interface '{name}'")
     if name in names[:-1]:
         raise InterfaceSyntaxError(f"a message contains itself: {' > '.join(names)}")

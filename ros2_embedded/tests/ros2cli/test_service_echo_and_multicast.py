@@ -155,6 +155,7 @@ def _free_port():
     [
         ("latin_msgs", b"# caf\xe9\nint32 x\n", "'utf-8' codec can't decode"),
         ("sizeless_msgs", b"int32[x] y\n", "'int32[x]' is not a type"),
+        ("part_msgs", b"absent_msgs/Part part\n", "absent_msgs/msg/Part"),
         ("endless_msgs", b"Thing[] x\n", "contains itself: endless_msgs/msg/Thing > endless_msgs/msg/Thing"),
     ],
 )

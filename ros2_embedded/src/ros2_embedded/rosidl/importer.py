@@ -62,6 +62,9 @@ class _InterfaceLoader:
             try:
                 found = interface_class(f"{self._package}/{self._kind}/{name}")
             except InterfaceNotFoundError as error:
+                if name in self._names:  # it is there, but not a package that it has a field of
+                    reason = f"{module.__name__}.{name} needs what is not installed: {error}"
+                    raise ModuleNotFoundError(reason) from error
                 raise AttributeError(f"module {module.__name__!r} has no interface {name!r}") from error
             module.__dict__[name] = found
             return found

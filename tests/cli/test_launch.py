@@ -150,7 +150,9 @@ def test_a_last_line_without_an_end_is_told_too(tmp_path, monkeypatch):
     path.chmod(0o755)
     monkeypatch.setattr(deploy, "ros2_command", lambda: str(path))
     lines = []
-    LaunchedDeployment(FILE, {}, tmp_path / "log", lines.append).close()
+    deployment = LaunchedDeployment(FILE, {}, tmp_path / "log", lines.append)
+    wait_for(lambda: lines)
+    deployment.close()
     assert lines == ["begun", "error: no ca\ufffd"]
 
 

@@ -8,7 +8,7 @@ import errno
 import logging
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -24,6 +24,15 @@ _log = logging.getLogger(__name__)
 
 class _Server(uvicorn.Server):
     """A server that returns at a signal, so that the caller can close what it opened."""
+
+    def __init__(self, config: uvicorn.Config, is_told_to_end: Callable[[], bool]) -> None:
+        super().__init__(config)
+        self._is_told_to_end = is_told_to_end
+
+    async def main_loop(self) -> None:
+        """Serve, unless a signal came before there was a handler here."""
+        self.should_exit = self.should_exit or self._is_told_to_end()
+        await super().main_loop()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -60,8 +69,21 @@ def server_config(app: ASGIApp, certificate: str | None, key: str | None) -> uvi
     )
 
 
-def serve_on(app: ASGIApp, listening: socket.socket, options: ListenOptions) -> None:
-    """Serve an application until the process is told to end."""
+def serve_on(
+    app: ASGIApp,
+    listening: socket.socket,
+    options: ListenOptions,
+    is_told_to_end: Callable[[], bool] = lambda: False,
+) -> None:
+    """Serve an application until the process is told to end.
+
+    Args:
+        app: the application.
+        listening: socket that listens.
+        options: of `listening`.
+        is_told_to_end: whether a signal came before this has handlers of its own. Python drops the KeyboardInterrupt
+            of a signal that comes while it calls back from C, as where a weak reference dies.
+    """
     if warning := options.warning():
         _log.warning("%s", warning)
     config = server_config(
@@ -69,7 +91,7 @@ def serve_on(app: ASGIApp, listening: socket.socket, options: ListenOptions) -> 
         str(options.certificate) if options.certificate else None,
         str(options.key) if options.key else None,
     )
-    asyncio.run(_Server(config).serve(sockets=[listening]))
+    asyncio.run(_Server(config, is_told_to_end).serve(sockets=[listening]))
 
 
 def listen(options: ListenOptions, port: int, option: str) -> socket.socket:

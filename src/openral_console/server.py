@@ -100,15 +100,15 @@ class ConsoleServer:
         """File with the URL while the server runs, readable by this user alone."""
         return run_folder() / f"console-{self.options.port}.url"
 
-    def run(self) -> None:
-        """Serve until the process is stopped."""
+    def run(self, is_told_to_end: Callable[[], bool]) -> None:
+        """Serve until the process is stopped, or was before; see `serve_on`."""
         assert self._stop_socket is not None
         stopper = StopProcess(
             self._stop_socket, self.sessions, self.options, self.actions.path, self._say, self._namespace
         )
         try:
             write_atomically(self.url_file, self.url + "\n", private=True)
-            serve_on(self._app, self._socket, self.options)
+            serve_on(self._app, self._socket, self.options, is_told_to_end)
         finally:
             if self._space_mouse is not None:
                 self._space_mouse.close()

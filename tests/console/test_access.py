@@ -30,7 +30,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from openral_console.access import OPERATOR, Access
-from openral_console.http_listener import listen, url_of
+from openral_console.http_listener import listen, serve_on, url_of
 from openral_console.ros.stop_server import application
 from openral_console.sign_in_queue import MAX_OF_PLACE
 
@@ -341,6 +341,11 @@ def test_a_console_beside_another_one_takes_a_free_port() -> None:
             listen(ListenOptions(port=port), port, "--port")
         with listen(ListenOptions(port=port, or_free=True), port, "--port") as other:
             assert other.getsockname()[1] != port
+
+
+def test_a_server_that_was_told_to_end_before_it_had_handlers_ends() -> None:
+    with listen(ListenOptions(), 0, "--port") as listening:
+        serve_on(Starlette(), listening, ListenOptions(), lambda: True)
 
 
 @pytest.mark.parametrize("port", [-1, 65536])

@@ -71,10 +71,7 @@ def serve(
         sys.stdout.flush()
         if options and (missing := _missing(node)):
             node.get_logger().warning(missing)
-        if (
-            not signals.received
-        ):  # a callback of Zenoh, which logs what is raised in it, may have got the interrupt
-            server.run()
+        server.run(lambda: signals.received)
     return 0
 
 

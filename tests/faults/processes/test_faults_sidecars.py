@@ -332,7 +332,8 @@ def test_nothing_outlives_a_killed_parent(tmp_path: Path, figure: Any) -> None:
         everything = [process for process in own.stack.processes() if process.pid != launcher.pid]
         assert len(everything) >= 4
         seconds = kill_and_watch(launcher, everything)
-        assert own.stack.processes() == []
+        # The killed policy node may have been in the middle of its restart, and was not among them.
+        wait_for(lambda: not own.stack.processes(), "the end of what was being started")
         figure(
             row=12,
             injected="SIGKILL of the launcher of a whole deployment",

@@ -37,9 +37,10 @@ __all__ = [
 
 Resume = Literal["ask", "always", "never"]
 SceneT = TypeVar("SceneT", bound="DeployScene")
+DEPLOY_SCENES, ROBOT_SCENES = "scenes/deploy/{}.yaml", "scenes/robot/{}.yaml"
 SCENE_PATTERNS = (
-    "scenes/deploy/{}.yaml",
-    "scenes/robot/{}.yaml",
+    DEPLOY_SCENES,
+    ROBOT_SCENES,
     "scenes/sim/{}.yaml",
     "scenes/benchmarks/{}.yaml",
 )

@@ -62,10 +62,8 @@ def resolve(ref: str, search: Sequence[Path] = ()) -> RSkillPackage:
             return load_package(folder)
     loaded = [package for folder in folders if (package := _try_load(folder))]
     for package in loaded:
-        whole = package.manifest.name
-        if (
-            name in (whole, package.manifest.short_name) or name.lower() == whole.lower()
-        ):  # as hubs compare names
+        # Hubs take no notice of capital letters in a whole name.
+        if name == package.manifest.short_name or name.lower() == package.manifest.name.lower():
             return package
     if name.startswith(("/", ".", "~")):
         where = os.path.abspath(name)

@@ -97,11 +97,9 @@ def _shard_fault(index: Path, shard: str) -> str | None:
         return (
             f"{shard}, named by {index.name}, is not safetensors; fetch or convert the weights as safetensors"
         )
-    return (
-        None
-        if os.path.isfile(index.parent / place)
-        else f"{shard}, named by {index.name}, is not there; fetch it"
-    )
+    if not os.path.isfile(index.parent / place):
+        return f"{shard}, named by {index.name}, is not there; fetch it"
+    return None
 
 
 def _file_fault(path: Path) -> str | None:

@@ -11,11 +11,11 @@ from openral_core.cli import numbers
 from openral_core.cli.progress import BY_ITSELF, console, progress_bar
 from openral_core.errors import UsageError
 from openral_core.files.output_folder import check_folder
-from openral_training.completion import recipes
 from openral_training.dagger.command import dagger
 from openral_training.detector_commands import train_detector
 from openral_training.devices import Device, DeviceOption
 from openral_training.planner.commands import planner
+from openral_training.recipe_option import RecipeOption
 from openral_training.rl.command import rl
 from openral_training.training_folder import TrainingFolder
 from openral_training.world_model_commands import world_model
@@ -23,9 +23,6 @@ from openral_training.world_model_commands import world_model
 app = typer.Typer(help="Collect demonstrations and train small skills on them.", no_args_is_help=True)
 
 
-RecipeOption = Annotated[
-    str, typer.Option("--recipe", autocompletion=recipes, help="Name of a shipped recipe, or path of one.")
-]
 DatasetOption = Annotated[
     Path, typer.Option("--dataset", help="Folder of the LeRobot v3 dataset, or of a recording.")
 ]

@@ -12,17 +12,10 @@ import typer
 from openral_core.cli import numbers
 from openral_core.files.output_folder import check_file
 from openral_rskill.cli.completion import skills
-from openral_training.completion import detector_recipes
+from openral_training.recipe_option import DetectorRecipeOption
 from openral_training.training_folder import TrainingFolder
 
 app = typer.Typer(help="Judge skills that find things.", no_args_is_help=True)
-
-RecipeOption = Annotated[
-    str,
-    typer.Option(
-        "--recipe", autocompletion=detector_recipes, help="Name of a shipped recipe, or path of one."
-    ),
-]
 
 
 @app.callback()
@@ -32,7 +25,7 @@ def detectors() -> None:
 
 def train_detector(
     out: Annotated[Path, typer.Option("--out", help="Folder of the checkpoint.")],
-    recipe: RecipeOption = "mini_detector",
+    recipe: DetectorRecipeOption = "mini_detector",
     pictures: Annotated[int, numbers.count("Pictures to draw and train on.")] = 2520,
     steps: Annotated[int, numbers.steps("Optimiser steps.")] = 1600,
     warm_start: Annotated[
@@ -82,7 +75,7 @@ def evaluate(
             "--rskill", autocompletion=skills, help="Name, reference or folder of a detector skill."
         ),
     ],
-    recipe: RecipeOption = "mini_detector",
+    recipe: DetectorRecipeOption = "mini_detector",
     states: Annotated[int, numbers.count("Held-out initial states of each world.")] = 10,
     out: Annotated[
         Path | None, typer.Option("--out", help="Eval JSON; default: runs/detector-<skill>.json.")

@@ -15,8 +15,8 @@ from openral_core.cli import numbers
 from openral_core.files.output_folder import check_file
 from openral_rskill.cli.completion import skills
 from openral_training.appearance_shift import View
-from openral_training.completion import recipes
 from openral_training.devices import Device, DeviceOption
+from openral_training.recipe_option import RecipeOption
 
 if TYPE_CHECKING:
     from openral_training.reward_eval.run import EvaluationPlan
@@ -25,9 +25,6 @@ app = typer.Typer(help="Judge reward models, and calibrate them.", no_args_is_he
 
 SkillOption = Annotated[
     str, typer.Option("--rskill", autocompletion=skills, help="Name, reference or folder of a reward skill.")
-]
-RecipeOption = Annotated[
-    str, typer.Option("--recipe", autocompletion=recipes, help="Name of a shipped recipe, or path of one.")
 ]
 CameraOption = Annotated[
     str,

@@ -10,7 +10,7 @@ import typer
 from openral_core.cli import numbers
 from openral_core.cli.progress import BY_ITSELF, console, progress_bar
 from openral_core.files.output_folder import check_folder
-from openral_training.completion import recipes
+from openral_training.recipe_option import recipes
 from openral_training.rl.command import rl_configs
 from openral_training.training_folder import TrainingFolder
 

@@ -17,7 +17,7 @@ for _folder in ("system", "console", "fleet"):
 
 from console_browser import CHROMIUM, PLAIN, WIDE, open_page, url_of  # noqa: E402  they lie in the folders above
 from system_operator import ENDED, Operator  # noqa: E402
-from system_order import in_first_place  # noqa: E402
+from system_order import put_first  # noqa: E402
 from system_stack import Stack  # noqa: E402
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def shares(item: pytest.Item | None) -> bool:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put those that share a deployment first, so that it need not run beside the others."""
-    in_first_place(items, HERE, shares)
+    put_first(items, HERE, shares)
 
 
 def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:

@@ -20,7 +20,7 @@ for _folder in ("system", "faults", "sidecar", "rskill", "policy_nodes"):
 
 from faults_deployment import Deployed, Keeper  # noqa: E402  they lie in the folders above
 from faults_figures import Figure, write_figures  # noqa: E402
-from system_order import in_first_place  # noqa: E402
+from system_order import put_first  # noqa: E402
 
 FIGURES = pytest.StashKey[list[Figure]]()
 KEEPER = pytest.StashKey[Keeper]()
@@ -52,7 +52,7 @@ def shares(item: pytest.Item | None) -> bool:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put those that share a deployment first, so that it need not run beside the others."""
-    in_first_place(items, HERE, shares)
+    put_first(items, HERE, shares)
 
 
 @pytest.hookimpl(trylast=True)

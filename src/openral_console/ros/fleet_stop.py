@@ -16,8 +16,8 @@ PAUSE_S = 0.02
 """[s] between two checks for answers, if another thread spins the node."""
 ANSWER_S = 3.0
 """[s] of wall time that a bridge has for its answer, or as long as is searched, if that is longer."""
-AGAIN_S, MAX_CALLS = 0.5, 8
-"""[s] after which a call without an answer is made again, and how many are made at most; a latched stop stays so."""
+AGAIN_S = 0.5
+"""[s] after which a call without an answer is made again; each pause is twice as long as the one before it."""
 KNOWN_S = 0.5
 """[s] of wall time to find a service that the graph has shown before."""
 REST = 4.0
@@ -137,8 +137,8 @@ class _StopCall:
                 )
                 self.answer, self._answered = StopAnswer(name, fault, now_s - self._sent[0][0]), True
                 return True
-        again = not self._sent or now_s - self._sent[-1][0] >= AGAIN_S
-        if again and len(self._sent) < MAX_CALLS and self._client.service_is_ready():
+        again = not self._sent or now_s - self._sent[-1][0] >= AGAIN_S * 2 ** (len(self._sent) - 1)
+        if again and self._client.service_is_ready():
             self._sent.append((now_s, self._client.call_async(Trigger.Request())))
         if not self._sent:
             return not searching

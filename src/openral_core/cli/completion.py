@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-DEPLOY_SCENES, ROBOT_SCENES = ("scenes/deploy/{}.yaml",), ("scenes/robot/{}.yaml",)
-
 
 def deploy_scenes(incomplete: str) -> list[str]:
     """Return names of scenes of a simulated deployment."""
-    return shipped(DEPLOY_SCENES, incomplete)
+    from openral_core.scene import DEPLOY_SCENES
+
+    return shipped([DEPLOY_SCENES], incomplete)
 
 
 def robot_scenes(incomplete: str) -> list[str]:
     """Return names of scenes with a real arm."""
-    return shipped(ROBOT_SCENES, incomplete)
+    from openral_core.scene import ROBOT_SCENES
+
+    return shipped([ROBOT_SCENES], incomplete)
 
 
 def scenes(incomplete: str) -> list[str]:

@@ -1,7 +1,12 @@
-"""The search of deployments in a large graph, and their stop, of which a call may be lost."""
+"""The search of deployments, which takes in no more of a large graph than it needs, and their stop.
+
+Calls of a stop may be lost.
+"""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -77,3 +82,34 @@ def test_a_stop_whose_first_call_is_lost_is_called_again(
     monkeypatch.setattr(Client, "call_async", losing)
     answers = searcher.stop(["/r0", "/r1"], 2.0)
     assert [(answer.namespace, answer.fault) for answer in answers] == [("/r0", ""), ("/r1", "")]
+
+
+STRANGER = """
+import rclpy
+from std_msgs.msg import Bool
+from std_srvs.srv import Trigger
+from openral_core.ros.qos import LATCHED
+rclpy.init()
+bridge = rclpy.create_node("sim_bridge", namespace="/far")
+bridge.create_service(Trigger, "estop", print)
+bridge.create_publisher(Bool, "estop_state", LATCHED).publish(Bool(data=True))
+print("ready", flush=True)
+rclpy.spin(bridge)
+"""
+SEEN = """
+from openral_console.ros.fleet_node import fleet
+with fleet() as node:
+    while "/far" not in (found := node.look(0.5)) or found["/far"].estopped is None:
+        pass
+    print(found["/far"].estopped, node.count_publishers("/far/estop_state"))
+"""
+
+
+def test_of_a_deployment_that_is_found_no_more_is_taken_in_than_its_stop() -> None:
+    with subprocess.Popen([sys.executable, "-c", STRANGER], stdout=subprocess.PIPE, text=True) as stranger:
+        assert stranger.stdout.readline() == "ready\n"
+        seen = subprocess.run(
+            [sys.executable, "-c", SEEN], check=True, capture_output=True, text=True, timeout=90
+        )
+        stranger.terminate()
+    assert seen.stdout == "True 0\n"

@@ -24,7 +24,15 @@ announce()  # whoever imports rclpy has a ROS 2
 
 
 class Context:
-    """What `init` makes and `shutdown` ends; nodes belong to one context."""
+    """What `init` makes and `shutdown` ends; nodes belong to one context.
+
+    Attributes:
+        servers_only: how the names of services end, and their type, for a program that needs no more of the
+            graph than the servers of these; set it before `init`. None, as in ROS 2: the whole graph, which a
+            newcomer has only after seconds where there are a hundred robots.
+    """
+
+    servers_only: tuple[str, str] | None = None
 
     def __init__(self) -> None:
         """Make a context that is not initialised."""
@@ -93,7 +101,7 @@ class Context:
                 raise RuntimeError(f"Domain id ({self._domain_id}) must be in [0, {MAX_DOMAIN_ID}]")
             if initialize_logging:
                 configure_from_arguments(self.arguments)
-            self._session = RosSession(self._domain_id, self.arguments.enclave)
+            self._session = RosSession(self._domain_id, self.arguments.enclave, self.servers_only)
             self._valid = self._used = True
         atexit.register(self._close)
 

@@ -17,7 +17,7 @@ from ros2_embedded.process_settings import hand_over_sooner, keep_big_buffers
 from ros2_embedded.rosidl.intra_process import Shared
 from ros2_embedded.session_config import open_session
 from ros2_embedded.shared_memory import SharedMemory
-from ros2_embedded.wire.tokens import PREFIX
+from ros2_embedded.wire.tokens import all_tokens, server_tokens
 
 # Called with a CDR message, its attachment, and the fields that are shared instead of being in the CDR.
 Listener: TypeAlias = Callable[[bytearray | bytes, bytes, Shared], None]
@@ -30,12 +30,14 @@ TOKENS_WAITING = 1 << 20
 class RosSession:
     """A Zenoh session with the graph of one ROS domain."""
 
-    def __init__(self, domain: int, enclave: str = "/") -> None:
+    def __init__(self, domain: int, enclave: str = "/", servers_only: tuple[str, str] | None = None) -> None:
         """Open the session and read the graph.
 
         Args:
             domain: ROS domain id.
             enclave: path of the enclave, if the environment asks for security.
+            servers_only: how the names of services end, and their type: of other sessions the graph shows the
+                servers of these only. None: all that is there.
         """
         keep_big_buffers()
         hand_over_sooner()
@@ -52,7 +54,9 @@ class RosSession:
         # Not `direct`: these changes arrive in a thread that Zenoh needs for undeclaring a latched publisher,
         # for which it waits while it holds the interpreter lock.
         self._watcher = self._liveliness.declare_subscriber(
-            f"{PREFIX}/{domain}/**", zenoh.handlers.FifoChannel(TOKENS_WAITING), history=True
+            all_tokens(domain) if servers_only is None else server_tokens(domain, *servers_only),
+            zenoh.handlers.FifoChannel(TOKENS_WAITING),
+            history=True,
         )
         self._reader = Thread(target=self._read_tokens, name="graph", daemon=True)
         self._reader.start()

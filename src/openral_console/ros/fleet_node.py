@@ -18,7 +18,7 @@ from std_msgs.msg import Bool
 from openral_console.live.deployment import LiveDeployment
 from openral_console.live.views import StopAnswer
 from openral_console.ros.convert import control_of, mission_of, skill_of
-from openral_console.ros.fleet_stop import Search, stop_deployments
+from openral_console.ros.fleet_stop import Search, see_bridges_only, stop_deployments
 from openral_core.guarded_callbacks import GuardedCallbacks
 from openral_core.ros.qos import LATCHED, MAX_SKILLS, SKILLS
 
@@ -87,6 +87,7 @@ def _on_estop(robot: LiveDeployment, message: Any) -> None:
 @contextmanager
 def fleet() -> Iterator[FleetNode]:
     """Create the node for the duration of a block."""
+    see_bridges_only(rclpy.get_default_context())
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     node = FleetNode()
     try:

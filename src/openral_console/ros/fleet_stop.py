@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from rclpy.context import Context
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
@@ -26,6 +27,15 @@ MAX_DEPLOYMENTS = 256
 """Most deployments that are received from and stopped."""
 _STOP, _TRIGGER = "/estop", "std_srvs/srv/Trigger"
 """Name and type of the service by which a deployment is found; its bridge offers it as long as it runs."""
+
+
+def see_bridges_only(context: Context) -> None:
+    """Have a session that is not open yet take in no more of the graph than what deployments are found by.
+
+    With a hundred robots the whole graph keeps a newcomer and its router busy for ten seconds and more, and calls
+    wait behind it. A real ROS 2 always takes in the whole.
+    """
+    context.servers_only = (_STOP, _TRIGGER)
 
 
 def deployments_in(node: Node) -> list[str]:

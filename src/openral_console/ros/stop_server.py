@@ -31,7 +31,7 @@ from std_srvs.srv import Trigger
 from openral_console.audit_log import STOPS, ActionLog
 from openral_console.http_listener import server_config
 from openral_console.request_body import read_body
-from openral_console.ros.fleet_stop import StopAll
+from openral_console.ros.fleet_stop import StopAll, see_bridges_only
 from openral_console.ros.service_call import ServiceCall
 from openral_console.ros.spinning import spinning
 from openral_console.sessions import STOP, Sessions
@@ -93,6 +93,7 @@ def main() -> int:
         return 0  # the console ended before it had sent the settings
     settings: dict[str, Any] = json.loads(line)
     sessions = Sessions(bytes.fromhex(settings["key"]), "")
+    see_bridges_only(rclpy.get_default_context())
     rclpy.init(args=ros_arguments(settings["namespace"]), signal_handler_options=SignalHandlerOptions.NO)
     node = StopNode()
     with spinning(node):

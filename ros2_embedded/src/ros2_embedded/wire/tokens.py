@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ros2_embedded.wire import qos_text
-from ros2_embedded.wire.keys import gid_of, interface_name
+from ros2_embedded.wire.keys import dds_type, gid_of, interface_name
 from ros2_embedded.wire.qos_text import WireQoS
 
 PREFIX = "@ros2_lv"
@@ -97,6 +97,23 @@ def endpoint_token(
         f"{place}/{_namespace(enclave)}/{_namespace(node[0])}/{mangle(node[1])}"
         f"/{mangle(name)}/{type_name}/{type_hash}/{qos_text.encode(qos)}"
     )
+
+
+def all_tokens(domain: int) -> str:
+    """Return the key expression of all tokens of a domain."""
+    return f"{PREFIX}/{domain}/**"
+
+
+def server_tokens(domain: int, name_end: str, interface: str) -> str:
+    """Return the key expression of the tokens of servers.
+
+    Args:
+        domain: ROS domain id.
+        name_end: how the services' names end, e.g. `/estop`.
+        interface: e.g. `std_srvs/srv/Trigger`.
+    """
+    anywhere = f"{PREFIX}/{domain}/*/*/*/{SERVICE}/*/*/*"
+    return f"{anywhere}/$*{mangle(name_end)}/{dds_type(interface)}/**"
 
 
 def parse_token(key: str) -> NodeRecord | EndpointRecord | None:

@@ -1,8 +1,9 @@
 """The simulator's own record of a run, `truth.npz`: states, actions and success, none of which is published.
 
-Of a long run it keeps the newest `KEPT_ROWS` control steps, chunks and resets.
+Of a long run it keeps the newest `KEPT_ROWS` control steps, chunks and resets. While the arm is held and nothing else
+changes, few of the steps are recorded: the longer the rest, the fewer. A change of goal or success is never left out.
 
-Arrays for T control steps, K tasks, C chunks, R resets, G goals and D disturbances:
+Arrays for T recorded control steps, K tasks, C chunks, R resets, G goals and D disturbances:
 
     stamp_s (T,) [s]   wall_s (T,) [s] monotonic   qpos (T, nq)   mocap_pos (T, 3) [m]   action (T, A)
     held (T,) bool     success (T, K) bool         tasks (K,) names     goal (T,) index of goals
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,9 +34,16 @@ _log = logging.getLogger(__name__)
 
 FILE_NAME = "truth.npz"
 FLUSH_S = 1.5
-"""[s] wall time between two writes."""
+"""[s] wall time between two writes, at least."""
+WRITTEN_PER_S = 5e6
+"""[bytes/s] that writing again and again may come to; of a long record the writes are further apart."""
 KEPT_ROWS = 64_000
-"""Most control steps that are kept: 13 minutes at 80 Hz, some 13 MB. At this number the oldest eighth is dropped."""
+"""Most control steps that are kept: 13 minutes of motion at 80 Hz, some 13 MB. At this number the oldest eighth is
+dropped."""
+REST_S, REST_SHARE = 0.5, 0.01
+"""A row in rest comes after [s], or after this share of the time for which all has rested, whichever is longer."""
+STILL = 1e-4
+"""[m, rad] by which positions may differ in rest."""
 MAX_GOALS = 10_000
 """Most goals that are recorded by id; later ones share the name `LATER_GOALS`."""
 LATER_GOALS = "later"
@@ -66,12 +75,13 @@ class TruthRecorder:
         self._goal_numbers = {"": 0}
         self._rows: NDArray[np.void] | None = None
         self._count = self._dropped = 0
+        self._rest_began_s = 0.0
         self._lock = threading.Lock()
         """Held while rows are dropped or the lists change, and while the writer copies the lists."""
         self._chunks: list[tuple[float, float, bool]] = []
         self._resets: list[tuple[float, str, int]] = []
         self._disturbed: list[tuple[float, str]] = []
-        self._written = -1
+        self._written, self._pause_s = -1, FLUSH_S
         self._complained = False
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._flush_regularly, name="truth", daemon=True)
@@ -87,7 +97,7 @@ class TruthRecorder:
         success: NDArray[np.bool_],
         goal_id: str,
     ) -> None:
-        """Add one control step.
+        """Add one control step, or leave it out in rest.
 
         Args:
             stamp_s: [s] simulation time after the step.
@@ -99,6 +109,10 @@ class TruthRecorder:
             goal_id: hex id of the goal that the arm followed; empty: none.
         """
         goal = self._goal_number(goal_id)
+        if not self._is_still(world, held, success, goal):
+            self._rest_began_s = stamp_s
+        elif self._is_too_early(stamp_s):
+            return
         if self._rows is None:
             kind = _row_type(len(world.qpos), len(action), len(success))
             self._rows = np.zeros(min(1024, self._limit), kind)
@@ -118,6 +132,24 @@ class TruthRecorder:
             goal,
         )
         self._count += 1
+
+    def _is_still(self, world: Snapshot, held: bool, success: NDArray[np.bool_], goal: int) -> bool:
+        """Return whether the arm is held and all is as in the newest row."""
+        if not held or self._rows is None or not self._count:
+            return False
+        newest = self._rows[self._count - 1]
+        return bool(
+            newest["held"]
+            and newest["goal"] == goal
+            and (newest["success"] == success).all()
+            and np.abs(newest["qpos"] - world.qpos).max(initial=0.0) <= STILL
+        )
+
+    def _is_too_early(self, stamp_s: float) -> bool:
+        """Return whether the next row in rest is due later; never after a clock that was set back."""
+        assert self._rows is not None
+        since_s = stamp_s - float(self._rows[self._count - 1]["stamp_s"])
+        return 0.0 <= since_s < max(REST_S, REST_SHARE * (stamp_s - self._rest_began_s))
 
     def chunk(self, stamp_s: float, latency_s: float, rejected: bool) -> None:
         """Add one chunk of an admitted goal, its latency [s], and whether it was rejected."""
@@ -161,7 +193,7 @@ class TruthRecorder:
         return self._goal_numbers[goal_id]
 
     def _flush_regularly(self) -> None:
-        while not self._closed.wait(FLUSH_S):
+        while not self._closed.wait(self._pause_s):
             self._try_to_flush()
         self._try_to_flush()
 
@@ -176,16 +208,19 @@ class TruthRecorder:
                 _log.error("%s: %s; %s", self.path, error.strerror or error, what)
 
     def _flush(self) -> None:
-        """Write the file. Rows below the count never change, so the loop may append meanwhile."""
+        """Write the file, or mark it as up to date. Rows below the count never change, so the loop may append."""
         with self._lock:
             count, rows, steps = self._count, self._rows, self._dropped + self._count
             chunks, resets, disturbed = self._chunks[:], self._resets[:], self._disturbed[:]
-        if steps == self._written or rows is None:
+        if rows is None:
+            return
+        if steps == self._written and self.path.exists():
+            os.utime(self.path)
             return
         buffer = io.BytesIO()
         np.savez(buffer, **self._arrays(rows[:count], chunks, resets, disturbed))
         write_atomically(self.path, buffer.getbuffer())
-        self._written = steps
+        self._written, self._pause_s = steps, max(FLUSH_S, buffer.tell() / WRITTEN_PER_S)
 
     def _arrays(
         self,

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from rich.console import Console
 
-from openral_cli.deploy.mission_video import panel_state, write_film, write_gif
+from openral_cli.deploy.mission_video import FPS, film_frames, panel_state, write_film, write_gif
 from openral_cli.deploy.outcome_table import print_outcome
 from openral_cli.deploy.run_outcome import judge
 from openral_core.errors import ManifestError, NotFoundError
@@ -111,7 +111,8 @@ def test_two_done_tasks_that_the_simulator_confirms(run_dir):
     ("second", "state", "words"),
     [
         (task("close it", TASKS[1], 1.0, 1.5), "done", "was called done, and is not"),
-        (task("close it", "", 1.0, 2.0), "done", "cannot judge"),
+        (task("close it", "", 1.0, 2.0), "done", "cannot judge '': it is not among the scene's tasks"),
+        (task("close it", "", 1.0, 2.0), "done", "mission called done, and not judged in full: well"),
         (task("close it", TASKS[1], 1.0, 2.0, "abandoned", outcome="3 attempts"), "failed", "3 attempts"),
         (task("close it", TASKS[1], 0.0, 0.0, "pending", outcome=""), "stopped", "left pending"),
     ],
@@ -124,6 +125,35 @@ def test_runs_that_do_not_pass_and_why(run_dir, second, state, words):
     print_outcome(Console(file=text, width=200), outcome)
     assert words in text.getvalue()
     assert "1 chunk was refused" in text.getvalue()
+
+
+def test_a_task_whose_part_of_the_record_is_gone_is_not_called_undone(tmp_path):
+    recorder = TruthRecorder(tmp_path, TASKS, HZ, limit=80)
+    backend = FakeBackend(TASKS)
+    for i in range(1, 161):
+        success = np.array([True, True])
+        recorder.step(i / HZ, i / HZ, backend.snapshot(), np.zeros(4), False, success, "g")
+    recorder.close()
+    write_mission(tmp_path, [task("open it", TASKS[0], 0.1, 0.5), task("close it", TASKS[1], 0.6, 2.0)])
+    outcome = judge(tmp_path)
+    assert [task.simulator_success for task in outcome.tasks] == [None, True]
+    text = io.StringIO()
+    print_outcome(Console(file=text, width=200), outcome)
+    assert "cannot judge 'drawer-open-v3': its record begins only at 1" in text.getvalue()
+    assert "and is not" not in text.getvalue()
+
+
+def test_a_film_of_a_world_that_rested_goes_on_at_the_pace_of_the_clock(tmp_path, fake_scene):
+    recorder, backend = TruthRecorder(tmp_path, TASKS, HZ), FakeBackend(TASKS)
+    for i in range(1, 641):
+        held = not (i <= 80 or i > 560)
+        if not held:
+            backend.step(np.array([[0.2, 0.0, 0.0, -1.0]]))
+        recorder.step(i / HZ, i / HZ, backend.snapshot(), np.zeros(4), held, np.zeros(2, bool), "")
+    recorder.close()
+    write_mission(tmp_path, [task("open it", TASKS[0], 0.1, 8.0)])
+    frames = list(film_frames(tmp_path, load_scene(fake_scene)))
+    assert len(frames) == pytest.approx(8.0 * FPS, abs=2)
 
 
 def test_success_is_read_at_the_end_of_the_task_not_somewhere_in_it(run_dir):

@@ -82,3 +82,47 @@ def test_of_a_long_run_the_newest_part_is_kept(tmp_path: Path) -> None:
         np.testing.assert_allclose(stamps, np.arange(300 - len(stamps), 300) / 80.0)
         np.testing.assert_allclose(kept["chunk_stamp_s"], np.arange(220, 300) / 80.0)
         assert len(kept["reset_init"]) == 1
+
+
+def rest(record: TruthRecorder, begin_s: float, end_s: float, at: float = 0.0, success: bool = True) -> None:
+    """Add control steps at 80 Hz in which the arm is held, in a world where everything lies at a place."""
+    for stamp_s in np.arange(begin_s, end_s, 1 / 80.0):
+        world = Snapshot(np.full(20, at), np.zeros(3))
+        record.step(float(stamp_s), 0.0, world, np.zeros(4), True, np.array([success]), "")
+
+
+def test_a_world_at_rest_pushes_nothing_out_of_the_record(tmp_path: Path) -> None:
+    record = TruthRecorder(tmp_path, ["task"], 80.0, limit=400)
+    add_steps(record, 80)
+    rest(record, 1.0, 300.0)
+    rest(record, 300.0, 300.5, at=0.1)
+    rest(record, 300.5, 301.0, at=0.1, success=False)
+    record.close()
+    with np.load(tmp_path / FILE_NAME) as kept:
+        stamps, success = kept["stamp_s"], kept["success"][:, 0]
+    np.testing.assert_allclose(stamps[:80], np.arange(80) / 80.0)
+    gaps = np.diff(stamps[80:])
+    assert gaps[:20].max() <= 0.5 + 1 / 80.0
+    assert gaps.max() <= 0.01 * 300.0 + 1 / 80.0
+    assert {1.0, 300.0, 300.5} <= set(stamps), "when success or a place changes, it is known to the step"
+    assert success[stamps == 1.0]
+    assert not success[stamps == 300.5]
+
+
+def test_the_record_of_a_world_at_rest_is_not_written_again_and_stays_fresh(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model that reads the record takes one that is old for that of a simulator that has ended."""
+    monkeypatch.setattr(truth_recorder, "FLUSH_S", 0.02)
+    record, path = TruthRecorder(tmp_path, ["task"], 80.0), tmp_path / FILE_NAME
+    rest(record, 0.0, 0.2)
+    end = time.monotonic() + 60.0
+    while not path.exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    time.sleep(0.1)
+    os.utime(path, (1.0, 1.0))
+    written = path.stat().st_ino
+    while path.stat().st_mtime == 1.0 and time.monotonic() < end:
+        time.sleep(0.01)
+    assert (path.stat().st_ino, path.stat().st_mtime > 1.0) == (written, True)
+    record.close()

@@ -54,7 +54,7 @@ def write_film(
     """
     truth, steps = load_truth(run_dir), load_steps(run_dir)
     film = write_mp4(run_dir / FILM_FILE, film_frames(run_dir, scene, on_frame=on_frame), fps=FPS)
-    add_facts(run_dir, **{FILM_BEGIN: float(truth["stamp_s"][_filmed_rows(truth, steps).start])})
+    add_facts(run_dir, **{FILM_BEGIN: _filmed(truth, steps)[1][0]})
     return film
 
 
@@ -84,14 +84,13 @@ def film_frames(
 ) -> Iterator[NDArray[np.uint8]]:
     """Yield the film's frames (SIZE, SIZE + panel, 3) uint8 RGB, FPS for each second of simulation."""
     truth, mission, steps = load_truth(run_dir), load_mission(run_dir), load_steps(run_dir)
-    rows = _filmed_rows(truth, steps)
+    rows, shown_s = _filmed(truth, steps)
     camera = scene.cameras[0].name
     look = LOOKS.get(str(scene.scene.backend_options.get("render_profile")), "film")
     backend = make_backend(enlarged(scene, SIZE, look))
     try:
         resets = 0
-        for count, row in enumerate(rows, start=1):
-            stamp_s = float(truth["stamp_s"][row])
+        for count, (row, stamp_s) in enumerate(zip(rows, shown_s, strict=True), start=1):
             while resets < len(truth["reset_stamp_s"]) and truth["reset_stamp_s"][resets] <= stamp_s:
                 backend.reset([str(truth["reset_task"][resets])], [int(truth["reset_init"][resets])])
                 resets += 1
@@ -135,16 +134,15 @@ def _disturbance(truth: Arrays, stamp_s: float) -> str:
     return f"disturbed: {truth['disturbed'][just[-1]]}" if len(just) else ""
 
 
-def _filmed_rows(truth: Arrays, steps: Sequence[RecordedStep]) -> range:
-    """Return the rows of the record that the film shows, `FPS` of them a second.
+def _filmed(truth: Arrays, steps: Sequence[RecordedStep]) -> tuple[list[int], list[float]]:
+    """Return the rows of the record that the film shows and when it shows them [s], `FPS` of them a second.
 
     They begin `MARGIN_S` before the first motion, and end as long after the last motion or the reasoner's last step.
     """
-    end_s = steps[-1].stamp_s if steps else 0.0
-    rate = float(truth["control_hz"])
+    stamps = truth["stamp_s"]
     moving = np.flatnonzero(~truth["held"])
-    first, last = (int(moving[0]), int(moving[-1])) if len(moving) else (0, len(truth["held"]) - 1)
-    last = max(last, int(np.searchsorted(truth["stamp_s"], end_s)))
-    margin = round(MARGIN_S * rate)
-    rows = range(max(first - margin, 0), min(last + margin, len(truth["held"])), max(1, round(rate / FPS)))
-    return rows[:MAX_FRAMES]
+    begin_s, end_s = (stamps[moving[0]], stamps[moving[-1]]) if len(moving) else (stamps[0], stamps[-1])
+    end_s = max(end_s, steps[-1].stamp_s if steps else 0.0)
+    shown_s = np.arange(max(begin_s - MARGIN_S, stamps[0]), min(end_s + MARGIN_S, stamps[-1]) + 1e-6, 1 / FPS)
+    rows = np.searchsorted(stamps, shown_s + 1e-6, side="right") - 1
+    return rows[:MAX_FRAMES].tolist(), shown_s[:MAX_FRAMES].tolist()

@@ -48,8 +48,9 @@ def print_outcome(console: Console, outcome: RunOutcome) -> None:
     if outcome.passed:
         console.print("[green]mission done[/green]; the simulator agrees on every task")
     elif outcome.state == "done":
+        verdict = "is not" if outcome.disagreements else "not judged in full"
         console.print(
-            f"[red]mission called done, and is not[/red]: {escape(outcome.message)}", soft_wrap=True
+            f"[red]mission called done, and {verdict}[/red]: {escape(outcome.message)}", soft_wrap=True
         )
     else:
         console.print(
@@ -88,5 +89,5 @@ def _why_not(task: TaskOutcome) -> str:
     if task.state != "done":
         return task.outcome or f"left {task.state}"
     if task.simulator_success is None:
-        return f"the simulator cannot judge '{task.skill_task}'; it is not among the scene's tasks"
+        return f"the simulator cannot judge '{task.skill_task}': {task.unjudged or 'it did not run'}"
     return ""  # it is among the disagreements, which are printed first

@@ -41,7 +41,9 @@ class TaskOutcome:
     progress: float
     """Progress in the reward monitor's last reading, 0..1; -1: there was none."""
     simulator_success: bool | None
-    """The simulator's verdict at the end of the task; None: the task did not run, or the simulator does not have it."""
+    """The simulator's verdict at the end of the task; None: the task did not run, or it is `unjudged`."""
+    unjudged: str = ""
+    """Why the simulator has no verdict on a task that ran, in words; empty: it has one."""
 
     @property
     def passed(self) -> bool:
@@ -121,12 +123,12 @@ def _task_outcome(task: RecordedTask, truth: Arrays) -> TaskOutcome:
     stamps = truth["stamp_s"]
     end = int(np.searchsorted(stamps, ended + 1e-6, side="right"))
     rows = slice(int(np.searchsorted(stamps, started, side="left")), end)
-    wall = truth["wall_s"][rows]
+    wall, clock = truth["wall_s"][rows], stamps[rows]
     wall_s = float(wall[-1] - wall[0]) if len(wall) > 1 else 0.0
     chunks = (truth["chunk_stamp_s"] >= started) & (truth["chunk_stamp_s"] <= ended)
     latencies = 1e3 * truth["chunk_latency_s"][chunks]
     p50, p95 = np.percentile(latencies, [50, 95]).tolist() if len(latencies) else (None, None)
-    ran = ended > 0 and end > 0
+    verdict, unjudged = _verdict(truth, task.skill_task, end - 1) if ended > 0 else (None, "")
     return TaskOutcome(
         text=task.text,
         skill=task.skill,
@@ -137,16 +139,22 @@ def _task_outcome(task: RecordedTask, truth: Arrays) -> TaskOutcome:
         steps=int((~truth["held"][rows]).sum()),
         sim_s=max(ended - started, 0.0),
         wall_s=wall_s,
-        effective_hz=(len(wall) - 1) / wall_s if wall_s > 0 else 0.0,
+        effective_hz=float(clock[-1] - clock[0]) * float(truth["control_hz"]) / wall_s if wall_s > 0 else 0.0,
         latency_p50_ms=p50,
         latency_p95_ms=p95,
         progress=task.progress,
-        simulator_success=_success(truth, task.skill_task, end - 1) if ran else None,
+        simulator_success=verdict,
+        unjudged=unjudged,
     )
 
 
-def _success(truth: Arrays, skill_task: str, row: int) -> bool | None:
-    """Return the simulator's verdict on a task in one row, or None; both may name the task as `family/task`."""
+def _verdict(truth: Arrays, skill_task: str, row: int) -> tuple[bool | None, str]:
+    """Return the simulator's verdict on a task in one row, or None and why; both may name it as `family/task`."""
     names = [str(name).rsplit("/", 1)[-1] for name in truth["tasks"]]
     name = skill_task.rsplit("/", 1)[-1]
-    return bool(truth["success"][row, names.index(name)]) if name in names else None
+    if name not in names:
+        return None, "it is not among the scene's tasks"
+    if row < 0:
+        begin = f"{truth['stamp_s'][0]:.0f} s" if len(truth["stamp_s"]) else "the next step"
+        return None, f"its record begins only at {begin}, since it keeps the newest steps"
+    return bool(truth["success"][row, names.index(name)]), ""

@@ -5,15 +5,20 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import rclpy
 from arm_scenes import read_arm_scene, write_arm_scene
 from leading import STILL, hung, lead, wait_for, wait_until
+from rclpy.action import ActionServer
+from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import JointState
 from twin_process import TwinProcess
 from typer.testing import CliRunner
@@ -25,6 +30,7 @@ from openral_core.robot import load_robot
 from openral_core.scene_arm import SceneArm
 from openral_robot_bridge.commands import app
 from openral_robot_bridge.driver import ArmError, TrajectoryPoint
+from openral_robot_bridge.drivers.ros.recovery_action import error_recovery
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
 from openral_robot_bridge.robot_arm import RobotArm
@@ -163,6 +169,38 @@ def test_a_reflex_is_left_in_the_order_of_franka_ros2(twin: TwinProcess, arm: Ar
     twin.tell("reflex")
     arm.recover()
     assert "controller=active" in twin.tell("status")
+
+
+def test_a_recovery_that_the_arm_gives_up_is_no_recovery(
+    twin: TwinProcess, arm: ArmProcess, scene: str
+) -> None:
+    """franka_ros2 aborts the goal, as while the user stop is pressed."""
+    context = rclpy.Context()
+    context.init(domain_id=int(DOMAIN))
+    node = rclpy.create_node("stopped_arm", context=context)
+    kind = error_recovery()
+
+    def give_up(handle: Any) -> Any:
+        handle.abort()
+        return kind.Result()
+
+    server = ActionServer(node, kind, "/recovery_of_a_stopped_arm", give_up)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    spinning = threading.Thread(target=executor.spin, daemon=True)
+    spinning.start()
+    try:
+        with (
+            closing(connect(scene, error_recovery="/recovery_of_a_stopped_arm")) as stopped,
+            pytest.raises(ArmError, match="/recovery_of_a_stopped_arm did not recover the arm; release"),
+        ):
+            stopped.recover()
+    finally:
+        executor.shutdown()
+        spinning.join(2.0)
+        server.destroy()
+        node.destroy_node()
+        context.try_shutdown()
 
 
 def test_the_gripper_goes_where_it_is_told(arm: ArmProcess) -> None:

@@ -6,6 +6,7 @@ import importlib
 import time
 from typing import Any
 
+from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
 from rclpy.node import Node
 
@@ -35,7 +36,7 @@ def recover_errors(node: Node, action: str) -> None:
     """Run an action of franka_msgs/ErrorRecovery to its end; another thread must spin the node.
 
     Raises:
-        ArmError: there is no server of the action, it rejects the goal, or the goal does not end in time.
+        ArmError: there is no server of the action, it rejects the goal, or the goal fails or does not end in time.
     """
     kind = error_recovery()
     client = ActionClient(node, kind, action)
@@ -48,13 +49,16 @@ def recover_errors(node: Node, action: str) -> None:
         handle = sent.result()
         if handle is None or not handle.accepted:
             raise ArmError(f"{action} refuses to recover; release the user stop, and look at Desk")
-        _await(handle.get_result_async(), due, action)
+        ended = handle.get_result_async()
+        _await(ended, due, action)
+        if ended.result().status != GoalStatus.STATUS_SUCCEEDED:
+            raise ArmError(f"{action} did not recover the arm; release the user stop, and look at Desk")
     finally:
         client.destroy()
 
 
-def _await(future: object, due: float, action: str) -> None:
-    while not future.done():  # type: ignore[attr-defined]
+def _await(future: Any, due: float, action: str) -> None:
+    while not future.done():
         if time.monotonic() > due:
             raise ArmError(f"{action} did not end within {PATIENCE_S:g} s")
         time.sleep(0.005)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -234,6 +235,39 @@ def test_joint_states_without_positions_are_left_out(arm: ArmProcess) -> None:
             time.sleep(0.1)
             assert arm.read().positions.shape == (7,)
     finally:
+        node.destroy_node()
+        context.shutdown()
+
+
+def test_what_a_joint_state_broadcaster_does_not_know_is_no_number_of_the_arm(
+    twin: TwinProcess, arm: ArmProcess, scene: str
+) -> None:
+    """It sends NaN for interfaces that the hardware does not have, and until the hardware has measured."""
+    context = rclpy.Context()
+    context.init(domain_id=int(DOMAIN))
+    node = rclpy.create_node("only_positions", context=context)
+    publisher = node.create_publisher(JointState, "/only_positions", 10)
+    names, unknown = [*LIMITS.names, "fr3_finger_joint1"], [math.nan] * 8
+    gripper = {"action": "/gripper", "joint": names[-1], "max_width_m": 0.08}
+    ended = threading.Event()
+
+    def send() -> None:
+        while not ended.wait(0.02):
+            publisher.publish(JointState(name=names, position=[*STILL, math.nan], velocity=unknown))
+            publisher.publish(JointState(name=names, position=unknown, velocity=unknown))
+
+    sending = threading.Thread(target=send)
+    sending.start()
+    try:
+        with closing(connect(scene, states="/only_positions", gripper=gripper)) as only_positions:
+            time.sleep(0.2)
+            state = only_positions.read()
+        assert np.array_equal(state.positions, STILL)
+        assert not state.velocities.any()
+        assert state.width_m == 0.08
+    finally:
+        ended.set()
+        sending.join()
         node.destroy_node()
         context.shutdown()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from control_msgs.action import GripperCommand
@@ -40,5 +41,5 @@ class GripperClient:
 
     def _take(self, message: Any) -> None:
         for name, position in zip(message.name, message.position, strict=False):
-            if name == self._gripper.joint:
+            if name == self._gripper.joint and math.isfinite(position):  # NaN: it is not measured yet
                 self.width_m = float(position) * self._gripper.width_scale

@@ -185,12 +185,15 @@ class TrajectoryDriver:
         if len(message.position) != len(message.name):
             return  # positions may be left out by a sender that knows only velocities or efforts
         positions = np.array(message.position, np.float64)[order]
-        velocities = np.array(message.velocity, np.float64)
+        if not np.isfinite(positions).all():
+            return  # the joint_state_broadcaster sends NaN until the hardware has measured them
+        velocities = np.zeros(len(order))
+        if len(message.velocity) == len(message.name):
+            measured = np.array(message.velocity, np.float64)[order]
+            # The joint_state_broadcaster sends NaN for hardware that measures positions only.
+            velocities = np.where(np.isfinite(measured), measured, 0.0)
         with self._lock:
-            self._positions = positions
-            self._velocities = (
-                velocities[order] if len(velocities) == len(message.name) else np.zeros(len(order))
-            )
+            self._positions, self._velocities = positions, velocities
             self._heard_s, self._heard = time.monotonic(), self._heard + 1
 
     def _on_torques(self, message: Any) -> None:

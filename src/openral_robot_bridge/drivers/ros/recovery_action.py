@@ -51,7 +51,8 @@ def recover_errors(node: Node, action: str) -> None:
             raise ArmError(f"{action} refuses to recover; release the user stop, and look at Desk")
         ended = handle.get_result_async()
         _await(ended, due, action)
-        if ended.result().status != GoalStatus.STATUS_SUCCEEDED:
+        answer = ended.result()
+        if answer is None or answer.status != GoalStatus.STATUS_SUCCEEDED:
             raise ArmError(f"{action} did not recover the arm; release the user stop, and look at Desk")
     finally:
         client.destroy()

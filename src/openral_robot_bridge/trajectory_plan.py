@@ -41,10 +41,13 @@ class PlannedMotion:
     def points(self, first_s: float, period_s: float) -> list[TrajectoryPoint]:
         """Return points for a trajectory controller: one after `first_s` [s], then one each `period_s` [s], then rest.
 
+        Points are at least `FINE_S` apart.
+
         The controller interpolates from its present commanded state to the first point, so that a message with a small
         delay causes no abrupt motion.
         """
-        first, step, last = round(first_s / FINE_S), round(period_s / FINE_S), len(self.positions) - 1
+        first, last = round(first_s / FINE_S), len(self.positions) - 1
+        step = max(1, round(period_s / FINE_S))
         rest = self.positions[last], np.zeros_like(self.positions[last]), np.zeros_like(self.positions[last])
         passed = [
             TrajectoryPoint(

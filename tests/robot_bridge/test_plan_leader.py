@@ -176,3 +176,13 @@ def test_a_silent_bridge_is_told_to_rest_once(leader: PlanLeader, controller: Co
     controller.advance(1.0)
     assert leader.at_rest
     assert not controller.led[-1][1].any()
+
+
+def test_points_are_no_closer_than_the_samples_of_a_plan(controller: Controller) -> None:
+    """`stream_hz` of a scene may be that of the arm's controller, such as 1000."""
+    leader = PlanLeader(controller, OnlineTrajectory(MOVED, FINE_S, BRAKED), 0.001, lambda: controller.now_s)
+    leader.restart(START)
+    lead(leader, controller, 20, 10, 5)
+    positions = np.stack([led[0] for led in controller.led])
+    wanted, _ = swing(CONTROLLER_S * np.arange(1, len(positions) + 1))
+    assert np.abs(positions - wanted).max() < 0.03

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import ContractError
+from openral_perception.colours import COLOURS
 from openral_perception.geometry import NotLocatedError
-from openral_perception.words import read_words
+from openral_perception.words import Wanted, read_words, words_of
 
 SIMULATOR = "simulator"
 """Source of every such answer."""
@@ -49,8 +50,17 @@ class TruePositions:
             named = read_words(words, list(labels), {})
         except ContractError as error:
             raise NotLocatedError(str(error)) from error
-        meant = {label for label in named.labels if named.colours & {*label.split()}} or named.labels
+        meant = _of_colours(named)
+        if not meant:
+            raise NotLocatedError(f"'{words}' is not there; there is {', '.join(sorted(named.labels))}")
         if len(meant) != 1:
             raise NotLocatedError(f"'{words}' may be {', '.join(sorted(meant))}; name one of them")
         name = labels[next(iter(meant))]
         return name, self.positions[name]
+
+
+def _of_colours(named: Wanted) -> set[str]:
+    """Return the labels with one of the colours that are named in their names, else those without a colour in them."""
+    colours = {label: {*words_of(label)} & {*COLOURS} for label in named.labels}
+    fitting = {label for label, own in colours.items() if own & named.colours}
+    return fitting or {label for label, own in colours.items() if not own or not named.colours}

@@ -25,6 +25,11 @@ class Wanted:
     """Colours that it names; empty: any colour fits."""
 
 
+def words_of(text: str) -> list[str]:
+    """Return the words of a phrase or a label in small letters, with `COLOURS` in place of their synonyms."""
+    return [ALSO.get(word, word) for word in re.findall(r"\w+", text.lower())]
+
+
 def read_words(words: str, labels: Sequence[str], synonyms: Mapping[str, Sequence[str]]) -> Wanted:
     """Return the labels and colours that a phrase names.
 
@@ -39,10 +44,10 @@ def read_words(words: str, labels: Sequence[str], synonyms: Mapping[str, Sequenc
     Raises:
         ContractError: no label fits; the text lists the known labels and colours.
     """
-    said = [ALSO.get(word, word) for word in re.findall(r"\w+", words.lower())]
+    said = words_of(words)
     colours = frozenset(word for word in said if word in COLOURS)
     telling = {word for word in said if not PLAIN.fullmatch(word) and word not in colours}
-    own = {label: {*label.split(), *synonyms.get(label, ())} for label in labels}
+    own = {label: {*words_of(label), *synonyms.get(label, ())} for label in labels}
     meant = frozenset(label for label in labels if telling <= own[label])
     if not meant:
         unknown = sorted(telling - set().union(*own.values()))

@@ -81,3 +81,26 @@ def test_the_simulators_things_of_one_noun_are_told_apart_by_their_colours():
     assert truth.find("the red can", 1.0)[0] == "can", "it has no colour in its name"
     with pytest.raises(NotLocatedError, match="may be green cube, red cube; name one"):
         truth.find("the cube", 1.0)
+
+
+def test_a_thing_of_another_colour_is_not_meant():
+    truth = TruePositions(0.0, 0.0, {"red_cube": np.zeros(3), "can": np.ones(3)})
+    with pytest.raises(NotLocatedError, match="'the blue cube' is not there; there is red cube"):
+        truth.find("the blue cube", 1.0)
+    assert truth.find("the blue one", 1.0)[0] == "can", "whose colour is not known"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("cube-1", "cube-1"),
+        ("t-shirt", "the t-shirt"),
+        ("kitchen/cup", "the cup of the kitchen"),
+        ("gray_box", "the gray box"),
+        ("gray_box", "the grey box"),
+        ("Violet.Box", "the purple box"),
+    ],
+)
+def test_things_are_called_by_the_words_of_their_names(name, words):
+    others = {other: np.zeros(3) for other in ("cube-2", "cap", "red_box")}
+    assert TruePositions(0.0, 0.0, {**others, name: np.ones(3)}).find(words, 1.0)[0] == name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree as ET
 
 import mujoco
@@ -182,3 +183,20 @@ def test_fake_arm_has_a_urdf_too():
     [state] = backend.reset(["reach"], [0])
     assert poses["hand"][:3, 3] == pytest.approx(state.ee_position)
     assert set(positions) == {"right_j0", "right_j1", "right_j2", "r_close"}
+
+
+def test_meshes_stay_in_their_folder_whatever_they_are_called(tmp_path):
+    corners = "0 0 0 1 0 0 0 1 0 0 0 1"
+    model = mujoco.MjModel.from_xml_string(
+        f"""<mujoco><asset>
+          <mesh name="../../elsewhere" vertex="{corners}"/><mesh name="arm/link 0" vertex="{corners}"/>
+        </asset><worldbody><body name="base">
+          <geom type="mesh" mesh="../../elsewhere"/><geom type="mesh" mesh="arm/link 0"/>
+        </body></worldbody></mujoco>"""
+    )
+    folder = tmp_path / "run" / "meshes"
+    meshes = ET.fromstring(make_urdf(model, "base", "robot", folder)).findall(".//mesh")
+    named = sorted(unquote(urlsplit(mesh.get("filename")).path) for mesh in meshes)
+    assert named == sorted(str(path) for path in tmp_path.rglob("*.stl"))
+    assert {path.parent for path in tmp_path.rglob("*.stl")} == {folder}
+    assert len(named) == 2

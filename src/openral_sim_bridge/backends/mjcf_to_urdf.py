@@ -8,6 +8,7 @@ MuJoCo's qpos.
 from __future__ import annotations
 
 import hashlib
+import re
 import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,6 +24,8 @@ from openral_core.files.atomic import write_atomically
 
 EFFORT, VELOCITY = "1000", "10"
 """Limits that URDF requires but MuJoCo models do not contain; this project does not use them."""
+SHOWN_NAME = 50
+"""Most characters of a mesh's name that the name of its file has."""
 _FIXED = "_fixed"
 """Suffix that makes a fixed joint's name from that of its child link."""
 
@@ -217,7 +220,9 @@ def _export(model: Any, mesh: int, directory: Path) -> Path:
     rows = np.zeros(faces, dtype=[("vectors", "<f4", (4, 3)), ("attributes", "<u2")])
     rows["vectors"] = np.concatenate([normals[:, None], corners], axis=1)
     content = b"\0" * 80 + struct.pack("<I", faces) + rows.tobytes()
-    path = directory / f"{model.mesh(mesh).name}-{hashlib.sha256(content).hexdigest()[:12]}.stl"
+    # A model may call its meshes `arm/link0`, and a stranger's `../link0`.
+    name = re.sub(r"[^\w.-]", "_", model.mesh(mesh).name)[:SHOWN_NAME]
+    path = directory / f"{name}-{hashlib.sha256(content).hexdigest()[:12]}.stl"
     if not path.is_file():
         directory.mkdir(parents=True, exist_ok=True)
         write_atomically(path, content)

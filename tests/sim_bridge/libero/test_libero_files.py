@@ -72,6 +72,21 @@ def test_an_archive_of_something_else_is_refused(cache, tmp_path, monkeypatch, c
     assert not (cache / "file").exists()
 
 
+@pytest.mark.parametrize("damage", ["cut off", "overwritten"])
+def test_a_damaged_archive_is_refused(cache, tmp_path, monkeypatch, damage):
+    folder = fill_assets(tmp_path / "assets")
+    (folder / "textures" / "large").write_bytes(np.random.default_rng(0).bytes(1 << 18))
+    archive = pack(folder, tmp_path / "a.tar.xz")
+    data, half = archive.read_bytes(), archive.stat().st_size // 2
+    archive.write_bytes(data[:half] + (b"" if damage == "cut off" else bytes(half)))
+    monkeypatch.setenv("OPENRAL_LIBERO_ASSETS", str(archive))
+    with pytest.raises(
+        SimulationError, match=r"^OPENRAL_LIBERO_ASSETS=.*; name a tar.xz of LIBERO's assets$"
+    ):
+        ensure_assets()
+    assert not list((cache / "libero" / "assets").iterdir())
+
+
 def test_what_is_not_there_is_named(cache, monkeypatch):
     monkeypatch.setenv("OPENRAL_LIBERO_ASSETS", "/nowhere/a.tar.xz")
     with pytest.raises(SimulationError, match="no such folder or file"):

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import lzma
 import os
 import shutil
 import sys
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -113,7 +115,7 @@ def _unpack(archive: Path, folder: Path) -> Path:
         try:
             with tarfile.open(archive) as packed:
                 packed.extractall(partial, filter="data")
-        except (tarfile.TarError, OSError) as error:
+        except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError) as error:
             why = str(error).splitlines()[0].rstrip(":")
             raise SimulationError(f"{VARIABLE}={archive}: {why}; name a tar.xz of LIBERO's assets") from error
         inner = next((path for path in (partial, *sorted(partial.iterdir())) if _is_whole(path)), None)

@@ -185,3 +185,12 @@ def test_importing_the_simulator_starts_no_process():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_more_loose_objects_than_the_table_has_room_for_are_refused() -> None:
+    world = MetaWorldWorld(("drawer-open-v3",), distractors=60)
+    try:
+        with pytest.raises(SimulationError, match="60 distractors found no room; write fewer"):
+            world.reset("drawer-open-v3", 0)
+    finally:
+        world.close()

@@ -33,6 +33,8 @@ STREWN = ((-0.25, 0.5), (0.25, 0.85))
 """[m] low and high corner (x, y) of the part of the table on which distractors lie."""
 STREWN_APART_M = 0.1
 """[m] least horizontal distance of a distractor from the object, the goal, the hand and other distractors."""
+TRIES = 1000
+"""Most places that are drawn for one distractor."""
 CORNER2_POSITION = (0.75, 0.075, 0.7)
 """[m] position of the camera corner2 in lerobot's MetaWorld environment, on which datasets and checkpoints depend."""
 
@@ -217,14 +219,24 @@ class MetaWorldWorld:
             env.close()
 
     def _strew(self, init_id: int) -> None:
-        """Place the distractors on the table, away from object, goal, hand and each other; `init_id` is the seed."""
+        """Place the distractors on the table, away from object, goal, hand and each other; `init_id` is the seed.
+
+        Raises:
+            SimulationError: there is no room for them.
+        """
         rng = np.random.default_rng([init_id, 2])
         seen = self.look(self._active)
         taken = [seen[4:6], seen[-3:-1], self.data.xpos[self._hand][:2]]
         for index in range(self._distractors):
-            spot = rng.uniform(*STREWN)
-            while min(float(np.linalg.norm(spot - other)) for other in taken) < STREWN_APART_M:
-                spot = rng.uniform(*STREWN)
+            spots = (rng.uniform(*STREWN) for _ in range(TRIES))
+            far = (
+                s for s in spots if min(float(np.linalg.norm(s - other)) for other in taken) >= STREWN_APART_M
+            )
+            spot = next(far, None)
+            if spot is None:
+                raise SimulationError(
+                    f"{self._active}: {self._distractors} distractors found no room; write fewer"
+                )
             taken.append(spot)
             free = self.data.joint(int(self.model.body(f"{DISTRACTOR}{index}").jntadr[0]))
             free.qpos[:] = [*spot, 0.021, 1.0, 0.0, 0.0, 0.0]

@@ -191,8 +191,7 @@ class Trial:
 
     def _is_inside(self, state: RobotState) -> bool:
         box = self._scene.workspace
-        assert box is not None
-        return bool(((box.low <= state.ee_position) & (state.ee_position <= box.high)).all())
+        return box is None or bool(((box.low <= state.ee_position) & (state.ee_position <= box.high)).all())
 
     def _roomy(self, state: RobotState, axis: int, distance: float) -> float:
         """Return the sign of a displacement along an axis that stays in the workspace; +1 if there is no workspace."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from mjcf_parts import ACTION, JOINT_ACTION, MODEL, OPTIONS, ROBOT, small_scene, write_scene
 
 from openral_core.errors import ManifestError, NotFoundError, SimulationError
@@ -264,6 +265,16 @@ def test_the_check_tells_what_does_not_hold(tmp_path: Path) -> None:
     good = check_scene(str(write_scene(tmp_path / "good")))
     assert good.ok, [row for row in good.rows if not row.ok]
     assert good.pictures["front"].shape == (48, 64, 3)
+
+
+def test_a_scene_of_joint_actions_is_checked_without_a_workspace(tmp_path: Path) -> None:
+    path = write_scene(tmp_path, action=JOINT_ACTION)
+    content = yaml.safe_load(path.read_text())
+    del content["workspace"]
+    path.write_text(yaml.safe_dump(content))
+    report = check_scene(str(path), states=2)
+    assert report.ok, [row for row in report.rows if not row.ok]
+    assert "workspace" not in {row.what for row in report.rows}
 
 
 def test_the_check_shows_each_fault_of_the_files_as_a_row(tmp_path: Path) -> None:

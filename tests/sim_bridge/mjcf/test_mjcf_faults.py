@@ -160,6 +160,21 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         r"success\.touch\.hight: unknown key",
     ),
     "no limit": ({"options": {"success": {"touch": {"height": {"of": "ball"}}}}}, "add above, below or both"),
+    "condition on the position of a loose body": (
+        {
+            "model": MODEL.replace("<freejoint/>", '<freejoint name="loose"/>', 1),
+            "options": {"success": {"touch": {"joint": {"of": "loose", "above": 0.5}}}},
+        },
+        r"success\.touch\.joint\.of: loose is neither a hinge nor a slide; judge the body by inside, height",
+    ),
+    "limits that no number is between": (
+        {"options": {"success": {"touch": {"height": {"of": "ball", "above": 0.5, "below": 0.2}}}}},
+        r"success\.touch\.height\.above: is not below 0\.2; no number lies above 0\.5 and below 0\.2",
+    ),
+    "box without room": (
+        {"options": {"success": {"touch": {"inside": {"of": "ball", "low": [0, 0, 1], "high": [1, 1, 0]}}}}},
+        r"success\.touch\.inside\.high: \(1\.0, 1\.0, 0\.0\) is below low",
+    ),
     "unknown option": ({"options": {"keyframe": "home"}}, r"keyframe: unknown key"),
     "no gripper": ({"options": {"gripper": None}}, "gripper is absent; say which joints are its fingers"),
     "gripper without width": ({"robot": LOCKED}, "has no max_opening_m; add it to robot.yaml"),

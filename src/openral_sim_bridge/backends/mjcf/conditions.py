@@ -25,6 +25,7 @@ from openral_sim_bridge.backends.mjcf.name_lookup import Naming
 
 Judge = Callable[[Any], bool]
 """Returns whether a condition holds in a mujoco.MjData, on which mj_forward was called for its present state."""
+_MOVING = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
 Pair = Annotated[tuple[Word, Word], Field(strict=False)]
 
 
@@ -39,6 +40,14 @@ class Inside(Schema):
     """[m]"""
     frame: Word | None = None
     """Body or site in whose frame the box is; absent: the world's."""
+
+    @model_validator(mode="after")
+    def _has_room(self) -> Inside:
+        if any(low > high for low, high in zip(self.low, self.high, strict=True)):
+            raise_faults(
+                [Fault("high", f"{self.high} is below low {self.low}", "write low <= high on each axis")]
+            )
+        return self
 
 
 class Bounds(Schema):
@@ -55,6 +64,10 @@ class Bounds(Schema):
     def _has_a_limit(self) -> Bounds:
         if self.above is None and self.below is None:
             raise_faults([Fault("of", "has no limit beside it", "add above, below or both")])
+        if self.above is not None and self.below is not None and self.above >= self.below:
+            what = f"is not below {self.below:g}"
+            fix = f"no number lies above {self.above:g} and below {self.below:g}, write a lower one"
+            raise_faults([Fault("above", what, fix)])
         return self
 
     def holds(self, value: float) -> bool:
@@ -152,6 +165,11 @@ class Conditions:
 
     def _joint(self, part: Bounds, key: str) -> Judge:
         joint = self._naming.find(mujoco.mjtObj.mjOBJ_JOINT, part.of, f"{key}.of")
+        known = self._naming.has(mujoco.mjtObj.mjOBJ_JOINT, part.of)
+        if known and self._model.jnt_type[joint] not in _MOVING:
+            what = f"{part.of} is neither a hinge nor a slide"
+            fix = "judge the body by inside, height, near or touching"
+            self._naming.faults.append(Fault(f"{key}.of", what, fix))
         address = int(self._model.jnt_qposadr[joint])
         return lambda data: part.holds(float(data.qpos[address]))
 

@@ -70,6 +70,7 @@ class _ArmClient:
     def _recover(self) -> None:
         try:
             self._robot.automatic_error_recovery()
+            self.look()  # the last state may be seconds old, as after brakes that opened
             _say({})
         except RuntimeError as error:
             _say({"error": words_of(error)})

@@ -113,6 +113,7 @@ def test_a_camera_that_is_not_there_is_told_once_and_in_words(
 def test_what_stands_in_a_url_for_a_password_is_not_shown() -> None:
     assert shown("rtsp://user:secret@camera.local/front?token=1") == "rtsp://…@camera.local/front?…"
     assert shown("/dev/video0") == "/dev/video0"
+    assert shown("rtsp://user:p@ss@camera.local/front@2") == "rtsp://…@camera.local/front@2"
 
 
 @pytest.mark.parametrize(

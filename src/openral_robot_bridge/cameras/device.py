@@ -27,7 +27,7 @@ PATIENCE_S = 3.0
 
 def shown(device: str) -> str:
     """Return a device for a log, without user, password and query of a URL."""
-    return re.sub(r"\?.*$", "?…", re.sub(r"(?<=://)[^@/]*@", "…@", device))
+    return re.sub(r"\?.*$", "?…", re.sub(r"(?<=://)[^/]*@", "…@", device))
 
 
 class CameraDevice:

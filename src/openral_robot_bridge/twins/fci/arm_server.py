@@ -32,6 +32,8 @@ _HAND_IN_FLANGE = np.array(
 HAND_MASS_KG = 0.73
 _COLLISION_TORQUES = slice(21, 28)
 """Elements of SetCollisionBehavior's payload with the upper nominal torque thresholds."""
+_NUMBERS = {Command.SET_COLLISION_BEHAVIOR: 52, Command.SET_LOAD: 13}
+"""Count of the float64 numbers in the payload of the commands whose payload is read."""
 _NOT_THERE = (None, Command.CONNECT, Command.MOVE, Command.GET_CARTESIAN_LIMIT, Command.LOAD_MODEL_LIBRARY)
 """Commands that are answered with NOT_POSSIBLE: unknown or malformed ones, virtual walls, Franka's model library."""
 
@@ -129,7 +131,9 @@ class ArmServer:
             self._answer_move(request.id, begun)
             return
         reply, text = ArmReply.SUCCESS, b""
-        if command is Command.STOP_MOVE:
+        if command in _NUMBERS and len(request.payload) != 8 * _NUMBERS[command]:
+            reply = ArmReply.INVALID_ARGUMENT
+        elif command is Command.STOP_MOVE:
             self._finish(controller.stop())
         elif command is Command.AUTOMATIC_ERROR_RECOVERY:
             reply = ArmReply.SUCCESS if controller.recover() else ArmReply.NOT_POSSIBLE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import struct
 from dataclasses import dataclass
@@ -80,7 +81,8 @@ class Connection:
         """Send a state, if a client is connected; may be called from any thread."""
         to = self._states_to
         if to is not None:
-            self._udp.sendto(state, to)
+            with contextlib.suppress(OSError):  # a network that is away loses it, as any datagram
+                self._udp.sendto(state, to)
 
     def receive_datagram(self, size: int, wait_s: float) -> bytes | None:
         """Return a datagram of `size` [bytes]; empty: one of another size came; None: none came within `wait_s` [s]."""
@@ -127,7 +129,7 @@ class Connection:
         if self._states_to is not None or request.command != 0 or len(request.payload) != CONNECT.size:
             return False
         version, port = CONNECT.unpack(request.payload)
-        fits = version == self._version
+        fits = version == self._version and port > 0
         self.answer(request.command, request.id, int(not fits), self._version.to_bytes(2, "little"))
         if fits and self._client is not None:
             try:

@@ -21,6 +21,7 @@ from leading import STILL, hung, lead, wait_for, wait_until
 from rclpy.action import ActionServer
 from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from twin_process import TwinProcess
 from typer.testing import CliRunner
 
@@ -202,6 +203,27 @@ def test_a_recovery_that_the_arm_gives_up_is_no_recovery(
         server.destroy()
         node.destroy_node()
         context.try_shutdown()
+
+
+def test_a_trajectory_without_velocities_is_rejected_and_the_twin_goes_on(
+    twin: TwinProcess, arm: ArmProcess
+) -> None:
+    context = rclpy.Context()
+    context.init(domain_id=int(DOMAIN))
+    node = rclpy.create_node("another_client", context=context)
+    try:
+        publisher = node.create_publisher(JointTrajectory, "/fr3_arm_controller/joint_trajectory", 10)
+        point = JointTrajectoryPoint(positions=STILL.tolist())
+        point.time_from_start.sec = 1
+        before, deadline = number(twin.tell("status"), "rejected"), time.monotonic() + 20.0
+        while number(twin.tell("status"), "rejected") == before:
+            assert time.monotonic() < deadline
+            publisher.publish(JointTrajectory(joint_names=list(LIMITS.names), points=[point]))
+            time.sleep(0.1)
+    finally:
+        node.destroy_node()
+        context.shutdown()
+    arm.recover()
 
 
 def test_the_gripper_goes_where_it_is_told(arm: ArmProcess) -> None:

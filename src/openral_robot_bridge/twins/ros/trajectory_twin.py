@@ -181,7 +181,12 @@ class TrajectoryTwin:
         if self.controller != "active" or set(order) != set(self._joints):
             self.rejected += 1
             return
-        places = [order[name] for name in self._joints]
+        places, count = [order[name] for name in self._joints], len(self._joints)
+        sizes = {len(numbers) for p in message.points for numbers in (p.positions, p.velocities)}
+        sizes |= {len(p.accelerations) for p in message.points} - {0}
+        if sizes - {count}:
+            self._reject("a point has no position, velocity or acceleration for each joint")
+            return
         points = [
             TrajectoryPoint(
                 point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec,
@@ -194,10 +199,13 @@ class TrajectoryTwin:
         with self._lock:
             why = self._trajectory.replace(self._now_s, points)
         if why:
-            self.rejected += 1
-            self._node.get_logger().error(f"trajectory rejected: {why}", throttle_duration_sec=1.0)
+            self._reject(why)
         else:
             self.accepted += 1
+
+    def _reject(self, why: str) -> None:
+        self.rejected += 1
+        self._node.get_logger().error(f"trajectory rejected: {why}", throttle_duration_sec=1.0)
 
     def _on_list(self, request: Any, response: Any) -> Any:
         claimed = [f"{name}/position" for name in self._joints] if self.controller == "active" else []

@@ -3,6 +3,8 @@
 Of a long run it keeps the newest `KEPT_ROWS` control steps, chunks and resets. While the arm is held and nothing else
 changes, few of the steps are recorded: the longer the rest, the fewer. A change of goal or success is never left out.
 
+Tasks of one scene may have worlds with more or fewer positions; nq is the most, and a row of fewer ends with nan.
+
 Arrays for T recorded control steps, K tasks, C chunks, R resets, G goals and D disturbances:
 
     stamp_s (T,) [s]   wall_s (T,) [s] monotonic   qpos (T, nq)   mocap_pos (T, 3) [m]   action (T, A)
@@ -113,18 +115,23 @@ class TruthRecorder:
             self._rest_began_s = stamp_s
         elif self._is_too_early(stamp_s):
             return
+        positions = len(world.qpos)
         if self._rows is None:
-            kind = _row_type(len(world.qpos), len(action), len(success))
+            kind = _row_type(positions, len(action), len(success))
             self._rows = np.zeros(min(1024, self._limit), kind)
         elif self._count == self._limit:
             self._drop_the_oldest(self._rows)
         elif self._count == len(self._rows):
             more = min(self._count, self._limit - self._count)
             self._rows = np.concatenate([self._rows, np.zeros(more, self._rows.dtype)])
+        if positions > self._rows["qpos"].shape[1]:
+            self._rows = _widened(self._rows, _row_type(positions, len(action), len(success)))
+        qpos = np.full(self._rows["qpos"].shape[1], np.nan)
+        qpos[:positions] = world.qpos
         self._rows[self._count] = (
             stamp_s,
             wall_s,
-            world.qpos,
+            qpos,
             world.mocap_pos,
             action,
             held,
@@ -138,11 +145,13 @@ class TruthRecorder:
         if not held or self._rows is None or not self._count:
             return False
         newest = self._rows[self._count - 1]
+        qpos = newest["qpos"][~np.isnan(newest["qpos"])]
         return bool(
             newest["held"]
             and newest["goal"] == goal
             and (newest["success"] == success).all()
-            and np.abs(newest["qpos"] - world.qpos).max(initial=0.0) <= STILL
+            and len(qpos) == len(world.qpos)
+            and np.abs(qpos - world.qpos).max(initial=0.0) <= STILL
         )
 
     def _is_too_early(self, stamp_s: float) -> bool:
@@ -254,3 +263,15 @@ def _row_type(positions: int, actions: int, tasks: int) -> np.dtype[np.void]:
             ("goal", np.int32),
         ]
     )
+
+
+def _widened(rows: NDArray[np.void], kind: np.dtype[np.void]) -> NDArray[np.void]:
+    """Return a copy of rows whose dtype has more positions, those that are added being nan."""
+    wide = np.zeros(len(rows), kind)
+    for name in kind.names or ():
+        if name == "qpos":
+            wide[name] = np.nan
+            wide[name][:, : rows.dtype[name].shape[0]] = rows[name]
+        else:
+            wide[name] = rows[name]
+    return wide

@@ -19,9 +19,9 @@ from openral_sim_bridge.backend import Snapshot
 from openral_sim_bridge.truth_recorder import FILE_NAME, TruthRecorder
 
 
-def add_steps(record: TruthRecorder, count: int) -> None:
+def add_steps(record: TruthRecorder, count: int, positions: int = 20) -> None:
     for number in range(count):
-        world = Snapshot(np.zeros(20), np.zeros(3))
+        world = Snapshot(np.zeros(positions), np.zeros(3))
         record.step(number / 80.0, 0.0, world, np.zeros(4), False, np.array([False]), "")
 
 
@@ -126,3 +126,25 @@ def test_the_record_of_a_world_at_rest_is_not_written_again_and_stays_fresh(
         time.sleep(0.01)
     assert (path.stat().st_ino, path.stat().st_mtime > 1.0) == (written, True)
     record.close()
+
+
+def test_a_reset_to_a_task_whose_world_has_more_or_fewer_bodies_is_recorded(tmp_path: Path) -> None:
+    """As from robosuite's Lift to Stack and back, in one scene."""
+    record = TruthRecorder(tmp_path, ["Lift"], 20.0, limit=8)
+    for positions in (16, 23, 16):
+        record.reset(0.0, "Stack" if positions == 23 else "Lift", 0)
+        add_steps(record, 2, positions)
+    record.close()
+    with np.load(tmp_path / FILE_NAME) as kept:
+        assert kept["qpos"].shape == (6, 23)
+        assert np.isfinite(kept["qpos"]).sum(axis=1).tolist() == [16, 16, 23, 23, 16, 16]
+
+
+def test_at_rest_a_reset_to_a_world_with_other_bodies_is_recorded(tmp_path: Path) -> None:
+    record = TruthRecorder(tmp_path, ["Lift"], 20.0)
+    for k, positions in enumerate((16, 23, 23, 16)):
+        world = Snapshot(np.zeros(positions), np.zeros(3))
+        record.step(k / 20.0, 0.0, world, np.zeros(4), True, np.array([False]), "")
+    record.close()
+    with np.load(tmp_path / FILE_NAME) as kept:
+        assert np.isfinite(kept["qpos"]).sum(axis=1).tolist() == [16, 23, 16]

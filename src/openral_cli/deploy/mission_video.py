@@ -94,7 +94,8 @@ def film_frames(
             while resets < len(truth["reset_stamp_s"]) and truth["reset_stamp_s"][resets] <= stamp_s:
                 backend.reset([str(truth["reset_task"][resets])], [int(truth["reset_init"][resets])])
                 resets += 1
-            backend.restore(Snapshot(truth["qpos"][row], truth["mocap_pos"][row]))
+            qpos = truth["qpos"][row]
+            backend.restore(Snapshot(qpos[~np.isnan(qpos)], truth["mocap_pos"][row]))
             picture = backend.render([camera])[camera][0]
             state = panel_state(mission, steps, stamp_s, bool(truth["held"][row]))
             panel = draw_panel(replace(state, disturbance=_disturbance(truth, stamp_s)), SIZE)

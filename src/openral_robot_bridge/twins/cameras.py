@@ -5,8 +5,8 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import time
+from multiprocessing.connection import Connection
 from multiprocessing.sharedctypes import RawArray
-from multiprocessing.synchronize import Event
 from typing import Any
 
 import numpy as np
@@ -43,17 +43,16 @@ class TwinCameras:
         context = multiprocessing.get_context("spawn")
         self._positions: Any = RawArray("d", positions)
         self._seen = np.frombuffer(self._positions)
-        ready = context.Event()
-        arguments = (scene, host, port, self._positions, ready)
+        heard, told = context.Pipe(duplex=False)
+        arguments = (scene, host, port, self._positions, told)
         self._process = context.Process(target=_draw, args=arguments, name="twin cameras", daemon=True)
         self._process.start()
-        due = time.monotonic() + START_S
-        while not ready.wait(0.1):
-            if not self._process.is_alive() or time.monotonic() > due:
-                self.close()
-                raise SimulationError(
-                    f"the twin's cameras cannot be drawn, or port {port} of {host} is taken; see the lines above"
-                )
+        told.close()
+        with heard:
+            why = _first_words(heard, START_S)
+        if why:
+            self.close()
+            raise SimulationError(f"the twin's cameras cannot be drawn: {why}")
 
     def see(self, positions: Any) -> None:
         """Set the qpos (nq,) to render from now on."""
@@ -65,8 +64,21 @@ class TwinCameras:
         self._process.join(2.0)
 
 
-def _draw(scene: DeployScene, host: str, port: int, positions: Any, ready: Event) -> None:
-    """Render and serve until the twin's process ends, in whatever way."""
+def _first_words(heard: Connection, patience_s: float) -> str:
+    """Return what the process says first: why it cannot draw, or an empty text when images are served."""
+    if not heard.poll(patience_s):
+        return f"its process said nothing for {patience_s:g} s"
+    try:
+        return str(heard.recv())
+    except EOFError:
+        return "its process has ended; see the lines above"
+
+
+def _draw(scene: DeployScene, host: str, port: int, positions: Any, told: Connection) -> None:
+    """Render and serve until the twin's process ends, in whatever way.
+
+    What is told first is an empty text after the first images, or why there are none.
+    """
     twin = multiprocessing.parent_process()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the twin ends this process
     import mujoco
@@ -79,19 +91,28 @@ def _draw(scene: DeployScene, host: str, port: int, positions: Any, ready: Event
     look = profile(str(scene.scene.backend_options.get("render_profile", "published")))
     size = scene.scene.observation_width, scene.scene.observation_height
     names = [camera.name for camera in scene.cameras]
-    server = CameraServer(host, port, names)
     period_s = 1.0 / max(camera.rate_hz for camera in scene.cameras)
-    noise = np.random.default_rng()
-    with OffscreenRenderer(
-        compiled.model, *size, look, hidden_groups=compiled.options.hidden_groups
-    ) as renderer:
+    noise, hidden = np.random.default_rng(), compiled.options.hidden_groups
+    try:
+        server = CameraServer(host, port, names)
+        renderer = OffscreenRenderer(compiled.model, *size, look, hidden_groups=hidden)
+    except OSError as error:
+        fix = "give another --cameras-port or --address"
+        told.send(f"port {port} of {host} cannot be listened on ({error.strerror}); {fix}")
+        return
+    except SimulationError as error:
+        told.send(str(error))
+        return
+    with renderer:
         due = time.monotonic()
         while twin is not None and twin.is_alive():
             data.qpos[:] = positions
             mujoco.mj_forward(compiled.model, data)
             for name in names:
                 server.show(name, _noisy(renderer.render(data, name), noise))
-            ready.set()
+            if not told.closed:
+                told.send("")
+                told.close()
             due = max(due + period_s, time.monotonic())
             time.sleep(max(0.0, due - time.monotonic()))
 

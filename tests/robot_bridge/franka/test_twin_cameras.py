@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 from twin_process import TwinProcess
 
+from openral_core.errors import SimulationError
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
 from openral_robot_bridge.cameras.device import CameraDevice
+from openral_robot_bridge.twins.cameras import TwinCameras
 from openral_sim_bridge.backends.mjcf.backend import MjcfBackend
 
 SCENE = "fr3_tabletop_cameras"
@@ -54,3 +56,13 @@ def test_pictures_are_those_of_the_simulated_scene(port) -> None:
         # Noise and JPEG change little, another view would change much.
         assert np.abs(image - drawn[name][0]).mean() < 6.0
         assert (pictures[-1][1] != pictures[0][1]).any()
+
+
+def test_a_port_that_is_taken_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = int(other.getsockname()[1])
+        with pytest.raises(
+            SimulationError, match=f"port {taken} of 127.0.0.1 cannot be listened on .*; give"
+        ):
+            TwinCameras(load_scene(SCENE), "127.0.0.1", taken, 9)
+    assert capfd.readouterr().err == ""

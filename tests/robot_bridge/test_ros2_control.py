@@ -232,15 +232,35 @@ def test_the_gripper_goes_where_it_is_told(arm: ArmProcess) -> None:
         wait_for(arm, lambda s, width=width: abs(s.width_m - width) < 0.005)
 
 
-def test_joint_states_that_stop_are_told(twin: TwinProcess, arm: ArmProcess) -> None:
+def test_an_arm_whose_joint_states_stay_away_is_led_again_when_they_return(
+    twin: TwinProcess, connected: ArmProcess, scene: str
+) -> None:
+    connected.recover()
+    connected.release()
+    arm = RobotArm(load_arm_scene(scene, DOMAIN), begin_anywhere=True, connect=lambda settings: connected)
+    deadline = time.monotonic() + 60.0
+
+    def step(action: np.ndarray) -> None:
+        assert time.monotonic() < deadline
+        due = time.monotonic() + 0.05
+        arm.beat()
+        arm.step(action)
+        time.sleep(max(0.0, due - time.monotonic()))
+
+    goes, stays = np.array([0.3, 0.2, 0.1, 0.0, 0.0, 0.0, -1.0]), np.array([0.0] * 6 + [-1.0])
+    step(goes)
     twin.tell("silence on")
     try:
-        with pytest.raises(ArmError, match="no joint states on /franka/joint_states"):
-            wait_for(arm, lambda s: False)
+        while not arm.blocked_by:
+            step(goes)
     finally:
         twin.tell("silence off")
-    time.sleep(0.5)
-    assert arm.read().mode in (ArmMode.IDLE, ArmMode.MOVING)
+    assert arm.blocked_by.startswith("fault: no joint states on /franka/joint_states for more than 2 s")
+    while arm.blocked_by:
+        step(stays)
+    began = connected.read().positions
+    while np.abs(connected.read().positions - began).max() < 0.05:
+        step(goes)
 
 
 def test_joint_states_without_positions_are_left_out(arm: ArmProcess) -> None:

@@ -106,17 +106,18 @@ class TrajectoryDriver:
         return ArmInfo(limits, width, names.ahead_s, versions)
 
     def read(self) -> ArmState:
-        """Return the newest state.
+        """Return the newest state; its mode is FAULT while the controller is not active or no joint states come.
 
         Raises:
-            ArmError: no joint states come any more.
+            ArmError: none have come yet.
         """
         with self._lock:
-            age_s = time.monotonic() - self._heard_s
-            if self._positions is None or age_s > self._names.states_timeout_s:
-                raise ArmError(
-                    f"no joint states on {self._names.states} for {age_s:.1f} s; the arm's own controller holds it"
-                )
+            if self._positions is None:
+                raise ArmError(f"no joint states on {self._names.states} yet")
+            faults, patience_s = [self._fault] if self._fault else [], self._names.states_timeout_s
+            if time.monotonic() - self._heard_s > patience_s:
+                what = f"no joint states on {self._names.states} for more than {patience_s:g} s"
+                faults.append(f"{what}; the arm's own controller holds it")
             mode = ArmMode.MOVING if self._moving else ArmMode.IDLE
             return ArmState(
                 self._heard_s,
@@ -124,8 +125,8 @@ class TrajectoryDriver:
                 self._velocities.copy(),
                 self._external_torques(),
                 self._gripper.width_m if self._gripper is not None else 0.0,
-                ArmMode.FAULT if self._fault else mode,
-                (self._fault,) if self._fault else (),
+                ArmMode.FAULT if faults else mode,
+                tuple(faults),
             )
 
     def follow_plan(self, points: Sequence[TrajectoryPoint]) -> None:

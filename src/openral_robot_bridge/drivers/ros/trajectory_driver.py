@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -34,6 +35,9 @@ RATE_S = 0.5
 """[s] over which the rate of joint states is measured on connection."""
 LOOK_S = 0.5
 """[s] between two checks that the controller is active."""
+CHANGE_S, MOST_RECENT = 0.1, 256
+"""[s] over which velocities that are not measured are told from positions, in whose steps the difference of two
+successive ones would be all noise; and the largest number of joint states that are kept for it."""
 REST_RAD_S = 0.01
 """[rad/s] speed below which every joint counts as at rest."""
 
@@ -60,6 +64,8 @@ class TrajectoryDriver:
         self._torques = np.zeros(len(self._joints))
         self._heard_s = self._torques_s = float("-inf")
         self._heard = 0
+        self._recent: deque[tuple[float, Vector]] = deque(maxlen=MOST_RECENT)
+        """Stamps [s] and positions of the last joint states."""
         self._fault = ""
         self._moving = False
         self._closed = threading.Event()
@@ -188,14 +194,29 @@ class TrajectoryDriver:
         positions = np.array(message.position, np.float64)[order]
         if not np.isfinite(positions).all():
             return  # the joint_state_broadcaster sends NaN until the hardware has measured them
-        velocities = np.zeros(len(order))
+        stamp = message.header.stamp
+        stamp_s = stamp.sec + 1e-9 * stamp.nanosec
+        velocities = self._change(positions, stamp_s)
         if len(message.velocity) == len(message.name):
             measured = np.array(message.velocity, np.float64)[order]
-            # The joint_state_broadcaster sends NaN for hardware that measures positions only.
-            velocities = np.where(np.isfinite(measured), measured, 0.0)
+            velocities = np.where(np.isfinite(measured), measured, velocities)
         with self._lock:
             self._positions, self._velocities = positions, velocities
             self._heard_s, self._heard = time.monotonic(), self._heard + 1
+
+    def _change(self, positions: Vector, stamp_s: float) -> Vector:
+        """Return how fast positions (n,) [rad] of a stamp [s] have changed within `CHANGE_S` [rad/s]; 0: not known.
+
+        The joint_state_broadcaster sends NaN as velocities of hardware that measures positions only.
+        """
+        recent = self._recent
+        if recent and not recent[-1][0] < stamp_s:  # its clock was set back, or there is none
+            recent.clear()
+        while recent and stamp_s - recent[0][0] > CHANGE_S:
+            recent.popleft()
+        recent.append((stamp_s, positions))
+        since_s, before = recent[0]
+        return (positions - before) / max(stamp_s - since_s, 1e-6)
 
     def _on_torques(self, message: Any) -> None:
         known = dict(zip(message.name, message.effort, strict=False))

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from openral_core.errors import ContractError
+from openral_core.errors import ContractError, PolicyError
 from openral_core.files.share import share_directory
 from openral_perception.detection import FITS
 from openral_perception.detectors.factory import load_detector
-from openral_perception.detectors.mini.model import MiniDetector
+from openral_perception.detectors.mini.model import MiniDetector, load_folder
 from openral_perception.detectors.mini.network import MiniDetectorConfig, MiniDetectorNetwork
 from openral_perception.geometry import NotLocatedError
 from openral_perception.locator import CameraView, Locator
+from openral_rskill.mini import CONFIG, WEIGHTS
 from openral_rskill.registry import resolve
 from openral_training.detector.domain_randomization import Looks
 from openral_training.detector.evaluate import NEAR_CM, ask
@@ -107,3 +110,28 @@ def test_a_colour_that_a_network_does_not_tell_apart_fits_nothing():
     image = np.random.default_rng(0).integers(0, 256, (64, 64, 3), np.uint8)
     assert detector.find(image, "the cube")
     assert {found.fit for found in detector.find(image, "the blue cube")} == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("image_size", 130),
+        ("image_size", "128"),
+        ("image_size", 1 << 30),
+        ("labels", "cube"),
+        ("colours", ["red", 2]),
+        ("synonyms", {"cube": "block"}),
+        ("inward_m", {"cube": "near"}),
+        ("inward_m", {"cube": math.nan}),
+        ("markers", {"goal": "green"}),
+    ],
+)
+def test_a_checkpoint_with_a_field_of_another_kind_is_refused_when_it_is_loaded(
+    tmp_path: Path, field: str, value: object
+) -> None:
+    shipped = resolve("mini-detector").weights_path().parent
+    config = json.loads((shipped / CONFIG).read_text())
+    (tmp_path / CONFIG).write_text(json.dumps({**config, field: value}))
+    (tmp_path / WEIGHTS).symlink_to(shipped / WEIGHTS)
+    with pytest.raises(PolicyError, match=f"not a checkpoint of this mini network .*{field}"):
+        load_folder(tmp_path, 0.3)

@@ -5,6 +5,7 @@ An object is a peak of its label's heat map, as in CenterNet (Zhou et al. 2019, 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import torch
@@ -12,6 +13,10 @@ from torch import Tensor, nn
 
 STRIDE = 4
 """Pixels of the network's input for each cell of its output."""
+
+
+MOST_PX = 2048
+"""[px] Largest `MiniDetectorConfig.image_size`."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,22 @@ class MiniDetectorConfig:
     """Channels at a quarter of the size."""
 
     def __post_init__(self) -> None:
+        """Make tuples of lists.
+
+        Raises:
+            ValueError: a field has a value of another kind, as in a config.json that was written by hand.
+        """
+        fits = {
+            "labels": _is_words(self.labels),
+            "colours": _is_words(self.colours),
+            "synonyms": isinstance(self.synonyms, dict) and all(map(_is_words, self.synonyms.values())),
+            "inward_m": isinstance(self.inward_m, dict) and all(map(_is_length, self.inward_m.values())),
+            "markers": isinstance(self.markers, dict) and all(map(_is_words, self.markers.values())),
+            "image_size": type(self.image_size) is int and self.image_size in range(16, MOST_PX + 1, 16),
+        }
+        for name, is_right in fits.items():
+            if not is_right:
+                raise ValueError(f"{name}: {getattr(self, name)!r:.100} is not what it has to be")
         object.__setattr__(self, "labels", tuple(self.labels))
         object.__setattr__(self, "colours", tuple(self.colours))
 
@@ -93,3 +114,11 @@ def _convolution(before: int, after: int, kernel: int = 3, stride: int = 1) -> n
         nn.GroupNorm(4, after),
         nn.ReLU(inplace=True),
     )
+
+
+def _is_words(value: object) -> bool:
+    return isinstance(value, (list, tuple)) and all(isinstance(word, str) for word in value)
+
+
+def _is_length(value: object) -> bool:
+    return isinstance(value, (int, float)) and math.isfinite(value)

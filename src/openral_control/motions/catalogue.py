@@ -26,8 +26,9 @@ from openral_control.motions.phases import BESIDE_M, LEANING_M, Fingers, Holds, 
 from openral_control.motions.straight_line import INSET_M, Vector
 from openral_core.types import RobotState
 
-OPENING_M = 0.02
-"""[m] less than open from which on fingers count as closed on something, and are kept closed."""
+OPENING_M, OPENING_SHARE = 0.02, 0.3
+"""Fingers that are less than open by the first [m], or by the second as a share of open, whichever is less, count as
+closed on something, and are kept closed."""
 
 
 @dataclass
@@ -104,14 +105,18 @@ def make_motion(name: str, values: Mapping[str, Any], arm: MotionArm) -> Motion:
 
 def _gripper(arm: MotionArm, fingers: str, state: RobotState) -> float:
     """Return the gripper command for `fingers` (keep, open or closed); kept fingers that are not open are closed."""
-    is_open = state.gripper_opening >= arm.open_m - OPENING_M if fingers == "keep" else fingers == "open"
+    is_open = not _is_closing(arm, state) if fingers == "keep" else fingers == "open"
     return float(arm.low[-1] if is_open else arm.high[-1])
+
+
+def _is_closing(arm: MotionArm, state: RobotState) -> bool:
+    """Return whether the fingers are so far from open that they count as closed, on something or on nothing."""
+    return state.gripper_opening < arm.open_m - min(OPENING_M, OPENING_SHARE * arm.open_m)
 
 
 def _held(arm: MotionArm, gripper: float, state: RobotState) -> HeldThing | None:
     """Return a monitor of what the closed fingers may hold; None: they hold nothing, or are to open."""
-    opening = state.gripper_opening
-    holds = arm.holds_something(opening) and opening < arm.open_m - OPENING_M
+    holds = arm.holds_something(state.gripper_opening) and _is_closing(arm, state)
     return HeldThing(arm, state) if holds and gripper == arm.high[-1] else None
 
 

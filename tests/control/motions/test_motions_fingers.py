@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -68,3 +69,21 @@ def test_fingers_that_begin_late_are_waited_for(
     end, _ = end_of(fingers, opening_at)
     assert end.succeeded
     assert reached in end.message
+
+
+@pytest.mark.parametrize(
+    ("open_m", "opening_m", "keeps"),
+    [
+        (0.08, 0.055, True),
+        (0.08, 0.065, False),
+        (0.0417, 0.025, True),  # of a Sawyer's electric gripper, whose fingers move by 4.2 cm
+        (0.0417, 0.04, False),
+        (0.018, 0.006, True),
+        (0.018, 0.017, False),
+    ],
+)
+def test_small_grippers_too_keep_what_they_hold(open_m: float, opening_m: float, keeps: bool) -> None:
+    motion = make_motion("place_at", {"point": [0.5, 0.1, 0.1]}, replace(ARM, open_m=open_m))
+    actions = motion.advance(RobotState(0.0, (), np.zeros(0), HAND, DOWN, opening_m))
+    assert not isinstance(actions, MotionEnd)
+    assert actions[0, -1] == (ARM.high if keeps else ARM.low)[-1]

@@ -169,11 +169,13 @@ def try_skill(
     from openral_core.cli.progress import told_when_stopped
     from openral_core.cli.tables import console
     from openral_core.files.output_folder import check_new_folder
+    from openral_robot_bridge.scene_loading import require_host
     from openral_robot_bridge.trials.deployment_trials import RESULT, TrialPlan, run_trials, words_of
     from openral_robot_bridge.trials.trial import TrialRow
     from openral_rskill.compatibility import require_fit, require_policy
     from openral_rskill.registry import resolve
 
+    require_host(address)
     loaded, package = _scene(scene), resolve(rskill)
     require_policy(package.manifest)
     task = loaded.task_ids[0].rpartition("/")[2]

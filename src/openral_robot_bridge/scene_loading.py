@@ -64,6 +64,17 @@ def given_address(address: str | None) -> str:
     return address or ""
 
 
+def require_host(address: str) -> None:
+    """Require that an option --address names a host to listen on, since an empty one stands for all of this machine's.
+
+    Raises:
+        UsageError: it does not.
+    """
+    if not address.partition(":")[0].strip():
+        fix = "write an address of this machine, or leave the option out for loopback"
+        raise UsageError(f"--address '{address}' names no host; {fix}")
+
+
 def _address_fault(arm: SceneArm) -> str:
     if arm.driver == "ros2_control":
         return f"is no ROS domain; write the number of the arm's ROS_DOMAIN_ID, 0 to {MAX_DOMAIN}"

@@ -170,6 +170,24 @@ def test_an_address_that_is_none_is_one_line() -> None:
     assert "\n" not in str(error)
 
 
+@pytest.mark.parametrize(
+    ("scene", "address"), [("fr3_tabletop", ""), ("panda_tabletop", " "), ("sawyer_tabletop", ":11311")]
+)
+def test_a_twin_does_not_listen_everywhere_where_its_address_is_empty(scene: str, address: str) -> None:
+    """As by an unset variable of a shell; sockets take an empty host for all addresses of the machine."""
+    error = CliRunner().invoke(app, ["twin", scene, "--address", address]).exception
+    assert isinstance(error, UsageError)
+    assert str(error).startswith(f"--address '{address}' names no host; write an address of this machine")
+
+
+def test_trials_do_not_run_where_the_address_is_empty(tmp_path: Path) -> None:
+    out, skill = str(tmp_path / "run"), "mini-robosuite-panda"
+    error = CliRunner().invoke(app, ["try", "fr3_tabletop", "--rskill", skill, "--out", out, "--address", ""])
+    assert isinstance(error.exception, UsageError)
+    assert str(error.exception).startswith("--address '' names no host")
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.mark.parametrize("command", [["check"], ["home", "--yes"], ["recover"]])
 def test_an_empty_address_is_not_the_scenes(fake_scene: str, command: list[str]) -> None:
     error = CliRunner().invoke(app, [*command, fake_scene, "--address", ""]).exception

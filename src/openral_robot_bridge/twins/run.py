@@ -10,6 +10,7 @@ from typing import Protocol
 from openral_core.errors import ManifestError, UsageError
 from openral_core.scene import DeployScene
 from openral_core.scene_arm import MAX_DOMAIN
+from openral_robot_bridge.scene_loading import require_host
 from openral_robot_bridge.twins.arm import TwinArm
 from openral_robot_bridge.twins.cameras import TwinCameras
 
@@ -46,6 +47,7 @@ def run_twin(
     Raises:
         OpenralError: the scene is invalid, there is no twin for its driver, or the address cannot be listened on.
     """
+    require_host(address)
     twin, host, place = _make_twin(scene, address, patience_s, say)
     cameras: TwinCameras | None = None
     if cameras_port:

@@ -17,7 +17,7 @@ from openral_core.files.yaml_document import Document, read_document
 from openral_core.manifest import MANIFEST_NAME
 from openral_core.manifest.contracts import Box
 from openral_core.robot import robot_file
-from openral_core.scene_arm import SceneArm
+from openral_core.scene_arm import MAX_STREAM_HZ, SceneArm
 from openral_core.scene_parts import SceneAction, SceneCamera, SceneWorld
 from openral_core.schema import Count, Fault, Many, Positive, Schema, Vector3, Word, raise_faults, validate
 
@@ -121,7 +121,7 @@ class DeployScene(Schema):
         return [Fault("home", f"{found} is outside the workspace", f"write {fix}, or widen workspace")]
 
     def _arm_faults(self) -> list[Fault]:
-        """Return the faults of the real arm's cameras and of `pairing_s`."""
+        """Return the faults of the real arm's cameras, of `pairing_s` and of `stream_hz`."""
         if self.arm is None:
             return []
         known = {camera.name for camera in self.scene.cameras}
@@ -136,6 +136,10 @@ class DeployScene(Schema):
         if self.arm.pairing_s < 0.5 / slowest_hz:
             what = f"{self.arm.pairing_s:g} s is less than half a period of {slowest_hz:g} Hz, so that little pairs"
             faults.append(Fault("arm.pairing_s", what, f"write at least {0.5 / slowest_hz:g}"))
+        if self.arm.stream_hz < self.control_hz:
+            what = f"{self.arm.stream_hz:g} Hz is below control_hz, so that targets would be left out"
+            fix = f"write {self.control_hz:g} to {MAX_STREAM_HZ}"
+            faults.append(Fault("arm.stream_hz", what, fix))
         return faults
 
     @property

@@ -13,6 +13,8 @@ from openral_core.schema import Fault, Positive, Schema, raise_faults
 
 MAX_DOMAIN = 232
 """Largest ROS domain id."""
+MAX_STREAM_HZ = 1000
+"""[Hz] rate of the fastest arms' own cycles."""
 NotNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 Share = Annotated[float, Field(gt=0.0, le=1.0)]
 
@@ -75,8 +77,8 @@ class SceneArm(Schema):
     """Driver that controls the arm."""
     address: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:\-]*$", max_length=253)]
     """Host name or IP address of its controller; with ros2_control, the number of the arm's ROS domain."""
-    stream_hz: Positive = 250.0
-    """[Hz] rate of the joint targets between the driver and the arm's client."""
+    stream_hz: Annotated[float, Field(gt=0.0, le=MAX_STREAM_HZ)] = 250.0
+    """[Hz] rate of the joint targets between the driver and the arm's client, at least the scene's `control_hz`."""
     ros2_control: TrajectoryArm = TrajectoryArm()
     """Names in the arm's ROS graph, for the driver ros2_control."""
     safety: SafetyLimits = SafetyLimits()

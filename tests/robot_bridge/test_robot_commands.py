@@ -260,3 +260,19 @@ def test_what_an_earlier_run_left_is_not_written_over(verb: str, tmp_path: Path)
         f"--out {tmp_path}: holds something already, which is not written over; name a new folder, or an empty one"
     )
     assert (tmp_path / "result.json").read_text() == "an earlier run's"
+
+
+@pytest.mark.parametrize(
+    ("stream_hz", "fault"),
+    [
+        (5, r"arm\.stream_hz: 5 Hz is below control_hz, .*; write 20 to 1000"),
+        (4000, r"arm\.stream_hz: .*1000"),
+    ],
+)
+def test_a_rate_at_which_targets_cannot_be_streamed_is_refused(
+    tmp_path: Path, stream_hz: float, fault: str
+) -> None:
+    content = read_arm_scene("fr3_tabletop")
+    content["arm"]["stream_hz"] = stream_hz
+    with pytest.raises(ManifestError, match=fault):
+        load_arm_scene(str(write_arm_scene(tmp_path, content)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -23,6 +24,8 @@ GROUP = "openral.motion_checks"
 """Entry point group: family of a scene -> `module:function`, which takes the scene and returns a `PathCheck`."""
 BUILT_IN = {"mjcf": "openral_sim_bridge.backends.mjcf.reach:make_check"}
 """Entry points of that group that openral itself provides."""
+REACH = "reach"
+"""Name of the path check in the ends of goals."""
 REPLAN_S = 0.05
 """[s] least time between two observations that are answered."""
 
@@ -64,9 +67,13 @@ class MotionSource:
             check: of the path before each motion; None: it is not checked.
         """
         self.arm, self._check = arm, check
+        self._checking = threading.Lock()
+        """Held while a path is checked, since goals are planned in another thread than motions begin anew."""
         self._planned: tuple[str, Motion] | None = None
         self._order: tuple[str, Mapping[str, Any]] = ("", {})
         self._begun = False
+        self._end: GoalEnd | None = None
+        """End of a motion that was not possible when it began anew; None: there is none."""
 
     def plan(self, goal_id: str, name: str, params: Mapping[str, Any], state: RobotState | None) -> Motion:
         """Prepare and return the motion of the next goal.
@@ -75,8 +82,7 @@ class MotionSource:
             goal_id: hex UUID.
             name: of the motion.
             params: parameters that fit the schema of the motion.
-            state: of the robot; None: no state has arrived yet, so the path is not checked here, and the motion checks
-                its start at the first state.
+            state: of the robot; None: no state has arrived yet, so that the path is checked at the first one.
 
         Raises:
             GoalRefused: the motion is not possible; nothing has moved.
@@ -87,10 +93,10 @@ class MotionSource:
                 motion.begin(state)
         except MotionRefused as refused:
             raise GoalRefused(refused.check, str(refused)) from refused
-        fault = self._check.fault(state, motion.path) if self._check and state is not None else ""
-        if fault:
-            raise GoalRefused("reach", fault)
+        if state is not None and (fault := self._path_fault(motion, state)):
+            raise GoalRefused(REACH, fault)
         self._planned, self._order, self._begun = (goal_id, motion), (name, params), False
+        self._end = None
         return motion
 
     @property
@@ -109,7 +115,7 @@ class MotionSource:
     def reset(self, goal_id: str) -> None:
         """Begin the goal's motion; after a pause it begins again from the present position of the hand."""
         if self._begun and self._planned is not None and self._planned[0] == goal_id:
-            self._planned = goal_id, make_motion(*self._order, self.arm)
+            self._planned, self._end = (goal_id, make_motion(*self._order, self.arm)), None
         self._begun = True
 
     def chunk(self, sensors: SensorSet, goal_id: str, instruction: str, sequence: int) -> PolicyChunk:
@@ -121,18 +127,33 @@ class MotionSource:
         begun = time.perf_counter()
         if self._planned is None or self._planned[0] != goal_id:
             raise ContractError(f"no motion was planned for goal {goal_id}")
-        end, data = None, np.zeros((0, self.arm.dim), np.float32)
-        try:
-            answer = self._planned[1].advance(sensors.state)
-        except MotionRefused as refused:
-            end = GoalEnd(GoalOutcome.FAILED, refused.check, str(refused))
-        else:
-            if isinstance(answer, MotionEnd):
-                outcome = GoalOutcome.SUCCEEDED if answer.succeeded else GoalOutcome.FAILED
-                end = GoalEnd(outcome, MOTION_CHECK, answer.message)
-            else:
-                data = answer
+        data = np.zeros((0, self.arm.dim), np.float32)
+        end = self._end = self._end or self._begun_anew(self._planned[1], sensors.state)
+        answer = None if end is not None else self._planned[1].advance(sensors.state)
+        if isinstance(answer, MotionEnd):
+            outcome = GoalOutcome.SUCCEEDED if answer.succeeded else GoalOutcome.FAILED
+            end = GoalEnd(outcome, MOTION_CHECK, answer.message)
+        elif answer is not None:
+            data = answer
         passed_s = time.perf_counter() - begun
         return PolicyChunk(
             goal_id, instruction, sequence, sensors.stamp_ns, sensors.frame_id, data, passed_s, end
         )
+
+    def _begun_anew(self, motion: Motion, state: RobotState) -> GoalEnd | None:
+        """Begin a motion that has not begun, as after a pause; return the end if it is not possible from this state."""
+        if motion.has_begun:
+            return None
+        try:
+            motion.begin(state)
+        except MotionRefused as refused:
+            return GoalEnd(GoalOutcome.FAILED, refused.check, str(refused))
+        fault = self._path_fault(motion, state)
+        return GoalEnd(GoalOutcome.FAILED, REACH, fault) if fault else None
+
+    def _path_fault(self, motion: Motion, state: RobotState) -> str:
+        """Return why the hand cannot follow a motion's path; empty: it can, or there is no check."""
+        if self._check is None:
+            return ""
+        with self._checking:
+            return self._check.fault(state, motion.path)

@@ -84,6 +84,11 @@ class Motion:
             self._phases[0].begin(state, None)
 
     @property
+    def has_begun(self) -> bool:
+        """Whether the phases were planned from a state."""
+        return self._begun
+
+    @property
     def path(self) -> tuple[Vector, ...]:
         """Ends (3,) [m] of the straight lines that remain; empty before the motion has begun."""
         return tuple(phase.target for phase in self._phases if phase.target is not None)

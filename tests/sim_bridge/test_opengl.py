@@ -111,6 +111,28 @@ except SimulationError as error:
     assert "`openral doctor` shows what is missing" in error
 
 
+def test_a_context_that_cannot_be_made_leaves_no_traceback_of_its_renderer() -> None:
+    program = """
+import mujoco
+from openral_core.errors import SimulationError
+from openral_sim_bridge.rendering.renderer import OffscreenRenderer, profile
+model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><geom size='.1'/></worldbody></mujoco>")
+try:
+    OffscreenRenderer(model, 16, 16, profile("fast"))
+except SimulationError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program],
+        env={**os.environ, "MUJOCO_GL": "glfw", "DISPLAY": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("no offscreen OpenGL context with MUJOCO_GL=glfw")
+    assert done.stderr == ""
+
+
 def test_a_platform_that_fails_is_told_from_one_that_works() -> None:
     [row] = run(DOCTOR, MUJOCO_GL="glfw", DISPLAY="")
     assert not row["ok"]

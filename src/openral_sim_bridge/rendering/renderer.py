@@ -12,7 +12,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Literal
+from typing import Any, Literal
 
 import mujoco
 import numpy as np
@@ -92,6 +92,13 @@ NEARLY_FAR = 0.999
 """Share of the far plane's distance from which a depth means that nothing was drawn at the pixel."""
 
 
+class _Renderer(mujoco.Renderer):  # type: ignore[misc]  # MuJoCo has no types
+    """A renderer whose destructor says nothing where its contexts could not be made."""
+
+    _gl_context: Any = None
+    _mjr_context: Any = None
+
+
 class OffscreenRenderer:
     """Renders any camera of one MjModel at one image size. Use it only in the thread that made it."""
 
@@ -124,7 +131,7 @@ class OffscreenRenderer:
         if look.samples == 0:
             model.vis.global_.offwidth, model.vis.global_.offheight = width, height
         try:
-            self._renderer = mujoco.Renderer(model, height, width)
+            self._renderer = _Renderer(model, height, width)
         except (RuntimeError, ImportError, AttributeError, mujoco.FatalError) as error:
             raise SimulationError(
                 f"no offscreen OpenGL context with MUJOCO_GL={os.environ.get(VARIABLE, '')} ({error}); "

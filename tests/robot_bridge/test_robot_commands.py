@@ -276,3 +276,14 @@ def test_a_rate_at_which_targets_cannot_be_streamed_is_refused(
     content["arm"]["stream_hz"] = stream_hz
     with pytest.raises(ManifestError, match=fault):
         load_arm_scene(str(write_arm_scene(tmp_path, content)))
+
+
+@pytest.mark.parametrize("model", ["../outside.xml", "/tmp/outside.xml", "sub/scene.xml", ".."])
+def test_a_world_is_written_into_its_folder_alone(tmp_path: Path, model: str) -> None:
+    content = read_arm_scene("fr3_robosuite_lift")
+    content["scene"]["backend_options"]["model"] = model
+    scene, out = write_arm_scene(tmp_path, content), tmp_path / "out"
+    error = CliRunner().invoke(app, ["world", str(scene), "--out", str(out), "--count", "1"]).exception
+    assert isinstance(error, ManifestError)
+    assert "model: is no name of a file beside the scene; write one such as scene.xml" in str(error)
+    assert not out.exists()

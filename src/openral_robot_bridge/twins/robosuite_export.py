@@ -47,7 +47,7 @@ def write_world(scene: DeployScene, folder: Path, first: int, count: int) -> Pat
         count: number of initial states.
 
     Raises:
-        ManifestError: the scene is not of robosuite's world.
+        ManifestError: the scene is not of robosuite's world, or its model would not lie in the folder.
         OpenralError: robosuite's sidecar was not built, or does not answer.
     """
     options, document = read_options(scene)
@@ -55,6 +55,9 @@ def write_world(scene: DeployScene, folder: Path, first: int, count: int) -> Pat
     if source is None or options.keyframes is None:
         fix = "take scenes/robot/fr3_robosuite_lift.yaml, or a scene like it"
         raise ManifestError(document.fault(("keyframes",), "is missing in a scene of robosuite's world", fix))
+    if Path(options.model).name != options.model or options.model == "..":
+        what = "is no name of a file beside the scene"
+        raise ManifestError(document.fault(("model",), what, "write one such as scene.xml"))
     worlds = open_robosuite([task], representation=scene.action.representation)
     try:
         root = ET.fromstring(worlds.model_xml())

@@ -73,8 +73,9 @@ class SawyerController:
         self._wanted = None
 
     def set_timeout(self, seconds: float) -> None:
-        """Set joint_command_timeout [s], within its bounds."""
-        self.timeout_s = float(np.clip(seconds, 0.0, LONGEST_TIMEOUT_S))
+        """Set joint_command_timeout [s], within its bounds; NaN is ignored."""
+        if not np.isnan(seconds):
+            self.timeout_s = float(np.clip(seconds, 0.0, LONGEST_TIMEOUT_S))
 
     def enable(self, on: bool) -> None:
         """Enable or disable the arm; it stays disabled while it is stopped or has an error."""

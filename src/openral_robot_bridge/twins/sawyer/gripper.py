@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import deque
 from typing import Any
 
@@ -89,13 +90,12 @@ class TwinGripper:
         """Execute a command, and return its response in the state."""
         try:
             signals = json.loads(arguments)["signals"] if op == "set" else {}
-            values = {name: signal["data"][0] for name, signal in signals.items()}
-        except (ValueError, TypeError, KeyError, IndexError):
+            values = {name: _value(name, signal["data"][0]) for name, signal in signals.items()}
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError):
             return "the arguments are no signals in JSON"
         if op != "set" or not values.keys() <= self._set.keys():
             return f"unknown: {op} {', '.join(values.keys() - self._set.keys())}"
-        for name, value in values.items():
-            self._set[name] = bool(value) if name == "calibrate" else float(value)
+        self._set |= values
         self._rested = 0
         if self._set["calibrate"]:
             self._move(intera.GRIPPER_STROKE_M)
@@ -107,3 +107,17 @@ class TwinGripper:
         self._arm.move_fingers(
             width * self._scale, float(self._set["speed_mps"]) * self._scale, 2.0 * FORCE_N
         )
+
+
+def _value(name: str, value: Any) -> bool | float:
+    """Return the value of a signal.
+
+    Raises:
+        ValueError: it is no finite number.
+        TypeError: it is no number.
+    """
+    if name == "calibrate":
+        return bool(value)
+    if not math.isfinite(number := float(value)):
+        raise ValueError(f"{name}: {number}")
+    return number

@@ -6,6 +6,7 @@ The force is set only if the gripper has a signal for it; that of Intera 5.3 has
 from __future__ import annotations
 
 import json
+import math
 import threading
 import time
 from typing import Any
@@ -38,6 +39,8 @@ class SawyerGripper:
         """
         self._node = node
         self._signals: dict[str, Any] = {}
+        self.width_m = 0.0
+        """[m] between the fingers, the last that was told as a finite number."""
         self._acknowledged: set[tuple[int, int]] = set()
         self._wanted: tuple[float, float, float] | None = None
         self._change, self._closed = threading.Event(), threading.Event()
@@ -45,11 +48,6 @@ class SawyerGripper:
         node.subscribe(intera.GRIPPER_STATE, "intera_core_msgs/IODeviceStatus", self._on_state)
         self._thread = threading.Thread(target=self._run, name="gripper", daemon=True)
         self._thread.start()
-
-    @property
-    def width_m(self) -> float:
-        """[m] between the fingers."""
-        return float(self._signals.get("position_response_m") or 0.0)
 
     def is_there(self) -> bool:
         """Wait for the gripper's first state, and return whether it came."""
@@ -115,5 +113,8 @@ class SawyerGripper:
             except ValueError:
                 continue
             signals[signal.name] = data[0] if isinstance(data, list) and data else None
+        width = signals.get("position_response_m")
+        if isinstance(width, (int, float)) and math.isfinite(width):
+            self.width_m = float(width)
         self._signals = signals
         self._acknowledged = {(stamp.sec, stamp.nanosec) for stamp in message.commands}

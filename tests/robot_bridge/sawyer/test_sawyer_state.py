@@ -7,9 +7,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from openral_core.hardware.arm_mode import ArmMode
 from openral_robot_bridge import intera
+from openral_robot_bridge.drivers.sawyer_gripper import SawyerGripper
 from openral_robot_bridge.drivers.sawyer_state import SawyerState
 
 JOINTS = tuple(f"right_j{number}" for number in range(7))
@@ -24,6 +26,9 @@ class Topics:
     def subscribe(self, topic: str, name: str, heard: Callable[[Any], None]) -> Any:
         self.heard[topic] = heard
         return SimpleNamespace(faults={})
+
+    def publish(self, topic: str, name: str) -> Any:
+        return SimpleNamespace()
 
     def joints(self, position: np.ndarray, velocity: np.ndarray) -> None:
         message = SimpleNamespace(name=list(JOINTS), position=position, velocity=velocity)
@@ -56,3 +61,16 @@ def test_a_joint_whose_position_or_velocity_is_no_number_is_a_fault_until_it_is_
         assert why == ("positions or velocities of joints that are no numbers",)
     topics.joints(here, here)
     assert state.mode() == (ArmMode.IDLE, ())
+
+
+@pytest.mark.parametrize("data", ['["wide"]', "[null]", "{}", "[]", "[NaN]", "no JSON", "[[0.02]]"])
+def test_a_gripper_that_says_no_number_keeps_its_last_width(data: str) -> None:
+    topics = Topics()
+    gripper = SawyerGripper(topics)  # type: ignore[arg-type]
+    try:
+        for said in ("[0.03]", data):
+            signal = SimpleNamespace(name="position_response_m", data=said)
+            topics.heard[intera.GRIPPER_STATE](SimpleNamespace(signals=[signal], commands=[]))
+        assert gripper.width_m == 0.03
+    finally:
+        gripper.close()

@@ -18,6 +18,8 @@ from openral_perception.words import Wanted, read_words, words_of
 
 SIMULATOR = "simulator"
 """Source of every such answer."""
+ARTICLES = ("a", "an", "the")
+"""Words before a whole name, such as "the object", that are no part of it."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,9 @@ class TruePositions:
                 f"the simulator's positions are {self.age_s:.1f} s old; see whether its bridge runs"
             )
         labels = {name.replace("_", " ").lower(): name for name in self.positions}
+        said = [word for word in words_of(words) if word not in ARTICLES]
+        if len(exact := [label for label in labels if words_of(label) == said]) == 1:
+            return labels[exact[0]], self.positions[labels[exact[0]]]
         try:
             named = read_words(words, list(labels), {})
         except ContractError as error:

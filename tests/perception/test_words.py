@@ -99,8 +99,10 @@ def test_a_thing_of_another_colour_is_not_meant():
         ("gray_box", "the gray box"),
         ("gray_box", "the grey box"),
         ("Violet.Box", "the purple box"),
+        ("object", "the object"),
+        ("cup", "a cup"),
     ],
 )
 def test_things_are_called_by_the_words_of_their_names(name, words):
-    others = {other: np.zeros(3) for other in ("cube-2", "cap", "red_box")}
+    others = {other: np.zeros(3) for other in ("cube-2", "cap", "red_box", "cup_holder")}
     assert TruePositions(0.0, 0.0, {**others, name: np.ones(3)}).find(words, 1.0)[0] == name

@@ -30,11 +30,9 @@ class Delay(NamedTuple):
     answer: int
 
     def __str__(self) -> str:
-        if not any(self):
-            return "none"
-        which = "pictures" if self.picture else "answers"
-        frames = self.picture or self.answer
-        return f"{which} {frames} frame{'s' * (frames != 1)} late"
+        late = (("pictures", self.picture), ("answers", self.answer))
+        told = [f"{which} {frames} frame{'s' * (frames != 1)} late" for which, frames in late if frames]
+        return ", ".join(told) or "none"
 
 
 def take(path: Path) -> None:

@@ -84,7 +84,8 @@ class FrankaHand:
 
     def _begin(self, width_m: float, speed_m_s: float, force_n: float) -> None:
         if self._task is not None:
-            self._hand.stop()
+            with contextlib.suppress(Exception):  # one that cannot be stopped is waited for
+                self._hand.stop()
             with contextlib.suppress(Exception):  # an aborted command ends with an error
                 self._task.get()
         if width_m < self.width_m:

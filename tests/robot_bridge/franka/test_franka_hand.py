@@ -63,3 +63,20 @@ def test_the_width_is_read_while_a_stop_waits_for_the_fingers_and_the_newest_com
     finally:
         fingers.rests.set()
         hand.close()
+
+
+def test_a_command_is_begun_also_where_the_former_one_cannot_be_stopped() -> None:
+    class Unstoppable(SlowHand):
+        def stop(self) -> None:
+            self.told.append(("stop", self.width))
+            raise RuntimeError("libfranka: Command failed: command not possible in the current mode")
+
+    fingers = Unstoppable()
+    hand = FrankaHand(fingers)
+    try:
+        hand.grip(0.0, 0.1, 30.0)
+        assert until(lambda: fingers.told == [("grasp", 0.0)])
+        hand.grip(0.08, 0.1, 30.0)
+        assert until(lambda: fingers.told[-1] == ("move", 0.08))
+    finally:
+        hand.close()

@@ -20,12 +20,15 @@ from typer.testing import CliRunner
 from openral_core.errors import ContractError, ControlError, ManifestError, OutputError, UsageError
 from openral_core.files.share import share_directory
 from openral_core.hardware.arm_mode import ArmMode
+from openral_core.scene import load_scene
 from openral_robot_bridge.commands import app
 from openral_robot_bridge.driver import ArmError, ArmState
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
 from openral_robot_bridge.robot_arm import RobotArm
 from openral_robot_bridge.scene_loading import load_arm_scene, robot_command
+from openral_robot_bridge.twins import robosuite_export
+from openral_robot_bridge.twins.robosuite_export import write_world
 from openral_robot_bridge.urdf_limits import read_limits
 
 SHARE = share_directory()
@@ -287,3 +290,22 @@ def test_a_world_is_written_into_its_folder_alone(tmp_path: Path, model: str) ->
     assert isinstance(error, ManifestError)
     assert "model: is no name of a file beside the scene; write one such as scene.xml" in str(error)
     assert not out.exists()
+
+
+@pytest.mark.parametrize("begins", ["    init_id: 1000  # as trained\n", "    init_id: 1000\n", ""])
+def test_the_scene_of_a_written_world_begins_at_its_first_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begins: str
+) -> None:
+    text = (share_directory() / "scenes/robot/fr3_robosuite_lift.yaml").read_text()
+    scene, out = tmp_path / "lift.yaml", tmp_path / "out"
+    scene.write_text(text.replace("    init_id: 1000\n", begins))
+    worlds = SimpleNamespace(
+        model_xml=lambda: "<mujoco/>",
+        reset=lambda tasks, states: None,
+        snapshot=lambda: SimpleNamespace(qpos=np.zeros(9)),
+        close=lambda: None,
+    )
+    monkeypatch.setattr(robosuite_export, "open_robosuite", lambda *_, **__: worlds)
+    monkeypatch.setattr(robosuite_export, "_become_fr3", lambda *_: None)
+    write_world(load_scene(str(scene)), out, 1200, 1)
+    assert load_scene(str(out / "lift.yaml")).init_id == 1200

@@ -7,6 +7,7 @@ position controller of the FR3 in `scenes/mjcf/tabletop_fr3`. The geometry of th
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -74,11 +75,16 @@ def write_world(scene: DeployScene, folder: Path, first: int, count: int) -> Pat
     ET.indent(root)
     (folder / options.model).write_text(ET.tostring(root, encoding="unicode"), encoding="utf-8")
     copy = folder / source.path.name
-    begins = f"init_id: {options.init_id}\n"
-    copy.write_text(
-        source.path.read_text(encoding="utf-8").replace(begins, f"init_id: {first}\n"), encoding="utf-8"
-    )
+    copy.write_text(_beginning_at(source.path.read_text(encoding="utf-8"), first), encoding="utf-8")
     return copy
+
+
+def _beginning_at(text: str, first: int) -> str:
+    """Return a scene's text with another first initial state, which the text need not have; comments stay."""
+    with_it, lines = re.subn(r"(?m)^(\s+init_id:[ \t]*)\d+", rf"\g<1>{first}", text)
+    if lines:
+        return with_it
+    return re.sub(r"(?m)^([ \t]+)keyframes:", rf"\g<1>init_id: {first}\n\g<0>", text, count=1)
 
 
 def _take_files(root: ET.Element, folder: Path) -> None:

@@ -95,6 +95,24 @@ def test_pictures_that_no_frame_waits_for_are_not_kept(steps_come: bool) -> None
     assert sum(picture() is not None for picture in pictures) < len(pictures) / 10
 
 
+@pytest.mark.parametrize("steps_come", [False, True], ids=["no step comes", "steps come"])
+def test_pictures_without_a_stamp_cost_no_time_and_are_not_kept(steps_come: bool) -> None:
+    assembler, pictures, frames = FrameAssembler(COLUMNS), [], 0
+    step = ExecutedStep(np.zeros(COLUMNS.action_dim, np.float32), held=True, intervention=False)
+    for number in range(60 * round(COLUMNS.control_hz) if not steps_come else 200):
+        picture = np.zeros((COLUMNS.cameras[0].height, COLUMNS.cameras[0].width, 3), np.uint8)
+        pictures.append(weakref.ref(picture))
+        assembler.image(COLUMNS.cameras[0].key, 0.0, picture)
+        if steps_come:
+            stamp_s = 1.7e9 + number / COLUMNS.control_hz  # a grid of 3e10 frames lies between
+            assembler.joints(stamp_s, COLUMNS.joints, (0.0, 0.0))
+            assembler.pose(stamp_s, (0.0,) * 7)
+            frames += len(assembler.executed(stamp_s, step))
+    del picture
+    assert frames == 0
+    assert sum(picture() is not None for picture in pictures) < len(pictures) / 10
+
+
 def test_bytes_that_are_no_message_are_left_out(tmp_path: Path) -> None:
     world = RecordedDeployment(tmp_path, "episodes")
     intake, topics = MessageIntake(world.recorder), {topic.name: topic for topic in recorded_topics(COLUMNS)}

@@ -117,7 +117,9 @@ class FrameAssembler:
         if self._after_s is not None and stamp_s <= self._after_s:
             return
         step, waiting = stamp_s * self._hz, self._cameras[key].waiting
-        while waiting and abs(step - waiting[0][0]) > self._image_steps:
+        while waiting and (
+            abs(step - waiting[0][0]) > self._image_steps or len(waiting) >= self._image_steps
+        ):
             waiting.popleft()
         waiting.append((step, image))
         if self._next is None and key == self.columns.cameras[0].key:
@@ -160,6 +162,8 @@ class FrameAssembler:
     def _take(self, ready: Callable[[int], bool]) -> list[RecordedFrame]:
         """Return the frames that are ready, and discard data that is not needed any more."""
         frames = []
+        if self._next is not None and self._next < self._newest - self._image_steps:
+            self._begin_later()
         while self._next is not None and ready(self._next):
             frame = self._frame(self._next)
             if frame is not None:
@@ -167,6 +171,16 @@ class FrameAssembler:
             self._next += self.columns.steps
         self._forget(self._newest - self.columns.steps if self._next is None else self._next)
         return frames
+
+    def _begin_later(self) -> None:
+        """Begin with the next image of the first camera, and discard those that no frame can have any more.
+
+        The first one was too old: its stamp is of another clock, or none, or no control step came for long.
+        """
+        self._next = None
+        for camera in self._cameras.values():
+            while camera.waiting and camera.waiting[0][0] < self._newest - self._image_steps:
+                camera.waiting.popleft()
 
     def _frame(self, number: int) -> RecordedFrame | None:
         """Return the frame at a control step; None: no state, or no image of some camera, has been received so far."""

@@ -148,5 +148,8 @@ def encode_jpeg(image: Image, quality: int) -> bytes:
 def decode_compressed(data: bytes | bytearray | memoryview) -> Image | None:
     """Return the image (H, W, 3) uint8 RGB of a JPEG or PNG file; None: it cannot be decoded."""
     encoded = np.frombuffer(data, np.uint8)
-    picture = cv2.imdecode(encoded, cv2.IMREAD_COLOR) if encoded.size else None
+    try:
+        picture = cv2.imdecode(encoded, cv2.IMREAD_COLOR) if encoded.size else None
+    except cv2.error:  # its header says that it is larger than OpenCV reads, or than the memory
+        return None
     return None if picture is None else np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2RGB), np.uint8)

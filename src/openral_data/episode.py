@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from openral_core.errors import DatasetError, SimulationError
 from openral_core.files.atomic import replaced_file
+from openral_core.image_message import decode_compressed
 
 
 @dataclass(frozen=True)
@@ -65,10 +66,10 @@ def encode_png(image: NDArray[np.uint8]) -> bytes:
 
 def decode_png(data: bytes) -> NDArray[np.uint8]:
     """Return the (H, W, 3) uint8 RGB image of a PNG file. Raises DatasetError: it is none."""
-    image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR) if data else None
+    image = decode_compressed(data)
     if image is None:
         raise DatasetError(f"{len(data)} bytes are not an image")
-    return np.ascontiguousarray(image[..., ::-1]).astype(np.uint8, copy=False)
+    return image
 
 
 def save_shard(path: Path, episodes: list[Episode]) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
+
 import numpy as np
 import pytest
 from sensor_msgs.msg import Image
 
 from openral_core.errors import ContractError
-from openral_core.image_message import ENCODINGS, decode_image
+from openral_core.image_message import ENCODINGS, decode_compressed, decode_image
 from openral_core.scene import SceneCamera
 
 CAMERA = SceneCamera(name="front", feature_key="front", width=3, height=2)
@@ -43,3 +46,14 @@ def test_what_is_not_accepted_and_what_is_too_short_is_refused() -> None:
         decode_image(CAMERA, message("16UC1", 6, bytes(12)), ENCODINGS)
     with pytest.raises(ContractError, match=r"18 bytes .* step of 9 .* 3x2 bgra8 .* 24 bytes .* step of 12"):
         decode_image(CAMERA, message("bgra8", 9, bytes(18)), ENCODINGS)
+
+
+def test_a_compressed_picture_that_says_to_be_larger_than_any_is_none() -> None:
+    size = struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0)
+    chunks = [(b"IHDR", size), (b"IDAT", zlib.compress(b"")), (b"IEND", b"")]
+    packed = [
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in chunks
+    ]
+    assert decode_compressed(b"\x89PNG\r\n\x1a\n" + b"".join(packed)) is None
+    assert decode_compressed(b"") is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from openral_core.errors import DatasetError, NotFoundError
+from openral_data.numeric_columns import is_list
 
 FORMAT = "v3."
 """Required prefix of `codebase_version`."""
@@ -132,7 +134,9 @@ def file_by_pattern(root: Path, key: str, pattern: str, own: str, **values: obje
         DatasetError: the pattern is invalid or leads out of the dataset. Links are followed: in the cache of the
             Hugging Face Hub each file is a link to a folder beside the dataset.
     """
-    where = f"{root / 'meta' / 'info.json'}: {key} '{pattern}'"
+    where = f"{root / 'meta' / 'info.json'}: {key} '{pattern:.200}'"
+    if re.search(r"\{[^}]*:[^}]*\d{5}", pattern):  # a field of so many characters, which may fill the memory
+        raise DatasetError(f"{where} names no file; write v3's own, {own}")
     try:
         path = root / pattern.format(**values)
     except (LookupError, ValueError, AttributeError, TypeError) as error:
@@ -142,7 +146,18 @@ def file_by_pattern(root: Path, key: str, pattern: str, own: str, **values: obje
         ) from error
     if not Path(os.path.abspath(path)).is_relative_to(os.path.abspath(root)):
         raise DatasetError(f"{where} leads out of the dataset, to {path}; {_AGAIN}")
+    if _is_too_long(path):
+        raise DatasetError(f"{where} gives a path that is too long; write v3's own, {own}")
     return path
+
+
+def _is_too_long(path: Path) -> bool:
+    """Return whether no file can have a path, which only looking for it tells."""
+    try:
+        path.exists()
+    except OSError as error:
+        return error.errno == errno.ENAMETOOLONG
+    return False
 
 
 def read_rows(path: Path, names: Sequence[str] | None = None) -> pa.Table:
@@ -217,6 +232,8 @@ def read_episodes(root: Path) -> dict[str, list[Any]]:
             raise DatasetError(f"{folder}: has no column {name}; {_AGAIN}")
         if not pa.types.is_integer(table[name].type):
             raise DatasetError(f"{folder}: {name} holds {table[name].type}, needed whole numbers; {_AGAIN}")
+    if "tasks" in table.column_names and not _is_texts(table["tasks"].type):
+        raise DatasetError(f"{folder}: tasks holds {table['tasks'].type}, needed lists of texts; {_AGAIN}")
     try:
         episodes = dict(table.to_pydict())
     except UnicodeDecodeError as error:
@@ -294,6 +311,13 @@ def read_sentences(root: Path) -> dict[int, str]:
     except UnicodeDecodeError as error:
         raise DatasetError(f"{path}: has text that is not UTF-8 ({error}); {_AGAIN}") from error
     return dict(zip(table["task_index"].to_pylist(), sentences, strict=True))
+
+
+def _is_texts(kind: pa.DataType) -> bool:
+    """Return whether a column holds lists of text, or nothing but empty ones."""
+    return pa.types.is_null(kind) or (
+        is_list(kind) and (_is_text(kind.value_type) or pa.types.is_null(kind.value_type))
+    )
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -255,6 +255,33 @@ def test_a_place_or_a_total_that_is_no_number_is_one_fault(
     assert fault in found
 
 
+@pytest.mark.parametrize("key", ["data_path", "video_path"])
+@pytest.mark.parametrize("name", ["x" * 300, "{chunk_index:0999999999d}"], ids=["long", "endless"])
+def test_a_pattern_of_paths_that_no_file_can_have_is_one_fault(root: Path, key: str, name: str) -> None:
+    say(**{key: name + "/{chunk_index}-{file_index}"})(root)
+    faults = list(dataset_faults(root, videos=False))
+    assert faults
+    assert all(f"meta/info.json: {key} '" in fault and "write v3's own" in fault for fault in faults)
+
+
+def test_tasks_that_are_no_lists_of_texts_are_one_fault(root: Path) -> None:
+    typed("tasks", 3, EPISODES)(root)
+    [fault] = dataset_faults(root)
+    assert fault == f"{root}/meta/episodes: tasks holds int64, needed lists of texts; fetch the dataset again"
+
+
+def test_a_feature_of_no_numbers_is_split_off_with_the_others(root: Path, tmp_path: Path) -> None:
+    table = pq.read_table(root / DATA)
+    nothing = pa.array([[]] * len(table), pa.list_(pa.float32()))
+    pq.write_table(table.append_column("observation.touch", nothing), root / DATA)
+    feature = {"dtype": "float32", "shape": [0], "names": None}
+    change_json(root / "meta/info.json", lambda info: info["features"].update({"observation.touch": feature}))
+    out = tmp_path / "out"
+    done = CliRunner().invoke(app, ["split", str(root), "--episodes", "0", "--out", str(out)])
+    assert done.exit_code == 0, done.exception
+    assert list(dataset_faults(out)) == []
+
+
 def test_what_is_right_has_no_fault(plain: Path) -> None:
     assert list(dataset_faults(plain)) == []
     assert sorted(open_dataset(plain).sentences().values()) == sorted(TASKS)

@@ -151,9 +151,10 @@ def _label_faults(dataset: Dataset, sentences: dict[int, str], chosen: Collectio
     wanted = {task: sentences[number] for number, task in enumerate(tasks)}
     rows = (episodes.get(name, ()) for name in ("episode_index", "sim_task", "tasks"))
     for number, task, said in zip(*rows, strict=False):
-        if number in chosen and wanted.get(task, said[0]) != said[0]:
+        words = said[0] if said else ""
+        if number in chosen and wanted.get(task, words) != words:
             yield (
-                f"episode {number}: {task} is '{said[0]}', but '{wanted[task]}' in meta/tasks.parquet, whose order is "
+                f"episode {number}: {task} is '{words}', but '{wanted[task]}' in meta/tasks.parquet, whose order is "
                 "not that of the columns of label.success"
             )
 

@@ -306,7 +306,10 @@ class _SelectionWriter:
             if feature["dtype"].startswith(_NUMBERS) and name in table.column_names:
                 rows = np.array(table[name].to_pylist(), np.float64)
                 width = rows.shape[-1] if rows.ndim > 1 else 1
-                self._statistics.setdefault(name, ColumnStatistics()).add(rows.reshape(-1, width), len(rows))
+                if rows.size:  # there are features of no numbers, such as a shape of [0]
+                    self._statistics.setdefault(name, ColumnStatistics()).add(
+                        rows.reshape(-1, width), len(rows)
+                    )
 
     def _count_quantiles(self, dataset: Dataset, row: dict[str, Any]) -> None:
         """Count an episode's quantiles by what its row says of them; those of its new numbers are not known."""

@@ -13,7 +13,11 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
+import rosbag2_py
+from geometry_msgs.msg import TransformStamped
+from rclpy.serialization import deserialize_message, serialize_message
 from recorded_deployment import COLUMNS, EVERY, RecordedDeployment, grey
+from tf2_msgs.msg import TFMessage
 
 from openral_core.errors import ContractError, DatasetError, OutputError
 from openral_data.datasets.check import dataset_faults
@@ -130,6 +134,26 @@ def test_bytes_that_are_no_message_are_left_out(tmp_path: Path) -> None:
     world.run(40, goal_id="a" * 32)
     world.recorder.close()
     assert len(dataset_of(tmp_path)) == 80 // EVERY - 1
+
+
+def test_each_bag_has_the_frames_of_every_node_that_publishes_fixed_ones(tmp_path: Path) -> None:
+    world = RecordedDeployment(tmp_path, "episodes")
+    intake, topics = MessageIntake(world.recorder), {topic.name: topic for topic in recorded_topics(COLUMNS)}
+    for stamp_ns, frame in enumerate(("link0", "camera1", "link0"), 1):
+        fixed = TFMessage(transforms=[TransformStamped(child_frame_id=frame)])
+        intake.take(topics["/tf_static"], serialize_message(fixed), stamp_ns)
+    world.goal("a" * 32)
+    world.run(80, goal_id="a" * 32)
+    world.recorder.close()
+    reader = rosbag2_py.SequentialReader()
+    bag = rosbag2_py.StorageOptions(uri=str(tmp_path / "bags" / "episode-000000"), storage_id="mcap")
+    reader.open(bag, rosbag2_py.ConverterOptions("", ""))
+    frames = []
+    while reader.has_next():
+        topic, data, _ = reader.read_next()
+        if topic == "/tf_static":
+            frames += [frame.child_frame_id for frame in deserialize_message(data, TFMessage).transforms]
+    assert frames == ["camera1", "link0"]
 
 
 def test_orders_begin_end_throw_away_and_mark(tmp_path: Path) -> None:

@@ -148,6 +148,7 @@ class EpisodeRecorder:
         """
         self._received_ns = received_ns
         if latched:
+            self._latched.pop(latched, None)  # the newest is to be the last
             self._latched[latched] = Latched(topic, type_name, data)
         if self._open is not None:
             bag = self._open.bag

@@ -22,7 +22,7 @@ from openral_data.ros.topics import COMPRESSED, RecordedTopic
 
 JPEG_QUALITY = 90
 """JPEG quality of the images in bags, 0 to 100."""
-EXECUTED = "/openral/executed_action"
+EXECUTED, STATIC = "/openral/executed_action", "/tf_static"
 
 
 class MessageIntake:
@@ -50,14 +50,12 @@ class MessageIntake:
             return
         reader = self._readers.get(topic.name)
         recorder, name = self._recorder, topic.name
-        message: Any = _read(name, data, topic.message_type) if reader else None
+        message: Any = _read(name, data, topic.message_type) if reader or name == STATIC else None
         if name == EXECUTED and not message.data:
             recorder.began_anew(_stamp_s(message))  # an episode and its bag end here, so that no bag needs it
             return
-        who = f" {message.node} {message.name}" if name == "/openral/skills" else ""
-        recorder.message(
-            name, topic.type_name, data, received_ns, latched=f"{name}{who}" if topic.latched else ""
-        )
+        latched = f"{name}{_part_of(name, message)}" if topic.latched else ""
+        recorder.message(name, topic.type_name, data, received_ns, latched=latched)
         if reader is not None:
             reader(message)
 
@@ -119,6 +117,15 @@ class MessageIntake:
 
     def _progress(self, message: Any) -> None:
         self._recorder.reading(message.goal_id, bool(message.succeeded), bool(message.abstained))
+
+
+def _part_of(topic: str, message: Any) -> str:
+    """Return what a message of a latched topic is about, if several nodes publish there, each of its own."""
+    if topic == "/openral/skills":
+        return f" {message.node} {message.name}"
+    if topic == STATIC:  # the arm's bridge says where its links are, that of the cameras where these are
+        return f" {sorted(transform.child_frame_id for transform in message.transforms)}"
+    return ""
 
 
 def _read(topic: str, data: bytes, kind: Any) -> Any:

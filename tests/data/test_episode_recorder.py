@@ -232,6 +232,24 @@ def test_the_ring_keeps_the_newest_datasets(tmp_path: Path, monkeypatch: pytest.
         assert len(dataset_of(tmp_path / name).episodes["tasks"]) == 2
 
 
+def test_a_dataset_of_the_ring_that_is_renamed_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("openral_data.recording.dataset_ring.RING_EPISODES", 1)
+    monkeypatch.setattr("openral_data.recording.dataset_ring.RING_DATASETS", 1)
+    for name in ("", "ring-000000-keep"):
+        world = RecordedDeployment(tmp_path, "always")
+        for _ in range(2):
+            world.run(40)
+            world.age(60.0)
+        world.recorder.close()
+        assert not any("not finished" in line for line in world.said), world.said
+        if name:
+            assert len(dataset_of(tmp_path / name)) > 0
+        else:
+            (tmp_path / "ring-000001").rename(tmp_path / "ring-000000-keep")
+
+
 def test_below_the_floor_nothing_is_recorded_and_it_says_why(tmp_path: Path) -> None:
     world = RecordedDeployment(tmp_path, "episodes", min_free_gb=1e9)
     assert "GB are free" in world.recorder.stopped_by

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from openral_data.recording.strategy import RING_DATASETS, RING_EPISODES, Strate
 from openral_data.recording_folder import RecordingFolder
 
 RING = "ring-"
+_NAME = re.compile(rf"{RING}[0-9]{{6,}}")
 
 
 class DatasetRing:
@@ -30,7 +32,8 @@ class DatasetRing:
         self.folder, self.appender = folder, DatasetAppender(folder.dataset, self._columns)
 
     def _rings(self) -> list[Path]:
-        return sorted(self._root.glob(f"{RING}*"))
+        """Return the datasets of the ring, oldest first; a folder that somebody named otherwise is none."""
+        return sorted(path for path in self._root.glob(f"{RING}*") if _NAME.fullmatch(path.name))
 
     def turn(self) -> None:
         """Create a new dataset in the ring if the present one is full, and delete the oldest beyond `RING_DATASETS`."""

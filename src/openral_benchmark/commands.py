@@ -141,14 +141,20 @@ def report(
     from openral_benchmark.harness.tables import mission_page
     from openral_benchmark.page import page
     from openral_core.cli.progress import console
+    from openral_core.errors import ManifestError
     from openral_core.files.output_folder import check_file
 
     content = read_result(result, ("benchmark", "eval_config"))
     file = result_file(result)
     path = check_file(out or file.with_name("report.html"), "--out")
     path.parent.mkdir(parents=True, exist_ok=True)
-    missions = "rows" in content["results"]
-    text = mission_page(content) if missions else page(content, file.parent)
+    try:
+        text = mission_page(content) if "rows" in content["results"] else page(content, file.parent)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        why = f"{type(error).__name__}: {error}"
+        raise ManifestError(
+            f"{file}: lacks what a page shows, or has it otherwise ({why}); name the result.json of a run"
+        ) from error
     path.write_text(text, encoding="utf-8")
     console.print(str(path), markup=False, soft_wrap=True)
 

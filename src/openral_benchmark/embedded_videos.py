@@ -20,9 +20,10 @@ def thumbnails(videos: Sequence[dict[str, Any]], folder: Path) -> Iterator[str]:
 
     Args:
         videos: records of `openral_benchmark.videos.draw_videos`.
-        folder: in which their files lie; those that are gone are left out.
+        folder: in which their files lie; those that are gone, and those elsewhere, are left out: a result may come
+            from anybody, and the page may go anywhere.
     """
-    there = [video for video in videos if (folder / video["file"]).is_file()]
+    there = [video for video in videos if _is_in(folder, video["file"])]
     if not there:
         return
     words = "The first successes and failures of each task, from the scene's first camera, in real time."
@@ -31,6 +32,11 @@ def thumbnails(videos: Sequence[dict[str, Any]], folder: Path) -> Iterator[str]:
         yield f"<h3>{escape(task)}</h3><div class=films>"
         yield from (_figure(video, folder) for video in there if video["task"] == task)
         yield "</div>"
+
+
+def _is_in(folder: Path, name: str) -> bool:
+    path = (folder / name).resolve()
+    return path.is_relative_to(folder.resolve()) and path.is_file()
 
 
 def _figure(video: dict[str, Any], folder: Path) -> str:

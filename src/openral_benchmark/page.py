@@ -39,12 +39,12 @@ def _summary(content: dict[str, Any]) -> Iterator[str]:
     everything = results["all_episodes"]
     low, high = everything["wilson_95"]
     yield (
-        f"<p><b>{everything['successes']} of {everything['n_episodes']}</b> episodes solved, mean over tasks "
+        f"<p><b>{everything['successes']:d} of {everything['n_episodes']:d}</b> episodes solved, mean over tasks "
         f"<b>{results['avg_success_rate']:.3f}</b>, 95 % interval of all episodes {low:.3f} to {high:.3f}.</p>"
     )
     yield (
-        f"<p>{escape(str(benchmark['protocol']))} Initial states {config['init_ids'][0]} to "
-        f"{config['init_ids'][1]}, at most {config['max_steps']} steps. Look: "
+        f"<p>{escape(str(benchmark['protocol']))} Initial states {config['init_ids'][0]:d} to "
+        f"{config['init_ids'][1]:d}, at most {escape(str(config['max_steps']))} steps. Look: "
         f"{escape(str(benchmark['render_profile']))}. {escape(str(benchmark['simulator']))}.</p>"
     )
     yield from (

@@ -376,6 +376,27 @@ def test_the_folder_of_a_run_is_its_result(tmp_path):
     assert str(refused("report", str(tmp_path))).startswith(f"{tmp_path}/result.json: ")
 
 
+def test_a_page_holds_no_file_from_elsewhere_and_no_markup_of_a_result(tmp_path):
+    invoke(*words(tmp_path, "out", *FEW))
+    (tmp_path / "key").write_text("secret")
+    file = tmp_path / "out" / "result.json"
+    content = json.loads(file.read_text())
+    film = {"task": "near", "init_id": 0, "success": True, "steps": 1}
+    content["films"] = [{**film, "file": name} for name in ("../key", str(tmp_path / "key"))]
+    content["eval_config"]["max_steps"] = "<script>"
+    file.write_text(json.dumps(content))
+    invoke("report", str(file))
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert base64.b64encode(b"secret").decode() not in page
+    assert "<script>" not in page
+    content["eval_config"]["init_ids"][0] = "<script>"
+    file.write_text(json.dumps(content))
+    assert "lacks what a page shows, or has it otherwise (" in str(refused("report", str(file)))
+    del content["results"]["all_episodes"]
+    file.write_text(json.dumps(content))
+    assert "(KeyError: 'all_episodes')" in str(refused("report", str(file)))
+
+
 def test_what_is_no_policy_is_not_benchmarked(tmp_path):
     run = ["run", "--suite", "metaworld_mini", "--out", str(tmp_path / "out"), "--rskill"]
     judge = "openral/rskill-mini-progress is a reward, needed vla; judge it with `openral reward eval`"

@@ -60,7 +60,7 @@ def interval_bar(entry: Entry) -> str:
 def _task_row(task: str, entry: Entry, rows: Sequence[Row]) -> str:
     cells = "".join(_cell(row) for row in rows if row["task"] == task)
     return (
-        f"<tr><td>{escape(task)}<td class=n>{entry['successes']}/{entry['n_episodes']}"
+        f"<tr><td>{escape(task)}<td class=n>{entry['successes']:d}/{entry['n_episodes']:d}"
         f"<td class=n>{entry['success_rate']:.2f}<td>{interval_bar(entry)}<td>{cells}</tr>"
     )
 

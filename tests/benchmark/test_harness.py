@@ -435,6 +435,17 @@ def test_missions_are_not_run_into_a_dataset(tmp_path: Path) -> None:
     assert "holds a dataset that this command did not make; name another folder" in str(done.exception)
 
 
+def test_no_more_missions_run_at_once_than_this_process_has_cores(tmp_path: Path, monkeypatch) -> None:
+    def begun(*arguments: Any, workers: int, **others: Any) -> Any:
+        raise NotFoundError(f"{workers} workers")
+
+    monkeypatch.setattr("openral_benchmark.harness.evaluate.run_missions", begun)
+    monkeypatch.setattr("os.cpu_count", lambda: 64)
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 5})  # as in a container
+    words = ["run", "--suite", "harness", "--rskill", "mini-metaworld-mt10", "--out", str(tmp_path)]
+    assert str(CliRunner().invoke(app, words).exception) == "2 workers"
+
+
 def test_a_long_attempt_is_not_forgotten_by_the_bridge(scene, shared) -> None:
     """The bridge drops the goal of a node that is silent for five seconds, which are 400 control steps."""
     steps = 440

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from openral_benchmark.harness.suite_run import (
 )
 from openral_benchmark.harness.tables import mission_page, print_missions
 from openral_benchmark.run_options import RunOptions
+from openral_benchmark.workers.worker_pool import cores
 from openral_core.cli.downloads import download_bars
 from openral_core.cli.progress import WITH_RESUME, console, progress_bar
 from openral_core.files.output_folder import check_folder
@@ -91,7 +91,7 @@ def evaluate_missions(
     )
     finished: list[dict[str, Any]] = []
     total = sum(len(job.rows) for job in jobs)
-    workers = min(options.workers or os.cpu_count() or 1, len(jobs))
+    workers = min(options.workers or cores(), len(jobs))
     with progress_bar("missions", total, goes_on=WITH_RESUME) as (bar, task):
         for some in run_missions(jobs, setting, folder, suite=suite, workers=workers, resume=options.resume):
             finished += some

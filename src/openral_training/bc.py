@@ -68,8 +68,20 @@ class BcConfig:
     """Torch threads; more threads than idle cores make training slower."""
 
 
+def no_experts(dataset: Dataset) -> DatasetError:
+    """Return the error about a collected dataset without an episode of an expert."""
+    return DatasetError(
+        f"{dataset.root}: holds no episode of an expert, from whose actions is learnt; make some with `openral train "
+        "collect`, or name another --dataset"
+    )
+
+
 def load_demonstrations(dataset: Dataset) -> Demonstrations:
-    """Return the columns of a dataset; the frames to train on are those with an expert's action as the label."""
+    """Return the columns of a dataset; the frames to train on are those with an expert's action as the label.
+
+    Raises:
+        DatasetError: there are none.
+    """
     names = ("observation.state", CHUNK, "label.ahead", "label.landmarks", "task_index")
     state, chunk, ahead, landmarks, task = dataset.columns(names).values()
     usable = np.zeros(len(dataset), bool)
@@ -78,6 +90,8 @@ def load_demonstrations(dataset: Dataset) -> Demonstrations:
         episodes["dataset_from_index"], episodes["dataset_to_index"], episodes["behaviour"], strict=True
     ):
         usable[first:last] = behaviour in EXPERTS
+    if not usable.any():
+        raise no_experts(dataset)
     actions = chunk.reshape(len(dataset), -1, dataset.info["features"]["action"]["shape"][0])
     return Demonstrations(np.flatnonzero(usable), state, actions, ahead, landmarks, task)
 

@@ -29,7 +29,7 @@ from openral_data.lerobot_v3 import Dataset
 from openral_reward_monitor.models.mini.network import MiniRewardConfig, MiniRewardNetwork
 from openral_rskill.mini import WEIGHTS
 from openral_rskill.mini.checkpoint import load_network, save_network
-from openral_training.bc import EXPERTS, BcConfig, SentencePool, schedule
+from openral_training.bc import EXPERTS, BcConfig, SentencePool, no_experts, schedule
 from openral_training.checkpoint import (
     identity,
     labels_of,
@@ -285,7 +285,7 @@ def train(
 
     Raises:
         ContractError: the batch has fewer rows than there are processes.
-        DatasetError: the dataset was collected for other tasks than the recipe's.
+        DatasetError: the dataset was collected for other tasks than the recipe's, or has no expert's episode.
         InstallationError: torch cannot use the device.
     """
     if dataset.tasks != recipe.task_ids:
@@ -299,6 +299,8 @@ def train(
     torch.manual_seed(config.seed)
     model = replace(model, views=len(dataset.cameras))
     labels = label(dataset, recipe)
+    if not labels.own.size:
+        raise no_experts(dataset)
     with process.first():
         frames = [frame_cache(dataset, camera, model.image_size) for camera in dataset.cameras]
     heard = [recipe.tasks[task].train for task in recipe.task_ids]

@@ -28,7 +28,7 @@ def recipe(*tasks: str) -> Recipe:
     return Recipe.model_validate({**ids, "scene": "metaworld_mt10_fast", "tasks": weighted})
 
 
-def collect(root: Path, words: dict[str, str], *episodes: str) -> Dataset:
+def collect(root: Path, words: dict[str, str], *episodes: str, behaviour: str = "expert") -> Dataset:
     """Write an episode of each named task, in a dataset collected for the tasks of `words`."""
     form = DatasetMetadata(10, {CAMERA: (SIDE, SIDE)}, "ee_pos3_gripper1", 4, 1, words, "sawyer")
     writer = DatasetWriter(root, form)
@@ -37,7 +37,7 @@ def collect(root: Path, words: dict[str, str], *episodes: str) -> Dataset:
         writer.add(
             Episode(
                 task,
-                "expert",
+                behaviour,
                 0,
                 0,
                 {CAMERA: [encode_png(np.zeros((SIDE, SIDE, 3), np.uint8))] * STEPS},
@@ -95,3 +95,12 @@ def test_a_dataset_that_was_fetched_in_part_is_refused(collected: Dataset) -> No
         DatasetError, match=r"data: 4 rows, but meta/info\.json says 8; fetch the whole dataset"
     ):
         cloning_data(collected, recipe(OPEN, CLOSE))
+
+
+def test_a_dataset_without_an_expert_is_refused(tmp_path: Path) -> None:
+    """As `openral world-model collect` makes it, and `openral train collect` where no expert succeeded."""
+    tried = collect(tmp_path / "dataset", {OPEN: PLAIN[OPEN]}, OPEN, behaviour="policy")
+    with pytest.raises(DatasetError, match="holds no episode of an expert"):
+        cloning_data(tried, recipe(OPEN))
+    with pytest.raises(DatasetError, match="holds no episode of an expert"):
+        reward.train(tried, recipe(OPEN), tmp_path / "out")

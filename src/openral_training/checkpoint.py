@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -113,18 +113,31 @@ def refuse_trained_states(
         task_ids: its tasks; trainings of other tasks do not count. None: those of all tasks do.
 
     Raises:
-        ContractError: they were.
+        ContractError: they were, or their header cannot be read.
     """
+    try:
+        seen_states = list(_trained_states(weights, task_ids))
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError, SafetensorError) as error:
+        why = " ".join(str(error).split())[:200]
+        raise ContractError(
+            f"{weights}: its header does not tell what it was trained on ({why}); fetch it again, or train it anew"
+        ) from error
+    for first, last in seen_states:
+        if shared := [init_id for init_id in init_ids if first <= init_id <= last]:
+            raise ContractError(
+                f"{weights}: it was trained on initial states {first} to {last}, and {len(shared)} of those that "
+                f"it is to be judged on are among them ({shared[0]} …); judge it on others"
+            )
+
+
+def _trained_states(weights: Path, task_ids: Collection[str] | None) -> Iterator[tuple[int, int]]:
+    """Yield the first and the last initial state of each training of some tasks, or of any, that led to weights."""
     made_of = read_metadata(weights)
     while made_of:
         tasks, seen = made_of.get("tasks", "").split(", "), made_of.get("train_init_ids")
         if seen is not None and (task_ids is None or set(tasks) & set(task_ids)):
             first, last = map(int, seen.split("-"))
-            if shared := [init_id for init_id in init_ids if first <= init_id <= last]:
-                raise ContractError(
-                    f"{weights}: it was trained on initial states {first} to {last}, and {len(shared)} of those that "
-                    f"it is to be judged on are among them ({shared[0]} …); judge it on others"
-                )
+            yield first, last
         made_of = json.loads(made_of.get("warm_start_made_of", "{}"))
 
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import torch
 import yaml
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from typer.testing import CliRunner
 
 from openral_core.errors import ContractError, NotFoundError, OutputError
 from openral_core.schema import InitRange
 from openral_perception.detectors.mini.model import load_folder
-from openral_rskill.mini.checkpoint import read_metadata
+from openral_rskill.mini.checkpoint import MADE_OF, read_metadata
 from openral_training.checkpoint import refuse_trained_states
 from openral_training.commands import app as train_app
 from openral_training.detector.domain_randomization import Looks
@@ -174,6 +174,16 @@ def test_a_detector_is_not_judged_on_states_that_it_saw_before_a_warm_start(
     for seen in (5000, 999):
         with pytest.raises(ContractError, match=rf"1 of those .*\({seen} …\)"):
             refuse_trained_states(weights, [seen, 9999])
+
+
+@pytest.mark.parametrize(
+    "made_of", ["x", "[1]", "[" * 100_000, '{"train_init_ids": "all"}', '{"warm_start_made_of": "x"}']
+)
+def test_weights_that_do_not_tell_their_states_rightly_are_not_judged(made_of: str, tmp_path: Path) -> None:
+    weights = tmp_path / "model.safetensors"
+    save_file({"a": torch.zeros(1)}, weights, {MADE_OF: made_of})
+    with pytest.raises(ContractError, match=r"its header does not tell what it was trained on \("):
+        refuse_trained_states(weights, [1000])
 
 
 def test_a_name_that_is_no_recipe_is_told_those_of_its_kind() -> None:

@@ -90,7 +90,7 @@ def plan(
         NotFoundError: the recipe has no such task.
     """
     recipe.require_tasks(tasks)
-    ids = list(recipe.train_init_ids.ids())
+    ids = recipe.train_init_ids.ids()
     attempting = [
         (skill, weights_sha256(load_package(skill)) or "", tasks_of(skill, recipe)) for skill in skills
     ]

@@ -70,13 +70,13 @@ class Recipe(_Strict):
 
     @model_validator(mode="after")
     def _check(self) -> Recipe:
-        seen, judged = set(self.train_init_ids.ids()), set(self.heldout_init_ids.ids())
-        if seen & judged:
+        seen, judged = self.train_init_ids, self.heldout_init_ids
+        if seen.overlaps(judged):
             raise ValueError(
                 "heldout_init_ids: overlaps train_init_ids; a state seen in training proves nothing"
             )
-        fitted = set(self.calibration_init_ids.ids()) if self.calibration_init_ids else set()
-        if fitted & (seen | judged):
+        fitted = self.calibration_init_ids
+        if fitted is not None and (fitted.overlaps(seen) or fitted.overlaps(judged)):
             raise ValueError(
                 "calibration_init_ids: overlaps train_init_ids or heldout_init_ids; take states that nothing else uses"
             )
@@ -162,10 +162,14 @@ def recipe_names(*, of_detector: bool = False) -> list[str]:
     return [name for name in names if name.startswith("mini_detector") is of_detector]
 
 
-def load_recipe(ref: str | Path) -> Recipe:
+def load_recipe(ref: str | Path, words_for: tuple[Path, ...] = ()) -> Recipe:
     """Load a recipe by path, or by the name of one that openral ships.
 
     With `words_of: <another recipe>` in a file, tasks without sentences have those of the other recipe.
+
+    Args:
+        ref: path or name.
+        words_for: recipes whose `words_of` leads here, which it must not lead back to.
 
     Raises:
         NotFoundError: neither exists.
@@ -176,12 +180,12 @@ def load_recipe(ref: str | Path) -> Recipe:
     if isinstance(document.data, dict):
         if "manifest" in document.data:
             raise ManifestError(f"{path}: maps a dataset to a skill, which `openral train bc` alone reads")
-        document.data = _with_words(document)
+        document.data = _with_words(document, (*words_for, path.resolve()))
     return validate(Recipe, document)
 
 
-def _with_words(document: Document) -> dict[str, Any]:
-    """Return a file's content, with the missing sentences from the recipe that `words_of` names."""
+def _with_words(document: Document, known: tuple[Path, ...]) -> dict[str, Any]:
+    """Return a file's content, with the missing sentences from the recipe that `words_of` names, none of the known."""
     content: dict[str, Any] = document.data
     if "words_of" not in content:
         return content
@@ -191,9 +195,13 @@ def _with_words(document: Document) -> dict[str, Any]:
         raise ManifestError(document.fault(("words_of",), "is no name", "name a recipe"))
     if not isinstance(given, dict) or not all(isinstance(own or {}, dict) for own in given.values()):
         return rest | {"tasks": given}
+    if recipe_file(content["words_of"]).resolve() in known:
+        raise ManifestError(
+            document.fault(("words_of",), "leads back to this recipe", "name one with sentences of its own")
+        )
     words = {
         name: {"train": found.train, "heldout": found.heldout}
-        for name, found in load_recipe(content["words_of"]).tasks.items()
+        for name, found in load_recipe(content["words_of"], known).tasks.items()
     }
     return {**rest, "tasks": {name: {**words.get(name, {}), **(own or {})} for name, own in given.items()}}
 

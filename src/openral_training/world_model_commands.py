@@ -68,7 +68,7 @@ def collect(
     torch.set_num_threads(1)
     env, metadata = chosen.env, rollouts.metadata_of(scenes, chosen.env.tasks, size)
     shards = begin_collection(out, rollouts.settings_of(chosen, metadata))
-    requests = rollouts.plan(env.tasks, list(env.train.init_ids.ids()), episodes)
+    requests = rollouts.plan(env.tasks, env.train.init_ids.ids(), episodes)
     rollouts.require_all(shards, requests)
     with progress_bar("recording", len(requests), goes_on=BY_ITSELF) as (bar, task):
         policy = state_policy(chosen, out / BASE, lambda step, note: bar.update(task, note=note))

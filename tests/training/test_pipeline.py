@@ -272,6 +272,7 @@ def test_a_recipe_may_have_some_of_the_tasks_of_a_scene(tmp_path: Path) -> None:
     ("change", "text"),
     [
         ({"heldout_init_ids": {"first": 1, "count": 5}}, "overlaps train_init_ids"),
+        ({"heldout_init_ids": {"first": 1, "count": 10**12}}, "overlaps train_init_ids"),
         ({"record_every": 0}, "record_every"),
         ({"speed": 3}, "speed"),
         (
@@ -313,6 +314,13 @@ def test_a_file_that_is_no_recipe_is_told_by_its_lines(content: str, why: str, t
         load_recipe(tmp_path / "bad.yaml")
     assert f"{tmp_path / 'bad.yaml'}{why}" in str(caught.value)
     assert "pydantic" not in str(caught.value)
+
+
+def test_words_that_two_recipes_seek_in_each_other_are_told_by_their_line(tmp_path: Path) -> None:
+    for name, other in (("a", "b"), ("b", "a")):
+        (tmp_path / f"{name}.yaml").write_text(f"words_of: {tmp_path / other}.yaml\n")
+    with pytest.raises(ManifestError, match=r"b\.yaml:1: words_of: leads back to this recipe; name one with"):
+        load_recipe(tmp_path / "a.yaml")
 
 
 def test_shipped_recipe_keeps_words_and_states_apart() -> None:

@@ -67,7 +67,7 @@ def evaluate(
     """
     if plan.package.manifest.detector is None:
         raise PolicyError(f"{plan.package.manifest.name} is no detector")
-    init_ids = list(plan.recipe.heldout_init_ids.ids())[: plan.states]
+    init_ids = list(plan.recipe.heldout_init_ids.ids()[: plan.states])
     _refuse_trained(plan.package, init_ids)
     detector = load_detector(plan.package, plan.device)
     rows: list[dict[str, Any]] = []

@@ -120,7 +120,8 @@ def draw_all(
         with closing(SeenWorld(plan)) as world:
             looks = Looks(world.backend.renderer)
             for _ in range(each):
-                world.begin(int(rng.choice(recipe.train_init_ids.ids())), rng, recipe.camera_shift_m)
+                init_id = recipe.train_init_ids.ids()[rng.integers(recipe.train_init_ids.count)]
+                world.begin(init_id, rng, recipe.camera_shift_m)
                 for look in range(LOOKS_A_STATE):
                     random = rng if look % 3 or rng.random() < 0.5 else None
                     hidden = [label for label in plan.things if look > WHOLE and rng.random() < REMOVED]

@@ -55,7 +55,7 @@ class RlConfig(Schema):
 
     def _fit_of_worlds(self) -> list[Fault]:
         faults, env, stages = [], self.env, self.rollout.pipeline_stage_num
-        if set(env.train.init_ids.ids()) & set(env.eval.init_ids.ids()):
+        if env.train.init_ids.overlaps(env.eval.init_ids):
             what = f"{env.eval.init_ids} overlap env.train.init_ids {env.train.init_ids}"
             faults.append(Fault("env.eval.init_ids", what, "evaluate on other states than those of training"))
         if len(set(env.tasks)) < len(env.tasks):

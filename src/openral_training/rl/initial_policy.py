@@ -150,7 +150,7 @@ def _clone(
 ) -> None:
     """Clone the scripted experts of all tasks, and write the policy."""
     encoder, seed = StateEncoder(config.env.tasks), config.actor.seed
-    ids = list(config.env.train.init_ids.ids())[: base.demos]
+    ids = list(config.env.train.init_ids.ids()[: base.demos])
     demonstrations = []
     for task, scene in _scenes(config, str).items():
         progress_callback(0, f"demonstrations of {task}")

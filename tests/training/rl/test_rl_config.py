@@ -81,6 +81,10 @@ def test_what_ships_names_a_scene_of_its_tasks(name: str) -> None:
         ),
         ({"env": {"eval": {"init_ids": {"first": 5, "count": 3}}}}, "env.eval.init_ids: 5 to 7 overlap"),
         (
+            {"env": {"eval": {"init_ids": {"first": 5, "count": 10**12}}}},
+            "init_ids: 5 to 1000000000004 overlap",
+        ),
+        (
             {
                 "env": {"train": {"world_model": "w"}},
                 "cluster": {"component_placement": {"env,rollout": "0-1", "actor": 2}},

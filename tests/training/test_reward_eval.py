@@ -247,6 +247,14 @@ def test_films_of_other_noise_or_other_words_are_made_anew(tmp_path: Path, monke
     assert there(tasks={"drawer-open-v3": words}) == 1
 
 
+def test_a_calibration_that_cannot_be_read_is_told_before_anything_is_filmed(skill: Path, monkeypatch):
+    (skill / FILE_NAME).write_text('{"skill": "cut o')
+    monkeypatch.setattr("openral_training.reward_eval.run.rollouts", lambda *a, **k: pytest.fail("filmed"))
+    said = CliRunner().invoke(app, ["calibrate", "--rskill", str(skill)])
+    assert isinstance(said.exception, ManifestError)
+    assert str(said.exception).startswith(f"{skill / FILE_NAME}: cannot be read (")
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_commands_film_once_calibrate_and_judge(skill: Path, tmp_path: Path, monkeypatch):

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import ValidationError
 
-from openral_core.errors import ContractError, NotFoundError, PolicyError, WeightsError
+from openral_core.errors import ContractError, ManifestError, NotFoundError, PolicyError, WeightsError
 from openral_core.files.atomic import write_atomically
 from openral_core.manifest.kind_sections import Reward
 from openral_reward_monitor.camera_views import cameras_of
@@ -129,10 +130,13 @@ def calibrate(
 
     Raises:
         ContractError: too few rollouts for the error rate, or the weights were trained on some of the initial states.
+        ManifestError: the skill has a calibration that cannot be read.
         PolicyError: the skill is of another kind, or its model failed.
     """
     reward = _reward_of(plan)
     refuse_trained(plan)
+    path, weights = plan.package.folder / FILE_NAME, weights_sha256(plan.package)
+    before = _former(path)  # before films are made, which may take an hour
     model = load_reward_model(plan.package, plan.device)
     try:
         scored = _score_all(plan, model, progress)
@@ -140,14 +144,23 @@ def calibrate(
     finally:
         model.close()
     found = fit(scored, error_rate=error_rate, recipe=plan.recipe_name, init_ids=plan.init_ids)
-    path, weights = plan.package.folder / FILE_NAME, weights_sha256(plan.package)
-    before = Calibration.model_validate_json(path.read_bytes()) if path.is_file() else None
     kept = before.cameras if before and before.weights_sha256 == weights else {}
     content = Calibration(
         skill=plan.package.manifest.name, weights_sha256=weights, cameras={**kept, plan.camera: found}
     )
     write(path, content)
     return found, {**measures(scored, reward.success_threshold, found), "latency": latency}
+
+
+def _former(path: Path) -> Calibration | None:
+    """Return the calibration that is there; None: there is none. Raises ManifestError: it cannot be read."""
+    try:
+        return Calibration.model_validate_json(path.read_bytes()) if path.is_file() else None
+    except (ValidationError, OSError) as error:
+        why = " ".join(str(error).split())[:200]
+        raise ManifestError(
+            f"{path}: cannot be read ({why}); copy it back, or remove it and calibrate all cameras anew"
+        ) from error
 
 
 def write(path: Path, calibration: Calibration) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from openral_core.errors import ContractError
@@ -75,7 +74,11 @@ def load_rollouts(dataset: Dataset) -> Rollouts:
             f"{dataset.root}: holds labels of experts, not what was executed; "
             "make rollouts with `openral world-model collect`"
         )
-    sentences = pq.read_table(dataset.root / "meta" / "tasks.parquet")["task"].to_pylist()
+    said = dataset.sentences()
+    if missing := [task for number, task in enumerate(dataset.tasks) if number not in said]:
+        raise ContractError(
+            f"{dataset.root / 'meta' / 'tasks.parquet'}: has no sentence of {missing[0]}; add it"
+        )
     return Rollouts(
         state,
         action,
@@ -84,7 +87,7 @@ def load_rollouts(dataset: Dataset) -> Rollouts:
         last,
         tuple(dataset.episodes["sim_task"]),
         tuple(dataset.episodes["init_id"]),
-        dict(zip(dataset.tasks, sentences, strict=True)),
+        {task: said[number] for number, task in enumerate(dataset.tasks)},
     )
 
 

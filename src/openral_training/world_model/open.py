@@ -30,10 +30,10 @@ def _open_model(folder: Path) -> WorldModel:
         return OpenSoraWorld(folder)
     try:
         content = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise NotFoundError(
             f"{folder}: no world model here ({error}); make one with `openral train world-model`"
         ) from error
-    if content.get("family") == FAMILY:
+    if isinstance(content, dict) and content.get("family") == FAMILY:
         return LatentWorld(folder)
     raise NotFoundError(f"{folder / CONFIG}: family: is not known")

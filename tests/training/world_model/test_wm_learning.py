@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 import torch
 from dot_world import CAMERA, LEFT, RIGHT, SIZE, WORDS, dot_rollouts, episode
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file
 from torch import Tensor
 
-from openral_core.errors import ContractError
+from openral_core.errors import ContractError, NotFoundError
 from openral_data.dataset_schema import DatasetMetadata
 from openral_data.episode import Episode, encode_png
 from openral_data.lerobot_v3 import Dataset, DatasetWriter, open_dataset
@@ -215,6 +216,23 @@ def test_what_is_held_out_changes_nothing_of_what_is_learnt(tmp_path: Path) -> N
     assert [name for name in near if not torch.equal(near[name], far[name])] == []
     scales = [(tmp_path / f"of-{name}" / FILE_NAME).read_text() for name in ("near", "far")]
     assert scales[0] == scales[1]
+
+
+def test_each_task_has_its_own_words_in_whatever_order_the_file_names_them(tmp_path: Path) -> None:
+    dataset = dot_rollouts(tmp_path, episodes=2, steps=4)
+    path = dataset.root / "meta" / "tasks.parquet"
+    table = pq.read_table(path)
+    pq.write_table(table.take([1, 0]), path)
+    assert load_rollouts(dataset).words == WORDS
+    pq.write_table(table.slice(0, 1), path)
+    with pytest.raises(ContractError, match=r"tasks\.parquet: has no sentence of left; add it"):
+        load_rollouts(dataset)
+
+
+def test_a_folder_whose_config_is_no_mapping_is_no_world_model(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("[]")
+    with pytest.raises(NotFoundError, match="family: is not known"):
+        open_world_model(tmp_path)
 
 
 def test_demonstrations_are_no_rollouts(tmp_path: Path) -> None:

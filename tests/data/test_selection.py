@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from openral_core.errors import DatasetError, NotFoundError, OutputError, UsageError
 from openral_data.commands import app
 from openral_data.datasets.check import dataset_faults
+from openral_data.datasets.merge_and_split import EpisodeSelection, write_selection
 from openral_data.lerobot_v3 import open_dataset
 
 
@@ -80,6 +81,14 @@ def test_an_episode_is_not_merged_with_itself(two: tuple[Path, Path], tmp_path: 
             refused.value
         )
         assert not (tmp_path / "twice").exists()
+
+
+def test_nothing_is_no_dataset(two: tuple[Path, Path], tmp_path: Path) -> None:
+    none = EpisodeSelection.of(open_dataset(two[0] / "dataset"), ())
+    for selections in ([], [none]):
+        with pytest.raises(DatasetError, match="there is no episode to be written; record some first"):
+            write_selection(tmp_path / "out", selections)
+    assert not (tmp_path / "out").exists()
 
 
 def test_datasets_with_other_columns_are_not_merged(two: tuple[Path, Path], tmp_path: Path) -> None:

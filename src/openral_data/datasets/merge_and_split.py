@@ -77,10 +77,13 @@ def write_selection(out: Path, selections: Sequence[EpisodeSelection]) -> int:
     """Write a dataset of selected episodes, one selection after the other; return their number.
 
     Raises:
-        DatasetError: the datasets have different columns or rates, or selected episodes have faults or are the same.
+        DatasetError: the datasets have different columns or rates, or selected episodes have faults or are the same,
+            or there are none.
         OutputError: the folder is not empty, or cannot be written.
     """
     check_new_folder(out, "--out")
+    if not any(selection.episodes for selection in selections):
+        raise DatasetError(f"{out}: there is no episode to be written; record some first")
     for selection in selections[1:]:
         _check_alike(selections[0].dataset, selection.dataset)
         _check_same_tasks(selections[0].dataset, selection.dataset)

@@ -1,22 +1,16 @@
-"""Adds training states to the manifest of the skill that a run wrote, and evaluates it by the ordinary benchmark."""
+"""Evaluates the skill that a run wrote by the ordinary benchmark."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
-
-import yaml
 
 from openral_benchmark.execute import execute
 from openral_benchmark.execution_config import ExecutionConfig
 from openral_benchmark.plan import Settings
 from openral_benchmark.record_in_manifest import record_result
 from openral_core.errors import ContractError
-from openral_core.files.atomic import write_atomically
-from openral_core.manifest import MANIFEST_NAME
 from openral_core.scene import BenchmarkScene
-from openral_core.schema import InitRange
 from openral_core.suite import Suite
 from openral_rskill.registry import RSkillPackage, resolve
 from openral_training.rl.config import RlConfig
@@ -41,8 +35,7 @@ def check_packable(config: RlConfig) -> None:
 def package_result(config: RlConfig, command: str) -> dict[str, Any]:
     """Evaluate the skill in a run's folder by the ordinary benchmark, and return the eval JSON.
 
-    It is written to the skill's `eval/rl_<experiment_name>.json`. The states that the run trained on are added to the
-    skill's manifest.
+    It is written to the skill's `eval/rl_<experiment_name>.json`.
 
     Args:
         config: of a finished run.
@@ -54,8 +47,6 @@ def package_result(config: RlConfig, command: str) -> dict[str, Any]:
     check_packable(config)
     initial = initial_policy(config)
     folder = config.folder / initial.checkpoint_name
-    tasks = [scene.task.id for scene in initial.scenes.values()]
-    add_trained_states(folder / MANIFEST_NAME, config.env.train.init_ids, tasks)
     package = resolve(str(folder.resolve()))
     content = _evaluate(package, config, list(initial.scenes.values()), command)
     record_result(package, content)
@@ -83,21 +74,3 @@ def _evaluate(
     return execute(
         suite, package, held_out, settings, folder, execution=ExecutionConfig(1), resume=True, command=command
     )
-
-
-def add_trained_states(manifest_file: Path, states: InitRange, task_ids: Sequence[str]) -> None:
-    """Add initial states to `trained_init_ids` of a manifest, for each of these tasks.
-
-    A manifest has one range for each task. Where it names other states of a task already, as after an earlier run that
-    this one went on from, the range becomes the least one that covers both: a benchmark then refuses the states between
-    them, too, but never judges a skill on states that it was trained on.
-    """
-    manifest: dict[str, Any] = yaml.safe_load(manifest_file.read_text(encoding="utf-8"))
-    trained: dict[str, Any] = manifest.setdefault("trained_init_ids", {})
-    for task_id in task_ids:
-        ranges = [states, *([InitRange.model_validate(trained[task_id])] if task_id in trained else [])]
-        first = min(each.first for each in ranges)
-        end = max(each.first + each.count for each in ranges)
-        trained[task_id] = {"first": first, "count": end - first}
-    text = yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True, width=110)
-    write_atomically(manifest_file, text)

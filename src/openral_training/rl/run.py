@@ -21,6 +21,7 @@ from openral_core.files.atomic import write_atomically
 from openral_core.files.json_file import read_json_object
 from openral_core.files.settings_difference import settings_difference
 from openral_core.files.yaml_document import read_document
+from openral_core.manifest import MANIFEST_NAME
 from openral_training.checkpoint import identity, restore_run, save_run
 from openral_training.devices import torch_device
 from openral_training.rl.algorithm.ppo import Learner
@@ -31,7 +32,9 @@ from openral_training.rl.envs.shaping import ProgressModel
 from openral_training.rl.initial_policy import InitialPolicy, ProgressCallback, initial_policy
 from openral_training.rl.metrics_log import MetricsLog
 from openral_training.rl.page import PAGE, page
+from openral_training.rl.policies.mini_export import add_trained_states
 from openral_training.rl.policy_evaluation import IMAGINED, eval_metrics, evaluate_policy, imagination_gap
+from openral_training.rl.settings.initial_model import MiniActorConfig
 from openral_training.rl.videos import write_videos
 from openral_training.rl.workers.learners import Learners
 from openral_training.rl.workers.open_workers import (
@@ -228,6 +231,10 @@ class _Run:
                     self._identity,
                 )
         self._policy.save(self._checkpoint)
+        if isinstance(self._config.actor.model, MiniActorConfig):  # it is a skill, which benchmarks judge
+            scenes = self._components.workers.vec_env_spec.scenes.values()
+            states, tasks = self._config.env.train.init_ids, [scene.task.id for scene in scenes]
+            add_trained_states(self._checkpoint / MANIFEST_NAME, states, tasks)
         evaluation = evaluation or self._evaluate(f"eval_{runner.max_epochs}.json")
         _write(self._folder / "eval" / "policy.json", evaluation)
         videos = []

@@ -84,6 +84,8 @@ def test_a_run_ends_in_a_skill_that_can_be_run(tmp_path: Path) -> None:
     assert manifest.name == "openral/rskill-mini-metaworld-rl"
     assert manifest.replay_steps == 8
     assert list(manifest.evaluated_tasks) == ["metaworld/drawer-open-v3"]
+    assert manifest.trained_init_ids["metaworld/drawer-open-v3"] == config.env.train.init_ids
+    assert manifest.trained_init_ids["metaworld"].count == 100, "those of the skill that it began with"
     learnt, base = (
         load_mini(folder).state_dict() for folder in (package.folder, Path("rskills/mini-metaworld"))
     )

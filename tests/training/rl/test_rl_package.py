@@ -18,7 +18,8 @@ from openral_rskill.checks.unseen_states import unseen_states
 from openral_rskill.registry import resolve
 from openral_training.rl.config import load_config
 from openral_training.rl.initial_policy import initial_policy
-from openral_training.rl.package import add_trained_states, check_packable
+from openral_training.rl.package import check_packable
+from openral_training.rl.policies.mini_export import add_trained_states
 
 TASK = "metaworld/drawer-open-v3"
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import yaml
 
+from openral_core.files.atomic import write_atomically
 from openral_core.manifest import MANIFEST_NAME
+from openral_core.schema import InitRange
 from openral_policy_nodes.families.mini.network import MiniNetwork
 from openral_rskill.mini.checkpoint import save_network
 from openral_rskill.registry import RSkillPackage
@@ -40,6 +42,24 @@ def write_mini_skill(
     save_network(network, network.config, folder, {"learnt_from": package.manifest.name})
     text = yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True, width=110)
     (folder / MANIFEST_NAME).write_text(text, encoding="utf-8")
+
+
+def add_trained_states(manifest_file: Path, states: InitRange, task_ids: Sequence[str]) -> None:
+    """Add initial states to `trained_init_ids` of a manifest, for each of these tasks.
+
+    A manifest has one range for each task. Where it names other states of a task already, as after an earlier run that
+    this one went on from, the range becomes the least one that covers both: a benchmark then refuses the states between
+    them, too, but never judges a skill on states that it was trained on.
+    """
+    manifest: dict[str, Any] = yaml.safe_load(manifest_file.read_text(encoding="utf-8"))
+    trained: dict[str, Any] = manifest.setdefault("trained_init_ids", {})
+    for task_id in task_ids:
+        ranges = [states, *([InitRange.model_validate(trained[task_id])] if task_id in trained else [])]
+        first = min(each.first for each in ranges)
+        end = max(each.first + each.count for each in ranges)
+        trained[task_id] = {"first": first, "count": end - first}
+    text = yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True, width=110)
+    write_atomically(manifest_file, text)
 
 
 def _task_of(entry: str | dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from typing import Any
 from openral_core.errors import DatasetError, InstallationError
 
 MCAP_MAGIC = b"\x89MCAP0\r\n"
+UNREADABLE = (OSError, ValueError, RuntimeError)
+"""What the embedded `rosbag2_py` and that of ROS 2 raise for a damaged bag."""
 RECORD_HEAD = 9
 """Number of bytes before the content of a record: its kind (1) and its length (8, little endian)."""
 
@@ -139,20 +142,20 @@ def join_bags(parts: Sequence[Path], target: Path) -> None:
     module = _rosbag2()
     partial = target.with_name(f".{target.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
-    writer = EpisodeBag(partial / target.name)
     try:
-        for part in parts:
-            reader = module.SequentialReader()
-            reader.open(
-                module.StorageOptions(uri=str(part), storage_id="mcap"), module.ConverterOptions("", "")
-            )
-            kinds = {topic.name: topic.type for topic in reader.get_all_topics_and_types()}
-            while reader.has_next():
-                topic, data, received_ns = reader.read_next()
-                writer.write(topic, kinds[topic], data, received_ns)
-    except (OSError, ValueError) as error:
+        writer = EpisodeBag(partial / target.name)
+        with contextlib.closing(writer):
+            for part in parts:
+                reader = module.SequentialReader()
+                reader.open(
+                    module.StorageOptions(uri=str(part), storage_id="mcap"), module.ConverterOptions("", "")
+                )
+                kinds = {topic.name: topic.type for topic in reader.get_all_topics_and_types()}
+                while reader.has_next():
+                    topic, data, received_ns = reader.read_next()
+                    writer.write(topic, kinds[topic], data, received_ns)
+        (partial / target.name).replace(target)
+    except UNREADABLE as error:
         raise DatasetError(f"{parts[0].parent}: its bags cannot be joined ({error})") from error
     finally:
-        writer.close()
-    (partial / target.name).replace(target)
-    partial.rmdir()
+        shutil.rmtree(partial, ignore_errors=True)

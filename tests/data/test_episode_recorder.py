@@ -21,6 +21,7 @@ from tf2_msgs.msg import TFMessage
 
 from openral_core.errors import ContractError, DatasetError, OutputError
 from openral_data.datasets.check import dataset_faults
+from openral_data.episode_bag import EpisodeBag, join_bags
 from openral_data.lerobot_v3 import Dataset, open_dataset
 from openral_data.recording import segments_to_episode
 from openral_data.recording.assembler import ExecutedStep, FrameAssembler
@@ -363,6 +364,28 @@ def test_a_bag_in_the_place_of_a_new_one_is_left_alone_and_so_is_the_episode(tmp
     [line] = repair_recording(folder)
     assert line.startswith(f"{segment.name}: episode 0, ")
     assert any(folder.bag_of(0).glob("*.mcap"))
+
+
+def test_a_damaged_bag_is_a_line_of_the_repair_and_a_failed_join_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def damaged(bag: Path) -> int:
+        raise RuntimeError("no storage could be initialized")  # as the rosbag2_py of ROS 2 does
+
+    monkeypatch.setattr(segments_to_episode, "complete_bag", damaged)
+    world = RecordedDeployment(tmp_path / "run", "episodes")
+    world.goal("a" * 32)
+    world.run(80, goal_id="a" * 32)
+    world.recorder.close()
+    [line] = repair_recording(RecordingFolder(tmp_path / "run"))
+    assert "not repaired" in line
+    assert "cannot be completed (no storage could be initialized)" in line
+    for name in ("sound", "empty"):
+        EpisodeBag(tmp_path / name).close()
+    next((tmp_path / "empty").glob("*.mcap")).write_bytes(b"")
+    with pytest.raises(DatasetError, match="its bags cannot be joined"):
+        join_bags([tmp_path / "sound", tmp_path / "empty"], tmp_path / "bags" / "joined")
+    assert list((tmp_path / "bags").iterdir()) == []
 
 
 def test_an_episode_without_its_bag_says_so(tmp_path: Path) -> None:

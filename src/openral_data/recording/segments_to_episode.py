@@ -13,7 +13,7 @@ import pyarrow as pa
 from openral_core.errors import DatasetError
 from openral_data.datasets.appender import DatasetAppender, NewEpisode
 from openral_data.datasets.video_splicing import readable_frames
-from openral_data.episode_bag import complete_bag, join_bags
+from openral_data.episode_bag import UNREADABLE, complete_bag, join_bags
 from openral_data.recording.journal import Segment, read_segment
 from openral_data.recording.video_process import video_file
 from openral_data.recording_folder import BAG_NAME, RecordingFolder
@@ -117,7 +117,7 @@ def _keep_bags(bags: Sequence[Path], target: Path) -> bool:
     for bag in there:
         try:
             complete_bag(bag)
-        except (OSError, ValueError) as error:
+        except UNREADABLE as error:
             raise DatasetError(f"{bag}: cannot be completed ({error})") from error
     target.parent.mkdir(parents=True, exist_ok=True)
     if len(there) == 1:

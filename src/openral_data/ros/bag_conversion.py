@@ -13,7 +13,7 @@ from openral_core.errors import ContractError, DatasetError
 from openral_core.graph.namespaces import COMPRESSED_SUFFIX
 from openral_core.robot import load_robot
 from openral_core.scene import load_scene
-from openral_data.episode_bag import UnreadablePart, mcap_files, unreadable_parts
+from openral_data.episode_bag import UNREADABLE, UnreadablePart, mcap_files, unreadable_parts
 from openral_data.recorded_columns import RecordedColumns
 from openral_data.recording.recorder import EpisodeRecorder
 from openral_data.recording.strategy import strategy_of
@@ -100,7 +100,7 @@ def _open(bag: Path) -> Any:
     try:
         options = rosbag2_py.StorageOptions(uri=str(bag), storage_id="mcap")
         reader.open(options, rosbag2_py.ConverterOptions("", ""))
-    except (OSError, ValueError, RuntimeError) as error:
+    except UNREADABLE as error:
         raise DatasetError(
             f"{bag}: cannot be read ({error}); name the folder of a bag, or its MCAP file"
         ) from error
@@ -143,7 +143,7 @@ def _messages(bag: Path, reader: Any) -> Iterator[tuple[str, bytes, int]]:
     while reader.has_next():
         try:
             message = reader.read_next()
-        except (OSError, ValueError, RuntimeError) as error:
+        except UNREADABLE as error:
             raise DatasetError(
                 f"{bag}: {error}; {_read_so_far(count, received_ns)}, and the episode is kept up to there, as cut off; "
                 "fetch the bag again"

@@ -12,6 +12,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from openral_core.errors import ContractError
 from openral_core.files.atomic import replaced_file
 from openral_perception.colours import COLOURS, colour_name
 from openral_perception.geometry import PinholeCamera
@@ -111,6 +112,9 @@ def draw_all(
     The file has `images` (n, S, S, 3) uint8 and `things` (m, 9) float32: number of the picture, of the label, u, v,
     half width, half height [px at S], visible pixels at S, number of the colour, inward [m]. `made_of` tells them from
     the pictures of other arguments, see `are_drawn`.
+
+    Raises:
+        ContractError: nothing of the recipe is to be seen in any of them.
     """
     images: list[NDArray[Any]] = []
     rows: list[list[float]] = []
@@ -130,6 +134,11 @@ def draw_all(
                     side = recipe.image_size
                     images.append(cv2.resize(taken.image, (side, side), interpolation=cv2.INTER_AREA))
                     progress(1)
+    if not rows:
+        raise ContractError(
+            f"none of the recipe's things is to be seen in any of {len(images)} pictures; look at camera, geoms and "
+            "bodies of its worlds"
+        )
     out.parent.mkdir(parents=True, exist_ok=True)
     with replaced_file(out) as partial, partial.open("wb") as file:
         np.savez_compressed(

@@ -186,6 +186,15 @@ def test_weights_that_do_not_tell_their_states_rightly_are_not_judged(made_of: s
         refuse_trained_states(weights, [1000])
 
 
+def test_a_recipe_whose_things_are_never_seen_is_told(small: DetectorRecipe, tmp_path: Path) -> None:
+    [world] = small.worlds
+    nothing = small.model_copy(
+        update={"worlds": (world.model_copy(update={"things": {}}),), "labels": ("x",)}
+    )
+    with pytest.raises(ContractError, match="none of the recipe's things is to be seen in any of 5 pictures"):
+        draw_all(nothing, 5, tmp_path / "pictures.npz", 0, lambda count: None)
+
+
 def test_a_name_that_is_no_recipe_is_told_those_of_its_kind() -> None:
     with pytest.raises(
         NotFoundError, match=r"did you mean 'mini_detector'; openral ships mini_detector, mini_det"

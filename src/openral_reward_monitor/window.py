@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from openral_core.types import Image
 from openral_reward_monitor.camera_views import JointFrame
 
+MOST_FRAMES = 512
+"""Most frames that a window keeps, whatever length and rate a manifest gives it; even."""
 _RATE_SLACK = 0.05
 """Share of the full rate's period by which a frame may be early and still be kept, since stamps are multiples of dt."""
 
@@ -74,7 +76,7 @@ class FrameWindow:
         self._window_s = frame_window_s
         self._base_period_s = self._period_s = 1.0 / target_fps
         # Even, so that the newest frame is kept when every second one is dropped.
-        self._room = 2 * max(2, math.ceil(frame_window_s * target_fps / 2))
+        self._room = 2 * max(2, math.ceil(min(frame_window_s * target_fps, MOST_FRAMES) / 2))
         self._max_scored = max(2, max_scored)
         self._camera = camera
         self._frames: list[tuple[float, JointFrame]] = []
@@ -119,7 +121,8 @@ class FrameWindow:
 
     def _make_room(self, stamp_s: float) -> None:
         if not self.running:
-            self._frames = [entry for entry in self._frames if stamp_s - entry[0] <= self._window_s]
+            young = [entry for entry in self._frames if stamp_s - entry[0] <= self._window_s]
+            self._frames = young[-MOST_FRAMES:]
         elif len(self._frames) > self._room:
             self._frames = self._frames[::2]  # keeps the attempt's first frame
             self._period_s *= 2

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from openral_reward_monitor.window import IDLE, FrameWindow, WatchedGoal
+from openral_reward_monitor.window import IDLE, MOST_FRAMES, FrameWindow, WatchedGoal
 
 CAMERA_S = 0.05
 
@@ -59,6 +59,17 @@ def test_without_an_attempt_only_the_last_seconds_are_kept():
     assert selection.attempt is IDLE
     assert selection.frames_seen == 41
     assert selection.stamps_s[0] == pytest.approx(50.0)
+
+
+@pytest.mark.parametrize("window_s", [8000.0, 1e308], ids=["milliseconds", "for ever"])
+def test_however_long_a_manifests_window_is_a_bounded_number_of_frames_is_kept(window_s):
+    idle = FrameWindow(window_s, 20.0)
+    feed(idle, 0.0, 120.0)
+    assert len(idle) == MOST_FRAMES
+    assert idle.select().stamps_s[0] > 90.0
+    running = filled(120.0, fps=20.0, window_s=window_s)
+    assert len(running) <= MOST_FRAMES
+    assert running.select().stamps_s[0] == 0.0
 
 
 def test_an_attempt_that_is_over_leaves_the_window_and_stays_its_name():

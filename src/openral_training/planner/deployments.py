@@ -309,13 +309,18 @@ def nouns_of(path: Path) -> set[str]:
     """Return the nouns of a suite's objects, or of a text file with one noun per line.
 
     Raises:
-        ManifestError: the file cannot be read.
+        ManifestError: the file cannot be read, or is no suite.
     """
     try:
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8")
+        data = yaml.safe_load(text) if path.suffix in (".yaml", ".yml") else None
+        if isinstance(data, dict):
+            return {str(noun).lower() for skill in data["skills"] for noun in skill.get("objects", ())}
     except OSError as error:
         raise ManifestError(f"{path}: {error.strerror}") from error
-    data = yaml.safe_load(text) if path.suffix in (".yaml", ".yml") else None
-    if isinstance(data, dict):
-        return {str(noun).lower() for skill in data.get("skills", ()) for noun in skill.get("objects", ())}
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, yaml.YAMLError) as error:
+        why = " ".join(str(error).split())[:200]
+        raise ManifestError(
+            f"{path}: is no suite of missions and no list of nouns ({why}); write one noun a line into a .txt file"
+        ) from error
     return {line.strip() for line in text.lower().splitlines() if line.strip()}

@@ -134,6 +134,22 @@ def test_nouns_are_kept_out_of_training(tmp_path: Path) -> None:
         nouns_of(tmp_path / "missing.txt")
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.yaml", b"scenes: [metaworld_mini]"),
+        ("a.yaml", b"skills: [lift]"),
+        ("a.yaml", b"skills: {"),
+        ("a.txt", b"\xff\xfe"),
+    ],
+)
+def test_what_names_no_nouns_is_refused_in_one_line(name: str, content: bytes, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ManifestError, match=rf"{name}: is no suite of missions and no list of nouns") as told:
+        nouns_of(tmp_path / name)
+    assert "\n" not in str(told.value)
+
+
 def test_the_generator_is_deterministic_and_labels_one_task() -> None:
     def said(seed: int) -> list[tuple[str, int, tuple[float, ...]]]:
         rng = random.Random(seed)

@@ -5,13 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from openral_core.errors import NotFoundError
 from openral_core.files.share import share_directory
 from openral_core.files.yaml_document import read_document
 from openral_core.scene import BenchmarkScene, DeployScene, load_scene
-from openral_core.schema import Count, InitRange, Many, Schema, Vector3, Word, validate
+from openral_core.schema import (
+    Count,
+    Fault,
+    InitRange,
+    Many,
+    Schema,
+    Vector3,
+    Word,
+    raise_faults,
+    validate,
+)
 from openral_core.suite import with_task
 from openral_training.training_recipe import recipe_file
 
@@ -27,6 +37,12 @@ class ModelThing(Schema):
     """Body or geom whose position is the thing's; absent: the object's position in MetaWorld's observation."""
     offset: Vector3 = (0.0, 0.0, 0.0)
     """[m] in the world frame, from there to the position to be found, such as from a bin's bottom to its rim."""
+
+    @model_validator(mode="after")
+    def _is_shown(self) -> ModelThing:
+        if not self.geoms and not self.bodies:
+            raise_faults([Fault("geoms", "are missing, and so are bodies", "name what shows the thing")])
+        return self
 
 
 def _several(value: Any) -> Any:

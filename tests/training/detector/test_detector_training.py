@@ -12,7 +12,7 @@ import yaml
 from safetensors.torch import load_file, save_file
 from typer.testing import CliRunner
 
-from openral_core.errors import ContractError, NotFoundError, OutputError
+from openral_core.errors import ContractError, ManifestError, NotFoundError, OutputError
 from openral_core.schema import InitRange
 from openral_perception.detectors.mini.model import load_folder
 from openral_rskill.mini.checkpoint import MADE_OF, read_metadata
@@ -25,7 +25,7 @@ from openral_training.detector.recipe import DetectorRecipe, DetectorWorld, load
 from openral_training.detector.train import DetectorTraining, train
 from openral_training.detector.world import SeenWorld
 from openral_training.detector_commands import app
-from openral_training.training_recipe import load_recipe
+from openral_training.training_recipe import load_recipe, recipe_file
 
 RECIPE = load_detector_recipe("mini_detector")
 PICTURES, STEPS = 10, 6
@@ -184,6 +184,14 @@ def test_weights_that_do_not_tell_their_states_rightly_are_not_judged(made_of: s
     save_file({"a": torch.zeros(1)}, weights, {MADE_OF: made_of})
     with pytest.raises(ContractError, match=r"its header does not tell what it was trained on \("):
         refuse_trained_states(weights, [1000])
+
+
+def test_a_thing_that_nothing_shows_is_told_with_its_line(tmp_path: Path) -> None:
+    content = yaml.safe_load(recipe_file("mini_detector", of_detector=True).read_text())
+    content["worlds"][0]["things"] = {content["labels"][0]: {"at": "can"}}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content))
+    with pytest.raises(ManifestError, match=r"mine\.yaml:\d+: worlds.*geoms: are missing, and so are bodies"):
+        load_detector_recipe(tmp_path / "mine.yaml")
 
 
 def test_a_recipe_whose_things_are_never_seen_is_told(small: DetectorRecipe, tmp_path: Path) -> None:

@@ -124,11 +124,14 @@ def decode_episodes(clips: Sequence[Clip], fps: float) -> Iterator[NDArray[np.ui
         DatasetError: a video is not there, cannot be decoded, or has no frame where one should be.
     """
     runs: list[list[Clip]] = []
+    end_s = 0.0
     for clip in clips:
-        if runs and runs[-1][-1].path == clip.path and runs[-1][-1].start_s <= clip.start_s:
+        # Episodes may share frames, to which a decoder does not go back.
+        if runs and runs[-1][-1].path == clip.path and clip.start_s >= end_s - SLACK / fps:
             runs[-1].append(clip)
         else:
             runs.append([clip])
+        end_s = clip.start_s + clip.frames / fps
     for run in runs:
         yield from _decode(run, fps)
 

@@ -282,6 +282,16 @@ def test_a_feature_of_no_numbers_is_split_off_with_the_others(root: Path, tmp_pa
     assert list(dataset_faults(out)) == []
 
 
+def test_episodes_that_share_frames_of_a_video_are_read(root: Path) -> None:
+    first = next(iter(LENGTHS))
+    whole = list(open_dataset(root).images(FRONT))
+    put(f"videos/{FRONT}/from_timestamp", 1, 5 / FPS)(root)
+    assert list(dataset_faults(root)) == []
+    shared = list(open_dataset(root).images(FRONT))
+    assert len(shared) == len(whole)
+    np.testing.assert_array_equal(shared[first], whole[5])
+
+
 def test_what_is_right_has_no_fault(plain: Path) -> None:
     assert list(dataset_faults(plain)) == []
     assert sorted(open_dataset(plain).sentences().values()) == sorted(TASKS)

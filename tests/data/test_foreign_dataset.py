@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import av
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -282,6 +283,22 @@ def test_a_feature_of_no_numbers_is_split_off_with_the_others(root: Path, tmp_pa
     assert list(dataset_faults(out)) == []
 
 
+def test_a_video_is_decoded_once_however_many_episodes_it_holds(
+    plain: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    own = av.open
+
+    def counted(path: str) -> Any:
+        opened.append(path)
+        return own(path)
+
+    monkeypatch.setattr("av.open", counted)
+    assert list(dataset_faults(plain)) == []
+    assert len(LENGTHS) == 3
+    assert {opened.count(path) for path in opened} == {3}, "for its header twice, and to decode it"
+
+
 def test_episodes_that_share_frames_of_a_video_are_read(root: Path) -> None:
     first = next(iter(LENGTHS))
     whole = list(open_dataset(root).images(FRONT))
@@ -290,6 +307,14 @@ def test_episodes_that_share_frames_of_a_video_are_read(root: Path) -> None:
     shared = list(open_dataset(root).images(FRONT))
     assert len(shared) == len(whole)
     np.testing.assert_array_equal(shared[first], whole[5])
+
+
+def test_each_episode_in_a_video_has_the_fault_of_its_own(root: Path) -> None:
+    put(f"videos/{FRONT}/from_timestamp", 0, 0.52)(root)
+    put(f"videos/{FRONT}/from_timestamp", 2, -3.0)(root)
+    faults = list(dataset_faults(root))
+    assert [fault.partition(":")[0] for fault in faults] == ["episode 2 frame 0"]
+    assert "has no frame at -3.000 s" in faults[0]
 
 
 def test_what_is_right_has_no_fault(plain: Path) -> None:

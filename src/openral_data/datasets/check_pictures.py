@@ -52,6 +52,7 @@ def _video_faults(
         for span, clip in zip(spans, found, strict=True)
         if episodes is None or span[0] in episodes
     ]
+    ends_s: dict[str, float] = {}
     for path in dict.fromkeys(clip.path for _, clip in chosen):
         where = path.relative_to(dataset.root)
         try:
@@ -60,32 +61,40 @@ def _video_faults(
             bad.add(str(path))
             yield str(error)
             continue
+        ends_s[str(path)] = header.duration_s
         if (header.height, header.width) != size:
             yield f"{where}: {header.height}x{header.width} px, meta/info.json says {size[0]}x{size[1]}"
         if header.fps and abs(header.fps - fps) > 0.01 * fps:
             yield f"{where}: {header.fps:g} frames a second, meta/info.json says {fps:g}"
-    for (number, first, last), clip in chosen:
-        if str(clip.path) not in bad:
-            yield from _clip_faults(number, last - first, clip, fps, camera, decode)
+    within: list[tuple[int, Clip]] = []
+    for (number, _, _), clip in chosen:
+        if str(clip.path) in bad:
+            continue
+        end_s, duration_s = clip.start_s + clip.frames / fps, ends_s[str(clip.path)]
+        if duration_s and end_s > duration_s + 1.0 / fps:
+            yield f"episode {number}: {camera} ends at {end_s:.3f} s, its video at {duration_s:.3f} s"
+        else:
+            within.append((number, clip))
+    if decode:
+        yield from _decoding_faults(within, fps, camera)
 
 
-def _clip_faults(
-    number: int, frames: int, clip: Clip, fps: float, camera: str, decode: bool
-) -> Iterator[str]:
-    """Yield the faults of one episode's part of a video."""
-    end_s = clip.start_s + frames / fps
-    duration_s = video_header(clip.path).duration_s
-    if duration_s and end_s > duration_s + 1.0 / fps:
-        yield f"episode {number}: {camera} ends at {end_s:.3f} s, its video at {duration_s:.3f} s"
-        return
-    if not decode:
-        return
-    seen = 0
-    try:
-        for _ in decode_episodes([clip], fps):
-            seen += 1
-    except OpenralError as error:
-        yield f"episode {number} frame {seen}: {camera}: {error}"
+def _decoding_faults(episodes: Sequence[tuple[int, Clip]], fps: float, camera: str) -> Iterator[str]:
+    """Yield the first fault of each episode; a video without any is decoded once, however many episodes it holds."""
+    waiting = list(episodes)
+    while waiting:
+        seen = 0
+        try:
+            for _ in decode_episodes([clip for _, clip in waiting], fps):
+                seen += 1
+            return
+        except OpenralError as error:
+            place = 0
+            while seen >= waiting[place][1].frames:
+                seen -= waiting[place][1].frames
+                place += 1
+            yield f"episode {waiting[place][0]} frame {seen}: {camera}: {error}"
+        waiting = waiting[place + 1 :]
 
 
 def _image_faults(dataset: Dataset, camera: str, spans: Spans) -> Iterator[str]:

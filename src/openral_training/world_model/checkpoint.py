@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 
 from openral_core.errors import PolicyError
 from openral_core.files.atomic import write_atomically
+from openral_core.files.json_file import read_json_object
 from openral_rskill.weights_writing import replaced_weights
 from openral_training.world_model.experience import held_out_ids
 from openral_training.world_model.network import WorldNetwork, WorldShape
@@ -75,9 +76,19 @@ def trained_init_ids(folder: Path, starts: Starts, recorded: Iterable[int]) -> s
         folder: of the world model.
         starts: of the world model: those of all its rollouts, of which the share in its config was not trained on.
         recorded: initial states of the rollouts at hand. They take the place of the starts, with a tenth held out,
-            where the config has no share: then the world model is not openral's, and its starts have no numbers.
+            where there is no config or it has no share: then the world model is not openral's, and its starts have no
+            numbers.
+
+    Raises:
+        PolicyError: the config cannot be read, or its share is none.
     """
-    share = json.loads((folder / CONFIG).read_text(encoding="utf-8")).get("held_out")
+    path = folder / CONFIG
+    content = read_json_object(path, PolicyError) if path.is_file() else {}
+    share = content.get("held_out")
+    if share is not None and (type(share) not in (int, float) or not 0 <= share <= 1):
+        raise PolicyError(
+            f"{path}: held_out is {share!s:.40}, needed a share, 0 to 1; train the world model anew"
+        )
     known = set(recorded) if share is None else set(starts.all_init_ids)
     return known - held_out_ids(known, 0.1 if share is None else float(share))
 

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file
 from torch import Tensor
 
-from openral_core.errors import ContractError, NotFoundError
+from openral_core.errors import ContractError, NotFoundError, PolicyError
 from openral_data.dataset_schema import DatasetMetadata
 from openral_data.episode import Episode, encode_png
 from openral_data.lerobot_v3 import Dataset, DatasetWriter, open_dataset
 from openral_training.frames import frame_cache
+from openral_training.world_model.checkpoint import trained_init_ids
 from openral_training.world_model.env import WorldModelEnv
 from openral_training.world_model.evaluate import (
     RESULT,
@@ -233,6 +234,15 @@ def test_a_folder_whose_config_is_no_mapping_is_no_world_model(tmp_path: Path) -
     (tmp_path / "config.json").write_text("[]")
     with pytest.raises(NotFoundError, match="family: is not known"):
         open_world_model(tmp_path)
+
+
+def test_a_world_model_without_a_config_was_trained_on_all_but_a_tenth(tmp_path: Path) -> None:
+    """As of RLinf's layout, whose config nothing else is read from."""
+    assert trained_init_ids(tmp_path, Starts([]), range(20)) == set(range(18))
+    for content in ('{"held_out": "x"}', '{"held_out": NaN}', "[]"):
+        (tmp_path / "config.json").write_text(content)
+        with pytest.raises(PolicyError, match=r"config\.json(: held_out is| is not a JSON object)"):
+            trained_init_ids(tmp_path, Starts([]), range(20))
 
 
 def test_demonstrations_are_no_rollouts(tmp_path: Path) -> None:

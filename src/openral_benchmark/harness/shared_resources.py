@@ -65,17 +65,20 @@ class SharedParts:
         self._worlds.move_to_end(key)
         return self._worlds[key]
 
+    def close_worlds(self) -> None:
+        """Close all worlds; the next episode opens its own anew."""
+        while self._worlds:
+            self._worlds.popitem()[1].close()
+
     def close(self) -> None:
         """Free worlds and models."""
-        for world in self._worlds.values():
-            world.close()
+        self.close_worlds()
         for detector in self._detectors.values():
             detector.close()
         for model in self._reward_models.values():
             model.close()
         for policy in self._policies.values():
             policy.close()
-        self._worlds.clear()
         self._detectors.clear()
         self._reward_models.clear()
         self._policies.clear()

@@ -24,8 +24,9 @@ from openral_benchmark.harness.shared_resources import SharedParts
 from openral_benchmark.plan import simulator_task
 from openral_benchmark.row_log import FILE_NAME, RowLog
 from openral_benchmark.run_identity import RunIdentity, run_identity
+from openral_benchmark.workers.policy_host import reason
 from openral_benchmark.workers.worker_pool import worker_pool
-from openral_core.errors import ManifestError, NotFoundError, OpenralError
+from openral_core.errors import ManifestError, NotFoundError
 from openral_core.files.output_folder import make_private
 from openral_core.manifest import MANIFEST_NAME
 from openral_core.mission_record import STEPS_FILE, RecordedStep
@@ -161,7 +162,10 @@ _loaded: dict[str, MissionHarness] = {}
 
 
 def _run_job(job: MissionJob, setting: MissionSetting, left: Sequence[str]) -> list[dict[str, Any]]:
-    """Run a job in the rows `left`; an episode that cannot be run counts as a failure, with the reason in `error`."""
+    """Run a job in the rows `left`; an episode that cannot be run counts as a failure, with the reason in `error`.
+
+    The next one gets a new world then, since a simulator that failed may go on to do so.
+    """
     harness = _loaded.get(job.scene.task.id)
     if harness is None:
         if not _shared:
@@ -181,8 +185,9 @@ def _run_job(job: MissionJob, setting: MissionSetting, left: Sequence[str]) -> l
     for row in left:
         try:
             fields, log = harness.run(row, job.variant, job.init_id)
-        except OpenralError as error:
-            rows.append(_lost(job, row, str(error)))
+        except Exception as error:  # noqa: BLE001  a simulator may raise anything; the row has the reason
+            rows.append(_lost(job, row, reason(error)))
+            _shared[0].close_worlds()
             continue
         rows.append({**fields, "error": ""})
         if setting.traces is not None:

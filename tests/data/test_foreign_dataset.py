@@ -271,6 +271,42 @@ def test_tasks_that_are_no_lists_of_texts_are_one_fault(root: Path) -> None:
     assert fault == f"{root}/meta/episodes: tasks holds int64, needed lists of texts; fetch the dataset again"
 
 
+@pytest.mark.parametrize(("name", "value"), [("data/chunk_index", b"0"), ("data/file_index", [0])])
+def test_a_place_of_the_data_that_is_no_number_is_a_fault_and_written_anew(
+    root: Path, tmp_path: Path, name: str, value: Any
+) -> None:
+    typed(name, value, EPISODES)(root)
+    assert "cannot be filled in with chunk_index and file_index" in next(dataset_faults(root))
+    done = CliRunner().invoke(app, ["split", str(root), "--episodes", "0", "--out", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.exception
+    assert list(dataset_faults(tmp_path / "out")) == []
+
+
+def test_datasets_of_other_writers_whose_texts_have_other_types_are_merged(
+    plain: Path, root: Path, tmp_path: Path
+) -> None:
+    """Newer versions of pandas and pyarrow write large strings."""
+    table = pq.read_table(root / EPISODES)
+    at = table.column_names.index("tasks")
+    words = pa.array(table["tasks"].to_pylist(), pa.list_(pa.large_string()))
+    pq.write_table(table.set_column(at, "tasks", words), root / EPISODES)
+    out = tmp_path / "out"
+    done = CliRunner().invoke(app, ["merge", str(plain), str(root), "--out", str(out)])
+    assert done.exit_code == 0, done.exception
+    assert list(dataset_faults(out)) == []
+
+
+def test_statistics_of_an_episode_that_are_no_numbers_are_refused(root: Path, tmp_path: Path) -> None:
+    table = pq.read_table(root / EPISODES)
+    for what in ("q01", "count"):
+        cells = pa.array(["low" if what == "q01" else [9]] * len(table))
+        table = table.append_column(f"stats/action/{what}", cells)
+    pq.write_table(table, root / EPISODES)
+    done = CliRunner().invoke(app, ["merge", str(root), "--out", str(tmp_path / "out")])
+    assert isinstance(done.exception, DatasetError)
+    assert "the statistics of episode 0 are no numbers (" in str(done.exception)
+
+
 def test_a_feature_of_no_numbers_is_split_off_with_the_others(root: Path, tmp_path: Path) -> None:
     table = pq.read_table(root / DATA)
     nothing = pa.array([[]] * len(table), pa.list_(pa.float32()))

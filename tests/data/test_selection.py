@@ -89,6 +89,8 @@ def test_nothing_is_no_dataset(two: tuple[Path, Path], tmp_path: Path) -> None:
         with pytest.raises(DatasetError, match="there is no episode to be written; record some first"):
             write_selection(tmp_path / "out", selections)
     assert not (tmp_path / "out").exists()
+    some = EpisodeSelection.of(open_dataset(two[1] / "dataset"))
+    assert write_selection(tmp_path / "out", [none, some]) == 2
 
 
 def test_datasets_with_other_columns_are_not_merged(two: tuple[Path, Path], tmp_path: Path) -> None:

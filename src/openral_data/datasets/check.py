@@ -168,7 +168,8 @@ def _path_faults(dataset: Dataset) -> Iterator[str]:
     elif not isinstance(pattern, str):
         yield f"meta/info.json: has no data_path; write v3's own, {_DATA_PATH}"
     else:
-        for chunk, file in dict.fromkeys(zip(*(dataset.episodes[name] for name in names), strict=True)):
+        places = zip(*(dataset.episodes[name] for name in names), strict=True)
+        for chunk, file in {str(place): place for place in places}.values():
             try:
                 path = file_by_pattern(
                     dataset.root, "data_path", pattern, _DATA_PATH, chunk_index=chunk, file_index=file

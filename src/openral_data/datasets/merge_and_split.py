@@ -29,8 +29,14 @@ from openral_data.video_reader import clips
 
 CHUNK = 1000
 """Largest number of files in one folder."""
+_PLACES = (
+    *("length", "episode_index", "dataset_from_index", "dataset_to_index"),
+    *("meta/episodes/chunk_index", "meta/episodes/file_index", "data/chunk_index", "data/file_index"),
+)
+"""Columns of `meta/episodes` that are written anew."""
 _NUMBERS = ("float", "int", "uint", "bool")
 """Beginnings of the types of columns that have statistics."""
+_AGAIN = "fetch the dataset again"
 MAX_DIGITS = 18
 """Largest number of digits of an episode's number."""
 
@@ -82,7 +88,8 @@ def write_selection(out: Path, selections: Sequence[EpisodeSelection]) -> int:
         OutputError: the folder is not empty, or cannot be written.
     """
     check_new_folder(out, "--out")
-    if not any(selection.episodes for selection in selections):
+    selections = [selection for selection in selections if selection.episodes]
+    if not selections:
         raise DatasetError(f"{out}: there is no episode to be written; record some first")
     for selection in selections[1:]:
         _check_alike(selections[0].dataset, selection.dataset)
@@ -214,11 +221,18 @@ class _SelectionWriter:
             row["data/chunk_index"], row["data/file_index"], row["dataset_from_index"] = places[old]
             row["dataset_to_index"] = row["dataset_from_index"] + row["length"]
             row.update(videos.get(old, {}))
-            self._count_pictures(dataset, row)
-            self._count_quantiles(dataset, row)
+            try:
+                self._count_pictures(dataset, row)
+                self._count_quantiles(dataset, row)
+            except (ValueError, TypeError, LookupError) as error:
+                raise DatasetError(
+                    f"{dataset.root / 'meta' / 'episodes'}: the statistics of episode {old} are no numbers ({error}); "
+                    f"{_AGAIN}"
+                ) from error
         schema = chosen.schema.remove_metadata()
-        if "length" not in schema.names:
-            schema = schema.append(pa.field("length", pa.int64()))
+        for name in (*_PLACES, *(place for found in videos.values() for place in found)):
+            number, at = pa.field(name, pa.int64()), schema.get_field_index(name)
+            schema = schema.append(number) if at < 0 else schema.set(at, number)
         self._rows.append(pa.Table.from_pylist(rows, schema=schema))
 
     def finish(self) -> int:
@@ -226,7 +240,13 @@ class _SelectionWriter:
         meta = self.out / "meta"
         folder = meta / "episodes" / "chunk-000"
         folder.mkdir(parents=True)
-        table = pa.concat_tables(self._rows, promote_options="default")
+        try:
+            table = pa.concat_tables(self._rows, promote_options="permissive")
+        except pa.ArrowException as error:
+            why = " ".join(str(error).split())
+            raise DatasetError(
+                f"{self.out}: meta/episodes of the datasets do not go together ({why})"
+            ) from error
         pq.write_table(table, folder / "file-000.parquet")
         pq.write_table(tasks_table(self._sentences), meta / "tasks.parquet")
         (meta / "stats.json").write_text(stats_json(self._statistics, self._quantiles), encoding="utf-8")

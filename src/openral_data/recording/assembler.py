@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,6 +98,7 @@ class FrameAssembler:
         known = dict(zip(names, positions, strict=False))
         vector = np.array([known.get(name, np.nan) for name in self.columns.joints], np.float32)
         self._joints[self._step(stamp_s)] = vector, known.get(self.columns.gripper, 0.0)
+        self._bound(self._joints)
 
     def pose(self, stamp_s: float, pose: Sequence[float]) -> None:
         """Add the hand's pose (7,): position [m] and unit quaternion x, y, z, w.
@@ -107,6 +109,7 @@ class FrameAssembler:
         joints, opening = self._joints.get(step) or next(reversed(self._joints.values()), (None, 0.0))
         if joints is not None:
             self._states[step] = np.array([*pose, opening], np.float32), joints
+            self._bound(self._states)
 
     def image(self, key: str, stamp_s: float, image: NDArray[np.uint8]) -> None:
         """Add an image (H, W, 3) uint8 RGB of the camera with a feature key.
@@ -234,6 +237,11 @@ class FrameAssembler:
                     asked: NDArray[np.float32] = chunk.data[row]
                     return asked
         return step.action
+
+    def _bound(self, table: dict[int, Any]) -> None:
+        """Discard what came first where no control step comes, with which `_forget` is called, for long."""
+        while len(table) > 2 * self._image_steps:
+            del table[next(iter(table))]
 
     def _forget(self, before: int) -> None:
         """Discard data that no later frame needs; K more steps are kept, in case a state is missing."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import tracemalloc
+from pathlib import Path
 
-from recorded_deployment import COLUMNS
+import rosbag2_py
+from recorded_deployment import COLUMNS, RecordedDeployment
 
 from openral_data.recording.assembler import FrameAssembler
+from openral_data.recording.recorder import MOST_LATCHED
 
 MINUTE = round(60 * COLUMNS.control_hz)
 
@@ -25,3 +28,23 @@ def test_states_without_a_control_step_are_not_kept() -> None:
     finally:
         tracemalloc.stop()
     assert sizes[2] < 1.1 * sizes[0]
+
+
+def test_a_flood_of_latched_messages_does_not_grow_and_displaces_no_other_topic(tmp_path: Path) -> None:
+    world = RecordedDeployment(tmp_path, "episodes")
+    world.recorder.message("/robot_description", "std_msgs/msg/String", b"robot", 1, latched="robot")
+    for number in range(3 * MOST_LATCHED):
+        skill = str(number).encode()
+        world.recorder.message("/skills", "std_msgs/msg/String", skill, 2, latched=f"skill {number}")
+    world.goal("a" * 32)
+    world.run(80, goal_id="a" * 32)
+    world.recorder.close()
+    reader = rosbag2_py.SequentialReader()
+    bag = rosbag2_py.StorageOptions(uri=str(tmp_path / "bags" / "episode-000000"), storage_id="mcap")
+    reader.open(bag, rosbag2_py.ConverterOptions("", ""))
+    found: dict[str, list[bytes]] = {}
+    while reader.has_next():
+        topic, data, _ = reader.read_next()
+        found.setdefault(topic, []).append(bytes(data))
+    assert found["/robot_description"] == [b"robot"]
+    assert found["/skills"] == [str(n).encode() for n in range(2 * MOST_LATCHED, 3 * MOST_LATCHED)]

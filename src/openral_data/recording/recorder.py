@@ -34,6 +34,8 @@ from openral_data.recording_folder import BAG_NAME, GIGABYTE, RecordingFolder, R
 
 FLUSH_S = 0.5
 """[s] time between two flushes, which bounds the loss by a kill."""
+MOST_LATCHED = 64
+"""Most messages of a latched topic that later bags begin with, such as one for each skill; the newest."""
 COMES_BACK, RETRY_S = 1.1, 10.0
 """Recording resumes when the free space exceeds this multiple of the floor, and this time [s] after a failed write."""
 
@@ -150,6 +152,9 @@ class EpisodeRecorder:
         if latched:
             self._latched.pop(latched, None)  # the newest is to be the last
             self._latched[latched] = Latched(topic, type_name, data)
+            kept = [name for name, message in self._latched.items() if message.topic == topic]
+            for name in kept[:-MOST_LATCHED]:
+                del self._latched[name]
         if self._open is not None:
             bag = self._open.bag
             self._try(lambda: bag.write(topic, type_name, data, received_ns))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from openral_core.errors import ControlError
+from openral_core.errors import ControlError, DatasetError
 from openral_data.replay_deviation import ReplayEpisode
 from openral_data.ros.replay_node import replay
 
@@ -38,3 +39,8 @@ def test_the_hand_goes_where_it_went_and_what_differs_is_measured(fake_scene: Pa
 def test_a_step_that_the_envelope_refuses_ends_the_replay_and_says_where(fake_scene: Path) -> None:
     with pytest.raises(ControlError, match="the bridge refused frame 0: "):
         replay(episode(fake_scene, 3.0))
+
+
+def test_an_episode_that_does_not_say_where_it_began_is_not_compared(fake_scene: Path) -> None:
+    with pytest.raises(DatasetError, match=r"episode 0 does not say in which initial state .*seed is -1"):
+        replay(replace(episode(fake_scene, 0.1), seed=-1))

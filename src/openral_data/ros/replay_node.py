@@ -22,7 +22,7 @@ from rclpy.clock_type import ClockType
 from rclpy.node import Node
 from sensor_msgs.msg import Image, JointState
 
-from openral_core.errors import ControlError
+from openral_core.errors import ControlError, DatasetError
 from openral_core.graph.namespaces import DEFAULT_NAMESPACE
 from openral_core.guarded_callbacks import GuardedCallbacks
 from openral_core.process.wait_or_kill import wait_or_kill
@@ -137,8 +137,14 @@ def replay(episode: ReplayEpisode) -> Deviation:
 
     Raises:
         ControlError: the simulator did not start, refused a chunk, or did not go on.
+        DatasetError: the episode does not say in which initial state it began.
         OpenralError: there is no such scene.
     """
+    if episode.seed < 0:  # the bridge would begin in the scene's own state, and nothing would be compared
+        raise DatasetError(
+            f"episode {episode.number} does not say in which initial state it began (seed is {episode.seed}), as one "
+            "of a real arm or of a converted bag; replay one that was recorded beside a simulator"
+        )
     scene = load_scene(episode.scene)
     with tempfile.TemporaryDirectory(prefix="openral-replay-") as folder, contextlib.ExitStack() as stack:
         domain = stack.enter_context(domain_id())

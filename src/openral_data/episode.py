@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import cv2
 import numpy as np
@@ -89,9 +91,14 @@ def save_shard(path: Path, episodes: list[Episode]) -> None:
 
 
 def load_shard(path: Path) -> list[Episode]:
-    """Read the episodes of a shard of `save_shard`."""
-    with np.load(path, allow_pickle=False) as content:
-        return [_episode(content, i) for i in range(int(content["count"]))]
+    """Read the episodes of a shard of `save_shard`. Raises DatasetError: it is damaged, or no shard."""
+    try:
+        with np.load(path, allow_pickle=False) as content:
+            return [_episode(content, i) for i in range(int(content["count"]))]
+    except (ValueError, KeyError, EOFError, TypeError, AttributeError, BadZipFile, zlib.error) as error:
+        raise DatasetError(
+            f"{path}: is damaged ({error}); delete it, and the same command makes it again"
+        ) from error
 
 
 def _episode(content: Any, i: int) -> Episode:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from typer.testing import CliRunner
 
-from openral_core.errors import NotFoundError, OutputError
+from openral_core.errors import DatasetError, NotFoundError, OutputError
+from openral_data.episode import Episode, load_shard, save_shard
 from openral_data.lerobot_v3 import begin_collection
 from openral_training import commands, world_model_commands
+from openral_training.detector.pictures import are_drawn
+from openral_training.detector.recipe import load_detector_recipe
 from openral_training.training_recipe import collection_settings, load_recipe, recipe_file
 
 COMMANDS = [
@@ -37,6 +41,27 @@ def test_a_collection_that_was_stopped_goes_on(tmp_path: Path) -> None:
     (shards / "episode.npz").write_bytes(b"")
     assert begin_collection(tmp_path / "new", {"size": 32}) == shards
     assert sorted(path.name for path in shards.iterdir()) == ["collection.json", "episode.npz"]
+
+
+@pytest.mark.parametrize("kept", [0, 10, 0.5, 0.9], ids=["empty", "ten bytes", "a half", "most"])
+def test_a_damaged_shard_is_named_with_what_to_do(kept: float, tmp_path: Path) -> None:
+    """As after a power cut."""
+    path, one = tmp_path / "unit.npz", np.zeros((2, 1), np.float32)
+    unit = Episode("open", "expert", 0, 0, {"front": [b"x" * 999] * 2}, *[one] * 7)  # type: ignore[arg-type]
+    save_shard(path, [unit])
+    assert [len(episode) for episode in load_shard(path)] == [2]
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(kept if kept > 1 else kept * len(whole))])
+    with pytest.raises(
+        DatasetError, match=r"unit\.npz: is damaged \(.*\); delete it, and the same command makes"
+    ):
+        load_shard(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK damaged"])
+def test_damaged_pictures_of_a_detector_are_drawn_again(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "pictures.npz").write_bytes(content)
+    assert not are_drawn(tmp_path / "pictures.npz", load_detector_recipe("mini_detector"), 5, 0)
 
 
 def test_a_collection_with_other_settings_is_not_gone_on_with(tmp_path: Path) -> None:

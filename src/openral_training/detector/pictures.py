@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import cv2
 import numpy as np
@@ -150,11 +152,14 @@ def draw_all(
 
 
 def are_drawn(path: Path, recipe: DetectorRecipe, pictures: int, seed: int) -> bool:
-    """Return whether `path` has the pictures that `draw_all` writes for these arguments."""
+    """Return whether `path` has the pictures that `draw_all` writes for these arguments; a damaged file has none."""
     if not path.is_file():
         return False
-    with np.load(path, allow_pickle=False) as stored:
-        return "made_of" in stored and str(stored["made_of"]) == _made_of(recipe, pictures, seed)
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            return "made_of" in stored and str(stored["made_of"]) == _made_of(recipe, pictures, seed)
+    except (ValueError, EOFError, TypeError, AttributeError, BadZipFile, zlib.error):
+        return False
 
 
 def _made_of(recipe: DetectorRecipe, pictures: int, seed: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -25,7 +26,8 @@ def frame_cache(
     """Return all frames of a camera as a read-only (N, size, size, 3) uint8 memory map, made on first use.
 
     Frames are resized as by the observation adapter of deployments (cv2.INTER_AREA). They are made again if the
-    dataset's files are not those that they were made from: other names, sizes or modification times, older or newer.
+    dataset's files are not those that they were made from: other names, sizes or modification times, older or newer;
+    and if their own file is damaged.
     """
 
     def resized(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -34,18 +36,32 @@ def frame_cache(
 
     path = dataset.root / ".cache" / f"{camera}_{size}.npy"
     source, made_from = path.with_suffix(".source"), dataset.image_files_digest(camera)
-    if not path.is_file() or not source.is_file() or source.read_bytes() != made_from.encode():
+    shape = len(dataset), size, size, 3
+    if (
+        not source.is_file()
+        or source.read_bytes() != made_from.encode()
+        or getattr(_mapped(path), "shape", None) != shape
+    ):
         path.parent.mkdir(exist_ok=True)
         with replaced_file(path) as partial:
-            frames = np.lib.format.open_memmap(partial, "w+", np.uint8, (len(dataset), size, size, 3))
+            frames = np.lib.format.open_memmap(partial, "w+", np.uint8, shape)
             with partial.open("r+b") as file:  # a write to a memory map on a full disk would kill the process
                 os.posix_fallocate(file.fileno(), 0, partial.stat().st_size)
             for i, image in enumerate(dataset.images(camera, progress, resized)):
                 frames[i] = image
             frames.flush()
         write_atomically(source, made_from)
-    cached: NDArray[np.uint8] = np.load(path, mmap_mode="r")
+    cached = _mapped(path)
+    assert cached is not None, "it was there, or was just made"
     return cached
+
+
+def _mapped(path: Path) -> NDArray[np.uint8] | None:
+    """Return the array of a file as a read-only memory map; None: there is none, or it is damaged."""
+    try:
+        return np.load(path, mmap_mode="r") if path.is_file() else None
+    except (ValueError, EOFError):
+        return None
 
 
 @dataclass(frozen=True)

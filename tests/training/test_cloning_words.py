@@ -14,6 +14,7 @@ from openral_data.episode import Episode, encode_png
 from openral_data.lerobot_v3 import Dataset, DatasetWriter, open_dataset
 from openral_training import reward
 from openral_training.bc import cloning_data
+from openral_training.frames import frame_cache
 from openral_training.training_recipe import Recipe
 
 CAMERA, SIDE, STEPS = "observation.images.camera1", 8, 4
@@ -104,3 +105,12 @@ def test_a_dataset_without_an_expert_is_refused(tmp_path: Path) -> None:
         cloning_data(tried, recipe(OPEN))
     with pytest.raises(DatasetError, match="holds no episode of an expert"):
         reward.train(tried, recipe(OPEN), tmp_path / "out")
+
+
+@pytest.mark.parametrize("kept", [0, 60, 300])
+def test_resized_frames_whose_file_is_damaged_are_made_again(collected: Dataset, kept: int) -> None:
+    """As after a power cut."""
+    frame_cache(collected, CAMERA, 8)
+    [file] = (collected.root / ".cache").glob("*.npy")
+    file.write_bytes(file.read_bytes()[:kept])
+    assert frame_cache(collected, CAMERA, 8).shape == (len(collected), 8, 8, 3)

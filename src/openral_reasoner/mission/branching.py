@@ -43,6 +43,7 @@ class Branching:
         self._patience_s = patience_s
         self._key = 0
         self._decided: set[int] = set()
+        """Indices of the tasks whose guards hold."""
         self._open: _OpenCondition | None = None
 
     def forget(self) -> None:
@@ -58,7 +59,7 @@ class Branching:
             The `AskWorld` to send now; an empty list while its answer is awaited; None: the task may begin.
         """
         task = mission.current
-        condition = _undecided(mission) if task and mission.active_task not in self._decided else None
+        condition = self._undecided(mission) if task else None
         if task is None or condition is None:
             return None
         if self._open is None:
@@ -119,14 +120,13 @@ class Branching:
         else:
             mission.again(until, f"{reason}: once more", now_s)
 
-
-def _undecided(mission: Mission) -> Condition | None:
-    """Return the condition of the current task that is to be evaluated: its guard, or its loop once it is done."""
-    task = mission.tasks[mission.active_task]
-    if task.state is TaskState.DONE:
-        return task.planned.until.condition if task.planned.until else None
-    guard: Guard | None = task.planned.guard
-    return guard.condition if guard and task.state is TaskState.PENDING and not task.attempts else None
+    def _undecided(self, mission: Mission) -> Condition | None:
+        """Return the condition of the current task that is to be evaluated: its guard, or its loop once it is done."""
+        task = mission.tasks[mission.active_task]
+        if task.state is TaskState.DONE:
+            return task.planned.until.condition if task.planned.until else None
+        guard: Guard | None = None if mission.active_task in self._decided else task.planned.guard
+        return guard.condition if guard and task.state is TaskState.PENDING and not task.attempts else None
 
 
 def _told(condition: Condition, holds: bool, why: str) -> str:

@@ -90,9 +90,8 @@ def api_key(settings: ModelSettings, environment: Mapping[str, str] = os.environ
         InstallationError: there is none, or its file cannot be read or is empty.
     """
     own = f"{settings.provider.upper()}_API_KEY"
-    for name in (PREFIX + "API_KEY", own):
-        if key := environment.get(name):
-            return SecretStr(key)
+    if key := environment.get(PREFIX + "API_KEY"):
+        return SecretStr(key)
     if file := environment.get(PREFIX + "API_KEY_FILE"):
         try:
             key = Path(file).expanduser().read_text(encoding="utf-8").strip()
@@ -102,6 +101,8 @@ def api_key(settings: ModelSettings, environment: Mapping[str, str] = os.environ
             raise InstallationError(f"{PREFIX}API_KEY_FILE: {file}: is no text") from error
         if not key:
             raise InstallationError(f"{PREFIX}API_KEY_FILE: {file}: is empty")
+        return SecretStr(key)
+    if key := environment.get(own):
         return SecretStr(key)
     if settings.base_url:
         return SecretStr("none")

@@ -263,6 +263,16 @@ def test_settings_come_from_scene_and_environment_and_name_what_is_wrong(tmp_pat
     assert "secret" not in repr(found)
 
 
+def test_the_file_of_a_key_goes_before_the_providers_own_variable(tmp_path) -> None:
+    key = tmp_path / "key"
+    key.write_text("for the gateway")
+    environment = {"OPENAI_API_KEY": "for openai", "OPENRAL_REASONER_API_KEY_FILE": str(key)}
+    settings = ModelSettings(model="openai:b", base_url="https://gateway.example/v1")
+    assert api_key(settings, environment).get_secret_value() == "for the gateway"
+    environment["OPENRAL_REASONER_API_KEY"] = "first"
+    assert api_key(settings, environment).get_secret_value() == "first"
+
+
 @pytest.mark.parametrize(("content", "why"), [(b"\n", "is empty"), (b"\xff\xfe\x00", "is no text")])
 def test_a_file_without_a_key_is_told(tmp_path, content: bytes, why: str) -> None:
     key = tmp_path / "key"

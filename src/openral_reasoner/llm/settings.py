@@ -87,11 +87,11 @@ def api_key(settings: ModelSettings, environment: Mapping[str, str] = os.environ
     An endpoint of one's own (base_url) may need none; the key is then a placeholder.
 
     Raises:
-        InstallationError: there is none, or its file cannot be read or is empty.
+        InstallationError: there is none, its file cannot be read or is empty, or no request could carry it.
     """
     own = f"{settings.provider.upper()}_API_KEY"
     if key := environment.get(PREFIX + "API_KEY"):
-        return SecretStr(key)
+        return _checked(key, PREFIX + "API_KEY")
     if file := environment.get(PREFIX + "API_KEY_FILE"):
         try:
             key = Path(file).expanduser().read_text(encoding="utf-8").strip()
@@ -101,9 +101,18 @@ def api_key(settings: ModelSettings, environment: Mapping[str, str] = os.environ
             raise InstallationError(f"{PREFIX}API_KEY_FILE: {file}: is no text") from error
         if not key:
             raise InstallationError(f"{PREFIX}API_KEY_FILE: {file}: is empty")
-        return SecretStr(key)
+        return _checked(key, f"{PREFIX}API_KEY_FILE: {file}")
     if key := environment.get(own):
-        return SecretStr(key)
+        return _checked(key, own)
     if settings.base_url:
         return SecretStr("none")
     raise InstallationError(f"{settings.model} needs a key: set {PREFIX}API_KEY, …_API_KEY_FILE or {own}")
+
+
+def _checked(key: str, where: str) -> SecretStr:
+    """Return a key that the header of a request can carry. Raises InstallationError: it cannot; `where` it stands."""
+    if not (key.isascii() and key.isprintable()):
+        raise InstallationError(
+            f"{where}: is no key, for it holds a line break or a letter beyond ASCII; write the key alone, in one line"
+        )
+    return SecretStr(key)

@@ -281,6 +281,18 @@ def test_a_file_without_a_key_is_told(tmp_path, content: bytes, why: str) -> Non
         api_key(ModelSettings(model="openai:b"), {"OPENRAL_REASONER_API_KEY_FILE": str(key)})
 
 
+@pytest.mark.parametrize("key", ["sk-1\r", "sk-1\n# of the lab", "sk-\u20191"])
+def test_a_key_that_no_request_can_carry_is_refused_by_where_it_stands(tmp_path, key: str) -> None:
+    for name in ("OPENRAL_REASONER_API_KEY", "OPENAI_API_KEY"):
+        with pytest.raises(InstallationError, match=f"^{name}: is no key") as told:
+            api_key(ModelSettings(model="openai:b"), {name: key})
+        assert "sk-" not in str(told.value)
+    file = tmp_path / "key"
+    file.write_text("sk-1\n# of the lab\n")
+    with pytest.raises(InstallationError, match=f"OPENRAL_REASONER_API_KEY_FILE: {file}: is no key"):
+        api_key(ModelSettings(model="openai:b"), {"OPENRAL_REASONER_API_KEY_FILE": str(file)})
+
+
 def test_a_scene_does_not_decide_where_the_operators_key_is_sent() -> None:
     there = {"model": "openai:a", "base_url": "https://models.example/v1"}
     with pytest.raises(

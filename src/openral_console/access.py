@@ -11,12 +11,11 @@ import asyncio
 import html
 import time
 from collections.abc import Callable
-from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -90,7 +89,8 @@ class Access:
             return
         headers = Headers(scope=scope)
         fault = self._fault_of(scope, headers)
-        cookie = self._cookie(headers)
+        # As browsers read them: other servers of this host, on other ports, may have set any.
+        cookie = HTTPConnection(scope).cookies.get(self._cookie_name, "")
         name = None if fault else self._sessions.name_in(cookie)
         if name is not None and scope["type"] == "http":
             # The pages know GET alone. The server sends no body as an answer to HEAD, whatever the application says.
@@ -109,13 +109,6 @@ class Access:
     @property
     def _cookie_name(self) -> str:
         return f"openral_console_{self._options.port}"  # cookies know no ports
-
-    def _cookie(self, headers: Headers) -> str:
-        try:
-            jar = SimpleCookie(headers.get("cookie", ""))
-        except CookieError:
-            return ""
-        return jar[self._cookie_name].value if self._cookie_name in jar else ""
 
     def _fault_of(self, scope: Scope, headers: Headers) -> str:
         """Return why a request cannot be from the console's own page; empty: it can."""

@@ -110,6 +110,17 @@ def test_without_the_token_there_is_no_page(enter: Enter, query: str, words: str
     assert (answer.status_code, words in answer.text) == (401, True)
 
 
+@pytest.mark.parametrize(
+    "other", ['theme={"dark": true}', "a/b=1", "words=two words", "name=\u00e5sa", "plain"]
+)
+def test_cookies_of_other_servers_of_this_host_keep_nobody_out(
+    enter: Enter, sessions: Sessions, other: str
+) -> None:
+    own = f"openral_console_8420={sessions.sign('me')}"
+    for cookies in (f"{other}; {own}", f"{own}; {other}"):
+        assert enter().get("/", headers={"cookie": cookies.encode()}).text == "me"
+
+
 def test_a_cookie_of_another_console_or_an_altered_one_is_none(enter: Enter, sessions: Sessions) -> None:
     for cookie in (
         Sessions.create().sign("me"),

@@ -13,6 +13,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from openral_core.errors import ManifestError, NotFoundError
 
 MISSION_FILE, STEPS_FILE = "mission.json", "mission.jsonl"
+MOST_S = 1e12
+"""[s] bound of the stamps of steps; no clock has run as long."""
 KIND_WIDTH = 12
 """Width of a column for the kinds of steps, in characters: that of the longest, "intervention"."""
 
@@ -143,9 +145,14 @@ class StepsFile:
         for line in lines:
             self._lines += 1
             try:
-                steps.append(RecordedStep.model_validate_json(line))
+                step = RecordedStep.model_validate_json(line)
             except ValidationError as error:
                 raise ManifestError(f"{self._path}:{self._lines}: {_first(error)}") from error
+            if not abs(step.stamp_s) <= MOST_S:
+                raise ManifestError(
+                    f"{self._path}:{self._lines}: stamp_s: {step.stamp_s} is no time in seconds"
+                )
+            steps.append(step)
         return steps
 
 

@@ -15,7 +15,7 @@ from PIL import Image
 from openral_cli.deploy.run_metadata import write_facts
 from openral_cli.deploy.run_page import run_page, write_report
 from openral_core.errors import NotFoundError
-from openral_core.files.finished_run_folder import attempts_of, picture_path
+from openral_core.files.finished_run_folder import add_facts, attempts_of, picture_path
 from openral_core.mission_record import RecordedStep
 from openral_core.scene import load_scene
 
@@ -156,3 +156,10 @@ def test_without_a_simulator_it_says_whose_opinion_it_is(run_dir: Path) -> None:
 def test_a_folder_without_a_mission_is_no_run(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match=r"mission\.json is missing"):
         run_page(tmp_path)
+
+
+def test_facts_that_are_none_are_left_out(run_dir: Path) -> None:
+    add_facts(run_dir, thresholds={"success_threshold": 10**400}, skills=[7, {"name": "openral/rskill-x"}])
+    page = run_page(run_dir)
+    assert "openral/rskill-x" in page
+    assert ">threshold<" not in page

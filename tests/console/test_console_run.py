@@ -175,6 +175,15 @@ def test_the_film_shows_the_moment_of_the_slider(browser: Browser, filmed: Path,
     assert faults == []
 
 
+@pytest.mark.parametrize("huge", [10**400, float("inf"), "soon"], ids=["beyond floats", "endless", "words"])
+def test_a_run_whose_facts_hold_no_numbers_is_shown_without_them(run_dir: Path, huge: object) -> None:
+    (run_dir / "mission.mp4").write_bytes(b"film")
+    add_facts(run_dir, film_begin_s=huge, thresholds={"success_threshold": huge})
+    run = FinishedRun(run_dir)
+    assert run.film is None
+    assert run.readings_at(10.0)[0].threshold == 0.0
+
+
 def test_a_film_of_which_nobody_wrote_down_when_it_begins_is_not_shown(run_dir: Path) -> None:
     (run_dir / "mission.mp4").write_bytes(b"film")
     assert FinishedRun(run_dir).film is None

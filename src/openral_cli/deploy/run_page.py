@@ -16,6 +16,7 @@ from openral_core.files.finished_run_folder import (
     attempts_of,
     decisions_of,
     load_facts,
+    number_of,
     picture_path,
 )
 from openral_core.html.episode_page_parts import begin, fact_rows
@@ -56,8 +57,7 @@ def run_page(run_dir: Path) -> str:
     except NotFoundError:
         outcome = None  # a real arm, for which there is no simulator's record
     attempts, last_s = attempts_of(steps), steps[-1].stamp_s if steps else 0.0
-    thresholds = facts.get("thresholds")
-    threshold = thresholds.get("success_threshold") if isinstance(thresholds, dict) else None
+    threshold = number_of(facts, "thresholds", "success_threshold")
     return "".join(
         [
             begin(mission.text or "A run without a mission", STYLE, PLOT_STYLE, TIMELINE_STYLE),
@@ -132,7 +132,7 @@ def _bar(attempt: AttemptRecord, last_s: float) -> Bar:
     )
 
 
-def _attempt(attempt: AttemptRecord, run_dir: Path, threshold: object, last_s: float) -> str:
+def _attempt(attempt: AttemptRecord, run_dir: Path, threshold: float | None, last_s: float) -> str:
     """Return one attempt: its last picture, its curves, and how it ended."""
     picture = picture_path(run_dir, attempt.mission, attempt.task, attempt.number)
     shown = "<p>No picture was kept.</p>"
@@ -153,15 +153,15 @@ def _attempt(attempt: AttemptRecord, run_dir: Path, threshold: object, last_s: f
     )
 
 
-def _curves(attempt: AttemptRecord, threshold: object, end_s: float) -> str:
+def _curves(attempt: AttemptRecord, threshold: float | None, end_s: float) -> str:
     if not attempt.readings:
         return "<p>The reward monitor said nothing.</p>"
     lines = {
         "progress": [(step.stamp_s, step.progress) for step in attempt.readings],
         "success": [(step.stamp_s, step.success) for step in attempt.readings],
     }
-    if isinstance(threshold, (int, float)):
-        lines["threshold"] = [(attempt.began_s, float(threshold)), (end_s, float(threshold))]
+    if threshold is not None:
+        lines["threshold"] = [(attempt.began_s, threshold), (end_s, threshold)]
     return plot(lines, x=(attempt.began_s, end_s), unit="s")
 
 
@@ -181,9 +181,9 @@ def _facts(facts: Mapping[str, Any]) -> Iterator[str]:
         return
     yield "<h2>What it was run with</h2>"
     skills = facts.get("skills")
-    if isinstance(skills, list) and skills:
+    if isinstance(skills, list) and any(isinstance(skill, dict) for skill in skills):
         yield "<div class=scroll><table id=skills><tr><th>skill<th>version<th>kind<th>licence<th>commercial use</tr>"
-        for skill in skills:
+        for skill in (skill for skill in skills if isinstance(skill, dict)):
             cells = (skill.get(name, "") for name in ("name", "version", "kind", "license"))
             allowed = "allowed" if skill.get("commercial_use") else "not allowed"
             yield "<tr>" + "".join(f"<td>{escape(str(cell))}" for cell in cells) + f"<td>{allowed}</tr>"

@@ -15,6 +15,7 @@ from openral_core.files.finished_run_folder import (
     AttemptRecord,
     attempts_of,
     load_facts,
+    number_of,
     picture_path,
 )
 from openral_core.mission_record import (
@@ -49,19 +50,18 @@ class FinishedRun:
         self._mission, self._steps = load_mission(run_dir), load_steps(run_dir)
         self.facts = load_facts(run_dir)
         self.attempts = attempts_of(self._steps)
-        thresholds = self.facts.get("thresholds")
-        found = thresholds.get("success_threshold") if isinstance(thresholds, dict) else None
-        self._threshold = float(found) if isinstance(found, (int, float)) else 0.0
+        self._threshold = number_of(self.facts, "thresholds", "success_threshold") or 0.0
+        self._film_begin_s = number_of(self.facts, FILM_BEGIN)
 
     @property
     def film(self) -> Path | None:
         """File of the film; None: there is none, or its time of beginning was not recorded."""
         path = self.run_dir / FILM_FILE
-        return path if path.is_file() and isinstance(self.facts.get(FILM_BEGIN), (int, float)) else None
+        return path if path.is_file() and self._film_begin_s is not None else None
 
     def film_at(self, stamp_s: float) -> float:
         """Return the time [s] in the film at a stamp [s] of the run; 0 before the film begins."""
-        return max(0.0, stamp_s - float(self.facts[FILM_BEGIN]))
+        return max(0.0, stamp_s - (self._film_begin_s or 0.0))
 
     @property
     def begin_s(self) -> float:

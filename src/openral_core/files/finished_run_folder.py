@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,19 @@ def load_facts(run_dir: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         return {}
     return facts if isinstance(facts, dict) else {}
+
+
+def number_of(facts: Mapping[str, Any], *keys: str) -> float | None:
+    """Return a number of what `load_facts` has read, by its keys from the outside in; None: it is no finite one."""
+    found: Any = facts
+    for key in keys:
+        found = found.get(key) if isinstance(found, Mapping) else None
+    if isinstance(found, bool) or not isinstance(found, (int, float)):
+        return None
+    try:
+        return float(found) if math.isfinite(found) else None
+    except OverflowError:  # a whole number beyond all floats
+        return None
 
 
 def _intervened(attempt: AttemptRecord, stamp_s: float) -> None:

@@ -63,7 +63,7 @@ def load_suite(path: Path = DEFAULT) -> MissionSuite:
         skills = tuple(_skill(entry) for entry in data["skills"])
         missions = tuple(_mission(kind, row) for kind, rows in data["missions"].items() for row in rows)
     except _NotText as error:
-        raise ManifestError(f"{path}: {error}; write it in quotes") from error
+        raise ManifestError(f"{path}: {error}; {like}") from error
     except KeyError as error:
         raise ManifestError(f"{path}: an entry lacks the key {error}; {like}") from error
     except (TypeError, AttributeError, ValueError, IndexError) as error:
@@ -86,16 +86,23 @@ def _skill(entry: Mapping[str, Any]) -> Skill:
         slug=slug,
         node=f"/openral/policy/{slug}",
         action_server=f"/openral/skills/{slug}/execute",
-        actions=tuple(entry["actions"]),
-        objects=tuple(entry["objects"]),
-        scenes=tuple(entry["scenes"]),
-        tasks=tuple(SkillTask(task, tuple(phrases)) for task, phrases in entry["tasks"].items()),
+        actions=_texts(f"actions of {slug}", entry["actions"]),
+        objects=_texts(f"objects of {slug}", entry["objects"]),
+        scenes=_texts(f"scenes of {slug}", entry["scenes"]),
+        tasks=tuple(SkillTask(task, _texts(f"tasks.{task}", said)) for task, said in entry["tasks"].items()),
         max_execution_s=5.0,
     )
 
 
 class _NotText(Exception):
-    """A value that has to be a text is another, as a number is without quotes."""
+    """A value that has to be a text, or a list of texts, is another, as a number is without quotes."""
+
+
+def _texts(where: str, values: Any) -> tuple[str, ...]:
+    """Return a list of texts as a tuple; a single text is none, and would be taken letter by letter."""
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise _NotText(f"{where}: {str(values)[:60]!r}: has to be a list of texts, such as [open the drawer]")
+    return tuple(values)
 
 
 def _mission(kind: str, row: Mapping[str, Any]) -> WrittenMission:
@@ -103,7 +110,12 @@ def _mission(kind: str, row: Mapping[str, Any]) -> WrittenMission:
     texts = {"say": row["say"], "answer": row.get("answer", "I do not know")}
     for key, value in texts.items():
         if not isinstance(value, str):
-            raise _NotText(f"missions.{kind}: {key} is {value!r}, and has to be a text")
+            raise _NotText(f"missions.{kind}: {key} is {value!r}, and has to be a text, perhaps in quotes")
     return WrittenMission(
-        kind, texts["say"], tuple(row["do"]), frozenset(row.get("world", ())), fails, texts["answer"]
+        kind,
+        texts["say"],
+        _texts(f"missions.{kind}: do", row["do"]),
+        frozenset(_texts(f"missions.{kind}: world", row.get("world", []))),
+        fails,
+        texts["answer"],
     )

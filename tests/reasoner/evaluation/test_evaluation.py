@@ -222,6 +222,25 @@ def test_sentences_without_a_task_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "instead", "why"),
+    [
+        ("drawer-open: [open the drawer, ", "drawer-open: open the drawer #", "tasks.drawer-open"),
+        ("drawer-open: [open the drawer, ", "drawer-open: [1, ", "tasks.drawer-open"),
+        ("actions: [open, close, push]", "actions: open", "actions of table"),
+        ("do: [table-wipe]", "do: table-wipe", "do"),
+    ],
+)
+def test_one_text_in_the_place_of_a_list_is_refused(
+    tmp_path: Path, written: str, instead: str, why: str
+) -> None:
+    text, suite = DEFAULT.read_text(), tmp_path / "suite.yaml"
+    assert written in text
+    suite.write_text(text.replace(written, instead, 1))
+    with pytest.raises(ManifestError, match=rf"{why}: .* has to be a list of texts"):
+        load_suite(suite)
+
+
+@pytest.mark.parametrize(
     ("content", "why"),
     [
         ("", "is no suite, which has `skills` and `missions`"),

@@ -18,7 +18,7 @@ from openral_core.manifest import MANIFEST_NAME
 from openral_core.manifest.contracts import Box
 from openral_core.robot import robot_file
 from openral_core.scene_arm import MAX_STREAM_HZ, SceneArm
-from openral_core.scene_parts import SceneAction, SceneCamera, SceneWorld
+from openral_core.scene_parts import SceneAction, SceneCamera, SceneWorld, is_divisor
 from openral_core.schema import Count, Fault, Many, Positive, Schema, Vector3, Word, raise_faults, validate
 
 __all__ = [
@@ -97,8 +97,7 @@ class DeployScene(Schema):
     def _rates_fit(self) -> DeployScene:
         faults = []
         for index, camera in enumerate(self.scene.cameras):
-            ratio = self.control_hz / camera.rate_hz
-            if ratio < 0.999 or abs(ratio - round(ratio)) > 1e-6 * ratio:
+            if not is_divisor(camera.rate_hz, self.control_hz):
                 what = f"{camera.rate_hz:g} Hz does not divide control_hz {self.control_hz:g}"
                 faults.append(Fault(f"scene.cameras.{index}.rate_hz", what, "choose a divisor"))
         if self.action.representation.startswith("delta_ee") and self.workspace is None:

@@ -17,8 +17,16 @@ MAX_HORIZON_S = 5.0
 """[s] largest length of a chunk of actions that a scene may allow."""
 
 
+MOST_PERIODS = 1e6
+"""Periods of a rate from which on another one is too slow to be meant, as a camera that never comes to its picture."""
 LONGEST_STEP_M, LONGEST_STEP_RAD = 0.5, 3.2
 """[m] and [rad] displacements in one control step beyond which a value is assumed to be in millimetres or degrees."""
+
+
+def is_divisor(rate_hz: float, of_hz: float) -> bool:
+    """Return whether a rate [Hz] divides another one, so that its period is a whole number of the other's periods."""
+    ratio = of_hz / rate_hz
+    return 0.999 <= ratio < MOST_PERIODS and abs(ratio - round(ratio)) <= 1e-6 * ratio
 
 
 class SceneCamera(Schema):
@@ -48,11 +56,10 @@ class SceneCamera(Schema):
     def _depth_fits(self) -> SceneCamera:
         if self.depth_rate_hz is None:
             return self
-        ratio = self.rate_hz / self.depth_rate_hz
         what = f"{self.depth_rate_hz:g} Hz does not divide rate_hz {self.rate_hz:g}"
         faults = [Fault("depth_rate_hz", "means nothing without depth", "write depth: true")]
         if self.depth:
-            fits = ratio > 0.999 and abs(ratio - round(ratio)) <= 1e-6 * ratio
+            fits = is_divisor(self.depth_rate_hz, self.rate_hz)
             faults = [] if fits else [Fault("depth_rate_hz", what, "choose a divisor")]
         raise_faults(faults)
         return self

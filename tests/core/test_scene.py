@@ -55,6 +55,12 @@ def test_a_bare_camera_name_takes_the_scene_defaults(tmp_path: Path) -> None:
     ("old", "new", "words"),
     [
         ("rate_hz: 20", "rate_hz: 30", "30 Hz does not divide control_hz 80"),
+        (
+            "rate_hz: 20, depth: true, depth_rate_hz: 5",
+            "rate_hz: 1e-320",
+            "9.99989e-321 Hz does not divide control",
+        ),
+        ("depth_rate_hz: 5", "depth_rate_hz: 1e-320", "9.99989e-321 Hz does not divide rate_hz 20"),
         ("high: [1, 1, 1, 1]", "high: [1, 1, 1]", "action.high: has 3 numbers for dim 4"),
         ("low: [-1, -1, -1, -1]", "low: [1, -1, -1, -1]", "is not above low"),
         ("  step_m: 0.01\n", "", "action.step_m: is missing"),

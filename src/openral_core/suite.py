@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import Field, JsonValue, model_validator
@@ -159,7 +159,7 @@ def _scene(document: Document, index: int, entry: object) -> BenchmarkScene:
     if isinstance(entry, dict):
         found = validate(SuiteEntry, document.section(index))
     elif isinstance(entry, str):
-        found = SuiteEntry(scene=entry)
+        found = validate(SuiteEntry, replace(document.section(index), data={"scene": entry}))
     else:
         fix = "write the name of a benchmark scene, or {scene: …, task: …, instruction: …}"
         raise ManifestError(document.fault((index,), "is neither a name nor a scene with a task", fix))

@@ -169,6 +169,11 @@ def test_suite_is_one_protocol(tmp_path: Path) -> None:
     path.write_text("- nowhere\n")
     with pytest.raises(ManifestError, match="scene 'nowhere' was not found"):
         load_suite(path)
+    path.write_text("- metaworld_reach\n- ''\n")
+    with pytest.raises(
+        ManifestError, match=r"twice.yaml:2: scene: '': string should have at least 1 character"
+    ):
+        load_suite(path)
     path.write_text("- 7\n")
     with pytest.raises(ManifestError, match=r"twice.yaml:1: \[0\]: is neither a name nor a scene with a ta"):
         load_suite(path)

@@ -172,7 +172,7 @@ def _explain(model: type[BaseModel], details: ErrorDetails) -> list[tuple[Key, s
 
 def _parts(dots: str) -> Key:
     """Split `sensors.0.name` into its keys and list indices."""
-    return tuple(int(part) if part.isdigit() else part for part in dots.split("."))
+    return tuple(int(part) if part.isascii() and part.isdecimal() else part for part in dots.split("."))
 
 
 _NEEDED = {

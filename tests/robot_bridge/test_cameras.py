@@ -120,6 +120,7 @@ def test_what_stands_in_a_url_for_a_password_is_not_shown() -> None:
     ("cameras", "fault"),
     [
         ({"top": {"device": "0"}}, "arm.cameras.top.*is no camera of the scene"),
+        ({"²": {"device": "0"}}, "arm.cameras.².*is no camera of the scene"),
         ({"front": {}}, "either a topic or a device"),
         ({"front": {"topic": "/a/image_raw", "device": "0"}}, "either a topic or a device"),
         (

@@ -18,6 +18,14 @@ Point = tuple[float, float, float]
 """[m] in the world frame of the scene."""
 
 
+def frame_fault(response: Any, prefix: str = "") -> str:
+    """Return in words that the point of an answer is not in the world frame; empty: it is. Arguments as `point_of`."""
+    frame = response.point.header.frame_id
+    if frame == f"{prefix}{FRAME}":
+        return ""
+    return f"the point is in the frame {plain_line(frame, 40)!r}, not in {prefix}{FRAME}"
+
+
 def point_of(response: Any, prefix: str = "") -> tuple[Point | None, str]:
     """Return the point [m] of a `Locate` response, or None, and in words how it was found or why it is refused.
 
@@ -30,11 +38,8 @@ def point_of(response: Any, prefix: str = "") -> tuple[Point | None, str]:
     found = response.point.point
     point = (float(found.x), float(found.y), float(found.z))
     spread = [float(response.covariance[i]) for i in (0, 4, 8)]
-    if response.point.header.frame_id != f"{prefix}{FRAME}":
-        return (
-            None,
-            f"the point is in the frame {plain_line(response.point.header.frame_id, 40)!r}, not in {prefix}{FRAME}",
-        )
+    if fault := frame_fault(response, prefix):
+        return None, fault
     if not all(map(math.isfinite, (*point, *spread, response.age_s))) or min(spread) < 0:
         return None, "the answer holds numbers that are none"
     if response.age_s > MAX_AGE_S:

@@ -17,10 +17,12 @@ from rclpy.node import Node
 from sensor_msgs.msg import Image
 
 from openral_core.errors import OpenralError
+from openral_core.graph.namespaces import frame_prefix
 from openral_core.image_message import decode_image
 from openral_core.progress_judgement import ProgressReading
 from openral_core.ros.qos import NEWEST
 from openral_core.scene import SceneCamera
+from openral_reasoner.location_check import frame_fault
 from openral_reasoner.mission.agent_requests import Locate, Look, QueryProgress, Reply, Sensing
 from openral_reasoner.plain_line import plain_line
 from openral_reasoner.ros.skill_client import Guard
@@ -136,7 +138,7 @@ class CameraAndMonitor:
         self._call(self._locator, wanted, waiting, located)
 
     def _located(self, waiting: _WaitingAnswer, future: Any) -> None:
-        self._end(waiting, locate_reply(future.result()))
+        self._end(waiting, locate_reply(future.result(), frame_prefix(self._node.get_namespace())))
 
     def _call(
         self, client: Any, request: Any, waiting: _WaitingAnswer, answered: Callable[[Any], object]
@@ -177,23 +179,36 @@ def progress_reply(response: Any) -> Reply:
     )
 
 
-def locate_reply(response: Any) -> Reply:
-    """Return where a thing is as JSON: [m] in the world frame of the scene, standard deviations, confidence, age."""
+def locate_reply(response: Any, prefix: str = "") -> Reply:
+    """Return where a thing is as JSON: [m] in the world frame of the scene, standard deviations, confidence, age.
+
+    Args:
+        response: `openral/srv/Locate` response; None: there was none.
+        prefix: of the frames of the deployment.
+    """
     if response is None or not response.ok:
         why = plain_line(response.message) if response is not None else "no answer"
         return Reply(False, f"not located: {why}")
+    if fault := frame_fault(response, prefix):
+        return Reply(False, f"not located: {fault}")
     point, covariance = response.point.point, [float(value) for value in response.covariance]
-    sigma = [math.sqrt(value) if 0 <= value < math.inf else None for value in covariance[::4]]
+    sigma = [math.sqrt(value) if 0 <= value < math.inf else math.nan for value in covariance[::4]]
+    position = [_rounded(value, 4) for value in (point.x, point.y, point.z)]
     fields = {
-        "position_m": [round(value, 4) for value in (point.x, point.y, point.z)],
-        "sigma_m": [None if value is None else round(value, 4) for value in sigma],
-        "confidence": round(response.confidence, 3),
-        "age_s": round(response.age_s, 2),
-        "pixel": [round(response.u, 1), round(response.v, 1)],
+        "position_m": position,
+        "sigma_m": [_rounded(value, 4) for value in sigma],
+        "confidence": _rounded(response.confidence, 3),
+        "age_s": _rounded(response.age_s, 2),
+        "pixel": [_rounded(response.u, 1), _rounded(response.v, 1)],
         "source": plain_line(response.source),
         "others": [plain_line(words) for words in response.others[:MAX_OTHERS]],
         "remark": plain_line(response.message),
     }
-    if not all(math.isfinite(value) for value in fields["position_m"]):
+    if None in position:
         return Reply(False, "not located: the position is not finite")
     return Reply(True, json.dumps(fields))
+
+
+def _rounded(value: float, digits: int) -> float | None:
+    """Return a number with so many decimals; None for one that is not finite, which JSON has no word for."""
+    return round(value, digits) if math.isfinite(value) else None

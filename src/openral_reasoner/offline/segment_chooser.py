@@ -178,6 +178,8 @@ class Chooser:
 
     def _hides(self, joined: str, clauses: Sequence[str]) -> bool:
         """Return whether joining clauses would hide an order: one alone may mean another task, or is certain."""
+        if not self._entries:
+            return False
         best = self.rank(joined)[0].entry.says
         alone = {ranked[0].entry.says for c in clauses if (ranked := self.rank(c)) and ranked[0].score >= ASK}
         first = self.sure(clauses[0])

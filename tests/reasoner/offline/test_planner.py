@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from director_desk import HOME
 
 from openral_reasoner.offline.planner import OfflinePlanner
 from openral_reasoner.palette import Palette, Skill, SkillTask, build_palette
@@ -139,6 +140,16 @@ def test_manner_and_thanks_are_no_further_order(sentence: str) -> None:
     result = plan(sentence, skill(tasks=DRAWER))
     assert isinstance(result, Plan)
     assert [task.skill_task for task in result.tasks] == ["drawer-open-v3"]
+
+
+@pytest.mark.parametrize("skills", [(), (HOME,)], ids=["no skill", "motions alone"])
+def test_an_order_of_several_parts_is_refused_in_words_where_there_are_no_policies(
+    skills: tuple[Skill, ...],
+) -> None:
+    for sentence in ("open the drawer and close it", "open the drawer and the window"):
+        refused = OfflinePlanner().plan(sentence, Palette(skills))
+        assert isinstance(refused, CannotDo)
+        assert refused.sentence.startswith("I cannot do this: ")
 
 
 def test_a_whole_order_that_nothing_does_is_called_no_part_of_one() -> None:

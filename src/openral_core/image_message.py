@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from array import array
 from collections.abc import Collection
 from typing import Any
@@ -31,6 +32,11 @@ MAX_AHEAD_S = 10.0
 """
 DARK_BELOW = 8.0
 """Mean of the pixels, 0..255, below which an image is dark, as with a covered lens or without light."""
+MAX_PIXELS = 2**26
+"""Most pixels of a compressed picture; that of a camera with 8192 rows and columns."""
+_PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8"
+_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+"""JPEG markers that begin a frame, whose header states the size."""
 _EVERY = 4
 """Stride of the rows and columns that are averaged to detect darkness."""
 
@@ -145,11 +151,40 @@ def encode_jpeg(image: Image, quality: int) -> bytes:
     return bytes(data)
 
 
-def decode_compressed(data: bytes | bytearray | memoryview) -> Image | None:
-    """Return the image (H, W, 3) uint8 RGB of a JPEG or PNG file; None: it cannot be decoded."""
-    encoded = np.frombuffer(data, np.uint8)
+def decode_compressed(data: bytes | bytearray | memoryview | array[int]) -> Image | None:
+    """Return the image (H, W, 3) uint8 RGB of a JPEG or PNG file; None: it cannot be decoded, or has too many pixels.
+
+    Its size is read before it is decoded, since a file of a few bytes may unfold to gigabytes.
+    """
+    encoded = memoryview(data).cast("B")
+    size = picture_size(encoded)
+    if size is None or not 0 < size[0] * size[1] <= MAX_PIXELS:
+        return None
     try:
-        picture = cv2.imdecode(encoded, cv2.IMREAD_COLOR) if encoded.size else None
-    except cv2.error:  # its header says that it is larger than OpenCV reads, or than the memory
+        picture = cv2.imdecode(np.frombuffer(encoded, np.uint8), cv2.IMREAD_COLOR)
+    except cv2.error:  # as of a file whose parts contradict each other
         return None
     return None if picture is None else np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2RGB), np.uint8)
+
+
+def picture_size(data: memoryview) -> tuple[int, int] | None:
+    """Return width and height [px] that a JPEG or PNG file states; None: it is none of the two, or states none.
+
+    Sources: ISO/IEC 15948 (PNG), section 11.2.2; ITU-T T.81 (JPEG), annex B.
+    """
+    if bytes(data[:8]) == _PNG and bytes(data[12:16]) == b"IHDR" and len(data) >= 24:
+        width, height = struct.unpack(">II", data[16:24])
+        return int(width), int(height)
+    if bytes(data[:2]) != _JPEG:
+        return None
+    place = 2
+    while place + 9 <= len(data) and data[place] == 0xFF:
+        marker, length = data[place + 1], int.from_bytes(data[place + 2 : place + 4], "big")
+        if marker == 0xFF:  # a fill byte
+            place += 1
+        elif marker in _FRAMES:
+            height, width = struct.unpack(">HH", data[place + 5 : place + 9])
+            return int(width), int(height)
+        else:
+            place += 2 + length
+    return None

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import struct
 import zlib
+from array import array
 
+import cv2
 import numpy as np
 import pytest
 from sensor_msgs.msg import Image
 
 from openral_core.errors import ContractError
-from openral_core.image_message import ENCODINGS, decode_compressed, decode_image
+from openral_core.image_message import ENCODINGS, decode_compressed, decode_image, encode_jpeg
 from openral_core.scene import SceneCamera
 
 CAMERA = SceneCamera(name="front", feature_key="front", width=3, height=2)
@@ -48,12 +50,37 @@ def test_what_is_not_accepted_and_what_is_too_short_is_refused() -> None:
         decode_image(CAMERA, message("bgra8", 9, bytes(18)), ENCODINGS)
 
 
-def test_a_compressed_picture_that_says_to_be_larger_than_any_is_none() -> None:
-    size = struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0)
-    chunks = [(b"IHDR", size), (b"IDAT", zlib.compress(b"")), (b"IEND", b"")]
-    packed = [
-        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-        for kind, data in chunks
-    ]
-    assert decode_compressed(b"\x89PNG\r\n\x1a\n" + b"".join(packed)) is None
-    assert decode_compressed(b"") is None
+def chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def white_png(width: int, height: int) -> bytes:
+    """A PNG of one bit a pixel, of which a megapixel takes about a hundred bytes."""
+    rows = zlib.compress((b"\0" + b"\xff" * (width // 8)) * height, 9)
+    header = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+@pytest.mark.parametrize("flags", [[], [cv2.IMWRITE_JPEG_PROGRESSIVE, 1], [cv2.IMWRITE_JPEG_RST_INTERVAL, 1]])
+def test_a_jpeg_of_any_kind_is_decoded(flags: list[int]) -> None:
+    grey = np.full((20, 30, 3), 100, np.uint8)
+    packed = cv2.imencode(".jpg", grey, flags)[1].tobytes()
+    for data in (packed, array("B", packed), memoryview(packed)):
+        picture = decode_compressed(data)
+        assert picture is not None
+        np.testing.assert_allclose(picture, grey, atol=2)
+
+
+def test_a_png_is_decoded_and_one_that_unfolds_to_gigabytes_is_not() -> None:
+    picture = decode_compressed(white_png(64, 8))
+    assert picture is not None
+    assert picture.shape == (8, 64, 3)
+    assert decode_compressed(white_png(8200, 8200)) is None
+    header = struct.pack(">IIBBBBB", 40_000, 40_000, 1, 0, 0, 0, 0)  # more than OpenCV takes, which raises
+    assert decode_compressed(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IEND", b"")) is None
+
+
+@pytest.mark.parametrize("cut", [0, 1, 2, 3, 8, 20, 60])
+def test_a_picture_that_is_cut_off_in_its_header_is_none(cut: int) -> None:
+    for packed in (encode_jpeg(np.zeros((8, 8, 3), np.uint8), 80), white_png(64, 8)):
+        assert decode_compressed(packed[: min(cut, 24)]) is None

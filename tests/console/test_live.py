@@ -11,6 +11,7 @@ import pytest
 
 from openral_console.live.camera_feed import CameraFeed
 from openral_console.live.deployment import MAX_READINGS, LiveDeployment
+from openral_console.live.frame_tree import MAX_FRAMES, MAX_NAME, Frames, Pose
 from openral_console.live.log_lines import KEPT, LogLines
 from openral_console.live.urdf_visuals import read_urdf
 from openral_console.live.views import ReadingView
@@ -128,3 +129,14 @@ def test_a_mesh_that_cannot_be_looked_at_is_missing_and_the_rest_is_drawn(mesh: 
 def test_what_is_no_description_is_refused(text: str) -> None:
     with pytest.raises(ContractError, match="robot_description"):
         read_urdf(text)
+
+
+def test_frames_of_ever_new_names_are_bounded_and_known_ones_move_on() -> None:
+    frames, moved = Frames(), Pose((1.0, 0.0, 0.0))
+    frames.update({"hand": ("base", Pose()), "x" * (MAX_NAME + 1): ("base", Pose())})
+    for number in range(0, 2 * MAX_FRAMES, 100):
+        frames.update({f"frame{n}": ("base", Pose()) for n in range(number, number + 100)})
+    frames.update({"hand": ("base", moved), "another": ("base", Pose())})
+    assert len(frames.poses) == MAX_FRAMES
+    assert frames.poses["hand"] == ("base", moved)
+    assert not {"another", "x" * (MAX_NAME + 1)} & set(frames.poses)

@@ -5,6 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
+
+MAX_FRAMES, MAX_NAME = 4096, 256
+"""Most frames that are kept, those of the domain's other robots among them; characters of the name of one."""
 
 
 @dataclass(frozen=True)
@@ -37,5 +41,12 @@ class Frames:
         """Child -> parent and pose; replaced, never changed."""
 
     def update(self, news: Mapping[str, tuple[str, Pose]]) -> None:
-        """Add or replace the poses of some frames."""
-        self.poses = {**self.poses, **news}
+        """Add or replace the poses of some frames; beyond `MAX_FRAMES` no new one is taken, nor one of a long name."""
+        known = self.poses
+        fresh = [child for child in news if child not in known]
+        if not fresh:
+            self.poses = {**known, **news}
+            return
+        short = (child for child in fresh if max(len(child), len(news[child][0])) <= MAX_NAME)
+        left_out = set(fresh).difference(islice(short, max(0, MAX_FRAMES - len(known))))
+        self.poses = {**known, **{child: pose for child, pose in news.items() if child not in left_out}}

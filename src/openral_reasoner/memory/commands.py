@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +13,7 @@ import typer
 from openral_core.errors import NotFoundError, OutputError
 from openral_core.files.atomic import write_atomically
 from openral_core.files.output_folder import check_file
-from openral_reasoner.memory.notes_file import LIFETIME, Memory, default_memory_file
+from openral_reasoner.memory.notes_file import LIFETIME, Memory, NotesError, default_memory_file
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -24,8 +25,18 @@ memory = typer.Typer(help="Notes and counts that outlive a mission, in plain fil
 File = Annotated[Path | None, typer.Option(help="The file; default: the one of `openral deploy`.")]
 
 
+def _chosen(file: Path | None) -> Path:
+    """Return the file of notes, which need not exist. Raises NotesError: it is a folder, a pipe or a device."""
+    path = file or default_memory_file()
+    if os.path.isdir(path):
+        raise NotesError(f"--file {path}: is a folder; name a file in it")
+    if os.path.exists(path) and not os.path.isfile(path):  # to read it might never end
+        raise NotesError(f"--file {path}: is a pipe or a device; name a file")
+    return path
+
+
 def _memory(file: Path | None) -> Memory:
-    return Memory(file or default_memory_file())
+    return Memory(_chosen(file))
 
 
 def _tell_faults(file: Path | None) -> None:
@@ -43,13 +54,13 @@ def _tell_row_faults(file: Path | None) -> None:
 def _outcomes(file: Path | None) -> Outcomes:
     from openral_reasoner.memory.outcomes import Outcomes, outcomes_beside
 
-    return Outcomes(outcomes_beside(file or default_memory_file()))
+    return Outcomes(outcomes_beside(_chosen(file)))
 
 
 def _traces(file: Path | None) -> Traces:
     from openral_reasoner.memory.recovery_traces import Traces, traces_beside
 
-    return Traces(traces_beside(file or default_memory_file()))
+    return Traces(traces_beside(_chosen(file)))
 
 
 def _named_table(*columns: str) -> Table:

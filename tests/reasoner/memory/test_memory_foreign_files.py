@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from openral_core.errors import OpenralError
 from openral_reasoner.memory.commands import memory
 from openral_reasoner.memory.notes_file import Memory, NotesError
 from openral_reasoner.mission.agent_requests import Reply
@@ -101,3 +103,17 @@ def test_the_export_makes_its_folder(tmp_path: Path) -> None:
     out = tmp_path / "deep" / "memory.json"
     assert run("export", out, "--file", tmp_path / "notes.txt").exit_code == 0
     assert len(json.loads(out.read_text())["notes"]) == 1
+
+
+@pytest.mark.parametrize(
+    "verb", ["list", "show", "add note", "forget 1", "forget --counts", "export out.json"]
+)
+@pytest.mark.parametrize(("file", "why"), [(".", "is a folder"), ("/", "is a folder"), ("pipe", "is a pipe")])
+def test_what_is_no_file_is_told_by_every_verb(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str, file: str, why: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")  # whoever read it would wait for ever
+    error = run(*verb.split(), "--file", file).exception
+    assert isinstance(error, OpenralError)
+    assert f"--file {file}: {why}" in str(error)

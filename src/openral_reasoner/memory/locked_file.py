@@ -1,11 +1,20 @@
-"""One writer at a time for a file that threads and processes share."""
+"""One writer at a time for a file that threads and processes share, and who may read what is written."""
 
 from __future__ import annotations
 
 import fcntl
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+
+def is_private(path: Path) -> bool:
+    """Return whether a file is there that only its owner may read, which the one that replaces it has to be, too."""
+    try:
+        return not path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+    except OSError:
+        return False
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from pathlib import Path
 from openral_core.cli.printable import one_line
 from openral_core.errors import OpenralError
 from openral_core.files.atomic import write_atomically
-from openral_reasoner.memory.locked_file import locked_file
+from openral_reasoner.memory.locked_file import is_private, locked_file
 from openral_reasoner.word_stems import FILLERS, stem, words
 
 MAX_NOTE = 200
@@ -152,7 +152,8 @@ class Memory:
         return gone
 
     def _write(self, notes: list[Note]) -> None:
-        write_atomically(self._path, "".join(f"{note.line}\n" for note in notes[-MAX_NOTES:]))
+        text = "".join(f"{note.line}\n" for note in notes[-MAX_NOTES:])
+        write_atomically(self._path, text, private=is_private(self._path))
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

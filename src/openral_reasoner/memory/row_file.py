@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from openral_core.errors import OpenralError
 from openral_core.files.atomic import write_atomically
-from openral_reasoner.memory.locked_file import locked_file
+from openral_reasoner.memory.locked_file import is_private, locked_file
 
 _FIX = "mend it, or delete it yourself"
 
@@ -99,7 +99,7 @@ class RowFile(Generic[RowT]):
 
     def _write(self, path: Path, rows: list[RowT]) -> None:
         document = {"rows": [row.model_dump(mode="json") for row in rows[-self._most :]]}
-        write_atomically(path, json.dumps(document, indent=1) + "\n")
+        write_atomically(path, json.dumps(document, indent=1) + "\n", private=is_private(path))
 
     def _row(self, kept: Any) -> RowT | None:
         try:

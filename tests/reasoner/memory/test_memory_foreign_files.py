@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from typer.testing import CliRunner, Result
 from openral_core.errors import OpenralError
 from openral_reasoner.memory.commands import memory
 from openral_reasoner.memory.notes_file import Memory, NotesError
+from openral_reasoner.memory.outcomes import Outcomes, outcomes_beside
 from openral_reasoner.mission.agent_requests import Reply
 from openral_reasoner.palette import Palette
 from openral_reasoner.tools.table import outside_table
@@ -117,3 +119,16 @@ def test_what_is_no_file_is_told_by_every_verb(
     error = run(*verb.split(), "--file", file).exception
     assert isinstance(error, OpenralError)
     assert f"--file {file}: {why}" in str(error)
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644])
+def test_notes_and_counts_that_are_for_one_user_alone_stay_so(tmp_path: Path, mode: int) -> None:
+    file = tmp_path / "notes.txt"
+    notes, counts = Memory(file), Outcomes(outcomes_beside(file))
+    for text in ("the drawer sticks", "the window does not"):
+        notes.remember(text, source="me")
+        counts.add("a/b", "open", "first", success=True)
+        for path in (file, outcomes_beside(file)):
+            if text == "the drawer sticks":
+                path.chmod(mode)
+            assert stat.S_IMODE(path.stat().st_mode) == mode

@@ -239,8 +239,7 @@ class ChunkExecutor:
             self._queue.clear()
             steered = self.intervention.goal_id
             waits = self.intervention.end()
-            ended = {self.active_goal, steered, waits.goal_id if waits is not None else ""}
-            self._retired.extend(ended - {""})
+            self._retire(self.active_goal, steered, waits.goal_id if waits is not None else "")
             self._set_goal("", "", "")
             self._seam.close()
             self._seam_due, self._sent = False, None
@@ -278,8 +277,7 @@ class ChunkExecutor:
             waits = None
             if self.active_goal and self.active_goal != self.intervention.goal_id:
                 waits = PausedGoal(self.active_goal, self.skill, self.instruction)
-            if self.intervention.goal_id:
-                self._retired.append(self.intervention.goal_id)
+            self._retire(self.intervention.goal_id)
             self.intervention.begin(operator, goal_id, waits)
             self._come_to_rest()
 
@@ -287,8 +285,7 @@ class ChunkExecutor:
         """Resume the paused goal, with chunks that answer observations from the present step on."""
         with self._lock:
             steered, waits = self.intervention.goal_id, self.intervention.end()
-            if steered:
-                self._retired.append(steered)
+            self._retire(steered)
             self._come_to_rest()
             self._origin = self._now
             if waits is not None:
@@ -318,25 +315,28 @@ class ChunkExecutor:
         return f"{self.intervention.operator} has the arm; the goal waits until it is given back"
 
     def _end_goal(self, goal_id: str) -> None:
-        """End a goal, be it the active one, the paused one or the operator's.
+        """End a goal, be it the active one, the paused one, the operator's, or one that rests between two chunks.
 
         The arm holds from the next step if it was active. An intervention that the operator has left ends once no goal
         is paused.
         """
         held = self.intervention
+        self._retire(goal_id)
         if goal_id and goal_id == self.active_goal:
             self._queue.clear()
             self._seam.close()
-            self._retired.append(goal_id)
             self._set_goal("", "", "")
         if held.waits is not None and goal_id == held.waits.goal_id:
-            self._retired.append(goal_id)
             held.waits = None
         if goal_id and goal_id == held.goal_id:
             held.leave()
         if held.is_left and held.waits is None:
             self.give_back()
             self._seam.close()
+
+    def _retire(self, *goals: str) -> None:
+        """Remember goals (hex UUIDs; empty: none) that are over, so that no chunk of them is executed any more."""
+        self._retired.extend(goal for goal in goals if goal and goal not in self._retired)
 
     def _step_of(self, chunk: Chunk) -> int | None:
         return round(chunk.stamp_s * self._control_hz) if np.isfinite(chunk.stamp_s) else None
@@ -386,8 +386,7 @@ class ChunkExecutor:
         self._queue.replace(step, self._caught_up(chunk, actions, answered, past, state))
         self._queued_step = answered
         if chunk.goal_id != self.active_goal:
-            if self.active_goal:
-                self._retired.append(self.active_goal)
+            self._retire(self.active_goal)
             self._set_goal(chunk.goal_id, chunk.skill, chunk.instruction)
         if self._seam_due:
             self._seam.begin(self._sent, step)

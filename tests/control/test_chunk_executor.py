@@ -150,9 +150,20 @@ def test_the_end_of_a_goal_drops_what_is_left_of_its_chunk(executor):
     assert executor.next(2)[1]
     assert executor.active_goal == ""
     assert "has ended" in executor.offer(chunk(2), 2, None), "a chunk that was still under way"
-    assert executor.offer(chunk(3, goal="b"), 3, None) is None
+    assert executor.offer(chunk(3, goal="c"), 3, None) is None
     assert not executor.next(3)[1]
     assert counts(executor) == (3, 1, 1, 0)
+
+
+def test_the_end_of_a_goal_counts_also_while_it_rests_between_two_chunks(executor):
+    """As of a policy that infers for longer than a goal stays active."""
+    assert executor.offer(chunk(0), 0, None) is None
+    for step in range(200):
+        executor.next(step)
+    assert executor.active_goal == ""
+    assert executor.offer(ending(), 200, None) is None
+    assert "has ended" in executor.offer(chunk(200), 200, None), "a chunk that was still under way"
+    assert executor.next(200)[1]
 
 
 @pytest.mark.parametrize(

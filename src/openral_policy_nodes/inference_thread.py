@@ -55,8 +55,8 @@ class GoalRun:
     latency: LatencyStatistics = field(default_factory=LatencyStatistics)
     answered_ns: int | None = None
     """[ns] stamp of the newest observation that was passed to the policy."""
-    begun: bool = False
-    """Whether the policy was reset for the goal."""
+    reset_leg: int | None = None
+    """Number of pauses before the policy's last reset for the goal; another number than now: it is to be reset."""
     chunks: int = 0
     """Number of published chunks."""
     first_ns: int | None = None
@@ -120,7 +120,7 @@ class PolicyRunner:
             self._paused, goal = False, self._goal
             if goal is not None:
                 goal.history = self._inference.new_history()
-                goal.answered_ns, goal.first_ns, goal.newest, goal.begun = None, None, None, False
+                goal.answered_ns, goal.first_ns, goal.newest = None, None, None
 
     def stop(self) -> None:
         """End the goal; the result of a running inference is discarded."""
@@ -178,9 +178,9 @@ class PolicyRunner:
         while (job := self._next()) is not None:
             goal, sensors, leg = job
             try:
-                if not goal.begun:
+                if goal.reset_leg != leg:
                     self._inference.reset(goal.goal_id)
-                    goal.begun = True
+                    goal.reset_leg = leg
                 chunk = self._inference.chunk(sensors, goal.goal_id, goal.instruction, goal.chunks)
             except OpenralError as error:
                 self._done(goal, leg, None, str(error))

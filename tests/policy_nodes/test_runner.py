@@ -197,3 +197,41 @@ def test_after_a_pause_the_policy_begins_anew_and_what_it_was_inferring_is_throw
     assert chunks.get(timeout=60).stamp_ns == 3 * FRAME_NS
     assert chunks.empty()
     assert (run.chunks, run.first_ns) == (1, 3 * FRAME_NS)
+
+
+class _SlowToReset:
+    """The policy of a skill whose first reset takes as long as the test wants."""
+
+    def __init__(self, policy):
+        self._policy, self.calls = policy, []
+        self.resetting, self.may_go_on = threading.Event(), threading.Event()
+
+    def reset(self, episodes):
+        self.calls.append("reset")
+        self.resetting.set()
+        assert self.may_go_on.wait(60)
+        self._policy.reset(episodes)
+
+    def predict(self, batch):
+        self.calls.append("chunk")
+        return self._policy.predict(batch)
+
+    def close(self):
+        self._policy.close()
+
+
+def test_a_reset_from_before_a_pause_is_none_for_what_follows_it(make_skill, scene, sensors_at, chunks):
+    package = make_skill()
+    policy = _SlowToReset(load(package))
+    runner = PolicyRunner(Inference(package.manifest, scene, policy), chunks.put, DT_NS, DT_NS // 2)
+    runner.start("one", "x")
+    assert runner.offer(sensors_at(FRAME_NS))
+    assert policy.resetting.wait(60)
+    runner.pause()
+    runner.go_on()
+    policy.may_go_on.set()
+    assert runner.offer(sensors_at(9 * FRAME_NS))
+    assert chunks.get(timeout=60).stamp_ns == 9 * FRAME_NS
+    assert policy.calls[-2:] == ["reset", "chunk"]
+    policy.close()
+    assert runner.close()

@@ -218,10 +218,10 @@ class ControlLoop:
             ControlError: the work did not begin in time, or it raised an exception that ends the loop.
             OpenralError: raised by `work`.
         """
-        if self._closed:
-            raise ControlError("the control loop has ended; start the bridge again")
         request = _Interruption(work)
         with self._wake:
+            if self._closed:
+                raise ControlError("the control loop has ended; start the bridge again")
             self._interruptions.append(request)
             self._wake.notify()
         if not request.done.wait(timeout_s):
@@ -242,7 +242,8 @@ class ControlLoop:
 
     def close(self) -> None:
         """Fail all pending and later interruptions; to be called at the end of the loop's thread."""
-        self._closed = True
+        with self._wake:
+            self._closed = True
         while self._interruptions:
             request = self._interruptions.popleft()
             request.error = ControlError("the control loop ended before it came to this")

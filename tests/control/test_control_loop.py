@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from contextlib import nullcontext
@@ -310,6 +311,40 @@ def test_reset_is_served_while_time_stands_still_and_refused_after_the_end():
     loop.close()
     with pytest.raises(ControlError, match="has ended; start the bridge again"):
         loop.interrupt(lambda: arm.reset("return", 9))
+
+
+def test_who_interrupts_while_the_loop_is_closed_does_not_wait_for_nobody():
+    loop, _, _, arm = make()
+    looking, look = threading.Event(), threading.Event()
+    asked, told = [], []
+
+    def ready():
+        asked.append(1)
+        if len(asked) == 1:
+            return False
+        looking.set()  # the loop holds its lock from here on
+        look.wait(60)
+        raise SimulationError("the loop's thread ends")
+
+    def stand_by():
+        with pytest.raises(SimulationError):
+            loop.stand_by(ready)
+
+    def interrupt():
+        with pytest.raises(ControlError) as caught:
+            loop.interrupt(lambda: arm.reset("return", 9), timeout_s=1.0)
+        told.append(str(caught.value))
+
+    threads = [threading.Thread(target=each) for each in (stand_by, interrupt, loop.close)]
+    threads[0].start()
+    assert looking.wait(60)
+    for thread in threads[1:]:
+        thread.start()
+        time.sleep(0.1)
+    look.set()
+    for thread in threads:
+        thread.join(60)
+    assert re.search(r"the control loop .*ended", told[0])
 
 
 def test_reset_to_an_unknown_task_says_so_and_the_loop_lives():

@@ -228,7 +228,7 @@ def _follow(node: PromptNode, console: Console, patience_s: float, where: str) -
                     console.print("[red]The reasoner did not take the sentence.[/red] Is its node active?")
                     return NOBODY
                 continue
-            status.update(plain_line(node.mission.message, MAX_SHOWN))
+            status.update(escape(plain_line(node.mission.message, MAX_SHOWN)))
             printer.print_new()
         printer.print_rest()
     if node.became:

@@ -107,9 +107,28 @@ with fleet() as node:
 
 def test_of_a_deployment_that_is_found_no_more_is_taken_in_than_its_stop() -> None:
     with subprocess.Popen([sys.executable, "-c", STRANGER], stdout=subprocess.PIPE, text=True) as stranger:
+        assert stranger.stdout is not None
         assert stranger.stdout.readline() == "ready\n"
         seen = subprocess.run(
             [sys.executable, "-c", SEEN], check=True, capture_output=True, text=True, timeout=90
         )
         stranger.terminate()
     assert seen.stdout == "True 0\n"
+
+
+def test_a_refusal_is_words_that_a_terminal_may_show(searcher: FleetNode) -> None:
+    def refuse(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.message = "no\x1b[2J"
+        return response
+
+    node = rclpy.create_node("odd_bridge", namespace="/odd")
+    node.create_service(Trigger, "estop", refuse)
+    executor = rclpy.executors.SingleThreadedExecutor()
+    executor.add_node(node)
+    thread = threading.Thread(target=executor.spin)
+    thread.start()
+    answer = searcher.stop(["/odd"], 10.0)[0]
+    executor.shutdown()
+    thread.join()
+    node.destroy_node()
+    assert answer.fault == "refused: no [2J"

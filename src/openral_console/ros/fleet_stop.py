@@ -12,6 +12,7 @@ from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from openral_console.live.views import StopAnswer
+from openral_reasoner.plain_line import plain_line
 
 PAUSE_S = 0.02
 """[s] between two checks for answers, if another thread spins the node."""
@@ -143,7 +144,9 @@ class _StopCall:
             if future.done():
                 said = future.result()
                 fault = (
-                    "" if said is not None and said.success else f"refused: {getattr(said, 'message', '')}"
+                    ""
+                    if said is not None and said.success
+                    else f"refused: {plain_line(getattr(said, 'message', ''))}"
                 )
                 self.answer, self._answered = StopAnswer(name, fault, now_s - self._sent[0][0]), True
                 return True

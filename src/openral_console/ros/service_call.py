@@ -7,6 +7,7 @@ from typing import Any
 from rclpy.node import Node
 
 from openral_core.ros.service_call import ServiceNotFound, ServiceTimeout, call_service
+from openral_reasoner.plain_line import plain_line
 
 ANSWER_S = 2.0
 """[s] wall time that a service has for its answer."""
@@ -42,4 +43,4 @@ class ServiceCall:
             return str(error)
         # std_srvs calls the field `success`, this package's own services call it `ok`.
         was_done = getattr(answer, "success", False) or getattr(answer, "ok", False)
-        return "" if was_done else f"{name}: {getattr(answer, 'message', '')}"
+        return "" if was_done else f"{name}: {plain_line(getattr(answer, 'message', ''))}"

@@ -7,6 +7,7 @@ import os
 import rclpy
 from openral.srv import Intervene
 
+from openral_core.cli.printable import one_line
 from openral_core.graph.namespaces import DEFAULT_NAMESPACE, namespace_option, ros_arguments
 from openral_core.ros.service_call import ServiceNotFound, ServiceTimeout, call_service
 from openral_core.ros.session_certificates import refused_or
@@ -32,7 +33,7 @@ def intervene(
         client = node.create_client(Intervene, "intervene")
         request = Intervene.Request(take=take, who=operator)
         answer = call_service(client, request, find_s=patience_s, answer_s=patience_s, node=node)
-        return bool(answer.success), str(answer.message)
+        return bool(answer.success), one_line(answer.message)
     except ServiceNotFound:
         advice = refused_or(f"start one with `openral deploy sim{namespace_option(namespace)}`")
         return False, f"no bridge of {namespace} is in the graph of this ROS_DOMAIN_ID; {advice}"

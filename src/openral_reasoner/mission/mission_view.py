@@ -44,7 +44,7 @@ def table_of(mission: Any) -> Table:
             cell.append(f"\n{words}" if words else "", style="dim")
         table.add_row(
             Padding(cell, (0, 0, 0, 2 * min(task.depth, 9))),
-            Text(task.state, style=COLOURS.get(task.state, "")),
+            Text(plain_line(task.state), style=COLOURS.get(task.state, "")),
             str(task.attempts),
             progress,
             seconds,

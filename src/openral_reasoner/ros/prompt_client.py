@@ -269,7 +269,8 @@ class _StepPrinter:
         mission = self._node.mission
         if self._asks and mission.question:
             self._asks = False
-            words, others = mission.answers[:1] or ['"…"'], mission.answers[1:]
+            answers = [plain_line(answer) for answer in mission.answers]
+            words, others = answers[:1] or ['"…"'], answers[1:]
             these = f", or by {', '.join(others)}" if others else ""
             self._print(f"It is answered by `openral prompt {words[0]}{self._where}`{these}.")
 

@@ -73,3 +73,4 @@ def test_words_of_a_mission_are_shown_and_not_obeyed(capsys: pytest.CaptureFixtu
     shown = capsys.readouterr().out
     assert "It is answered by `openral prompt red" in shown
     assert "[/red]" in shown
+    assert CLEAR not in shown

@@ -67,12 +67,11 @@ def stop(namespaces: Names = None, search: Search = 2.0) -> None:
 
 
 def _show(namespaces: list[str], search_s: float, *, as_json: bool, briefly: bool) -> int:
-    import json
-
     from rich.console import Console
 
     from openral_console.live.fleet_tables import list_table, status_table, values_of
     from openral_console.ros.fleet_node import fleet  # `openral --help` must not load rclpy
+    from openral_core.cli.json_line import json_line
     from openral_core.ros.session_certificates import refused_or
 
     wanted = _read(namespaces)
@@ -82,7 +81,7 @@ def _show(namespaces: list[str], search_s: float, *, as_json: bool, briefly: boo
         # Here: until the node has left the graph, what was heard may have grown old.
         rows = values_of({name: robot for name, robot in found.items() if not wanted or name in wanted})
         if as_json:
-            console.print(json.dumps(rows), markup=False, soft_wrap=True)
+            console.print(json_line(rows), markup=False, soft_wrap=True)
         elif briefly and rows:
             console.print(list_table(rows))
         else:

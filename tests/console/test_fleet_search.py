@@ -5,6 +5,7 @@ Calls of a stop may be lost.
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import threading
@@ -14,11 +15,14 @@ from typing import Any
 
 import pytest
 import rclpy
+from openral.msg import ControlStatus
 from rclpy.client import Client
 from rclpy.node import Node
 from rclpy.task import Future
 from std_srvs.srv import Trigger
+from typer.testing import CliRunner
 
+from openral_console.fleet_commands import app
 from openral_console.ros import fleet_stop
 from openral_console.ros.fleet_node import FleetNode, fleet
 
@@ -132,3 +136,24 @@ def test_a_refusal_is_words_that_a_terminal_may_show(searcher: FleetNode) -> Non
     thread.join()
     node.destroy_node()
     assert answer.fault == "refused: no [2J"
+
+
+def test_a_rate_that_is_no_number_is_null_in_json() -> None:
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node = rclpy.create_node("odd_bridge", namespace="/odd", context=context)
+    node.create_service(Trigger, "estop", accept)
+    status = ControlStatus(effective_hz=float("nan"), control_hz=float("inf"))
+    publisher = node.create_publisher(ControlStatus, "control_status", 10)
+    node.create_timer(0.1, lambda: publisher.publish(status))
+    executor = rclpy.executors.SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    thread = threading.Thread(target=executor.spin)
+    thread.start()
+    told = CliRunner().invoke(app, ["status", "/odd", "--json", "--search", "2"])
+    executor.shutdown()
+    thread.join()
+    node.destroy_node()
+    rclpy.try_shutdown(context=context)
+    robot = json.loads(told.output, parse_constant=pytest.fail)[0]
+    assert (robot["doing"], robot["effective_hz"], robot["control_hz"]) == ("moving", None, None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +16,7 @@ from rich.live import Live
 from rich.markup import escape
 from rich.text import Text
 
+from openral_core.cli.json_line import json_line
 from openral_core.graph.namespaces import DEFAULT_NAMESPACE, namespace_option, ros_arguments
 from openral_core.guarded_callbacks import GuardedCallbacks
 from openral_core.mission_record import words_after
@@ -78,7 +78,7 @@ def show(patience_s: float, namespace: str, as_json: bool) -> int:
 
     def act(node: MissionListener, console: Console) -> int:
         if as_json:
-            console.print(json.dumps(values_of(node.mission)), markup=False, highlight=False, soft_wrap=True)
+            console.print(json_line(values_of(node.mission)), markup=False, highlight=False, soft_wrap=True)
         else:
             console.print(_view(node.mission))
         return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +14,7 @@ from rclpy.executors import SingleThreadedExecutor
 
 from openral_core.graph.namespaces import DEFAULT_NAMESPACE
 from openral_core.ros.qos import LATCHED, MISSION_LOG
+from openral_reasoner.ros.mission_client import show
 from openral_reasoner.ros.prompt_client import converse
 
 CLEAR = "\x1b[2J"
@@ -74,3 +76,12 @@ def test_words_of_a_mission_are_shown_and_not_obeyed(capsys: pytest.CaptureFixtu
     assert "It is answered by `openral prompt red" in shown
     assert "[/red]" in shown
     assert CLEAR not in shown
+
+
+@pytest.mark.usefixtures("odd_reasoner")
+def test_numbers_of_a_mission_that_are_none_are_null_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert converse("open it", 60.0) == 0
+    capsys.readouterr()
+    assert show(60.0, DEFAULT_NAMESPACE, as_json=True) == 0
+    task = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)["tasks"][0]
+    assert (task["progress"], task["match_score"], task["text"]) == (None, None, "x")

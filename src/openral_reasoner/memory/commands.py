@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from openral_core.cli.printable import printable
 from openral_core.errors import NotFoundError, OutputError
 from openral_core.files.atomic import write_atomically
 from openral_core.files.output_folder import check_file
@@ -91,19 +92,19 @@ def list_notes(file: File = None) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from openral_core.cli.tables import console
+    from openral_core.cli.tables import cell_text, console
 
     _tell_faults(file)
     table = Table("no.", "note", "from", "written", "kept until", box=None)
     for number, note in enumerate(_memory(file).notes(), 1):
         table.add_row(
             str(number),
-            Text(note.text),
-            Text(note.source),
+            Text(printable(note.text)),
+            Text(printable(note.source)),
             note.written.isoformat(),
             note.expires.isoformat(),
         )
-    console().print(table if table.row_count else f"no notes in {file or default_memory_file()}")
+    console().print(table if table.row_count else cell_text(f"no notes in {file or default_memory_file()}"))
 
 
 @memory.command("add")
@@ -125,7 +126,7 @@ def show_outcomes(file: File = None) -> None:
     """Print how often each way of trying worked, by skill and task, and what worked after which failures."""
     from rich.text import Text
 
-    from openral_core.cli.tables import console
+    from openral_core.cli.tables import cell_text, console
     from openral_core.statistics import wilson_interval
 
     _tell_row_faults(file)
@@ -134,13 +135,13 @@ def show_outcomes(file: File = None) -> None:
     for row in rows:
         low, high = wilson_interval(row.successes, row.tries)
         cells = (row.skill, row.task, row.rung, str(row.successes), str(row.tries), f"{low:.2f}-{high:.2f}")
-        table.add_row(*(Text(cell) for cell in cells))
+        table.add_row(*(Text(printable(cell)) for cell in cells))
     if rows or not _outcomes(file).fault():
-        console().print(table if rows else f"nothing was counted in {_outcomes(file).path}")
+        console().print(table if rows else cell_text(f"nothing was counted in {_outcomes(file).path}"))
     stories = _named_table("after these had failed", "worked", "times")
     for trace in sorted(_traces(file).rows(), key=lambda trace: (trace.skill, trace.task, trace.failed)):
         failed = (trace.skill, trace.task, ", ".join(trace.failed), trace.worked, str(trace.times))
-        stories.add_row(*(Text(cell) for cell in failed))
+        stories.add_row(*(Text(printable(cell)) for cell in failed))
     if stories.row_count:
         console().print()
         console().print(stories)
@@ -165,7 +166,7 @@ def forget_note(
     gone = _memory(file).forget(number)
     if gone is None:
         raise NotFoundError(f"there is no note {number}; see `openral memory list`")
-    typer.echo(f"forgotten: {gone.text}")
+    typer.echo(f"forgotten: {printable(gone.text)}")
 
 
 @memory.command("export")

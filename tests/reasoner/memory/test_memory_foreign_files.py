@@ -132,3 +132,24 @@ def test_notes_and_counts_that_are_for_one_user_alone_stay_so(tmp_path: Path, mo
             if text == "the drawer sticks":
                 path.chmod(mode)
             assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+def test_what_a_terminal_would_obey_is_shown_and_not_obeyed(tmp_path: Path) -> None:
+    file = tmp_path / "notes[" / "red].txt"
+    file.parent.mkdir()
+    assert "no notes in" in run("list", "--file", file).output
+    assert "nothing was counted in" in run("show", "--file", file).output
+    file.write_text("2026-01-01 | 2099-01-01 | m\x1b[2Je | the\x1b[2J drawer [/red] sticks\n")
+    outcomes_beside(file).write_text(
+        json.dumps(
+            {"rows": [{"skill": "a\x1b[2J", "task": "b", "rung": "retry", "successes": 1, "tries": 2}]}
+        )
+    )
+    shown = [
+        run(*words, "--file", file) for words in (("list",), ("show",), ("forget", 1), ("list",), ("show",))
+    ]
+    assert [result.exit_code for result in shown] == [0] * len(shown)
+    output = "".join(result.output for result in shown)
+    assert "\x1b" not in output
+    assert r"the\x1b[2J drawer [/red] sticks" in output
+    assert r"a\x1b[2J" in output

@@ -1,13 +1,17 @@
 """Reads .npy files of Python objects without executing code from them.
 
 Such a file is a pickle, which may call any function. This reader allows dictionaries, lists, strings, numbers and NumPy
-arrays of numbers, and refuses everything else: the three functions that NumPy's pickles call are replaced by functions
-that check their arguments, and no other name is resolved.
+arrays of numbers, and refuses everything else: what NumPy's pickles call is replaced by classes and functions that
+check their arguments, and no other name is resolved. Arrays and dtypes are made afterwards, of checked descriptions,
+since NumPy's own take any state: a forged one lets an array read memory that is not its own.
 """
 
 from __future__ import annotations
 
+import math
 import pickle
+import re
+import struct
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,6 +24,10 @@ _NUMPY = ("numpy.core.multiarray", "numpy._core.multiarray")
 _PLAIN = (str, bytes, bool, int, float, type(None))
 _KINDS = "biufSU"
 """Kinds of the dtypes of arrays: numbers and strings."""
+_NAME = re.compile(rf"O8?|[{_KINDS}][0-9]{{1,6}}")
+"""Names of dtypes in pickles: objects, numbers and strings."""
+DEPTH = 8
+"""Most containers in each other."""
 
 
 def read_object_array(path: Path) -> NDArray[Any]:
@@ -41,22 +49,23 @@ def read_object_array(path: Path) -> NDArray[Any]:
                 file.seek(0)
                 plain: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
                 return plain
-            found = _ArrayUnpickler(file).load()
+            found = _made(path, _ArrayUnpickler(file).load())
     except (
         OSError,
         ValueError,
         EOFError,
         pickle.UnpicklingError,
         AttributeError,
-        IndexError,
-        KeyError,
+        LookupError,
         TypeError,
+        ArithmeticError,
+        MemoryError,
+        RecursionError,
+        struct.error,
     ) as error:
         raise ManifestError(f"{path}: not an array of plain objects ({error})") from error
     if not isinstance(found, np.ndarray) or found.shape != shape:
         raise ManifestError(f"{path}: holds a {type(found).__name__}, needed an array {shape}")
-    for item in found.flat:
-        _check(path, item)
     return found
 
 
@@ -70,7 +79,7 @@ class _ArrayUnpickler(pickle.Unpickler):
         if module in _NUMPY and name in ("_reconstruct", "scalar"):
             return {"_reconstruct": _empty_array, "scalar": _scalar}[name]
         if module == "numpy" and name in ("ndarray", "dtype"):
-            return getattr(np, name)
+            return {"ndarray": _Array, "dtype": _Kind}[name]
         if module == "_codecs" and name == "encode":
             return _as_bytes
         raise pickle.UnpicklingError(
@@ -81,18 +90,70 @@ class _ArrayUnpickler(pickle.Unpickler):
         raise pickle.UnpicklingError("it refers to objects outside of itself")
 
 
-def _empty_array(kind: type, shape: tuple[int, ...], code: bytes) -> NDArray[Any]:
+class _Kind:
+    """A dtype, as its pickle describes it."""
+
+    def __init__(self, name: str, align: bool = False, copy: bool = False) -> None:
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise pickle.UnpicklingError(
+                f"it holds {name!s:.20}; only arrays, dictionaries, texts and numbers are read"
+            )
+        self._dtype = np.dtype(name)
+
+    def __setstate__(self, state: Any) -> None:
+        """Take the byte order; the rest is in the name."""
+        order = state[1]
+        if order not in ("<", ">", "|", "=") or any(part is not None for part in state[2:5]):
+            raise pickle.UnpicklingError("numbers of an unusual kind")
+        if self._dtype.kind != "O":
+            self._dtype = self._dtype.newbyteorder(order)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype that it describes."""
+        return self._dtype
+
+
+class _Array:
+    """An array, as its pickle describes it."""
+
+    def __init__(self) -> None:
+        self._state: Any = None
+
+    def __setstate__(self, state: Any) -> None:
+        """Take the version, shape, dtype, order and content."""
+        self._state = state
+
+    def made(self, path: Path, depth: int) -> NDArray[Any]:
+        """Return the array; see `_made`."""
+        _, shape, kind, is_fortran, content = self._state
+        if not isinstance(kind, _Kind) or any(type(side) is not int or side < 0 for side in shape):
+            raise pickle.UnpicklingError("an array of an unusual kind")
+        order: Any = "F" if is_fortran else "C"
+        if kind.dtype.kind != "O":
+            if 0 in shape:
+                return np.empty(shape, kind.dtype)
+            return np.frombuffer(content, kind.dtype, math.prod(shape)).reshape(shape, order=order).copy()
+        if not isinstance(content, list) or len(content) != math.prod(shape):
+            raise pickle.UnpicklingError("an array of more or fewer objects than it has places")
+        flat = np.empty(len(content), object)
+        for place, item in enumerate(content):
+            flat[place] = _made(path, item, depth + 1)
+        return flat.reshape(shape, order=order)
+
+
+def _empty_array(kind: type, shape: tuple[int, ...], code: bytes) -> _Array:
     """Return an empty array, which the pickle fills afterwards."""
-    if kind is not np.ndarray or shape != (0,):
+    if kind is not _Array or shape != (0,):
         raise pickle.UnpicklingError("an array of an unusual kind")
-    return np.ndarray((0,), np.int8)
+    return _Array()
 
 
-def _scalar(dtype: Any, content: bytes) -> Any:
+def _scalar(kind: Any, content: bytes) -> Any:
     """Return a NumPy number."""
-    if not isinstance(dtype, np.dtype) or dtype.kind not in _KINDS or not isinstance(content, bytes):
+    if not isinstance(kind, _Kind) or kind.dtype.kind == "O" or not isinstance(content, bytes):
         raise pickle.UnpicklingError("a number of an unusual kind")
-    return np.frombuffer(content, dtype, 1)[0]
+    return np.frombuffer(content, kind.dtype, 1)[0]
 
 
 def _as_bytes(text: str, encoding: str) -> bytes:
@@ -102,21 +163,21 @@ def _as_bytes(text: str, encoding: str) -> bytes:
     return text.encode("latin1")
 
 
-def _check(path: Path, item: Any, depth: int = 0) -> None:
-    """Raise ManifestError for an object that is neither a number, a string nor a container of them."""
-    if isinstance(item, np.ndarray) and item.dtype.kind == "O" and depth < 8:
-        for inner in item.flat:
-            _check(path, inner, depth + 1)
-    elif isinstance(item, dict) and depth < 8:
-        for key, inner in item.items():
-            _check(path, key, depth + 1)
-            _check(path, inner, depth + 1)
-    elif isinstance(item, (list, tuple)) and depth < 8:
-        for inner in item:
-            _check(path, inner, depth + 1)
-    elif not (
-        type(item) in _PLAIN or (isinstance(item, (np.ndarray, np.generic)) and item.dtype.kind in _KINDS)
-    ):
-        raise ManifestError(
-            f"{path}: holds a {type(item).__name__}; only arrays, dictionaries, texts and numbers are read"
-        )
+def _made(path: Path, item: Any, depth: int = 0) -> Any:
+    """Return what an object describes: a number, a string, an array, or a container of them.
+
+    Raises:
+        ManifestError: it is something else, or too deep.
+    """
+    if depth <= DEPTH:
+        if isinstance(item, _Array):
+            return item.made(path, depth)
+        if isinstance(item, dict):
+            return {_made(path, key, depth + 1): _made(path, inner, depth + 1) for key, inner in item.items()}
+        if isinstance(item, (list, tuple)):
+            return [_made(path, inner, depth + 1) for inner in item]
+        if type(item) in _PLAIN or (isinstance(item, np.generic) and item.dtype.kind in _KINDS):
+            return item
+    raise ManifestError(
+        f"{path}: holds a {type(item).__name__}; only arrays, dictionaries, texts and numbers are read"
+    )

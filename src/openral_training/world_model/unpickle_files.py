@@ -62,27 +62,29 @@ def _trajectory(path: Path) -> Path:
     frames = list(read_object_array(path).flat)
     if not frames or not all(isinstance(frame, dict) and "image" in frame for frame in frames):
         raise ManifestError(f"{path}: needed a dictionary with 'image' a frame")
-    content: dict[str, NDArray[Any]] = {"image": _stacked(path, frames, "image").astype(np.uint8)}
+    content: dict[str, NDArray[Any]] = {"image": _stacked(path, frames, "image", np.uint8)}
     words = frames[0].get("instruction", frames[0].get("task"))
     if not isinstance(words, str):
         raise ManifestError(f"{path}: its first frame has neither 'instruction' nor 'task'")
     content["instruction"] = np.array(words)
     for name in ("delta_action", "abs_action"):
         if name in frames[0]:
-            content[name] = _stacked(path, frames, name).astype(np.float32)
+            content[name] = _stacked(path, frames, name, np.float32)
     if "init_ee_pose" in frames[0]:
-        content["init_ee_pose"] = np.asarray(frames[0]["init_ee_pose"], np.float32)
+        content["init_ee_pose"] = _stacked(path, frames[:1], "init_ee_pose", np.float32)[0]
     target = path.with_suffix(".npz")
     with replaced_file(target) as partial, partial.open("wb") as file:
         np.savez(file, allow_pickle=False, **content)
     return target
 
 
-def _stacked(path: Path, frames: list[dict[str, Any]], name: str) -> NDArray[Any]:
+def _stacked(path: Path, frames: list[dict[str, Any]], name: str, kind: type[Any]) -> NDArray[Any]:
     try:
-        return np.stack([np.asarray(frame[name]) for frame in frames])
-    except (KeyError, ValueError) as error:
-        raise ManifestError(f"{path}: {name}: is not the same in every frame ({error})") from error
+        return np.stack([np.asarray(frame[name]) for frame in frames]).astype(kind)
+    except (KeyError, ValueError, TypeError) as error:
+        raise ManifestError(
+            f"{path}: {name}: is no array of numbers of one shape in every frame ({error})"
+        ) from error
 
 
 def _reward(path: Path) -> Path:

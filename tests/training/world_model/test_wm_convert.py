@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ import torch
 from safetensors.torch import load_file
 
 from openral_core.errors import ManifestError, NotFoundError
+from openral_training.world_model.pickled_arrays import read_object_array
 from openral_training.world_model.starts import load_starts
 from openral_training.world_model.unpickle_files import convert
 
@@ -84,6 +87,57 @@ def test_a_program_in_a_pickle_is_not_run(tmp_path: Path, protocol: int) -> None
     with pytest.raises(ManifestError, match="mkdir"):
         convert(tmp_path, numpy_objects=True)
     assert not (tmp_path / "run").exists()
+
+
+def forged(path: Path) -> None:
+    """Write an array of texts of four letters whose dtype says afterwards that they have 2**28."""
+    dtype = b"cnumpy\ndtype\n(V%s\nI00\nI01\ntR"
+    with path.open("wb") as file:
+        about = {"descr": "|O", "fortran_order": False, "shape": (1,)}
+        np.lib.format.write_array_header_1_0(file, about)
+        file.write(b"\x80\x02" + dtype % b"S4" + b"q\x010")
+        file.write(b"cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01b\x87R")
+        file.write(b"(K\x01K\x01\x85" + dtype % b"O8" + b"\x89]cnumpy\nndarray\n(K\x02\x85h\x01tRatb")
+        file.write(b"h\x01(K\x03V|\nNNNJ\x00\x00\x00\x10K\x01K\x00tb0.")
+
+
+def test_an_array_with_a_forged_kind_reads_no_foreign_memory(tmp_path: Path) -> None:
+    """The process would crash, or write what lies behind the array into the new file."""
+    path = stored(tmp_path, frames())
+    forged(path)
+    reads = "from openral_training.world_model import pickled_arrays as reader; import pathlib, sys\n"
+    reads += "try: print(len(reader.read_object_array(pathlib.Path(sys.argv[1]))[0][0]))\n"
+    reads += "except reader.ManifestError as error: print('refused:', error)"
+    done = subprocess.run(
+        [sys.executable, "-c", reads, str(path)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout[:9]) == (0, "refused: "), done.stderr
+
+
+@pytest.mark.parametrize("protocol", [2, 3, 4])
+def test_what_numpy_writes_is_read_as_it_was(tmp_path: Path, protocol: int) -> None:
+    kinds = (">i4", "<f8", "u1", "?", "S3", "<U4", ">U4")
+    whole = np.empty((2, 2), object)
+    whole[0, 0] = {kind: np.arange(6).reshape(2, 3).astype(kind) for kind in kinds}
+    whole[0, 1] = [np.float32(1.5), np.asfortranarray(np.arange(6.0).reshape(2, 3))]
+    if protocol > 2:  # protocol 2 has no word for no bytes and calls a function for them
+        whole[0, 1].append(np.zeros((0, 4)))
+    whole[1, 0] = np.array([{"a": None}, "text"], object)
+    whole[1, 1] = b"bytes"
+    path = stored(tmp_path, whole)
+    with path.open("r+b") as file:
+        np.lib.format.read_magic(file)
+        np.lib.format.read_array_header_1_0(file)
+        file.truncate()
+        file.write(pickle.dumps(whole, protocol))
+    found = read_object_array(path)
+    assert found.shape == (2, 2)
+    for kind, array in whole[0, 0].items():
+        np.testing.assert_array_equal(found[0, 0][kind], array)
+    for ours, theirs in zip(found[0, 1], whole[0, 1], strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert found[1, 0].tolist() == [{"a": None}, "text"]
+    assert found[1, 1] == b"bytes"
 
 
 def test_a_frame_that_is_no_plain_thing_is_refused(tmp_path: Path) -> None:

@@ -145,6 +145,10 @@ class RlConfig(Schema):
         if (algorithm.max_rounds > 1) != (algorithm.informative_share > 0):
             what = "is not used without the other of max_rounds > 1 and informative_share > 0"
             faults.append(Fault("algorithm.informative_share", what, "set both or neither"))
+        low, high = algorithm.informative
+        if low >= high:
+            what = f"no mean lies between {low:g} and {high:g}: no group would be trained on"
+            faults.append(Fault("algorithm.informative", what, "write the lower bound first"))
         return faults
 
     @property

@@ -68,6 +68,10 @@ def test_what_ships_names_a_scene_of_its_tasks(name: str) -> None:
             "algorithm.informative_share: is not used",
         ),
         (
+            {"algorithm": {"adv_type": "grpo", "group_size": 2, "informative": [1.0, 0.0]}},
+            "algorithm.informative: no mean lies between 1 and 0",
+        ),
+        (
             {**PPO, "algorithm": {"adv_type": "gae", "logprob_type": "chunk"}},
             "algorithm.logprob_type: is chunk, coarser",
         ),

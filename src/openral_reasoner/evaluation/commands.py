@@ -57,7 +57,7 @@ def evaluate_command(
     maker = agent_maker(Deployment(), environment={**os.environ, **said}) if model else None
     who, make_agent = maker or ("offline", None)
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(f"asking {who}", total=len(loaded.missions))
+        task = bar.add_task(f"asking {escape(who)}", total=len(loaded.missions))
         rows = evaluate(loaded, make_agent=make_agent, who=who, progress=lambda row: bar.advance(task))
     if out is not None:  # before anything is printed: who reads the table may close the pipe
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -89,11 +89,12 @@ def _check_options(section: dict[str, str]) -> None:
 
 
 def _print_table(who: str, lines: list[dict[str, Any]]) -> None:
+    from rich.markup import escape
     from rich.table import Table
 
     from openral_core.cli.tables import console
 
-    table = Table(title=f"planner: {who}", title_justify="left", box=None, header_style="bold")
+    table = Table(title=escape(f"planner: {who}"), title_justify="left", box=None, header_style="bold")
     fallbacks = any(line["fallbacks"] for line in lines)
     for name in (
         *("kind", "n", "right", "share", "95 %", "wrong", "needless", "asked", "p50 s"),

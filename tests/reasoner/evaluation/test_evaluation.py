@@ -151,6 +151,21 @@ def test_what_the_command_says_goes_before_the_environment(tmp_path, monkeypatch
     assert endpoint.requests >= 4
 
 
+def test_the_name_of_a_model_is_no_markup(tmp_path) -> None:
+    with Endpoint(oracle) as endpoint:
+        words = [
+            "--suite",
+            str(few_sentences(tmp_path)),
+            "--model",
+            "openai:[b]a[/x]",
+            "--base-url",
+            endpoint.url,
+        ]
+        result = CliRunner().invoke(reasoner, ["eval", *words])
+    assert result.exit_code == 0, result.exception
+    assert "planner: openai:[b]a[/x]" in result.output
+
+
 def few_sentences(folder: Path) -> Path:
     """A suite of the four missions of the kind `question`."""
     text, suite = DEFAULT.read_text(), folder / "suite.yaml"

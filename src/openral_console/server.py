@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import getpass
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +25,7 @@ from openral_console.stop_process import StopProcess
 from openral_console.teleop.space_mouse import SpaceMouse
 from openral_console.teleop.space_mouse_device import SpaceMouseDevice
 from openral_core.files.atomic import write_atomically
+from openral_core.process.operator_name import operator_name
 from openral_sidecar.paths import run_folder
 
 
@@ -88,7 +88,7 @@ class ConsoleServer:
             self._space_mouse,
         )
         app = self._application(context)
-        self._app = Access(app, self.sessions, options, passwords, getpass.getuser(), self.actions)
+        self._app = Access(app, self.sessions, options, passwords, operator_name(), self.actions)
 
     @property
     def url(self) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import getpass
 from typing import Annotated
 
 import typer
 
 from openral_core.cli import numbers
 from openral_core.cli.namespace_option import DEFAULT_NAMESPACE, NamespaceOption
+from openral_core.process.operator_name import operator_name
 
 app = typer.Typer(no_args_is_help=True, help="Take the arm from the policies, and give it back.")
 Patience = Annotated[float, numbers.real("[s] to wait for the bridge.", least=0.1, most=600)]
@@ -32,6 +32,6 @@ def resume(patience: Patience = 5.0, namespace: NamespaceOption = DEFAULT_NAMESP
 def _intervene(*, take: bool, patience: float, namespace: str) -> None:
     from openral_control.ros.intervene_client import intervene  # `openral --help` must not load rclpy
 
-    done, message = intervene(take=take, operator=getpass.getuser(), patience_s=patience, namespace=namespace)
+    done, message = intervene(take=take, operator=operator_name(), patience_s=patience, namespace=namespace)
     typer.echo(message, err=not done)
     raise typer.Exit(0 if done else 1)

@@ -9,7 +9,9 @@ import pytest
 import rclpy
 from openral.srv import Intervene
 from rclpy.executors import SingleThreadedExecutor
+from typer.testing import CliRunner
 
+from openral_control.commands import app as arm
 from openral_control.ros.intervene_client import intervene
 from openral_core.graph.namespaces import DEFAULT_NAMESPACE
 
@@ -41,3 +43,13 @@ def bridge() -> Iterator[None]:
 def test_words_of_the_bridge_are_printable() -> None:
     said = intervene(take=True, operator="eva", patience_s=60.0, namespace=DEFAULT_NAMESPACE)
     assert said == (True, "the arm [2J rests")
+
+
+@pytest.mark.usefixtures("bridge")
+def test_a_user_without_an_entry_may_pause_the_arm(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)  # as in a container that is run as any user
+    told = CliRunner().invoke(arm, ["pause", "--patience", "60"])
+    assert told.exit_code == 0, told.exception
+    assert "rests" in told.output

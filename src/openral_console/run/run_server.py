@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import logging
 import sys
 from dataclasses import replace
@@ -20,6 +19,7 @@ from openral_console.run.finished_run import FinishedRun
 from openral_console.run.run_page import FILM, RunPage
 from openral_console.sessions import Sessions
 from openral_core.process.announcements import console_line
+from openral_core.process.operator_name import operator_name
 
 _log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ def serve_run(run_dir: Path, options: ListenOptions) -> None:
     listening = listen(options, options.port, "--port")
     options = replace(options, port=listening.getsockname()[1])
     sessions = Sessions.create()
-    guarded = Access(_application(run), sessions, options, passwords, getpass.getuser(), _note)
+    guarded = Access(_application(run), sessions, options, passwords, operator_name(), _note)
     try:
         sys.stdout.write(f"{console_line(url_of(options, sessions))}\n")
         sys.stdout.flush()

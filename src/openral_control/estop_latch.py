@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from openral_core.files.atomic import sync_folder, write_atomically
+from openral_core.files.user_path import user_path
 
 FILE_NAME = "estop.json"
 
@@ -67,7 +68,7 @@ def latch_path(
         environment: of the process; `XDG_STATE_HOME` names the state folder, default ~/.local/state.
     """
     if run_dir:
-        return Path(run_dir).expanduser() / FILE_NAME
+        return user_path(run_dir) / FILE_NAME
     state = environment.get("XDG_STATE_HOME", "")
     home = Path(state) if os.path.isabs(state) else Path.home() / ".local" / "state"
     name = namespace.strip("/").replace("/", "-") or "root"

@@ -6,12 +6,13 @@ import os
 from pathlib import Path
 
 from openral_core.errors import OutputError
+from openral_core.files.user_path import user_path
 
 
 def cache_home() -> Path:
     """Return `$OPENRAL_CACHE_HOME`, or `~/.cache/openral`."""
     chosen = os.environ.get("OPENRAL_CACHE_HOME")
-    return Path(chosen).expanduser().absolute() if chosen else Path.home() / ".cache" / "openral"
+    return user_path(chosen).absolute() if chosen else Path.home() / ".cache" / "openral"
 
 
 def make_folder(folder: Path, mode: int = 0o777) -> Path:

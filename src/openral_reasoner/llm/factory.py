@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 from openral_core.errors import InstallationError
+from openral_core.files.user_path import user_path
 from openral_reasoner.deployment import Deployment
 from openral_reasoner.memory.notes_file import Memory
 from openral_reasoner.mission.agent_requests import RequestQueue
@@ -43,7 +43,7 @@ def agent_maker(
             f"{settings.model}: {error.name} is not installed: pip install 'openral[reasoner]'"
         ) from error
     build_model(settings, environment)  # what is missing is found out here, and not in the first mission
-    memory = Memory(Path(memory_file).expanduser()) if memory_file else None
+    memory = Memory(user_path(memory_file)) if memory_file else None
     cameras = [camera.name for camera in deployment.cameras]
 
     def make(requests: RequestQueue) -> Agent:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, ValidationError
 
 from openral_core.errors import InstallationError, ManifestError
+from openral_core.files.user_path import user_path
 from openral_core.loopback import host_of, is_loopback
 
 PREFIX = "OPENRAL_REASONER_"
@@ -94,7 +94,7 @@ def api_key(settings: ModelSettings, environment: Mapping[str, str] = os.environ
         return _checked(key, PREFIX + "API_KEY")
     if file := environment.get(PREFIX + "API_KEY_FILE"):
         try:
-            key = Path(file).expanduser().read_text(encoding="utf-8").strip()
+            key = user_path(file).read_text(encoding="utf-8").strip()
         except OSError as error:
             raise InstallationError(f"{PREFIX}API_KEY_FILE: {file}: {error.strerror}") from error
         except UnicodeDecodeError as error:

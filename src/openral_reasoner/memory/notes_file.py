@@ -19,6 +19,7 @@ from pathlib import Path
 from openral_core.cli.printable import one_line
 from openral_core.errors import OpenralError
 from openral_core.files.atomic import write_atomically
+from openral_core.files.user_path import user_path
 from openral_reasoner.memory.locked_file import is_private, locked_file
 from openral_reasoner.word_stems import FILLERS, stem, words
 
@@ -37,7 +38,7 @@ class NotesError(OpenralError):
 def default_memory_file() -> Path:
     """Return where notes are kept if nobody says otherwise: the user's data folder of the XDG base directories."""
     data = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
-    return Path(data).expanduser() / "openral" / "memory.txt"
+    return user_path(data) / "openral" / "memory.txt"
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from rclpy.lifecycle import LifecycleNode
 
+from openral_core.files.user_path import user_path
 from openral_core.instant import Instant
 from openral_reasoner.deployment import Deployment
 from openral_reasoner.memory.notes_file import Memory
@@ -52,7 +52,7 @@ class OutsideAgents:
             log: takes the calls and their answers.
         """
         self._director, self._registry, self._deployment = director, registry, deployment
-        self._memory = Memory(Path(memory_file).expanduser()) if memory_file else None
+        self._memory = Memory(user_path(memory_file)) if memory_file else None
         self._locates = locates
         self._control: tuple[float, dict[str, object]] | None = None
         self._server: ToolServer | None = None

@@ -10,7 +10,6 @@ callbacks run on one thread, and none of them blocks; planning, which may take l
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -25,6 +24,7 @@ from rclpy.task import Future
 from std_msgs.msg import Bool
 
 from openral_core.errors import ContractError, OpenralError
+from openral_core.files.user_path import user_path
 from openral_core.graph.namespaces import DEFAULT_NAMESPACE
 from openral_core.guarded_callbacks import EXIT_UNFIT, GuardedCallbacks
 from openral_core.instant import Instant
@@ -129,7 +129,7 @@ class ReasonerNode(GuardedCallbacks, LifecycleNode):
             self._note,
             gate=gate,
             config=director,
-            experience=Experience.beside(Path(notes).expanduser()) if notes else None,
+            experience=Experience.beside(user_path(notes)) if notes else None,
             fingers=self._deployment.fingers,
             awaits_policies=self._deployment.has_policies,
         )

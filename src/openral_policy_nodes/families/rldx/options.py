@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from openral_core.errors import PolicyError
 from openral_core.files.cache import cache_home
+from openral_core.files.user_path import user_path
 from openral_core.manifest import RSkillManifest
 from openral_policy_nodes.families.adaptive_timeout import LEAST_S
 from openral_policy_nodes.families.rldx.arguments import DEFAULT_TAG
@@ -70,7 +71,7 @@ def settings_from(manifest: RSkillManifest, environment: Mapping[str, str] = os.
         host=environment.get(f"{PREFIX}HOST", "127.0.0.1"),
         port=int(port),
         auto_spawn=spawn == "1",
-        source=Path(source).expanduser() if source else None,
+        source=user_path(source) if source else None,
         python=python,
         token=environment.get(f"{PREFIX}TOKEN", ""),
         call_timeout_s=max(LEAST_S, _PATIENT * manifest.latency_budget.per_chunk_ms * 1e-3),
@@ -81,7 +82,7 @@ def interpreter_from(environment: Mapping[str, str] = os.environ) -> Path | None
     """Return the interpreter of `OPENRAL_RLDX_PYTHON`, else the one in the cache; None: there is none."""
     named = environment.get(f"{PREFIX}PYTHON")
     if named:
-        return Path(named).expanduser()
+        return user_path(named)
     usual = cache_home() / "rldx-sidecar" / "source" / ".venv" / "bin" / "python"
     return usual if usual.exists() and not environment.get(f"{PREFIX}SOURCE") else None
 

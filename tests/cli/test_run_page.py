@@ -94,6 +94,7 @@ def run_dir(tmp_path: Path) -> Path:
     np.savez(
         tmp_path / "truth.npz",
         tasks=np.array(["drawer-open-v3"]),
+        control_hz=np.float64(80.0),
         stamp_s=np.arange(rows) / 80.0,
         wall_s=np.arange(rows) / 80.0,
         held=np.zeros(rows, bool),

@@ -205,16 +205,16 @@ class TrajectoryDriver:
             self._heard_s, self._heard = time.monotonic(), self._heard + 1
 
     def _change(self, positions: Vector, stamp_s: float) -> Vector:
-        """Return how fast positions (n,) [rad] of a stamp [s] have changed within `CHANGE_S` [rad/s]; 0: not known.
+        """Return how fast positions (n,) [rad] of a stamp [s] have changed over `CHANGE_S` [rad/s]; 0: not known.
 
         The joint_state_broadcaster sends NaN as velocities of hardware that measures positions only.
         """
         recent = self._recent
         if recent and not recent[-1][0] < stamp_s:  # its clock was set back, or there is none
             recent.clear()
-        while recent and stamp_s - recent[0][0] > CHANGE_S:
-            recent.popleft()
         recent.append((stamp_s, positions))
+        while len(recent) > 2 and stamp_s - recent[1][0] >= CHANGE_S:
+            recent.popleft()  # one that is older stays, since states may be further apart
         since_s, before = recent[0]
         return (positions - before) / max(stamp_s - since_s, 1e-6)
 

@@ -62,7 +62,7 @@ def latch_path(
     """Return the path of the latch file, in the run's folder or else in the user's state folder.
 
     Args:
-        run_dir: folder of the run; empty: none.
+        run_dir: folder of the run that the stop ends with; empty: it ends with none.
         domain: ROS domain of the bridge.
         namespace: of the bridge, such as /openral.
         environment: of the process; `XDG_STATE_HOME` names the state folder, default ~/.local/state.

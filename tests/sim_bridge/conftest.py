@@ -18,7 +18,7 @@ def observer():
 
 
 @pytest.fixture
-def start(fake_scene):
+def start(fake_scene, tmp_path):
     """Return a function that starts a bridge and ends it after the test."""
     processes = []
 
@@ -27,6 +27,7 @@ def start(fake_scene):
         command = [sys.executable, "-m", "openral_sim_bridge.ros.bridge_node", "--ros-args"]
         command += [word for pair in words for word in ("-p", pair)]
         environment = {**os.environ, "ROS_DOMAIN_ID": str(DOMAIN), "OMP_NUM_THREADS": "1"}
+        environment["XDG_STATE_HOME"] = str(tmp_path / "state")  # a stop is not that of the next test
         process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
         processes.append(process)
         return process

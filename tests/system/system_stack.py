@@ -67,6 +67,9 @@ class Stack:
             **os.environ,
             "ROS_DOMAIN_ID": str(self.domain),
             "ROS_LOG_DIR": str(folder / "ros_log"),
+            "XDG_STATE_HOME": str(
+                folder / "state"
+            ),  # a real arm that was stopped is stopped in the next deployment
             "OMP_NUM_THREADS": "1",
             "PYTHONUNBUFFERED": "1",
             TAG: self._tag,

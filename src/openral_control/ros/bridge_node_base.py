@@ -49,6 +49,8 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
 
     what: str
     """What is run, in words for the log."""
+    estop_ends_with_run = False
+    """Whether another run begins without the emergency stop of this one, as a simulated world does that begins anew."""
 
     def __init__(self, name: str, options: Mapping[str, Any]) -> None:
         """Declare the parameters.
@@ -121,7 +123,8 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
         if run is None or self._is_second_bridge():
             return TransitionCallbackReturn.FAILURE
         if self._estop is None:
-            run_dir, domain = str(self.get_parameter("run_dir").value), self.context.get_domain_id()
+            run_dir = str(self.get_parameter("run_dir").value) if self.estop_ends_with_run else ""
+            domain = self.context.get_domain_id()
             latch = EStopLatch(latch_path(run_dir, domain, self.get_namespace()))
             self._estop = EStop(self, latch, self._switch_estop)
             self._lasting = self._made_entities()  # the emergency stop remains available in every later state

@@ -27,6 +27,7 @@ class BridgeNode(ControlNode[Simulation]):
     """Connects a `Simulation` to the ROS graph. Its parameters are the fields of `BridgeOptions`, and `autostart`."""
 
     what = "the simulation"
+    estop_ends_with_run = True
 
     def __init__(self, backend_factory: Callable[..., Backend] = make_backend) -> None:
         super().__init__("sim_bridge", vars(BridgeOptions(scene="metaworld_drawer")))

@@ -83,7 +83,9 @@ class TruthRecorder:
         self._chunks: list[tuple[float, float, bool]] = []
         self._resets: list[tuple[float, str, int]] = []
         self._disturbed: list[tuple[float, str]] = []
-        self._written, self._pause_s = -1, FLUSH_S
+        self._listed = 0
+        """Number of chunks, resets and disturbances that were added."""
+        self._written, self._pause_s = (-1, -1), FLUSH_S
         self._complained = False
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._flush_regularly, name="truth", daemon=True)
@@ -165,18 +167,21 @@ class TruthRecorder:
         with self._lock:
             del self._chunks[: max(len(self._chunks) + 1 - self._limit, 0)]
             self._chunks.append((stamp_s, latency_s, rejected))
+            self._listed += 1
 
     def reset(self, stamp_s: float, task_id: str, init_id: int) -> None:
         """Add one reset of the scene."""
         with self._lock:
             del self._resets[: max(len(self._resets) + 1 - self._limit, 0)]
             self._resets.append((stamp_s, task_id, init_id))
+            self._listed += 1
 
     def disturbed(self, stamp_s: float, words: str) -> None:
         """Add the description of a disturbance's effect."""
         with self._lock:
             del self._disturbed[: max(len(self._disturbed) + 1 - self._limit, 0)]
             self._disturbed.append((stamp_s, words))
+            self._listed += 1
 
     def close(self) -> None:
         """Write the remaining rows and stop the thread."""
@@ -219,17 +224,17 @@ class TruthRecorder:
     def _flush(self) -> None:
         """Write the file, or mark it as up to date. Rows below the count never change, so the loop may append."""
         with self._lock:
-            count, rows, steps = self._count, self._rows, self._dropped + self._count
+            count, rows, added = self._count, self._rows, (self._dropped + self._count, self._listed)
             chunks, resets, disturbed = self._chunks[:], self._resets[:], self._disturbed[:]
         if rows is None:
             return
-        if steps == self._written and self.path.exists():
+        if added == self._written and self.path.exists():
             os.utime(self.path)
             return
         buffer = io.BytesIO()
         np.savez(buffer, **self._arrays(rows[:count], chunks, resets, disturbed))
         write_atomically(self.path, buffer.getbuffer())
-        self._written, self._pause_s = steps, max(FLUSH_S, buffer.tell() / WRITTEN_PER_S)
+        self._written, self._pause_s = added, max(FLUSH_S, buffer.tell() / WRITTEN_PER_S)
 
     def _arrays(
         self,

@@ -148,3 +148,23 @@ def test_at_rest_a_reset_to_a_world_with_other_bodies_is_recorded(tmp_path: Path
     record.close()
     with np.load(tmp_path / FILE_NAME) as kept:
         assert np.isfinite(kept["qpos"]).sum(axis=1).tolist() == [16, 23, 16]
+
+
+def test_what_happens_in_rest_is_written_though_no_row_is_added(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(truth_recorder, "FLUSH_S", 0.02)
+    record, path = TruthRecorder(tmp_path, ["task"], 80.0), tmp_path / FILE_NAME
+    rest(record, 0.0, 0.2)
+    end = time.monotonic() + 60.0
+    while not path.exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    time.sleep(0.1)
+    record.chunk(0.2, 0.0, True)
+    record.disturbed(0.2, "the gripper was opened")
+    record.close()
+    with np.load(path) as kept:
+        assert (kept["chunk_rejected"].tolist(), kept["disturbed"].tolist()) == (
+            [True],
+            ["the gripper was opened"],
+        )

@@ -33,8 +33,8 @@ _STOP, _TRIGGER = "/estop", "std_srvs/srv/Trigger"
 def see_bridges_only(context: Context) -> None:
     """Have a session that is not open yet take in no more of the graph than what deployments are found by.
 
-    With a hundred robots the whole graph keeps a newcomer and its router busy for ten seconds and more, and calls
-    wait behind it. A real ROS 2 always takes in the whole.
+    With a hundred robots the whole graph takes a newcomer ten seconds of a core and more, for which calls wait
+    (docs/fleet.md). A real ROS 2 always takes in the whole.
     """
     context.servers_only = (_STOP, _TRIGGER)
 

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from openral_core.cli.printable import MAX_SHOWN, plain_line
 from openral_core.files.output_folder import check_folder, make_private
-from openral_reasoner.plain_line import MAX_SHOWN, plain_line
 
 STOPS = {"/stop": "pressed stop", "/stop-all": "pressed stop for all deployments"}
 """Paths of the stop of this deployment, and of all in its domain -> words for the log."""

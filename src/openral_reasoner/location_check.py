@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from openral_reasoner.plain_line import plain_line
+from openral_core.cli.printable import plain_line
 
 FRAME = "world"
 """Frame of the goals of motions."""

@@ -48,12 +48,12 @@ from openral_console.ros.convert import (
 from openral_console.ros.fleet_stop import StopAll, deployments_in
 from openral_console.ros.recorder_calls import RecorderCalls
 from openral_console.ros.service_call import ServiceCall
+from openral_core.cli.printable import plain_line
 from openral_core.errors import ContractError
 from openral_core.graph.namespaces import COMPRESSED_SUFFIX, DEFAULT_NAMESPACE, frame_prefix, is_of_another
 from openral_core.guarded_callbacks import GuardedCallbacks
 from openral_core.image_message import ENCODING, decode_compressed, packed_pixels
 from openral_core.ros.qos import LATCHED, MAX_SKILLS, MISSION_LOG, NEWEST, SKILLS, STATIC_FRAMES
-from openral_reasoner.plain_line import plain_line
 
 LOOK_S = 0.5
 """[s] between two checks for cameras, other deployments and open pages."""

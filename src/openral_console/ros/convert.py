@@ -7,8 +7,8 @@ from typing import Any
 
 from openral_console.live.frame_tree import Pose
 from openral_console.live.views import ControlView, DiagnosticView, ReadingView, RecordingView, SkillView
+from openral_core.cli.printable import MAX_SHOWN, plain_line
 from openral_core.mission_record import RecordedMission, RecordedStep, RecordedTask
-from openral_reasoner.plain_line import MAX_SHOWN, plain_line
 
 MAX_TASKS, MAX_ANSWERS, MAX_VALUES = 64, 8, 64
 """Tasks of a mission, answers of a question, values of a diagnostic that are shown."""

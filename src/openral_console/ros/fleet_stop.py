@@ -12,7 +12,7 @@ from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from openral_console.live.views import StopAnswer
-from openral_reasoner.plain_line import plain_line
+from openral_core.cli.printable import plain_line
 
 PAUSE_S = 0.02
 """[s] between two checks for answers, if another thread spins the node."""

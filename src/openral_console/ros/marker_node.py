@@ -19,13 +19,13 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from openral_console.live.planned_path import box_edges, planned_points
 from openral_console.ros.convert import control_of, mission_of, reading_of, seconds
+from openral_core.cli.printable import plain_line
 from openral_core.errors import ContractError
 from openral_core.graph.namespaces import DEFAULT_NAMESPACE, frame_prefix
 from openral_core.guarded_callbacks import GuardedCallbacks
 from openral_core.ros.qos import LATCHED
 from openral_core.ros.run_node import run_node
 from openral_core.scene import load_scene
-from openral_reasoner.plain_line import plain_line
 
 ABOVE_M, LETTER_M, LINE_M = 0.08, 0.04, 0.004
 """[m] from the box to the words; height of a capital letter; width of an edge."""

@@ -6,8 +6,8 @@ from typing import Any
 
 from rclpy.node import Node
 
+from openral_core.cli.printable import plain_line
 from openral_core.ros.service_call import ServiceNotFound, ServiceTimeout, call_service
-from openral_reasoner.plain_line import plain_line
 
 ANSWER_S = 2.0
 """[s] wall time that a service has for its answer."""

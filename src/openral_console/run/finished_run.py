@@ -7,6 +7,7 @@ from typing import Any
 
 from openral_console.live.deployment import MAX_STEPS
 from openral_console.live.views import ReadingView, SkillView
+from openral_core.cli.printable import MAX_SHOWN, plain_line
 from openral_core.errors import NotFoundError
 from openral_core.files.finished_run_folder import (
     FACTS_FILE,
@@ -27,7 +28,6 @@ from openral_core.mission_record import (
     load_steps,
 )
 from openral_core.process.launched_deployment import LAUNCH_LOG
-from openral_reasoner.plain_line import MAX_SHOWN, plain_line
 
 ENDED = ("done", "failed", "stopped")
 """States of a mission that has ended."""

@@ -19,8 +19,8 @@ from mcp.server.stdio import stdio_server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 
+from openral_core.cli.printable import plain_line
 from openral_reasoner.mission.agent_requests import Reply
-from openral_reasoner.plain_line import plain_line
 from openral_reasoner.tools.offered_tools import OfferedTool, ToolSource
 
 INSTRUCTIONS = """\

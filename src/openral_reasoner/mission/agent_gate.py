@@ -13,6 +13,7 @@ from enum import Enum
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from openral_core.cli.printable import plain_line
 from openral_core.errors import ContractError
 from openral_core.goal_params import check_goal_params
 from openral_core.instant import Instant
@@ -32,7 +33,6 @@ from openral_reasoner.mission.mission import Mission, MissionState, Task, TaskSt
 from openral_reasoner.mission.question import YES_OR_NO
 from openral_reasoner.mission.verification.placement_check import MEASURED
 from openral_reasoner.palette import MOTION, Skill
-from openral_reasoner.plain_line import plain_line
 from openral_reasoner.planner import PlannedTask
 
 Answer = Callable[[Reply], None]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from openral_core.cli.printable import plain_line
 from openral_core.instant import Instant
 from openral_core.progress_judgement import ProgressReading, ProgressThresholds
 from openral_core.scene import Resume
@@ -32,7 +33,6 @@ from openral_reasoner.mission.stopping.stop_words import Heard, heard
 from openral_reasoner.mission.task_runner import TaskRunner
 from openral_reasoner.mission.verify_gate import GateVerdict, Judgement
 from openral_reasoner.palette import Palette
-from openral_reasoner.plain_line import plain_line
 from openral_reasoner.planner import Ask, Plan, Proposal
 from openral_reasoner.prompt_checks import MAX_ID, SeenIds, why_refused
 from openral_reasoner.word_stems import MAX_CHARACTERS

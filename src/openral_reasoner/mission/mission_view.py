@@ -11,8 +11,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from openral_core.cli.printable import MAX_SHOWN, plain_line
 from openral_core.mission_record import KIND_WIDTH
-from openral_reasoner.plain_line import MAX_SHOWN, plain_line
 
 ENDED = ("done", "failed", "stopped")
 """States of a mission that has ended, as in `MissionState`, whose module imports numpy."""

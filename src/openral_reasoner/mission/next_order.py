@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from openral_core.cli.printable import plain_line
 from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import RequestPlan
 from openral_reasoner.mission.mission import LogEntry, Mission, MissionState
 from openral_reasoner.mission.plan_requests import PlanRequests
-from openral_reasoner.plain_line import plain_line
 
 
 class NextOrder:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from openral_core.cli.printable import plain_line
 from openral_core.instant import Instant
 from openral_reasoner.mission.mission import Mission, MissionState
 from openral_reasoner.mission.question import Answered, Question
-from openral_reasoner.plain_line import plain_line
 
 
 class OpenQuestion:

@@ -17,6 +17,7 @@ from openral.msg import Mission as MissionMessage
 from openral.msg import StartPose as StartPoseMessage
 from pydantic import ValidationError
 
+from openral_core.cli.printable import plain_line
 from openral_core.errors import ContractError
 from openral_core.goal_params import check_params_schema
 from openral_core.hardware.arm_mode import takes_commands
@@ -28,7 +29,6 @@ from openral_core.teleoperation_names import TAKEN_OVER
 from openral_reasoner.mission.mission import LogEntry, Mission
 from openral_reasoner.mission.record import recorded
 from openral_reasoner.palette import Skill
-from openral_reasoner.plain_line import plain_line
 
 MAX_TEXT = 256
 """Characters of a name, an id, a tag."""

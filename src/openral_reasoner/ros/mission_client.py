@@ -17,13 +17,13 @@ from rich.markup import escape
 from rich.text import Text
 
 from openral_core.cli.json_line import json_line
+from openral_core.cli.printable import MAX_SHOWN, plain_line
 from openral_core.graph.namespaces import DEFAULT_NAMESPACE, namespace_option, ros_arguments
 from openral_core.guarded_callbacks import GuardedCallbacks
 from openral_core.mission_record import words_after
 from openral_core.ros.qos import LATCHED, MISSION_LOG
 from openral_core.ros.session_certificates import refused_or
 from openral_reasoner.mission.mission_view import COLOURS, ENDED, line_of, table_of, values_of
-from openral_reasoner.plain_line import MAX_SHOWN, plain_line
 from openral_reasoner.ros.prompt_client import INTERRUPTED, NOBODY, Absence, converse
 
 SETTLE_S = 0.5

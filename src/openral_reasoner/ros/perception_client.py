@@ -16,6 +16,7 @@ from openral.srv import QueryTaskProgress
 from rclpy.node import Node
 from sensor_msgs.msg import Image
 
+from openral_core.cli.printable import plain_line
 from openral_core.errors import OpenralError
 from openral_core.graph.namespaces import frame_prefix
 from openral_core.image_message import decode_image
@@ -24,7 +25,6 @@ from openral_core.ros.qos import NEWEST
 from openral_core.scene import SceneCamera
 from openral_reasoner.location_check import frame_fault
 from openral_reasoner.mission.agent_requests import Locate, Look, QueryProgress, Reply, Sensing
-from openral_reasoner.plain_line import plain_line
 from openral_reasoner.ros.skill_client import Guard
 
 PATIENCE_S = 5.0

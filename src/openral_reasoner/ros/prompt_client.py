@@ -17,6 +17,7 @@ from rclpy.signals import SignalHandlerOptions
 from rich.console import Console
 from rich.markup import escape
 
+from openral_core.cli.printable import MAX_SHOWN, plain_line
 from openral_core.graph.namespaces import (
     DEFAULT_NAMESPACE,
     estop_reset_command,
@@ -27,7 +28,6 @@ from openral_core.guarded_callbacks import GuardedCallbacks
 from openral_core.ros.qos import LATCHED, MISSION_LOG
 from openral_core.ros.session_certificates import refused_or
 from openral_reasoner.mission.mission_view import ENDED, table_of
-from openral_reasoner.plain_line import MAX_SHOWN, plain_line
 
 RESET = "estop_reset"
 """The service that a mission's message names where the emergency stop is in its way."""

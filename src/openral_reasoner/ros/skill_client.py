@@ -14,10 +14,10 @@ from openral.action import ExecuteSkill
 from rclpy.action import ActionClient, get_action_names_and_types
 from rclpy.node import Node
 
+from openral_core.cli.printable import plain_line
 from openral_core.stop_conditions import stop_when_text
 from openral_reasoner.mission.attempt import SendGoal
 from openral_reasoner.mission.goal_report import GoalReport
-from openral_reasoner.plain_line import plain_line
 
 OUTCOMES: dict[int, str] = {
     getattr(ExecuteSkill.Result, name): name

@@ -15,6 +15,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
+from openral_core.cli.printable import plain_line
 from openral_core.instant import Instant
 from openral_reasoner.mission.agent_gate import Answer, Approval
 from openral_reasoner.mission.agent_requests import (
@@ -33,7 +34,6 @@ from openral_reasoner.mission.attempt import Command
 from openral_reasoner.mission.director import Director
 from openral_reasoner.mission.mission import LogEntry, Mission, MissionState
 from openral_reasoner.mission.planning_service import PlanningService
-from openral_reasoner.plain_line import plain_line
 from openral_reasoner.tools.table import MAX_LOG
 from openral_reasoner.tools.tool import Tool, parse_arguments
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import inf
 
+from openral_core.cli.printable import plain_line
 from openral_core.instant import Instant
 from openral_reasoner.mission.attempt import DirectorConfig
 from openral_reasoner.mission.ladder.experience import FIRST, Experience
@@ -26,7 +27,6 @@ from openral_reasoner.mission.mission import Mission, Task, TaskState
 from openral_reasoner.mission.question import AFTER_FAILURE, YES_OR_NO, AskOperatorFor
 from openral_reasoner.mission.verify_gate import GateVerdict, Judgement
 from openral_reasoner.palette import Palette
-from openral_reasoner.plain_line import plain_line
 from openral_reasoner.planner import Plan, PlannedTask, Proposal
 
 _CHANGES = {

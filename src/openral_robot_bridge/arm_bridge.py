@@ -16,7 +16,6 @@ from openral_core.hardware.arm_mode import ArmMode
 from openral_core.process.announcements import arm_line
 from openral_core.robot import load_robot
 from openral_core.types import RobotState
-from openral_robot_bridge.realtime_priority import present_priority
 from openral_robot_bridge.robot_arm import RobotArm
 from openral_robot_bridge.scene_loading import load_arm_scene
 from openral_sim_bridge.coordinate_frames import LinkFrames
@@ -118,7 +117,6 @@ class DeployedArm(ControlRun):
         values["faults"] = ", ".join(state.faults)
         values["commands_in_time"] = f"{state.success_rate:.2f}"
         values["behind_rad"] = f"{self._arm.take_behind():.4f}"
-        values["real_time_priority"] = str(present_priority())
         values["shadow"] = str(self.options.shadow).lower()
         values["stopped_by"] = stopped_by
         values["may_not_begin"] = self._arm.refusal

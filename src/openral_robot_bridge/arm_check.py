@@ -13,7 +13,6 @@ from openral_core.manifest.contracts import Box
 from openral_core.scene import DeployScene
 from openral_robot_bridge.driver import ArmState
 from openral_robot_bridge.findings import ArmFinding
-from openral_robot_bridge.realtime_priority import HOW_TO, PRIORITY, priority_refusal
 from openral_robot_bridge.robot_arm import RobotArm
 from openral_robot_bridge.scene_loading import robot_command
 
@@ -22,7 +21,7 @@ WATCHED_S = 1.0
 
 
 def check_arm(scene: DeployScene) -> list[ArmFinding]:
-    """Return the findings about a scene's arm: connection, limits, mode, start pose, boxes, rate of states, priority.
+    """Return the findings about a scene's arm: connection, limits, mode, start pose, boxes and rate of states.
 
     Raises:
         OpenralError: the scene is invalid, or the arm cannot be reached.
@@ -52,18 +51,9 @@ def check_arm(scene: DeployScene) -> list[ArmFinding]:
                 f"{rate:.0f} a second, control_hz is {scene.control_hz:g}",
                 "end what else keeps this computer or its network busy",
             ),
-            _priority_row(),
         ]
     finally:
         arm.close()
-
-
-def _priority_row() -> ArmFinding:
-    """Return whether bridge and driver get real-time priority; an arm may begin without it as well."""
-    refusal = priority_refusal()
-    return ArmFinding(
-        "priority", True, f"ordinary, {refusal}; {HOW_TO}" if refusal else f"real-time, {PRIORITY}"
-    )
 
 
 def _limit_rows(robot: ArmLimits, own: ArmLimits) -> list[ArmFinding]:

@@ -31,7 +31,6 @@ from openral_robot_bridge.driver import (
     StreamedDriver,
 )
 from openral_robot_bridge.drivers.factory import make_driver
-from openral_robot_bridge.realtime_priority import take_priority
 from openral_robot_bridge.setpoint_streaming import Leader, PlanLeader, StreamLeader
 from openral_robot_bridge.trajectory_plan import FINE_S
 
@@ -86,7 +85,6 @@ def serve(connection: Connection, settings: HostSettings) -> None:
         else:
             leader = StreamLeader(driver, make_follower(info.limits, settings, cycle_s))
         connection.send((0, info))
-        take_priority()  # whether it may is reported by the bridge
         _Host(connection, driver, leader, settings.arm).run()
     except OpenralError as error:
         with contextlib.suppress(OSError):

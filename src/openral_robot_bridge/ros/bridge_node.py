@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
-from rclpy.lifecycle import State, TransitionCallbackReturn
 from std_msgs.msg import Empty
 from std_srvs.srv import Trigger
 
@@ -19,7 +18,6 @@ from openral_core.errors import OpenralError
 from openral_core.ros.qos import NEWEST
 from openral_core.types import RobotState
 from openral_robot_bridge.arm_bridge import ArmBridgeOptions, DeployedArm
-from openral_robot_bridge.realtime_priority import HOW_TO, take_priority
 
 
 class RobotBridgeNode(ControlNode[DeployedArm]):
@@ -30,12 +28,6 @@ class RobotBridgeNode(ControlNode[DeployedArm]):
     def __init__(self) -> None:
         super().__init__("robot_bridge", vars(ArmBridgeOptions(scene="fr3_tabletop")))
         self._topics: RobotTopics | None = None
-
-    def on_activate(self, state: State) -> TransitionCallbackReturn:
-        """Start the control steps, with real-time priority if the user may have it."""
-        if refusal := take_priority():
-            self.get_logger().warning(f"other work may delay the arm's commands: {refusal}; {HOW_TO}")
-        return super().on_activate(state)
 
     def clock(self, stamp_s: float) -> None:
         """Publish no `/clock`, as a real arm runs in wall time."""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 
 import numpy as np
-import psutil
 import pytest
 from system_robot import SUCCEEDED, RobotDeployment
-
-from openral_robot_bridge.realtime_priority import PRIORITY, priority_refusal
 
 
 @pytest.fixture(scope="module")
@@ -85,12 +81,6 @@ def shadow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RobotDeployment
         yield RobotDeployment(stacks, tmp_path_factory.mktemp("shadow"), "shadow:=true")
 
 
-def driver_of(bridge: psutil.Process) -> psutil.Process:
-    """The process of the arm's driver."""
-    [driver] = [child for child in bridge.children() if "spawn_main" in " ".join(child.cmdline())]
-    return driver
-
-
 def test_in_shadow_mode_nothing_is_sent(shadow):
     shadow.hold(True)
     before = shadow.until_still()
@@ -101,16 +91,9 @@ def test_in_shadow_mode_nothing_is_sent(shadow):
     shadow.operator.until(lambda: shadow.diagnosed("shadow") == "true", "the diagnosis")
 
 
-@pytest.mark.skipif(bool(priority_refusal()), reason="the user may have no real-time priorities")
-def test_bridge_and_driver_go_before_ordinary_processes(shadow):
-    bridge = shadow.stack.node("robot_bridge")
-    for process in (bridge, driver_of(bridge)):
-        priorities = [os.sched_getparam(thread.id).sched_priority for thread in process.threads()]
-        assert min(priorities) >= PRIORITY, f"{process.cmdline()}: {priorities}"
-    shadow.operator.until(lambda: shadow.diagnosed("real_time_priority") == str(PRIORITY), "the diagnosis")
-
-
 def test_without_its_driver_the_deployment_ends_and_says_why(shadow):
-    driver_of(shadow.stack.node("robot_bridge")).kill()
+    children = shadow.stack.node("robot_bridge").children()
+    [driver] = [child for child in children if "spawn_main" in " ".join(child.cmdline())]
+    driver.kill()
     shadow.stack.wait()
     assert "the driver's process has ended (-9); the arm is held by its own controller" in shadow.stack.output

@@ -171,6 +171,7 @@ class RobotArm:
             np.inf if begin_anywhere else safety.start_tolerance_rad,
             safety.slow_start_s,
             safety.slow_start_share,
+            self.process.limits.velocity,
             robot_command("home", scene),
         )
         self.geometry = geometry = MujocoGeometry(self._compiled, ELBOW)

@@ -14,22 +14,30 @@ class SlowStart:
     name = "slow start"
     yields = False
 
-    def __init__(self, pose: Vector, tolerance_rad: float, lasts_s: float, share: float, lead: str) -> None:
+    def __init__(
+        self, pose: Vector, tolerance_rad: float, lasts_s: float, share: float, speeds: Vector, lead: str
+    ) -> None:
         """Take the pose and the limits.
 
         Args:
             pose: (n,) [rad] the scene's start pose.
             tolerance_rad: [rad] largest deviation of a joint from it.
             lasts_s: [s] for which the arm is slow.
-            share: share of the velocities that is allowed meanwhile.
+            share: share of the velocities that is allowed meanwhile, and of `speeds`.
+            speeds: (n,) [rad/s] largest speeds of the joints. More is requested where the arm lags behind its commands,
+                as it does while it is slow.
             lead: shell command that moves the arm to the pose, for the message.
         """
         self._pose, self._tolerance, self._lasts, self._share = pose, tolerance_rad, lasts_s, share
+        self._speeds = speeds
         self._until: float | None = None
         self._has_begun, self._lead = False, lead
 
     def restart(self) -> None:
-        """Slow the next motion, after the arm was stopped. The start pose is checked for the first motion only."""
+        """Slow the next motion, after the arm was stopped; may be called from any thread.
+
+        The start pose is checked for the first motion only.
+        """
         self._until = None
 
     def refusal(self, measured: Vector) -> str:
@@ -48,8 +56,12 @@ class SlowStart:
         """Return the share of the slow start while it lasts, then 1; 0 where the arm may not begin."""
         if self.refusal(step.measured):
             return 0.0
-        if self._until is None:
-            if np.abs(step.velocities).max(initial=0.0) < 1e-6:
+        speeds, until = np.abs(step.velocities), self._until  # read once, since `restart` may reset it
+        if until is None:
+            if speeds.max(initial=0.0) < 1e-6:
                 return 1.0
-            self._until, self._has_begun = step.now_s + self._lasts, True
-        return self._share if step.now_s < self._until else 1.0
+            until = self._until = step.now_s + self._lasts
+            self._has_begun = True
+        if step.now_s >= until:
+            return 1.0
+        return self._share * min(1.0, float((self._speeds / np.maximum(speeds, 1e-9)).min(initial=1.0)))

@@ -153,7 +153,8 @@ def test_hold_to_run_counts_for_its_time_and_not_from_the_future() -> None:
 
 
 def test_slow_start_asks_for_the_pose_once_and_for_slowness_after_each_stop() -> None:
-    check, moving = SlowStart(MIDDLE, 0.2, 3.0, 0.2, "openral robot home fr3"), np.full(7, 0.1)
+    check = SlowStart(MIDDLE, 0.2, 3.0, 0.2, LIMITS.velocity, "openral robot home fr3")
+    moving = np.full(7, 0.1)
     away = MIDDLE + np.eye(7)[2] * 0.3
     assert check.share(step(away, moving)) == 0.0
     assert "joint 3 is 0.30 rad from the scene's start pose, allowed 0.20 rad" in check.refusal(away)
@@ -166,6 +167,34 @@ def test_slow_start_asks_for_the_pose_once_and_for_slowness_after_each_stop() ->
     assert check.share(step(away, moving, now_s=13.1)) == 1.0
     check.restart()
     assert check.share(step(away, moving, now_s=20.0)) == 0.2
+
+
+def test_an_arm_that_lags_behind_positions_far_away_starts_slowly_too() -> None:
+    slow, far = SlowStart(MIDDLE, 0.2, 3.0, 0.2, LIMITS.velocity, ""), MIDDLE + np.eye(7)[0] * 2.0
+    guard = SafetyFilter([slow], [], ClearPathCheck(PointArm(), -9.0), LIMITS, PointArm(), DT)
+    guard.restart(MIDDLE)
+    asked, speeds = MIDDLE, []
+    for number in range(40):  # `joint_positions`, whose target goes on at the joint's full speed
+        asked = asked + np.clip(far - asked, -DT * LIMITS.velocity, DT * LIMITS.velocity)
+        speeds.append(guard.next(asked, guard.led, np.zeros(7), number * DT).velocities[0])
+    assert 0.15 * LIMITS.velocity[0] < max(speeds) <= 0.2 * LIMITS.velocity[0] + 1e-9
+
+
+def test_a_slow_start_that_is_restarted_amid_a_step_is_slow() -> None:
+    check = SlowStart(MIDDLE, 0.2, 3.0, 0.2, LIMITS.velocity, "")
+    assert check.share(step(MIDDLE, np.ones(7))) == 0.2
+
+    class Step:
+        """Another thread resets an emergency stop while its time is read."""
+
+        velocities, measured = np.ones(7), MIDDLE
+
+        @property
+        def now_s(self) -> float:
+            check.restart()
+            return 1.0
+
+    assert check.share(Step()) == 0.2  # type: ignore[arg-type]
 
 
 def test_the_way_is_free_for_an_arm_that_is_far_enough_away_or_is_too_near_already() -> None:

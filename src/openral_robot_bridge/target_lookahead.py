@@ -45,14 +45,15 @@ class Lookahead:
     def goes_on(self, target: SafeTarget, coming: Actions) -> bool:
         """Return whether the targets sent before are still valid for this control step and the actions after it.
 
-        They count as invalid when half of them have passed and more actions are planned than were at their computation.
+        They count as invalid when half of them have passed and more actions are planned than were at their computation,
+        and when a check stops the arm, as a slow arm is near them for longer than a control step.
 
         Args:
             target: of this control step.
             coming: (k, A) actions of the steps after it.
         """
         self._sent, self._planned = self._sent[1:], self._planned[1:]
-        if not self._sent:
+        if not self._sent or target.stopped_by:
             return False
         sent, coming = self._sent[0], coming[: self._ahead]
         is_near = (

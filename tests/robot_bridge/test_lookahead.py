@@ -143,6 +143,19 @@ def test_an_arm_that_a_check_stops_is_told_to_brake_at_once(policy: Policy) -> N
     assert np.abs(velocities).max() < np.abs(policy.link.told[-2][1]).max()
 
 
+def test_an_arm_that_is_slow_when_a_check_stops_it_is_told_so_at_once(policy: Policy) -> None:
+    policy.planned = 0.1 * np.vstack([CHUNK, CHUNK, CHUNK])
+    policy.planned[:, -1] = -1.0
+    for _ in range(4):
+        policy.step()
+    while not policy.arm.stopped_by:  # nobody says any more that they are there
+        went_on = policy.link.went_on
+        policy.step(beats=False)
+    assert policy.arm.stopped_by == "hold to run"
+    assert policy.link.went_on == went_on
+    assert len(policy.link.told[-1][0]) == 1
+
+
 def test_an_arm_that_came_to_rest_is_told_its_way_anew(policy: Policy) -> None:
     policy.step()
     policy.step()

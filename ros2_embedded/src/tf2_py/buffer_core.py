@@ -191,11 +191,14 @@ class BufferCore:
             LookupException, ConnectivityException, ExtrapolationException, InvalidArgumentException: see
                 there.
         """
+        asked = as_nanoseconds(time)
         with self._changed:
             self._check_frame(target_frame, "target_frame")
             self._check_frame(source_frame, "source_frame")
-            stamp = as_nanoseconds(time) or self._latest_common(target_frame, source_frame)
+            stamp = asked or self._latest_common(target_frame, source_frame)
             rigid = self._join(target_frame, source_frame, stamp)
+        if stamp < 0:  # which a stranger's message can hold, and which only static transforms have
+            raise ExtrapolationException(f"the time {stamp / 1e9:.6f} is before the clock's zero")
         return _to_message(rigid, target_frame, source_frame, stamp)
 
     def lookup_transform_full_core(
@@ -207,6 +210,8 @@ class BufferCore:
         fixed_frame: str,
     ) -> Any:
         """As `lookup_transform_core` with two times, through a frame that did not move between them."""
+        for time in (target_time, source_time):
+            as_nanoseconds(time)  # raises for what is no time, also while a frame is unknown
         with self._changed:
             self._check_frame(fixed_frame, "fixed_frame")
             first = self.lookup_transform_core(fixed_frame, source_frame, source_time)

@@ -174,5 +174,9 @@ class Buffer(BufferCore, BufferInterface):
         with self._changed:
             self._listeners.append(ask)
         future._add_waker(forget)
-        ask()
+        try:
+            ask()
+        except BaseException:  # of what is no question it must not be asked again after each change
+            forget(future)
+            raise
         return future

@@ -60,6 +60,9 @@ def test_a_time_before_zero_is_refused_and_asked_for_in_vain(core: BufferCore) -
         core.set_transform(early)
     with pytest.raises(ExtrapolationException):
         core.lookup_transform_core("world", "base", early.header.stamp)
+    with pytest.raises(ExtrapolationException, match="before"):
+        core.lookup_transform_core("world", "table", early.header.stamp)
+    assert not core.can_transform_full_core("world", at(1.0), "arm", early.header.stamp, "table")[0]
 
 
 def test_lookup_along_and_across_the_tree(core: BufferCore) -> None:

@@ -117,6 +117,20 @@ def test_waiting_in_a_coroutine(node: Node, spin: Callable[..., None]) -> None:
     assert buffer._listeners == []
 
 
+@pytest.mark.parametrize("no_time", [1.0, None])
+def test_a_question_without_a_time_is_refused_and_not_asked_again(no_time: Any) -> None:
+    buffer, transform = Buffer(), TransformStamped(child_frame_id="table")
+    transform.header.frame_id, transform.transform.rotation.w = "world", 1.0
+    with pytest.raises(TypeError, match="is no time"):
+        buffer.wait_for_transform_async("world", "table", no_time)
+    with pytest.raises(TypeError, match="is no time"):
+        buffer.wait_for_transform_full_async("world", no_time, "table", Time(), "world")
+    buffer.set_transform_static(transform, "a stranger")
+    with pytest.raises(TypeError, match="is no time"):
+        buffer.wait_for_transform_async("world", "table", no_time)
+    buffer.set_transform_static(transform, "a stranger")
+
+
 def test_debug_tuple_says_why(node: Node) -> None:
     possible, reason = Buffer().can_transform("a", "b", Time(), return_debug_tuple=True)
     assert (possible, '"a" passed' in reason) == (False, True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from openral_control.goal_registry import (
     GoalAnnouncement,
     GoalRegistry,
 )
+from openral_control.ros.bridge_node_base import ControlNode
 
 A, B, C = "a" * 32, "b" * 32, "c" * 32
 MINE = GoalAnnouncement("/openral/policy/mine", "t/mine", True, A, 0.2)
@@ -54,6 +56,16 @@ def test_a_chunk_of_an_announced_goal_passes_with_the_announced_horizon(door):
     door.offer(chunk())
     assert [c.goal_id for c in door.inside] == [A]
     assert door.inside[0].horizon_limit_s == 0.2
+
+
+def test_a_chunk_that_comes_as_the_emergency_stop_is_reset_is_of_a_goal_that_has_ended(door):
+    """A goal that a foreign node announced while the stop was latched."""
+    door.announce(MINE)
+    run = SimpleNamespace(release=lambda: door.offer(chunk()))
+    node = SimpleNamespace(_run=run, _admission=door.admission, _publish_status=lambda: None)
+    ControlNode._switch_estop(node, False)
+    assert not door.inside
+    assert "has ended" in door.refused[0][1]
 
 
 def test_an_invented_goal_waits_a_moment_and_is_refused(door):

@@ -266,10 +266,12 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
     def _switch_estop(self, on: bool) -> None:
         """Stop the arm or allow it to move again; all present goals end in both cases."""
         run, admission = self._run, self._admission
-        if run is not None:
-            run.stop() if on else run.release()
+        if on and run is not None:
+            run.stop()
         if admission is not None:
             admission.end_all()
+        if not on and run is not None:
+            run.release()  # last, so that the arm is free for new goals only
         self._publish_status()
 
     def _publish_status(self) -> None:

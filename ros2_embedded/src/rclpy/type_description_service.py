@@ -73,7 +73,7 @@ class TypeDescriptionService:
         name = request.type_name
         try:
             known = type_hash(name)
-        except InterfaceNotFoundError as error:
+        except (InterfaceNotFoundError, ValueError, OSError) as error:  # also where its file cannot be read
             response.failure_reason = str(error)
             return response
         if request.type_hash and request.type_hash != known:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -55,6 +56,27 @@ def test_type_description_refuses(node: Node, spin: Callable[..., None]) -> None
     assert (wrong.successful, "RIHS01_00" in wrong.failure_reason) == (False, True)
     missing = _describe(node, spin, type_name="no_msgs/msg/Such")
     assert (missing.successful, "no_msgs/msg/Such" in missing.failure_reason) == (False, True)
+
+
+@pytest.mark.parametrize("name", ["", "..", "../msg/String", "a" * 300, f"{'a' * 70000}/msg/String", "a\0/msg/B"])
+def test_what_is_no_type_is_not_described_and_does_not_end_the_node(
+    node: Node, spin: Callable[..., None], name: str
+) -> None:
+    assert not _describe(node, spin, type_name=name).successful
+
+
+def test_a_type_whose_definition_is_broken_does_not_end_the_node(
+    node: Node, spin: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    share = tmp_path / "share"
+    for folder in ("ament_index/resource_index/packages", "broken_of_its_own/msg"):
+        (share / folder).mkdir(parents=True)
+    (share / "ament_index/resource_index/packages/broken_of_its_own").write_text("")
+    (share / "broken_of_its_own/msg/Broken.msg").write_text("no type at all = x\n")
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+    answer = _describe(node, spin, type_name="broken_of_its_own/msg/Broken")
+    assert not answer.successful
+    assert "Broken.msg" in answer.failure_reason
 
 
 def test_type_description_can_be_switched_off(context: rclpy.Context) -> None:

@@ -8,6 +8,7 @@ are replaced if `ROS_DISTRO` or `select_distribution` names it.
 from __future__ import annotations
 
 import os
+import re
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +28,8 @@ _OVERLAYS: dict[str, Path | None] = {
     "rolling": _LYRICAL,
     "humble": _HUMBLE,
 }
+# What may be the name of a package with interfaces, and of its folder.
+_PACKAGE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,254}")
 _definitions: dict[str, Definition] = {}
 _files: dict[str, dict[str, Path]] = {}
 _lock = threading.RLock()
@@ -83,11 +86,13 @@ def _directories(package: str) -> list[Path]:
 
 
 def _files_of(package: str) -> dict[str, Path]:
-    """Return the files of a package by full interface name."""
+    """Return the files of a package by full interface name; none for what is no name of a package."""
+    if not _PACKAGE.fullmatch(package):
+        return {}
     with _lock:
         if package not in _files:
             found: dict[str, Path] = {}
-            for directory in _directories(package) if package else []:
+            for directory in _directories(package):
                 for kind in KINDS:
                     for path in (directory / kind).glob(f"*.{kind}"):
                         found.setdefault(f"{package}/{kind}/{path.stem}", path)

@@ -35,18 +35,27 @@ def dtype_from_fields(fields: Iterable[Any], point_step: int | None = None) -> n
     Args:
         fields: `sensor_msgs/msg/PointField`; one of a count above 1 becomes `<name>_0`, `<name>_1`, ...
         point_step: size of a point [bytes], padding included; None takes the sum of the fields.
+
+    Raises:
+        PointCloudError: a field has an unknown type or is not within the point.
+        ValueError: the fields do not make a type.
     """
     names: list[str] = []
     formats: list[Any] = []
     offsets: list[int] = []
     for index, field in enumerate(fields):
-        datatype = _DATATYPES[field.datatype]
+        datatype = _DATATYPES.get(field.datatype)
+        if datatype is None:
+            raise PointCloudError(f"field '{field.name}' has the datatype {field.datatype}, which is none")
+        end = field.offset + field.count * datatype.itemsize
+        if point_step is not None and end > point_step:  # asked first, as a count may be any number
+            raise PointCloudError(f"field '{field.name}' ends at byte {end} of points of {point_step}")
         name = field.name or f"{DUMMY_FIELD_PREFIX}_{index}"
         for element in range(field.count):
             names.append(name if field.count == 1 else f"{name}_{element}")
             formats.append(datatype)
             offsets.append(field.offset + element * datatype.itemsize)
-    if any(names.count(name) > 1 for name in names):
+    if len(set(names)) < len(names):
         raise ValueError(f"two fields of a point have the same name: {names}")
     layout: dict[str, Any] = {"names": names, "formats": formats, "offsets": offsets}
     if point_step is not None:
@@ -76,7 +85,7 @@ def read_points(
             and its rows have no padding.
 
     Raises:
-        PointCloudError: a field does not exist, or the options contradict each other.
+        PointCloudError: a field does not exist, the data end early, or the options contradict each other.
     """
     data, row = memoryview(cloud.data), cloud.width * cloud.point_step
     padded = cloud.height > 1 and cloud.row_step > row
@@ -86,11 +95,12 @@ def read_points(
             data[begin : begin + row] for begin in range(0, cloud.height * cloud.row_step, cloud.row_step)
         ]
         data = memoryview(bytearray(b"".join(rows)))
-    points: NDArray[Any] = np.ndarray(
-        shape=(cloud.width * cloud.height,),
-        dtype=dtype_from_fields(cloud.fields, cloud.point_step),
-        buffer=data,
-    )
+    dtype, count = dtype_from_fields(cloud.fields, cloud.point_step), cloud.width * cloud.height
+    if len(data) < count * dtype.itemsize:
+        raise PointCloudError(
+            f"{count} points of {dtype.itemsize} bytes are more than the {len(data)} of data"
+        )
+    points: NDArray[Any] = np.ndarray(shape=(count,), dtype=dtype, buffer=data)
     if field_names is not None:
         names = points.dtype.names or ()
         missing = [name for name in field_names if name not in names]

@@ -40,7 +40,7 @@ def do_transform_cloud(cloud: Any, transform: Any) -> Any:
     """A `PointCloud2` in the frame of a `TransformStamped`; fields other than x, y and z stay what they are.
 
     Raises:
-        ValueError: the cloud has no x, y or z.
+        ValueError: the cloud has no x, y or z, or its data end early.
     """
     missing = sorted(set(_AXES) - {field.name for field in cloud.fields})
     if missing:
@@ -51,7 +51,9 @@ def do_transform_cloud(cloud: Any, transform: Any) -> Any:
     row = cloud.width * cloud.point_step
     step = max(cloud.row_step, row)  # many leave it out
     data = bytearray(cloud.data)
-    for begin in range(0, cloud.height * step, max(step, 1)):
+    if row and cloud.height and len(data) < (cloud.height - 1) * step + row:
+        raise ValueError(f"{cloud.height} rows of {step} bytes are more than the {len(data)} of data")
+    for begin in range(0, cloud.height * step if row else 0, max(step, 1)):
         points = np.frombuffer(memoryview(data)[begin : begin + row], dtype)
         moved = transform_points(
             np.stack([points[axis].astype(np.float64) for axis in _AXES], axis=1), transform.transform

@@ -81,3 +81,26 @@ def test_wrong_shapes_are_refused() -> None:
     with pytest.raises(ValueError, match="need 3"):
         point_cloud2.create_cloud_xyz32(Header(), [(1.0, 2.0)])
     assert point_cloud2.create_cloud_xyz32(Header(), []).width == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"datatype": 99}, "datatype 99"),
+        ({"count": 2**32 - 1}, "ends at byte 17179869180"),
+        ({"offset": 9}, "ends at byte 13"),
+    ],
+)
+def test_a_field_that_is_none_of_its_points_is_refused(changes: dict[str, int], words: str) -> None:
+    cloud = point_cloud2.create_cloud_xyz32(Header(), POINTS)
+    for name, value in changes.items():
+        setattr(cloud.fields[0], name, value)
+    with pytest.raises(point_cloud2.PointCloudError, match=words):
+        point_cloud2.read_points(cloud)
+
+
+def test_data_that_end_early_are_refused() -> None:
+    cloud = point_cloud2.create_cloud_xyz32(Header(), POINTS)
+    cloud.width = 4
+    with pytest.raises(point_cloud2.PointCloudError, match="4 points of 12 bytes are more than the 36"):
+        point_cloud2.read_points(cloud)

@@ -66,6 +66,15 @@ def test_a_cloud_that_leaves_out_its_row_step_is_moved() -> None:
     assert np.allclose(np.frombuffer(moved.data, "<f4"), [-1, 1, 3, -4, 4, 6], atol=1e-5)
 
 
+def test_rows_without_points_and_rows_that_are_not_there() -> None:
+    cloud, transform = point_cloud2.create_cloud_xyz32(Header(), [(1.0, 2.0, 3.0)]), TransformStamped()
+    cloud.height = 2**32 - 1
+    with pytest.raises(ValueError, match="more than the 12 of data"):
+        tf2_sensor_msgs.do_transform_cloud(cloud, transform)
+    cloud.width, cloud.row_step, cloud.data = 0, 1, b""
+    assert tf2_sensor_msgs.do_transform_cloud(cloud, transform).height == cloud.height
+
+
 def test_a_transform_in_words() -> None:
     assert euler_from_quaternion(quaternion_from_euler(0.1, -0.2, 0.3)) == pytest.approx((0.1, -0.2, 0.3))
     text = describe(turned())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 import zenoh
@@ -58,7 +58,7 @@ class Client(Entity):
         self._type_name = type_name
         self._node = node
         self._notify = node._rclpy_wake
-        self._lock = Lock()
+        self._lock = RLock()  # a signal may interrupt who holds it
         self._sequence = 0
         self._logger_name = node.get_logger().name
         self._pending: dict[int, Future[Any]] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from threading import Lock
+from threading import RLock
 
 from rclpy.logging import RcutilsLogger
 
@@ -13,7 +13,7 @@ class DropCounter:
     def __init__(self, logger: RcutilsLogger, what: str) -> None:
         """`what` names the samples, e.g. `message on /chatter`."""
         self._logger, self._what = logger, what
-        self._lock = Lock()
+        self._lock = RLock()  # a signal may interrupt who holds it
         self.count = 0
 
     def note(self, reason: object) -> None:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from enum import IntEnum
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +38,7 @@ _levels: dict[str, LoggingSeverity] = {}
 _default_level = LoggingSeverity.INFO
 _sinks: dict[str, _RosoutSink] = {}
 _console = True
-_lock = Lock()
+_lock = RLock()  # a signal may interrupt who holds it
 
 
 class LogRecord:

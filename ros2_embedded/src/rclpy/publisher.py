@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import zenoh
@@ -79,7 +79,7 @@ class Publisher(Entity, Generic[MsgT]):
         self._is_latched = wire.durability == TRANSIENT_LOCAL
         self._waits = _blocks(wire)
         self._sequence = 0
-        self._lock = Lock()
+        self._lock = RLock()  # a signal may interrupt who holds it
         self._endpoint.announce()
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from threading import Condition, Lock
+from threading import Condition, RLock
 from typing import TYPE_CHECKING, Any
 
 from rclpy.callback_groups import CallbackGroup
@@ -67,7 +67,7 @@ class Timer(Entity):
         self.callback = callback
         self._period, self._clock = int(timer_period_ns), clock
         self._canceled = not autostart
-        self._lock = Lock()
+        self._lock = RLock()  # a signal may interrupt who holds it
         now = clock.nanoseconds()
         self._last, self._next = now, now + self._period
         tick = Duration(nanoseconds=1)

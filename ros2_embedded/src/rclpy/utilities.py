@@ -9,7 +9,7 @@ from rclpy.context import Context
 from rclpy.passed_on import pass_on
 
 _default_context: Context | None = None
-_lock = threading.Lock()
+_lock = threading.RLock()  # a signal may interrupt who holds it
 
 
 def get_default_context(*, shutting_down: bool = False) -> Context:

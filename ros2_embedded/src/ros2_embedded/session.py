@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable
-from threading import Lock, Thread, current_thread
+from threading import RLock, Thread, current_thread
 from typing import Any, TypeAlias
 
 import zenoh
@@ -49,7 +49,7 @@ class RosSession:
         self.id = str(self.zenoh.zid())
         self._ids = itertools.count(1)
         self._listeners: dict[str, tuple[Listener, ...]] = {}
-        self._lock = Lock()
+        self._lock = RLock()  # a signal may interrupt who holds it
         self._liveliness = self.zenoh.liveliness()
         # Not `direct`: these changes arrive in a thread that Zenoh needs for undeclaring a latched publisher,
         # for which it waits while it holds the interpreter lock.

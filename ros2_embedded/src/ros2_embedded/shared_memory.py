@@ -28,7 +28,7 @@ class SharedMemory:
     def __init__(self, config: zenoh.Config) -> None:
         """Read `transport/shared_memory/enabled` of the session's configuration; allocate nothing yet."""
         self._enabled = bool(json.loads(config.get_json("transport/shared_memory/enabled")))
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal may interrupt who holds it
         self._provider: shm.ShmProvider | None = None
         self._policy = shm.GarbageCollect()
 

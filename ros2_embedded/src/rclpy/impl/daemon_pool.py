@@ -16,7 +16,7 @@ class _Balance:
     """How many threads wait for a function, and how many functions for a thread; never both."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()  # a signal may interrupt who holds it
         self.threads = self.functions = 0
 
     def thread_is_through(self) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from openral_control.estop_latch import EStopLatch, latch_path
+from openral_core.graph.namespaces import estop_reset_command
 from openral_core.hardware.arm_mode import ArmMode
 from openral_core.scene import DeployScene
 from openral_robot_bridge.driver import ArmError
@@ -19,6 +22,25 @@ THERE_RAD = 0.02
 """[rad] largest joint error at which the start pose counts as reached."""
 STUCK_S = 3.0
 """[s] without progress after which the motion is given up."""
+
+
+def require_released(namespace: str, environment: Mapping[str, str] = os.environ) -> None:
+    """Require that no emergency stop of a deployment of this user is latched.
+
+    Args:
+        namespace: of the deployment.
+        environment: of the process; `ROS_DOMAIN_ID` is the domain of the deployment, default 0.
+
+    Raises:
+        ArmError: one is.
+    """
+    domain = environment.get("ROS_DOMAIN_ID", "")
+    latch = EStopLatch(latch_path("", int(domain) if domain.isdigit() else 0, namespace, environment))
+    if latch.latched:
+        raise ArmError(
+            f"the emergency stop of {namespace} is still latched, as {latch.path} remembers; see that all is safe, "
+            f"start its deployment, and run `{estop_reset_command(namespace)}`"
+        )
 
 
 def go_home(scene: DeployScene, say: Callable[[str], None]) -> None:

@@ -54,8 +54,8 @@ class ComponentManager(Node):
             node = self._make(component, request)
         except (ComponentNotFoundError, ImportError, TypeError) as error:
             return self._refuse(request, response, str(error))
-        # A component is somebody's code, whose failure must not end the other components.
-        except Exception as error:  # noqa: BLE001
+        # A component is somebody's code, whose failure, or end, must not end the other components.
+        except (Exception, SystemExit) as error:  # noqa: BLE001
             return self._refuse(request, response, f"{type(error).__name__}: {error}")
         number = next(self._ids)
         self._loaded[number] = node
@@ -106,18 +106,26 @@ class ComponentManager(Node):
             raise
         return node
 
-    def _drop(self, number: int) -> None:
+    def _drop(self, number: int) -> str:
+        """Destroy a loaded node; return why its own way to end failed, empty: it did not."""
         node = self._loaded.pop(number)
         self._loader_executor.remove_node(node)
-        node.destroy_node()
+        try:
+            node.destroy_node()
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - as in `_load`
+            Node.destroy_node(node)
+            reason = f"'{node.get_name()}' is unloaded, but its end failed: {type(error).__name__}: {error}"
+            self.get_logger().error(reason)
+            return reason
+        return ""
 
     def _unload(self, request: Any, response: Any) -> Any:
         if request.unique_id not in self._loaded:
             response.success = False
             response.error_message = f"No node found with unique_id: {request.unique_id}"
             return response
-        self._drop(request.unique_id)
-        response.success = True
+        response.error_message = self._drop(request.unique_id)
+        response.success = not response.error_message
         return response
 
     def _list(self, request: Any, response: Any) -> Any:

@@ -7,6 +7,12 @@ import signal
 import sys
 
 import pytest
+from composition_interfaces.srv import LoadNode, UnloadNode
+
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy_components import ComponentManager
 
 MODULE = """
 from rclpy.node import Node
@@ -107,6 +113,40 @@ def test_load_list_and_unload(parts):
     container.send_signal(signal.SIGINT)
     container.communicate(timeout=90)
     assert container.returncode == 0
+
+
+class Leaving(Node):
+    """Ends its process, as one does that does not understand its command line."""
+
+    def __init__(self, **kwargs):
+        super().__init__("leaving", **kwargs)
+        sys.exit(2)
+
+
+class Clinging(Node):
+    """Cannot end."""
+
+    def __init__(self, **kwargs):
+        super().__init__("clinging", **kwargs)
+
+    def destroy_node(self):
+        raise ValueError("it is in use")
+
+
+def test_neither_the_beginning_nor_the_end_of_a_component_ends_its_container(monkeypatch):
+    kinds = {"Leaving": Leaving, "Clinging": Clinging}
+    monkeypatch.setattr("rclpy_components.manager.load_component", lambda package, plugin: kinds[plugin])
+    with rclpy.init(args=[], context=(context := rclpy.Context())):
+        manager = ComponentManager(SingleThreadedExecutor(context=context), context=context)
+        left = manager.load_node(LoadNode.Request(plugin_name="Leaving"))
+        assert (left.success, "SystemExit" in left.error_message) == (False, True)
+        for _ in range(2):
+            assert manager.load_node(LoadNode.Request(plugin_name="Clinging")).success
+        unloaded = manager._unload(UnloadNode.Request(unique_id=1), UnloadNode.Response())
+        assert (unloaded.success, "it is in use" in unloaded.error_message) == (False, True)
+        manager.destroy_node()
+        assert not manager.loaded
+        assert not context._nodes
 
 
 def test_launch_file_fills_a_container(parts):

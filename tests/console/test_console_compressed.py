@@ -73,3 +73,19 @@ def test_a_camera_is_looked_at_as_asked_for_and_as_it_can_be(console: Any) -> No
         assert np.abs(shown.astype(int) - PICTURE).mean() < 5
     broken = CompressedImage(format="jpeg", data=b"no picture")
     turn(console, lambda: "10 bytes" in seen.cameras["thin"].fault, lambda: thin.publish(broken))
+
+
+def test_a_name_that_ros_does_not_allow_hides_no_camera(
+    console: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = ConsoleNode.get_topic_names_and_types
+
+    def announced(node: Any) -> list[tuple[str, list[str]]]:
+        names = (f"/openral/cameras/{name}/image_raw" for name in ("0front", "é"))
+        return [*((name, ["sensor_msgs/msg/Image"]) for name in names), *real(node)]
+
+    monkeypatch.setattr(ConsoleNode, "get_topic_names_and_types", announced)
+    console.cameras.create_publisher(CompressedImage, "cameras/thin/image_raw/compressed", NEWEST)
+    console.deployment.watchers = 1
+    turn(console, lambda: console.deployment.cameras, lambda: None)
+    assert set(console.deployment.cameras) == {"thin"}

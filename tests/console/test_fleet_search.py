@@ -88,6 +88,21 @@ def test_a_stop_whose_first_call_is_lost_is_called_again(
     assert [(answer.namespace, answer.fault) for answer in answers] == [("/r0", ""), ("/r1", "")]
 
 
+def test_a_name_that_ros_does_not_allow_keeps_nobody_from_being_stopped(
+    searcher: FleetNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Node.get_service_names_and_types
+
+    def announced(node: Node) -> list[tuple[str, list[str]]]:
+        odd = [(f"{space}/estop", ["std_srvs/srv/Trigger"]) for space in ("/0", "/a b", "/a//b", "/é")]
+        return [*odd, *real(node)]
+
+    monkeypatch.setattr(Node, "get_service_names_and_types", announced)
+    answers = {answer.namespace: answer.fault for answer in searcher.stop([], 1.0)}
+    assert answers == {"/r0": "", "/r1": ""}
+    assert set(searcher.look(0.3)) == {"/r0", "/r1"}
+
+
 STRANGER = """
 import rclpy
 from std_msgs.msg import Bool

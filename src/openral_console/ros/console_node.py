@@ -45,7 +45,7 @@ from openral_console.ros.convert import (
     skill_of,
     step_of,
 )
-from openral_console.ros.fleet_stop import StopAll, deployments_in
+from openral_console.ros.fleet_stop import StopAll, deployments_in, is_ros_name
 from openral_console.ros.recorder_calls import RecorderCalls
 from openral_console.ros.service_call import ServiceCall
 from openral_core.cli.printable import plain_line
@@ -218,8 +218,8 @@ class ConsoleNode(GuardedCallbacks, Node):
         found: dict[str, str] = {}
         for topic, kinds in self.get_topic_names_and_types():
             match = self._pattern.fullmatch(topic)
-            if match is None:
-                continue
+            if match is None or not is_ros_name(topic):
+                continue  # anybody may announce a name that cannot be subscribed to
             packed = bool(match[2])
             if (PACKED if packed else RAW) in kinds and (packed == self.compressed or match[1] not in found):
                 found[match[1]] = topic

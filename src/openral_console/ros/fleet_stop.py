@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rclpy.context import Context
+from rclpy.exceptions import InvalidTopicNameException
 from rclpy.node import Node
+from rclpy.validate_full_topic_name import validate_full_topic_name
 from std_srvs.srv import Trigger
 
 from openral_console.live.views import StopAnswer
@@ -40,12 +42,27 @@ def see_bridges_only(context: Context) -> None:
 
 
 def deployments_in(node: Node) -> list[str]:
-    """Return the namespaces of the deployments that a node sees in the graph now, sorted."""
+    """Return the namespaces of the deployments that a node sees in the graph now, sorted.
+
+    Any program may announce any name. One that ROS does not allow is left out: no call can be made to it, and the
+    attempt would keep the others from being stopped.
+    """
     services = node.get_service_names_and_types()
     found = [
-        name.removesuffix(_STOP) for name, kinds in services if name.endswith(_STOP) and _TRIGGER in kinds
+        name.removesuffix(_STOP)
+        for name, kinds in services
+        if name.endswith(_STOP) and _TRIGGER in kinds and is_ros_name(name)
     ]
     return sorted(name for name in found if name)[:MAX_DEPLOYMENTS]
+
+
+def is_ros_name(name: str) -> bool:
+    """Return whether a fully qualified name in the graph is one that ROS allows for a topic or a service."""
+    try:
+        validate_full_topic_name(name)
+    except InvalidTopicNameException:
+        return False
+    return True
 
 
 class Search:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -65,6 +66,8 @@ class Answer:
     """The detector's label of the object; empty for a pixel."""
     others: tuple[str, ...] = ()
     """Labels of other objects in the image, at most `OTHERS`."""
+    took_s: float = 0.0
+    """[s] of wall time that the detector took, by which the view is older than it was."""
 
 
 class Locator:
@@ -115,6 +118,7 @@ class Locator:
             raise NotLocatedError(
                 "no detector is deployed, so words cannot be located; name detector_skill in the scene, or ask by pixel"
             )
+        began_s = time.monotonic()
         try:
             seen = self._detector.find(view.image, words)
         except ContractError as error:
@@ -124,7 +128,7 @@ class Locator:
             raise NotLocatedError(f"'{words}' is not seen by camera {view.camera}{_seen_instead(seen)}")
         best, answer = self._first_with_depth(view, fitting)
         others = tuple(dict.fromkeys(one.label for one in seen if one is not best))[:OTHERS]
-        return replace(answer, others=others)
+        return replace(answer, others=others, took_s=time.monotonic() - began_s)
 
     def _first_with_depth(self, view: CameraView, fitting: Sequence[Detection]) -> tuple[Detection, Answer]:
         fault: NotLocatedError | None = None

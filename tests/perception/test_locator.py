@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from openral.srv import Locate
 from perception_views import FakeDetector, found, view
 
 from openral_core.errors import PolicyError
 from openral_perception.geometry import NotLocatedError
 from openral_perception.locator import Locator
+from openral_perception.ros.locator_node import fill
 
 
 def test_a_pixel_is_answered_without_a_detector():
@@ -82,3 +85,18 @@ def test_words_need_a_detector_that_answers():
         Locator(None).by_words(view(), "the cube")
     with pytest.raises(PolicyError, match="gone"):
         Locator(FakeDetector([], fault="gone")).by_words(view(), "the cube")
+
+
+class SlowDetector(FakeDetector):
+    """Takes its time."""
+
+    def find(self, image, words):
+        time.sleep(0.05)
+        return super().find(image, words)
+
+
+def test_an_answer_is_as_old_as_its_picture_when_it_is_given():
+    seen = view(age_s=1.9)
+    answer = Locator(SlowDetector([found(32.0, 24.0, "cube")])).by_words(seen, "the cube")
+    assert answer.took_s >= 0.05
+    assert fill(Locate.Response(), "world", seen, answer).age_s == pytest.approx(1.9 + answer.took_s)

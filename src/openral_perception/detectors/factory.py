@@ -48,9 +48,16 @@ class DetectorOnDemand:
 
     def find(self, image: NDArray[np.uint8], words: str) -> list[Detection]:
         """Load the detector if need be, and return its detections; see `ObjectDetector.find` and `load_detector`."""
-        if self._loaded is None:
-            self._loaded = load_detector(self._package, self._device)
+        self.load()
+        assert self._loaded is not None
         return self._loaded.find(image, words)
+
+    def load(self) -> bool:
+        """Load the detector if need be; return whether it was, which takes seconds and more. See `load_detector`."""
+        if self._loaded is not None:
+            return False
+        self._loaded = load_detector(self._package, self._device)
+        return True
 
     def close(self) -> None:
         """Free the detector, if it was loaded."""

@@ -22,7 +22,6 @@ from openral_core.robot import load_robot
 from openral_core.ros.loading_node import LoadingNode
 from openral_core.ros.run_node import run_node
 from openral_core.scene import DeployScene, load_scene
-from openral_perception.detection import ObjectDetector
 from openral_perception.detectors.factory import DetectorOnDemand
 from openral_perception.geometry import TRUSTED, DepthSettings, NotLocatedError
 from openral_perception.locator import Answer, CameraView, Locator
@@ -55,7 +54,7 @@ class LocatorNode(LoadingNode):
         self.declare_parameter("camera_sigma_rad", TRUSTED.rotation_sigma_rad)
         self.declare_parameter("sim_positions", False)
         self._truth: TruthIntake | None = None
-        self._detector: ObjectDetector | None = None
+        self._detector: DetectorOnDemand | None = None
         self._locator: Locator | None = None
         self._intake: ViewIntake | None = None
         self._scene: DeployScene | None = None
@@ -140,7 +139,7 @@ class LocatorNode(LoadingNode):
             return response
 
     def _answer(self, request: Any, words: str) -> tuple[CameraView, Answer]:
-        locator, intake = self._locator, self._intake
+        locator, intake, detector = self._locator, self._intake, self._detector
         if locator is None or intake is None:
             raise NotLocatedError("the locator is not active")
         camera = text_field("camera", request.camera, MAX_NAME) or intake.cameras[0]
@@ -148,6 +147,8 @@ class LocatorNode(LoadingNode):
             raise ContractError(f"camera '{camera}' has no depth here; there is {', '.join(intake.cameras)}")
         view = intake.view(camera)
         if words:
+            if detector is not None and detector.load():
+                view = intake.view(camera)  # the other one has grown old meanwhile
             return view, locator.by_words(view, words)
         return view, locator.by_pixel(view, float(request.u), float(request.v))
 
@@ -157,7 +158,7 @@ def fill(response: Any, world: str, view: CameraView, answer: Answer) -> Any:
     response.ok, response.message, response.source = True, answer.remark, answer.source
     _fill_point(response.point, world, view.stamp_s, answer.point.position)
     response.covariance = [float(value) for value in answer.point.covariance.flatten()]
-    response.confidence, response.age_s = float(answer.confidence), float(view.age_s)
+    response.confidence, response.age_s = float(answer.confidence), float(view.age_s + answer.took_s)
     response.u, response.v = float(answer.u), float(answer.v)
     response.others = list(answer.others)
     return response

@@ -17,7 +17,8 @@ from openral_core.errors import PolicyError
 from openral_core.instant import Instant
 from openral_core.types import PolicyBatch
 from openral_policy_nodes.families.factory import BUILT_IN, load_policy
-from openral_policy_nodes.families.lerobot.match import feature_faults
+from openral_policy_nodes.families.lerobot.checkpoint import read_checkpoint
+from openral_policy_nodes.families.lerobot.match import checkpoint_faults, feature_faults
 from openral_policy_nodes.families.lerobot.policy import LeRobotPolicy
 from openral_policy_nodes.families.lerobot.server import handlers
 from openral_policy_nodes.families.lerobot.spec import spec_for
@@ -250,6 +251,14 @@ def test_what_fits_has_no_fault(skill):
             {"processors": {**PROCESSORS, "preprocessor_uri": "local://before.json"}},
             "names local://before.json",
         ),
+        (
+            {"processors": {**PROCESSORS, "preprocessor_uri": "hf://a/b/policy_preprocessor.json"}},
+            "names hf://a/b/policy_preprocessor.json; LeRobot reads the policy_preprocessor.json beside the weights",
+        ),
+        (
+            {"processors": {**PROCESSORS, "postprocessor_uri": "local://new/policy_postprocessor.json"}},
+            "names local://new/policy_postprocessor.json; LeRobot reads",
+        ),
     ],
 )
 def test_files_are_compared_before_anything_is_started(skill, changes, said):
@@ -257,6 +266,23 @@ def test_files_are_compared_before_anything_is_started(skill, changes, said):
     write_checkpoint(package.folder)
     with pytest.raises(PolicyError, match=said):
         load_policy(package)
+
+
+@pytest.mark.parametrize(
+    ("weights", "folder"),
+    [
+        ("local://model.safetensors", "local:/"),
+        ("local://./model.safetensors", "local:/"),
+        ("local://checkpoint", "local://checkpoint"),
+        ("local://checkpoint/model.safetensors", "local://checkpoint/."),
+        ("hf://Me/act.v2.json@main", "hf://me/act.v2.json"),
+    ],
+)
+def test_processors_beside_the_weights_are_in_order(skill, tmp_path, weights, folder):
+    named = zip(("preprocessor_uri", "postprocessor_uri"), PROCESSORS.values(), strict=True)
+    uris = {key: f"{folder}/{uri.removeprefix('local://')}" for key, uri in named}
+    manifest = skill({"weights_uri": weights, "processors": uris}).manifest
+    assert checkpoint_faults(manifest, read_checkpoint(write_checkpoint(tmp_path / "c"))) == []
 
 
 def test_all_families_of_lerobot_are_in_the_table():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator
 
 from openral_core.errors import PolicyError
@@ -22,9 +23,15 @@ def checkpoint_faults(manifest: RSkillManifest, checkpoint: LeRobotCheckpoint) -
     processors = manifest.processors
     if processors is not None:
         named = (processors.preprocessor_uri, processors.postprocessor_uri)
+        place = _folder_of(str(manifest.weights_uri))
         for uri, name in zip(named, PROCESSORS, strict=True):
             if uri.rsplit("/", 1)[-1] != name:
                 faults.append(f"processors names {uri}; LeRobot reads {name}, name that file")
+            elif _folder_of(uri) != place:
+                faults.append(
+                    f"processors names {uri}; LeRobot reads the {name} beside the weights ({manifest.weights_uri}), "
+                    "put the file there and name it so"
+                )
     unknown = sorted(set(manifest.policy_extras) - {"seed", "absent_cameras"})
     if unknown:
         faults.append(
@@ -39,6 +46,17 @@ def checkpoint_faults(manifest: RSkillManifest, checkpoint: LeRobotCheckpoint) -
     if manifest.quantization.dtype not in ("fp32", "bf16", "fp16"):
         faults.append(f"quantization.dtype {manifest.quantization.dtype}; LeRobot runs in fp32, bf16 or fp16")
     return faults
+
+
+def _folder_of(uri: str) -> str:
+    """Return the folder of a file's URI, or of weights, whose URI may name the folder itself; without a revision."""
+    scheme, _, path = uri.partition("://")
+    if scheme == "hf":  # owner/name, to a hub in any capital letters, and then the file's path
+        owner, name, *inside = path.partition("@")[0].lower().split("/")
+        path = "/".join([owner, name, *inside[:-1]])
+    elif posixpath.splitext(path)[1] in (".json", ".safetensors"):
+        path = posixpath.dirname(path)
+    return f"{scheme}://{posixpath.normpath(path)}"
 
 
 def absent_cameras(manifest: RSkillManifest) -> list[str]:

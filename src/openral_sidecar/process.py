@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import secrets
 import signal
@@ -48,9 +49,15 @@ def old_logs(active: Collection[ServerIdentity], age_s: float = KEEP_S) -> list[
     logs = [Path(other.log) for other in active if other.log]  # one that was started by hand has none
     used = {path for log in logs for path in (log, earlier_log(log))}
     latest = time.time() - age_s
-    return [
-        path for path in sorted(log_folder().iterdir()) if path not in used and path.stat().st_mtime <= latest
-    ]
+    return [path for path in sorted(log_folder().iterdir()) if path not in used and changed_s(path) <= latest]
+
+
+def changed_s(path: Path) -> float:
+    """Return when a file was written last [s, wall clock]; infinite: another process has deleted it meanwhile."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return math.inf
 
 
 def new_log(spec: SidecarSpec) -> Path:

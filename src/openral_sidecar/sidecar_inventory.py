@@ -17,7 +17,7 @@ from openral_sidecar.environment.file_lock import exclusive
 from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.errors import SidecarTimeout
 from openral_sidecar.paths import environments_folder, log_folder, run_folder
-from openral_sidecar.process import GRACE_S, KEEP_S, LOOK_S, end_group, old_logs
+from openral_sidecar.process import GRACE_S, KEEP_S, LOOK_S, changed_s, end_group, old_logs
 from openral_sidecar.server_announcement import ServerIdentity, announcements, forget, is_alive
 from openral_sidecar.table import sidecar_names, sidecar_spec
 
@@ -70,18 +70,22 @@ def log_of(target: str | None) -> Path:
     for server in announcements():
         if str(server.port) == target and server.log:
             return Path(server.log)
-    logs = sorted(log_folder().glob(f"{target or '*'}-*.log"), key=lambda path: path.stat().st_mtime)
-    if not logs:
+    begin = f"{target}-" if target else ""
+    logs = [path for path in log_folder().glob("*-*.log") if path.name.startswith(begin)]
+    there = [path for path in sorted(logs, key=changed_s) if path.exists()]
+    if not there:
         raise SidecarError(
             f"no log of {target or 'a sidecar'!r} in {log_folder()}; give a port or a sidecar's name"
         )
-    return logs[-1]
+    return there[-1]
 
 
 def size_of(path: Path) -> int:
     """Return the size [bytes] of a file or folder; files that uv shares between environments count in each."""
     if not path.is_dir():
-        return path.lstat().st_size
+        with contextlib.suppress(FileNotFoundError):  # whoever starts a server deletes old logs, too
+            return path.lstat().st_size
+        return 0
     return sum(
         os.lstat(os.path.join(folder, name)).st_size for folder, _, names in os.walk(path) for name in names
     )

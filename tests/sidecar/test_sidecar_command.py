@@ -22,6 +22,7 @@ from openral_sidecar.environment.file_lock import exclusive
 from openral_sidecar.environment.spec import SidecarSpec
 from openral_sidecar.identity import Identity
 from openral_sidecar.paths import environments_folder, log_folder, run_folder
+from openral_sidecar.process import old_logs
 from openral_sidecar.server_announcement import announcements
 from openral_sidecar.server_argument_check import check_arguments
 from openral_sidecar.sidecar import Sidecar, SidecarSettings
@@ -163,6 +164,21 @@ def test_a_start_deletes_old_logs_of_servers_that_have_ended(started, openral) -
     openral("start", "echo", "--python", sys.executable, "--", "--model", "m2")
     assert [log.exists() for log in (ended, recent, Path(server.log))] == [False, True, True]
     openral("stop", "--all")
+
+
+def test_a_log_that_another_process_deletes_meanwhile_hinders_nobody(openral) -> None:
+    gone, kept = log_folder() / "echo-1.log", log_folder() / "echo-2.log"
+    gone.symlink_to("deleted")
+    kept.write_text("words\n")
+    os.utime(kept, (0, 0))
+    assert "words" in openral("logs", "echo")
+    assert old_logs([]) == [kept]
+    assert f"removed {kept}" in openral("prune")
+
+
+@pytest.mark.parametrize("name", ["/tmp", "**", "../echo", "["])
+def test_a_name_that_no_sidecar_has_has_no_log(openral, name: str) -> None:
+    assert f"no log of {name!r}" in openral("logs", name, fails=True)
 
 
 def test_a_server_by_hand_has_no_log_and_hinders_neither_a_start_nor_a_prune(openral, start_server) -> None:

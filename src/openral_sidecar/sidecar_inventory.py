@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import time
@@ -22,6 +23,9 @@ from openral_sidecar.server_announcement import ServerIdentity, announcements, f
 from openral_sidecar.table import sidecar_names, sidecar_spec
 
 BESIDE_A_PORT = (".json", ".sock")
+_OF_A_PORT = re.compile(r"[0-9]+\.(json|sock)")
+_TOKEN = re.compile(r".+-[0-9a-f]{8}\.token")
+"""Names of the files that servers leave in the run folder, in which consoles and MCP servers have theirs, too."""
 
 
 def running(target: str | None) -> list[ServerIdentity]:
@@ -112,7 +116,8 @@ def disposable(*, everything: bool) -> list[Path]:
     used = {Path(other.token_file).name for other in active}
     used |= {f"{other.port}{end}" for other in active for end in BESIDE_A_PORT}
     for path in sorted(run_folder().iterdir()):
-        if path.name not in used and (path.suffix in BESIDE_A_PORT or path.stat().st_mtime < old):
+        is_old_token = _TOKEN.fullmatch(path.name) and changed_s(path) < old
+        if path.name not in used and (_OF_A_PORT.fullmatch(path.name) or is_old_token):
             found.append(path)
     return found
 

@@ -232,6 +232,16 @@ def test_a_source_that_is_not_there_is_told_before_anything_is_built(openral) ->
     assert not environment_folder(SPEC.with_source(Path("/nowhere"))).exists()
 
 
+def test_prune_leaves_the_files_of_consoles_and_mcp_servers(openral) -> None:
+    others = [run_folder() / name for name in ("console-8420.url", "console-8420.jsonl", "mcp-8425.token")]
+    left = [run_folder() / name for name in ("echo-0123abcd.token", "40000.json", "40000.sock")]
+    for path in (*others, *left):
+        path.write_text("words")
+        os.utime(path, (0, 0))
+    openral("prune", "--all")
+    assert [path.exists() for path in (*others, *left)] == [True] * 3 + [False] * 3
+
+
 def test_prune_keeps_what_is_used(started, openral) -> None:
     (server,) = announcements()
     wanted, unwanted = environment_folder(SPEC), environments_folder() / "old-0123456789ab"

@@ -116,7 +116,7 @@ class RSkillPackage:
         if path is None or not path.exists():
             return None
         files = path.rglob(f"*{SUFFIX}") if path.is_dir() else [path]
-        return sum(file.stat().st_size for file in files)
+        return sum(file.stat().st_size for file in files if file.exists())  # a link may lead nowhere
 
     def _weights_uri(self) -> str:
         if self.manifest.weights_uri is None:

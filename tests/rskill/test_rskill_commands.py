@@ -224,6 +224,16 @@ def test_a_slow_policy_needs_a_world_that_waits(skill_folder: Path) -> None:
     invoke(*slow, "metaworld_drawer_open")
 
 
+def test_check_names_weights_whose_link_leads_nowhere(tmp_path: Path) -> None:
+    """As in a copy of a hub's cache, which holds links to files elsewhere."""
+    source = checkpoint(tmp_path / "c", config("act"))
+    invoke("new", str(source), str(tmp_path / "mine"), "--embodiment", "sawyer")
+    weights = tmp_path / "mine" / "checkpoint" / "model.safetensors"
+    weights.unlink()
+    weights.symlink_to(tmp_path / "blob")
+    assert "model.safetensors is not there" in invoke("check", str(tmp_path / "mine"), code=1)
+
+
 def test_new_pairs_cameras_in_order_and_states_no_licence(tmp_path: Path) -> None:
     images = {
         f"observation.images.{name}": {"type": "VISUAL", "shape": [3, 64, 64]}

@@ -234,6 +234,23 @@ def test_check_names_weights_whose_link_leads_nowhere(tmp_path: Path) -> None:
     assert "model.safetensors is not there" in invoke("check", str(tmp_path / "mine"), code=1)
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["observation.images.top, left", "observation.images.a: b", "1", "null", "a}\nlicense: mit\n#", "\u00e9"],
+)
+@pytest.mark.parametrize("scene", ["", "metaworld_drawer"])
+def test_new_takes_a_camera_by_whatever_name_it_has(tmp_path: Path, name: str, scene: str) -> None:
+    source = checkpoint(
+        tmp_path / "c", config("act", input_features={name: {"type": "VISUAL", "shape": [3, 64, 64]}})
+    )
+    choices = Choices(embodiment="sawyer", scene=load_scene(scene) if scene else None)
+    manifest = new_skill(str(source), tmp_path / "mine", choices).manifest
+    (sensor,) = manifest.sensors_required
+    assert manifest.image_preprocessing is not None
+    assert {name, sensor.vla_feature_key} == {name, *manifest.image_preprocessing.aliases}
+    assert manifest.license == "apache-2.0"
+
+
 def test_new_pairs_cameras_in_order_and_states_no_licence(tmp_path: Path) -> None:
     images = {
         f"observation.images.{name}": {"type": "VISUAL", "shape": [3, 64, 64]}
@@ -284,6 +301,12 @@ def test_new_for_an_arm_of_ones_own_describes_its_body_and_its_joints(tmp_path: 
         (lambda folder: (folder / "config.json").write_text('{"type": "rldx"}'), "copy a skill of rskills/"),
         (lambda folder: (folder / "config.json").write_text("[]"), "not a JSON object"),
         (lambda folder: (folder / "config.json").write_text('{"type": "act"}'), "lacks 'input_features'"),
+        (
+            lambda folder: (folder / "config.json").write_text(
+                json.dumps(config()).replace('"chunk_size": 50', '"chunk_size": 1e999')
+            ),
+            "config.json lacks",
+        ),
         (lambda folder: (folder / "config.json").unlink(), "has no config.json"),
         (lambda folder: (folder / PROCESSORS[0]).unlink(), "migrate_policy_normalization"),
         (

@@ -62,7 +62,7 @@ def read_policy(folder: Path) -> PolicyFacts:
             )
     try:
         return _facts(str(family), config)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise WeightsError(f"{folder / CONFIG} lacks {error}; is it whole?") from error
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -12,6 +13,8 @@ from openral_rskill.hub.lerobot_config import POSTPROCESSOR, PREPROCESSOR, Polic
 
 PER_CHUNK_MS = 200.0
 """[ms] a guess for the latency budget where no scene says how long a chunk lasts."""
+_PLAIN = re.compile(r"[A-Za-z]\w*[./][\w./-]+", re.ASCII)
+"""Names such as observation.images.top, which YAML reads as they are."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ def _senses(draft: Draft) -> Iterator[str]:
     yield f"embodiment_tags: [{draft.embodiment}]"
     if pairs:
         yield "sensors_required:"
-        yield from (f"  - {{modality: rgb, vla_feature_key: {key}}}" for key in pairs)
+        yield from (f"  - {{modality: rgb, vla_feature_key: {_text(key)}}}" for key in pairs)
     yield "image_preprocessing:"
     yield "  # ? Whether the demonstrations' images are turned: compare one with the scene's."
     yield "  flip_180: false"
@@ -97,7 +100,7 @@ def _senses(draft: Draft) -> Iterator[str]:
     aliases = {key: name for key, name in pairs.items() if key != name}
     if aliases:
         yield "  aliases:  # ? camera of the scene -> name in the checkpoint"
-        yield from (f"    {key}: {name}" for key, name in aliases.items())
+        yield from (f"    {_text(key)}: {_text(name)}" for key, name in aliases.items())
     if facts.state_dim:
         history = ", history: true" if facts.n_obs_steps > 1 else ""
         layout = ""
@@ -162,7 +165,7 @@ def _body(draft: Draft) -> Iterator[str]:
     yield "# A body of the tag `custom`: what it sees with, and what moves."
     yield "embodiment_extra:"
     yield "  sensors:"
-    yield from (f"    - {{modality: rgb, vla_feature_key: {key}}}" for key in camera_keys(draft))
+    yield from (f"    - {{modality: rgb, vla_feature_key: {_text(key)}}}" for key in camera_keys(draft))
     if not draft.facts.cameras:
         yield "    - {modality: proprioception}"
     yield "  actuators:"
@@ -170,6 +173,11 @@ def _body(draft: Draft) -> Iterator[str]:
     yield f"      n_dof: {draft.facts.action_dim}"
     yield "      vla_action_key: action"
     yield f"      control_mode_semantics: {semantics}"
+
+
+def _text(name: str) -> str:
+    """Return a name from a checkpoint's configuration as YAML, in quotes unless it can be nothing but a plain word."""
+    return name if _PLAIN.fullmatch(name) else json.dumps(name)
 
 
 def _words() -> Iterator[str]:

@@ -140,3 +140,12 @@ def test_frames_of_ever_new_names_are_bounded_and_known_ones_move_on() -> None:
     assert len(frames.poses) == MAX_FRAMES
     assert frames.poses["hand"] == ("base", moved)
     assert not {"another", "x" * (MAX_NAME + 1)} & set(frames.poses)
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf])
+def test_a_pose_that_is_not_finite_leaves_its_frame_where_it_was(number: float) -> None:
+    frames = Frames()
+    frames.update({"hand": ("base", Pose((1.0, 0.0, 0.0)))})
+    bad = Pose((number,) * 3, (number,) * 4)
+    frames.update({"hand": ("base", bad), "finger": ("hand", bad)})
+    assert dict(frames.poses) == {"hand": ("base", Pose((1.0, 0.0, 0.0)))}

@@ -20,6 +20,11 @@ class Pose:
     quaternion: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 1.0)
     """(x, y, z, w)"""
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether all its numbers are finite."""
+        return all(map(math.isfinite, (*self.position, *self.quaternion)))
+
     def rotation(self) -> list[list[float]]:
         """Return the rotation matrix (3, 3), row by row; the identity for a quaternion of zero length."""
         norm = math.sqrt(sum(value * value for value in self.quaternion))
@@ -41,8 +46,11 @@ class Frames:
         """Child -> parent and pose; replaced, never changed."""
 
     def update(self, news: Mapping[str, tuple[str, Pose]]) -> None:
-        """Add or replace the poses of some frames; beyond `MAX_FRAMES` no new one is taken, nor one of a long name."""
-        known = self.poses
+        """Add or replace the poses of some frames; beyond `MAX_FRAMES` no new one is taken, nor one of a long name.
+
+        A pose that is not finite is left out, as by tf2: nothing differs from it, so that its frame would stay there.
+        """
+        known, news = self.poses, {child: found for child, found in news.items() if found[1].is_finite}
         fresh = [child for child in news if child not in known]
         if not fresh:
             self.poses = {**known, **news}

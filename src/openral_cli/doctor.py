@@ -135,6 +135,7 @@ def _skills() -> list[Check]:
             package = load_package(folder)
             if (package.manifest.weights_uri or "").startswith(LOCAL):
                 package.weights_path()
+            found = f"{package.manifest.kind}, {package.manifest.license}{_far(package)}"
         except OpenralError as error:
             checks.append(
                 Check(
@@ -145,9 +146,7 @@ def _skills() -> list[Check]:
                 )
             )
         else:
-            checks.append(
-                Check(name, True, f"{package.manifest.kind}, {package.manifest.license}{_far(package)}")
-            )
+            checks.append(Check(name, True, found))
     return checks or [Check("skills", False, "none", "put a folder with an rskill.yaml below rskills/")]
 
 

@@ -20,6 +20,7 @@ from openral_cli import app as cli
 from openral_cli import doctor, plugins
 from openral_core.doctor_check import Check
 from openral_core.errors import OpenralError
+from openral_rskill.store.store_folders import skill_folder
 
 RUN = CliRunner()
 
@@ -263,6 +264,19 @@ def test_doctor_fails_with_the_command_that_fixes(monkeypatch: pytest.MonkeyPatc
     assert json.loads(as_json.output)[1]["fix"] == "sudo apt-get install -y libegl1"
     monkeypatch.setattr(doctor, "examine", lambda: rows[:1])
     assert RUN.invoke(cli.app, ["doctor"]).exit_code == 0
+
+
+def test_doctor_names_a_skill_whose_lock_is_damaged_beside_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENRAL_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(doctor, "BUILT_IN", {})  # rendering takes seconds
+    lock = skill_folder("OpenRAL/rskill-smolvla-metaworld") / "rskill.lock"
+    lock.parent.mkdir(parents=True)
+    lock.write_text("{}")
+    checks = {check.name: check for check in doctor.examine()}
+    assert "rskill.lock:1: skill: is missing" in checks["skill smolvla-metaworld"].found
+    assert checks["skill mini-metaworld"].ok
 
 
 def test_doctor_examines_this_machine() -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from openral_core.process.launched_deployment import GRACE_S
+
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "docker").glob("Dockerfile.*"))
 BASE, IMAGE = "localhost/openral-test-base", "localhost/openral-test"
@@ -46,6 +48,7 @@ def test_the_compose_file_names_files_and_services_that_are_there():
         assert service["cap_drop"] == ["ALL"]
         assert {volume.partition(":")[0] for volume in service["volumes"]} <= set(COMPOSE["volumes"])
         assert set(service.get("depends_on", {})) <= set(services)
+        assert int(service["stop_grace_period"].removesuffix("s")) > sum(GRACE_S)
     assert "/tmp/ros2_embedded-1000" in (ROOT / "docker" / "Dockerfile.cpu").read_text()
 
 

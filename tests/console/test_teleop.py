@@ -68,6 +68,13 @@ def test_nothing_pressed_is_no_motion_and_fingers_move_though_a_step_of_it_is_la
     assert (rows[:, -1] == np.float32(0.5)).all()
 
 
+@pytest.mark.parametrize("rate", [1 - 1e-4, 1.0, 1 + 1e-4])
+def test_a_page_whose_clock_runs_at_another_rate_stays_fresh_for_hours(rate: float) -> None:
+    freshness = Freshness()
+    assert all(freshness.admits(rate * second, 1000.0 + second) for second in range(4 * 3600))
+    assert not freshness.admits(rate * 4 * 3600, 1000.2 + 4 * 3600)
+
+
 def test_what_a_stalled_network_delivers_late_is_none_of_it_fresh() -> None:
     freshness = Freshness()
     assert freshness.admits(100.0, 5.0)

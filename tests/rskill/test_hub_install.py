@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -261,6 +262,28 @@ def test_weights_beside_the_manifest(
     asked = len(hub.requests)
     install(SKILL)
     assert len(hub.requests) == asked
+
+
+def test_a_copy_of_a_skill_keeps_weights_of_ones_own(
+    hub: Hub, commit: Callable[..., tuple[str, str]], tmp_path: Path
+) -> None:
+    commit(uri="local://model.safetensors")
+    copy = shutil.copytree(install(SKILL).package.folder, tmp_path / "copy")
+    own = copy / "model.safetensors"
+    write_safetensors(own, count=7)
+    trained = own.read_bytes()
+    with pytest.raises(
+        WeightsError, match=r"model\.safetensors has .* if they are your own, remove rskill\.lock"
+    ):
+        install(str(copy))
+    assert own.read_bytes() == trained
+    own.unlink()
+    install(str(copy))  # what is not there is fetched, and the rest is as the lock says
+    assert own.read_bytes() != trained
+    write_safetensors(own, count=7)
+    (copy / "rskill.lock").unlink()
+    install(str(copy))
+    assert own.read_bytes() == trained
 
 
 def test_a_folder_of_ones_own_keeps_its_manifest(

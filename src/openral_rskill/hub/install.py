@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from openral_core.errors import HubError, NotFoundError
+from openral_core.errors import HubError, NotFoundError, WeightsError
 from openral_core.manifest import MANIFEST_NAME
 from openral_core.manifest.family_rules import server_elsewhere
 from openral_core.manifest.runtime import LOCAL
@@ -94,7 +94,9 @@ def install(
         lock = (None if update else find_lock(name, package.folder)) or SkillLock(skill=name)
         source = (load_lock(package.folder) or lock).manifest
         if (package.manifest.weights_uri or "").startswith(LOCAL):
-            if source is not None:
+            # Without a lock of its own, a folder elsewhere has weights of its own, whatever was fetched for its name.
+            if source is not None and (package.folder / LOCK_NAME).is_file():
+                _require_own_weights_kept(package, source)
                 source = _weights_beside(package, source, client, progress)
                 lock = lock.model_copy(update={"manifest": source})
         elif package.manifest.weights_uri is not None:
@@ -186,6 +188,24 @@ def _fetch_manifest(wanted: HubReference, client: HubClient, progress: Progress)
         )
         before.model_copy(update={"skill": name, "manifest": locked}).write(target)
     return load_package(target)
+
+
+def _require_own_weights_kept(package: RSkillPackage, source: LockedRepository) -> None:
+    """Raise WeightsError for weights in a folder of the user's own that are not those of its lock.
+
+    Such as of a copy of an installed skill in which somebody trained on; those in the cache are fetched anew.
+    """
+    if package.folder.resolve() == skill_folder(package.manifest.name).resolve():
+        return
+    there = {
+        name: entry
+        for name, entry in source.files.items()
+        if not _is_small(name) and (package.folder / name).is_file()
+    }
+    for fault in faults(there, package.folder, hashes=True):
+        raise WeightsError(
+            f"{package.folder}: {fault}; if they are your own, remove {LOCK_NAME}, else remove the file"
+        )
 
 
 def _weights_beside(

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import hub_server
 import jsonschema_rs
@@ -325,8 +326,13 @@ def test_new_says_what_a_checkpoint_lacks(tmp_path: Path, change: Any, words: st
     assert not (tmp_path / "new").exists()
 
 
-def test_new_leaves_nothing_half_done(tmp_path: Path) -> None:
+def test_new_leaves_nothing_half_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = checkpoint(tmp_path / "c", config())
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr(os, "link", Mock(side_effect=KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            new_skill(str(source), tmp_path / "new", Choices(embodiment="sawyer"))
+    assert not (tmp_path / "new").exists()
     with pytest.raises(UsageError, match="write --scene, or --embodiment"):
         new_skill(str(source), tmp_path / "new", Choices())
     with pytest.raises(OpenralError, match="embodiment_tags"):

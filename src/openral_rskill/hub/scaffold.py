@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import get_args
 
-from openral_core.errors import NotFoundError, OpenralError, UsageError, WeightsError
+from openral_core.errors import NotFoundError, UsageError, WeightsError
 from openral_core.manifest import MANIFEST_NAME
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene
@@ -98,7 +98,7 @@ def new_skill(source: str, target: Path, choices: Choices, client: HubClient | N
         (target / "eval").mkdir()
         (target / "eval" / "not_run.json").write_text(_evaluation(draft), encoding="utf-8")
         return _with_memory(load_package(target))
-    except (OpenralError, OSError):
+    except BaseException:  # also Ctrl-C, as while gigabytes are copied
         shutil.rmtree(target)
         raise
 

@@ -27,7 +27,12 @@ from openral_core.errors import SidecarError
 from openral_core.loopback import is_loopback
 from openral_sidecar.errors import SidecarRefused
 from openral_sidecar.identity import Identity
-from openral_sidecar.server_announcement import ServerIdentity, read_announcement, write_announcement
+from openral_sidecar.server_announcement import (
+    ServerIdentity,
+    read_announcement,
+    read_token,
+    write_announcement,
+)
 from openral_sidecar.wires.server_socket import Request, RequestSocket, refusal, reply
 
 Handler = Callable[[dict[str, Any]], dict[str, Any]]
@@ -72,11 +77,10 @@ def server_options(args: argparse.Namespace) -> ServerOptions:
     token = ""
     if args.token_file:
         try:
-            token = Path(args.token_file).read_text().strip()
-        except OSError as error:
-            raise SidecarError(
-                f"--token-file {args.token_file}: {error.strerror}; write a token into it"
-            ) from error
+            token = read_token(Path(args.token_file))
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "no text in UTF-8"
+            raise SidecarError(f"--token-file {args.token_file}: {why}; write a token into it") from error
         if not token:
             raise SidecarError(f"--token-file {args.token_file}: empty; write a token into it")
     if not token and not is_loopback(args.host):

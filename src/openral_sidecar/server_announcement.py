@@ -50,9 +50,14 @@ class ServerIdentity:
 
     def token(self) -> str:
         """Return the token of the server; empty: it has none, or it cannot be read."""
-        with contextlib.suppress(OSError):
-            return Path(self.token_file).read_text().strip() if self.token_file else ""
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            return read_token(Path(self.token_file)) if self.token_file else ""
         return ""
+
+
+def read_token(path: Path) -> str:
+    """Return the first line of a token's file; empty: it has none. Raises OSError, or UnicodeDecodeError."""
+    return path.read_text(encoding="utf-8").strip().partition("\n")[0].rstrip()
 
 
 def is_alive(pid: int) -> bool:

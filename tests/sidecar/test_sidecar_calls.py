@@ -189,11 +189,19 @@ def test_off_loopback_needs_a_token() -> None:
     assert "off loopback; give a --token-file" in done.stderr
 
 
-@pytest.mark.parametrize("content", [None, " \n"])
+def test_the_token_is_the_first_line_of_its_file(start_server, client, tmp_path) -> None:
+    file = tmp_path / "token"
+    file.write_text("secret \nof the robot in the hall\n")
+    _, server = start_server("--token-file", str(file))
+    assert server.token() == "secret"
+    assert client(server.endpoint, token="secret").call("echo", {"n": 1}, timeout_s=PATIENCE_S) == {"n": 1}
+
+
+@pytest.mark.parametrize("content", [None, b" \n", b"\xff\xfe"])
 def test_a_token_file_must_have_a_token(tmp_path, content) -> None:
     file = tmp_path / "token"
     if content is not None:
-        file.write_text(content)
+        file.write_bytes(content)
     command = [sys.executable, str(PROGRAM), "--token-file", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     assert "write a token into it" in done.stderr

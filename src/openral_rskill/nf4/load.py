@@ -16,6 +16,7 @@ from openral_core.errors import PolicyError
 from openral_rskill.nf4.host_embedding import HostEmbedding
 from openral_rskill.nf4.module_surgery import replace
 from openral_rskill.nf4.quantize import packed_linear, quantize_weight
+from openral_rskill.nf4.statistics_check import statistics_fault
 
 STATE = ".weight.quant_state.bitsandbytes__nf4"
 """Suffix to a packed layer's name that makes a key which every packed layer has in a file."""
@@ -176,11 +177,13 @@ def _load_packed(
         if not isinstance(linear, nn.Linear):
             raise PolicyError(f"{path}: {layer} is packed, but is no linear layer of this model")
         data = source.get_tensor(weight)
-        if data.numel() * 2 != linear.in_features * linear.out_features:
+        if data.dtype != torch.uint8 or data.numel() * 2 != linear.in_features * linear.out_features:
             raise PolicyError(
                 f"{path}: {weight} is of another size than this model's; use its own config.json"
             )
         state = {key.removeprefix(f"{weight}."): source.get_tensor(key) for key in statistics[weight]}
+        if fault := statistics_fault(state, (linear.out_features, linear.in_features)):
+            raise PolicyError(f"{path}: {weight}: {fault}; fetch the file again")
         replace(skeleton, layer, packed_linear(linear, data, state))
         consumed |= {weight, *statistics[weight]}
     return consumed

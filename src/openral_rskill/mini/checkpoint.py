@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
-from torch import nn
+from torch import Tensor, nn
 
 from openral_core.errors import PolicyError
 from openral_core.files.atomic import write_atomically
@@ -38,11 +38,30 @@ def load_network(folder: Path, make: Callable[..., NetworkT]) -> NetworkT:
         content = read_json_object(folder / CONFIG, PolicyError)
         if content.pop("family", None) != "mini":
             raise PolicyError(f"{folder / CONFIG}: family is not mini")
+        values = {name: value.float() for name, value in load_file(folder / WEIGHTS).items()}
+        _require_fit(make, content, values)
         network = make(**content)
-        network.load_state_dict({name: value.float() for name, value in load_file(folder / WEIGHTS).items()})
+        network.load_state_dict(values)
     except (OSError, ValueError, TypeError, AttributeError, RuntimeError, SafetensorError) as error:
         raise PolicyError(f"{folder}: not a checkpoint of this mini network ({error})") from error
     return network
+
+
+def _require_fit(
+    make: Callable[..., nn.Module], content: dict[str, Any], values: Mapping[str, Tensor]
+) -> None:
+    """Check that config.json describes the network of the weights, before one of its size takes memory.
+
+    Raises:
+        ValueError: it describes another.
+    """
+    with torch.device("meta"):
+        wanted = {name: value.shape for name, value in make(**content).state_dict().items()}
+    for name in sorted({*wanted, *values}):
+        found = tuple(values[name].shape) if name in values else "not there"
+        needed = tuple(wanted[name]) if name in wanted else "not there"
+        if found != needed:
+            raise ValueError(f"{name} is {found} in {WEIGHTS}, {needed} by {CONFIG}")
 
 
 def save_network(network: nn.Module, config: Any, folder: Path, metadata: dict[str, str]) -> None:

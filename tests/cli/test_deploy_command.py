@@ -177,6 +177,14 @@ def test_a_node_that_ends_the_deployment_says_why_there_was_no_mission(run, reco
     assert f"no mission was run: {why}" in output
 
 
+def test_what_a_node_says_commands_no_terminal(run, record):
+    for file in record.iterdir():
+        file.unlink()
+    _, output, _ = run(code=1, says="[x-1] [FATAL] [1795727760.04] [x]: no skill \x1b]0;owned\x07")
+    assert "\x1b" not in output
+    assert output.count(r"no skill \x1b]0;owned\x07") == 2
+
+
 def test_a_run_folder_that_is_removed_meanwhile_ends_no_deployment(run, monkeypatch, tmp_path):
     (tmp_path / "record" / "mission.json").unlink()
     monkeypatch.setattr(sys.modules[__name__], "STAND_IN", REMOVES)

@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.status import Status
 
 from openral_cli.deploy.full_disk import DiskWatch
+from openral_core.cli.printable import printable
 from openral_core.process.announcements import is_announcement
 from openral_core.process.launched_deployment import LAUNCH_LOG, is_trouble, running
 
@@ -49,7 +50,7 @@ def follow(
         trouble = is_trouble(line) and not (ended_by and "Traceback" in line)
         if verbose or trouble or is_announcement(line):
             style = "yellow" if trouble and not verbose else ""
-            console.print(line, style=style, markup=False, soft_wrap=True)
+            console.print(printable(line), style=style, markup=False, soft_wrap=True)
 
     ended_by = 0
     waiting = "starting bridge, policy, reward monitor and reasoner (loading torch takes some seconds)"

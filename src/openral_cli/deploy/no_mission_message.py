@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 from rich.console import Console
-from rich.markup import escape
 
 from openral_cli.deploy.follow import SIGNALLED
+from openral_core.cli.tables import cell_text
 from openral_core.files.bounded_log import log_text
 from openral_core.process.launched_deployment import LAUNCH_LOG
 
@@ -38,6 +38,6 @@ def tell_no_mission(console: Console, folder: Path, code: int, *, ended_by: int)
             why = f"the launch refused it: {refused[-1]}"
         elif fatal := _FATAL.findall(lines):
             why = fatal[-1]
-    console.print(f"[red]no mission was run[/red]: {escape(why)}", soft_wrap=True)
+    console.print(f"[red]no mission was run[/red]: {cell_text(why)}", soft_wrap=True)
     console.print(f"every line of every node: {log}", markup=False, soft_wrap=True)
     return SIGNALLED + ended_by if ended_by else 1

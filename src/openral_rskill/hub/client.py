@@ -30,6 +30,8 @@ TIMEOUT_S = 60.0
 MAX_LISTING = 64 * 1024 * 1024
 """[byte] most that is read of a JSON reply."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_ODD = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
+"""What reading JSON of another form than a hub's raises."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ class HubClient:
             if not pinned.is_pinned:  # it names a folder
                 raise ValueError("sha")
             return Listing(pinned, tuple(files))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except _ODD as error:
             raise HubError(
                 f"{reference}: {self.endpoint} gave no list of files; is HF_ENDPOINT a hub?"
             ) from error
@@ -119,7 +121,7 @@ class HubClient:
                 )
                 for entry in answer
             ]
-        except (KeyError, TypeError, ValueError) as error:
+        except _ODD as error:
             raise HubError(f"{self.endpoint} gave no list of models; is HF_ENDPOINT a hub?") from error
         wanted = words.lower().split()
         return [item for item in found if all(word in item.repository.lower() for word in wanted)][:limit]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from openral_control.control_loop import ControlLoop, LoopSettings, Mode, Sink
 from openral_control.control_thread import ControlRun
 from openral_control.envelope import Envelope
 from openral_core.errors import ContractError, SimulationError
+from openral_core.files.user_path import user_path
 from openral_core.message_field_checks import text_field
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
@@ -107,7 +107,7 @@ class Simulation(ControlRun):
             catch_up=CatchUp(scene.action),
         )
         self._arm = SimulatedArm(backend)
-        run_dir = Path(options.run_dir).expanduser().absolute() if options.run_dir else None
+        run_dir = user_path(options.run_dir).absolute() if options.run_dir else None
         self._recorder = TruthRecorder(run_dir, backend.task_ids, backend.control_hz) if run_dir else None
         record = WorldRecorder(self._arm, backend, self._recorder) if self._recorder else None
         self._task = options.task or backend.task_ids[0]

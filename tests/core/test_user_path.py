@@ -11,6 +11,8 @@ from openral_core.errors import InstallationError
 from openral_core.files.cache import cache_home
 from openral_reasoner.llm.settings import ModelSettings, api_key
 from openral_reasoner.memory.notes_file import default_memory_file
+from openral_rskill.hub.client import HubClient
+from openral_sidecar.environment.spec import SidecarSpec
 
 NOBODY = "~no-such-user/x"
 
@@ -21,6 +23,14 @@ def test_a_home_that_nobody_has_stays_as_it_was_written(monkeypatch: pytest.Monk
     assert cache_home() == Path(NOBODY).absolute()
     assert default_memory_file() == Path(NOBODY) / "openral" / "memory.txt"
     assert latch_path(NOBODY, 0, "/openral", {}).parent == Path(NOBODY)
+    source = SidecarSpec("echo", "3.11", (), "module").with_source(Path(NOBODY)).source
+    assert source is not None
+    assert source.location == str(Path(NOBODY).absolute())
+
+
+@pytest.mark.parametrize("variable", ["HF_HOME", "HF_TOKEN_PATH"])
+def test_a_token_in_it_is_none(variable: str) -> None:
+    HubClient({variable: NOBODY})
 
 
 def test_a_key_in_it_is_one_that_is_not_there() -> None:

@@ -20,6 +20,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 from openral_cli.deploy.run_metadata import keep_record
 from openral_cli.deploy.rviz_layout import rviz_layout
 from openral_core.errors import OpenralError
+from openral_core.files.user_path import user_path
 from openral_core.graph.namespaces import DEFAULT_NAMESPACE, policy_namespace, read_namespace, remappings
 from openral_core.guarded_callbacks import EXIT_UNFIT
 from openral_core.process.announcements import GOES_ON_WITHOUT, MISSION_ENDED, STARTED_AGAIN
@@ -122,7 +123,7 @@ def deployment(
     if is_taken(values["namespace"]):  # its nodes would receive the new reasoner's goals
         raise RuntimeError(f"namespace:={values['namespace']}: {ANOTHER}")
     if values["run_dir"]:  # nodes name files of it by URIs, which have no relative form
-        values["run_dir"] = str(Path(values["run_dir"]).expanduser().absolute())
+        values["run_dir"] = str(user_path(values["run_dir"]).absolute())
     try:
         scene = load_scene(values["scene"])
         common = {"scene": text(values["scene"]), "run_dir": text(values["run_dir"])}

@@ -29,6 +29,7 @@ from sensor_msgs.msg import CompressedImage
 from std_srvs.srv import Trigger
 
 from openral_core.errors import ContractError, OutputError
+from openral_core.files.user_path import user_path
 from openral_core.graph.namespaces import COMPRESSED_SUFFIX, DEFAULT_NAMESPACE
 from openral_core.guarded_callbacks import GuardedCallbacks
 from openral_core.robot import load_robot
@@ -108,7 +109,7 @@ class RecorderNode(GuardedCallbacks, Node):
         folder, run_dir = self._value("folder"), self._value("run_dir")
         if not folder and not run_dir:
             raise OutputError("the recorder has no folder; set record_dir:=FOLDER or run_dir:=FOLDER")
-        return RecordingFolder(Path(folder).expanduser() if folder else Path(run_dir) / RUN_RECORDING)
+        return RecordingFolder(user_path(folder) if folder else Path(run_dir) / RUN_RECORDING)
 
     def _listen(self, topics: list[RecordedTopic]) -> None:
         compressed = bool(self._value("compressed"))

@@ -18,10 +18,10 @@ import urllib.parse
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from openral_core.errors import HubError
+from openral_core.files.user_path import user_path
 from openral_rskill.store.repo_id import HubReference
 
 ENDPOINT = "https://huggingface.co"
@@ -202,7 +202,7 @@ def _token(environment: Mapping[str, str]) -> str | None:
     if environment.get("HF_TOKEN"):
         return environment["HF_TOKEN"].strip()
     home = environment.get("HF_HOME") or "~/.cache/huggingface"
-    path = Path(environment.get("HF_TOKEN_PATH") or f"{home}/token").expanduser()
+    path = user_path(environment.get("HF_TOKEN_PATH") or f"{home}/token")
     try:
         return path.read_text(encoding="utf-8").strip() or None
     except (OSError, UnicodeDecodeError):

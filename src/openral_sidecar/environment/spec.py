@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from openral_core.files.user_path import user_path
+
 DialectName = Literal["openral", "rldx"]
 
 
@@ -70,4 +72,4 @@ class SidecarSpec:
         """Return the spec with upstream's code from a folder of this machine; None: the spec itself."""
         if folder is None:
             return self
-        return replace(self, source=Source("folder", str(folder.expanduser().absolute())))
+        return replace(self, source=Source("folder", str(user_path(folder).absolute())))

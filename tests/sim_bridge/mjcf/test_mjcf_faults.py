@@ -31,6 +31,10 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         {"model": MODEL, "options": {"model": "elsewhere.xml"}},
         r"scene\.yaml:\d+: model: there is no file .*elsewhere\.xml; write the path",
     ),
+    "model in a home that nobody has": (
+        {"model": MODEL, "options": {"model": "~no-such-user/arm.xml"}},
+        r"model: there is no file .*~no-such-user/arm\.xml; write the path",
+    ),
     "model of a world that has to be written": (
         {"model": MODEL, "options": {"model": "elsewhere.xml", "keyframes": "init"}},
         r"there is no file .*; make it by `openral robot world .*scene\.yaml --out FOLDER` and use the scene there",

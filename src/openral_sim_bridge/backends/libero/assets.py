@@ -23,6 +23,7 @@ from pathlib import Path
 
 from openral_core.errors import HubError, OpenralError, SimulationError
 from openral_core.files.cache import cache_home
+from openral_core.files.user_path import user_path
 from openral_core.schema import inside
 from openral_rskill.hub.client import HubClient
 from openral_rskill.hub.download import fetch
@@ -52,7 +53,7 @@ def find_assets() -> Path | None:
     chosen = os.environ.get(VARIABLE)
     if not chosen:
         return next((folder for folder in sorted(_store().glob("hub-*")) if _is_whole(folder)), None)
-    path = Path(chosen).expanduser().absolute()
+    path = user_path(chosen).absolute()
     if path.is_dir():
         missing = [part for part in PARTS if not (path / part).is_dir()]
         if missing:
@@ -81,7 +82,7 @@ def ensure_assets(progress: Callable[[str], None] = lambda line: None) -> Path:
         return found
     chosen = os.environ.get(VARIABLE)
     if chosen:
-        archive = Path(chosen).expanduser().absolute()
+        archive = user_path(chosen).absolute()
         progress(f"unpacking {archive.name}")
         return _unpack(archive, _unpacked(archive))
     try:

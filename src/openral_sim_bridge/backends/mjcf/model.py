@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import mujoco
 import numpy as np
 
 from openral_core.errors import ManifestError
+from openral_core.files.user_path import user_path
 from openral_core.files.yaml_document import Document
 from openral_sim_bridge.backends.mjcf.options import MjcfOptions
 from openral_sim_bridge.backends.mujoco_warnings import log_warnings
@@ -27,7 +27,7 @@ def load_model(options: MjcfOptions, document: Document) -> Any:
     Raises:
         ManifestError: there is no such file, or MuJoCo rejects it; the text contains MuJoCo's message.
     """
-    path = document.path.parent / Path(options.model).expanduser()
+    path = document.path.parent / user_path(options.model)
     if not path.is_file():
         what, fix = f"there is no file {path}", "write the path from the scene's file to the model"
         if options.keyframes is not None:

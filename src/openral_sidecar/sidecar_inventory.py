@@ -35,7 +35,12 @@ def running(target: str | None) -> list[ServerIdentity]:
         SidecarError: none matches; the message lists the running ones.
     """
     everyone = list(announcements())
-    found = [other for other in everyone if target in (None, str(other.port), other.spec)]
+    # A server that was started by hand has no name, and an empty target, as of an unset variable, is none.
+    found = [
+        other
+        for other in everyone
+        if target is None or (target != "" and target in (str(other.port), other.spec))
+    ]
     if not found and target is not None:
         names = (
             ", ".join(f"{other.spec or other.identity.model} at {other.port}" for other in everyone) or "none"

@@ -190,6 +190,12 @@ def test_a_server_by_hand_has_no_log_and_hinders_neither_a_start_nor_a_prune(ope
     openral("stop", "--all")
 
 
+def test_an_empty_name_stops_no_server(openral, start_server) -> None:
+    by_hand, _ = start_server("--model", "m1")
+    assert "no server ''" in openral("stop", "", fails=True)
+    assert by_hand.poll() is None
+
+
 def test_a_server_that_does_not_start_says_why(openral) -> None:
     printed = openral("start", "echo", "--python", sys.executable, "--", "--die-at-start", fails=True)
     assert "RuntimeError: no such checkpoint" in printed

@@ -8,19 +8,19 @@ unexport PYTHONDONTWRITEBYTECODE
 # A GPU's build of torch instead of the CPU's: make UV_TORCH_BACKEND=auto demo
 INSTALL := $(BIN)/python tools/install.py
 
-.PHONY: demo test test-runtime test-live test-system test-stack test-long retest lint lint-ruff lint-stack lint-runtime lint-imports
+.PHONY: demo test test-runtime test-live test-stack test-long retest lint lint-ruff lint-stack lint-runtime lint-imports
 .PHONY: perf faults faults-long soak docs-check sidecars ros2 lock release audit clean
 
 demo: $(VENV)/.runtime
 	@$(BIN)/openral demo
 
-# Four suites: the runtime's, which mostly waits, beside the linters; then, side by side, that of what moves in real
-# time, one test at a time; that of whole deployments, which gives way to it; and the stack's, which gives way to both.
-# All run, whatever becomes of the others; what each came to lies in .venv/.result-SUITE: pytest's exit code.
+# Three suites: the runtime's, which mostly waits, beside the linters; then that of what moves in real time, one test at
+# a time, since a deployment takes the same share of a core for as long as its test lasts; and beside it, giving way to
+# it, the stack's. All run, whatever becomes of the others; what each came to lies in .venv/.result-SUITE: pytest's exit
+# code.
 RUNTIME_TESTS = tests --ignore=tests/soak
-LIVE_TESTS = $(addprefix tests/,$(addprefix faults/,inputs machine motion processes) fleet system/arms robot_bridge) --ignore=tests/robot_bridge/trials
-SYSTEM_TESTS = $(addprefix tests/,console robot_bridge/trials $(addprefix system/,missions processes stops))
-STACK_TESTS = tests $(addprefix --ignore=tests/,perf docs ros2 sidecars) $(addprefix --ignore=,$(filter tests/%,$(LIVE_TESTS)) $(SYSTEM_TESTS))
+LIVE_TESTS = $(addprefix tests/,$(addprefix faults/,inputs machine motion processes) fleet system robot_bridge console)
+STACK_TESTS = tests $(addprefix --ignore=tests/,perf docs ros2 sidecars) $(addprefix --ignore=,$(LIVE_TESTS))
 CACHE = -o cache_dir=.pytest_cache/$(1)
 RESULT = $(abspath $(VENV))/.result-
 # A suite that hangs is ended. One worker that dies is replaced: it runs again the test in which it died.
@@ -33,7 +33,7 @@ test:
 	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/.dev $(VENV)/.programs
 	@rm -f $(RESULT)*
 	@$(MAKE) --no-print-directory --jobs=2 lint test-runtime
-	@$(MAKE) --no-print-directory --jobs=3 test-live test-system test-stack
+	@$(MAKE) --no-print-directory --jobs=2 test-live test-stack
 	@! grep --line-regexp --invert-match --no-filename --quiet 0 $(RESULT)*
 
 test-runtime:
@@ -41,9 +41,6 @@ test-runtime:
 
 test-live:
 	@$(PYTEST) $(call CACHE,live) $(ALONE) $(LIVE_TESTS); echo $$? > $(RESULT)live
-
-test-system:
-	@$(PYTEST) $(call CACHE,system) $(ALONE) --give-way 10 $(SYSTEM_TESTS); echo $$? > $(RESULT)system
 
 test-stack:
 	@$(PYTEST) -n 3 $(AT_ONCE) --give-way 19 $(STACK_TESTS); echo $$? > $(RESULT)stack
@@ -57,7 +54,6 @@ CHOICE = $$(cat $(RESULT)$(1)) in 0) ;; 1) $(2) --last-failed ;; *) $(2) ;; esac
 retest: $(VENV)/.dev lint
 	@case $(call CHOICE,runtime,cd ros2_embedded && $(PYTEST) $(RUNTIME_TESTS))
 	@case $(call CHOICE,live,$(PYTEST) $(call CACHE,live) $(LIVE_TESTS))
-	@case $(call CHOICE,system,$(PYTEST) $(call CACHE,system) $(SYSTEM_TESTS))
 	@case $(call CHOICE,stack,$(PYTEST) $(STACK_TESTS))
 
 # Two at a time: mypy of the stack takes as long as all the others.

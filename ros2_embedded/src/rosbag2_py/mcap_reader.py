@@ -89,9 +89,7 @@ class McapReader:
                 return None
             except OSError:  # the file is shorter than the end of a complete one: nowhere to seek to
                 return None
-        if summary is None or summary.statistics is None:
-            return None
-        return summary if summary.statistics.chunk_count == len(summary.chunk_indexes) else None
+        return summary if summary is not None and _says_all(summary) else None
 
     def _take_summary(self, summary: Summary) -> None:
         assert summary.statistics is not None  # _read_summary looked
@@ -170,3 +168,18 @@ class McapReader:
                     read_to = file.tell()
             except _BROKEN:  # the process that wrote it was killed here, or bytes are damaged
                 self.unreadable_from = read_to
+
+
+def _says_all(summary: Summary) -> bool:
+    """Whether a summary has what reading by it needs; a writer may leave any part of it out.
+
+    Those are the indexes of all chunks, the topics and their types, and how many messages each topic has.
+    """
+    statistics, channels = summary.statistics, summary.channels
+    if statistics is None or statistics.chunk_count != len(summary.chunk_indexes):
+        return False
+    if statistics.channel_count != len(channels):
+        return False
+    if sum(statistics.channel_message_counts.values()) != statistics.message_count:
+        return False
+    return all(not one.schema_id or one.schema_id in summary.schemas for one in channels.values())

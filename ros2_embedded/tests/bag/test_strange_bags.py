@@ -47,9 +47,9 @@ def change(path: Path, **values) -> None:
     file.write_text(yaml.safe_dump(content))
 
 
-def write_mcap(path: Path, profiles: str = "", count: int = 1000) -> bytearray:
+def write_mcap(path: Path, profiles: str = "", count: int = 1000, **options) -> bytearray:
     with path.open("wb") as file:
-        writer = Writer(file, compression=CompressionType.LZ4)
+        writer = Writer(file, compression=CompressionType.LZ4, **options)
         writer.start(profile="ros2")
         schema = writer.register_schema("std_msgs/msg/String", "ros2msg", b"string data")
         metadata = {"offered_qos_profiles": profiles}
@@ -132,6 +132,17 @@ def test_profiles_that_are_none_are_told_with_their_topic(tmp_path, capsys, prof
     write_mcap(path, profiles)
     assert main(["bag", "info", str(path)]) == 1
     assert "topic '/a': offered_qos_profiles" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("part", ["repeat_channels", "repeat_schemas", "use_statistics", "use_chunking"])
+def test_a_summary_without_some_part_is_no_file_without_messages(tmp_path, part):
+    path = tmp_path / "a.mcap"
+    write_mcap(path, count=3, **{part: False})
+    metadata, entries = read(path)
+    assert [
+        (topic.topic_metadata.name, topic.message_count) for topic in metadata.topics_with_message_count
+    ] == [("/a", 3)]
+    assert entries == [("/a", DATA, stamp) for stamp in (1, 2, 3)]
 
 
 @pytest.mark.parametrize("end", [None, -60])

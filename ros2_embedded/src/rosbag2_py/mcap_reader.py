@@ -33,13 +33,17 @@ _BROKEN = (
 
 @dataclass
 class McapTopic:
-    """A topic in a file, with its type, encoding, metadata and number of messages."""
+    """A topic in a file, with its type, encoding, metadata and number of messages.
+
+    The definition of its type is in the file as well: how that is written, and its text.
+    """
 
     name: str
     type_name: str
     encoding: str
     metadata: dict[str, str]
     count: int = 0
+    definition: tuple[str, str] = ("", "")
 
 
 @dataclass
@@ -111,6 +115,9 @@ class McapReader:
             "" if schema is None else schema.name,
             channel.message_encoding,
             dict(channel.metadata),
+            definition=("", "")
+            if schema is None
+            else (schema.encoding, schema.data.decode(errors="replace")),
         )
         return self.topics.setdefault(channel.topic, topic)
 

@@ -42,10 +42,12 @@ class Reindexer:
         count = 0
         with SequentialWriter() as writer:
             writer.open(StorageOptions(uri=str(made), storage_id=reader.get_metadata().storage_identifier))
+            definitions = {one.topic_type: one for one in reader.get_all_message_definitions()}
             for topic in reader.get_all_topics_and_types():
-                writer.create_topic(topic)
+                writer.create_topic(topic, definitions[topic.type])
             while reader.has_next():
-                writer.write(*reader.read_next())
+                message = reader.read_message()
+                writer.write(message.topic, message.data, message.log_time, message.publish_time)
                 count += 1
         new = sorted(path for path in made.iterdir() if path.name != FILE_NAME)
         for path in new:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from .definitions import MessageDefinition, message_definition
 from .errors import BagError, EndOfBagError
-from .mcap_reader import McapReader
+from .mcap_reader import McapMessage, McapReader
 from .metadata import BagMetadata, TopicInformation, TopicMetadata, read_metadata, read_profiles
 from .options import ConverterOptions, ReadOrder, ReadOrderSortBy, StorageFilter, StorageOptions
 from .sqlite_storage import SUFFIX, SqliteReader
@@ -24,12 +25,13 @@ class SequentialReader:
         """By file without a readable summary: the byte from which on no message could be read. ROS 2 has
         no such thing: it refuses damaged files."""
         self._metadata = BagMetadata()
-        self._source: Callable[[list[str], int], Iterator[Entry]] | None = None
+        self._definitions: dict[str, tuple[str, str]] = {}  # in the bag, by type
+        self._source: Callable[[list[str], int], Iterator[McapMessage]] | None = None
         self._filter = StorageFilter()
         self._range: tuple[int, int | None] = (0, None)  # of times to read [ns]
-        self._entries: Iterator[Entry] = iter(())
-        self._next: Entry | None = None
-        self._last: Entry | None = None  # what read_next returned since the last seek
+        self._entries: Iterator[McapMessage] = iter(())
+        self._next: McapMessage | None = None
+        self._last: McapMessage | None = None  # what read_next returned since the last seek
         self._from = 0  # where the last seek went to [ns]
 
     def open(
@@ -41,14 +43,23 @@ class SequentialReader:
             BagError: nothing readable is there.
         """
         path = Path(storage_options.uri)
-        self.unreadable = {}
+        self.unreadable, self._definitions = {}, {}
         try:
             said = read_metadata(path) if path.is_dir() else None
             if said is not None and said.compression_mode.lower() not in ("", "none"):
-                self._metadata, self._source = said, _compressed_source(path)
+                # Files elsewhere are none of the bag's.
+                names = [Path(name).name for name in said.relative_file_paths]
+                self._metadata = replace(said, relative_file_paths=names)
+                self._source = _compressed_source(path)
             else:
                 readers = [_reader(file) for file in _files(path, said)]
                 self._metadata, self._source = _survey(readers, said), _source(readers)
+                self._definitions = {
+                    topic.type_name: topic.definition
+                    for reader in readers
+                    for topic in reader.topics.values()
+                    if topic.definition[1]
+                }
                 ends = {reader.path: reader.unreadable_from for reader in readers}
                 self.unreadable = {path: end for path, end in ends.items() if end is not None}
         except (OSError, ValueError) as error:
@@ -75,9 +86,14 @@ class SequentialReader:
         return [topic.topic_metadata for topic in self._metadata.topics_with_message_count]
 
     def get_all_message_definitions(self) -> list[MessageDefinition]:
-        """Return the definitions of the types of the topics."""
+        """Return the definitions of the types of the topics: those in the bag, else those of this machine."""
         types = {topic.type: topic.type_description_hash for topic in self.get_all_topics_and_types()}
-        return [message_definition(name, type_hash) for name, type_hash in types.items()]
+        return [
+            MessageDefinition(name, *self._definitions[name], type_hash)
+            if name in self._definitions
+            else message_definition(name, type_hash)
+            for name, type_hash in types.items()
+        ]
 
     def set_read_order(self, read_order: ReadOrder) -> bool:
         """Return whether messages come in this order: by the time they were received, the first one first."""
@@ -90,11 +106,11 @@ class SequentialReader:
             self.seek(self._from)
             return
         # Behind what was read last, which the new filter may leave out itself.
-        entries = self._all(StorageFilter(), self._last[2])
+        entries = self._all(StorageFilter(), self._last.log_time)
         for entry in entries:
             if entry == self._last:
                 break
-        self._go_on(entry for entry in entries if storage_filter.wants(entry[0]))
+        self._go_on(entry for entry in entries if storage_filter.wants(entry.topic))
 
     def reset_filter(self) -> None:
         """Return all messages from here on."""
@@ -115,16 +131,25 @@ class SequentialReader:
         Raises:
             EndOfBagError: there is none, a RuntimeError as in ROS 2.
         """
+        message = self.read_message()
+        return message.topic, message.data, message.log_time
+
+    def read_message(self) -> McapMessage:
+        """Return the next message as `read_next`, and when it was published; ROS 2 has no such thing.
+
+        Raises:
+            EndOfBagError: there is none.
+        """
         if self._next is None:
             raise EndOfBagError("the bag has no more messages")
         self._last, self._next = self._next, next(self._entries, None)
         return self._last
 
-    def _go_on(self, entries: Iterator[Entry]) -> None:
+    def _go_on(self, entries: Iterator[McapMessage]) -> None:
         self._entries = entries
         self._next = next(entries, None)
 
-    def _all(self, storage_filter: StorageFilter, start: int) -> Iterator[Entry]:
+    def _all(self, storage_filter: StorageFilter, start: int) -> Iterator[McapMessage]:
         """The messages from a time [ns] on, within the range that the bag was opened with."""
         if self._source is None:
             raise RuntimeError("the bag is not open; call open() first")
@@ -132,7 +157,7 @@ class SequentialReader:
         topics = [name for name in names if storage_filter.wants(name)]
         first, last = self._range
         entries = self._source(topics, max(start, first)) if topics else iter(())
-        return entries if last is None else (entry for entry in entries if entry[2] <= last)
+        return entries if last is None else (entry for entry in entries if entry.log_time <= last)
 
 
 class SequentialCompressionReader(SequentialReader):
@@ -161,25 +186,24 @@ def _files(path: Path, said: BagMetadata | None) -> list[Path]:
     return sorted(found, key=lambda file: (len(file.name), file.name))
 
 
-def _source(readers: list[FileReader]) -> Callable[[list[str], int], Iterator[Entry]]:
-    def entries(topics: list[str], start: int) -> Iterator[Entry]:
+def _source(readers: list[FileReader]) -> Callable[[list[str], int], Iterator[McapMessage]]:
+    def entries(topics: list[str], start: int) -> Iterator[McapMessage]:
         for reader in readers:
-            for message in reader.messages(topics or None, start):
-                yield message.topic, message.data, message.log_time
+            yield from reader.messages(topics or None, start)
 
     return entries
 
 
-def _compressed_source(path: Path) -> Callable[[list[str], int], Iterator[Entry]]:
+def _compressed_source(path: Path) -> Callable[[list[str], int], Iterator[McapMessage]]:
     """The messages of a bag whose files or messages are compressed, as rosbag2 does it."""
     from rosbags.rosbag2 import Reader
 
-    def entries(topics: list[str], start: int) -> Iterator[Entry]:
+    def entries(topics: list[str], start: int) -> Iterator[McapMessage]:
         try:
             with Reader(path) as reader:
                 wanted = [one for one in reader.connections if not topics or one.topic in topics]
                 for connection, time, data in reader.messages(wanted, start=start or None) if wanted else ():
-                    yield connection.topic, bytes(data), time
+                    yield McapMessage(connection.topic, bytes(data), time, time)
         except Exception as error:  # whatever the library says of damaged files
             raise BagError(f"'{path}' is damaged: {error!r}") from error
 

@@ -15,7 +15,7 @@ import yaml
 from ros2_embedded.rosidl.registry import distribution
 from ros2_embedded.rosidl.type_hash import type_hash
 
-from .definitions import full_text
+from .definitions import MessageDefinition, full_text
 from .errors import BagExistsError, TopicNotCreatedError
 from .mcap_writer import McapWriter
 from .metadata import (
@@ -59,6 +59,7 @@ class SequentialWriter:
         self._process = os.getpid()
         self._options: StorageOptions | None = None
         self._topics: dict[str, TopicInformation] = {}
+        self._definitions: dict[str, MessageDefinition] = {}  # by type, of types that come with their own
         self._files: list[FileInformation] = []
         self._file: _File | None = None
         self._last: LastMessages | None = None  # in snapshot mode
@@ -93,22 +94,29 @@ class SequentialWriter:
         except FileExistsError as error:
             raise BagExistsError(f"cannot write a bag to '{folder}': it exists already") from error
         self.close()
-        self._topics, self._files = {}, []
+        self._topics, self._definitions, self._files = {}, {}, []
         self._options = storage_options
         self._last = LastMessages(storage_options.max_cache_size) if storage_options.snapshot_mode else None
         self._file = self._open_file()
         _OPEN.add(self)
 
-    def create_topic(self, topic: TopicMetadata) -> None:
+    def create_topic(self, topic: TopicMetadata, message_definition: MessageDefinition | None = None) -> None:
         """Add a topic; one that is there already stays as it is.
 
+        Args:
+            topic: the topic.
+            message_definition: the definition of its type, for types that no package here may provide.
+
         Raises:
-            InterfaceNotFoundError: no package provides its type.
+            InterfaceNotFoundError: no package provides its type, and there is no definition.
         """
         self._open()
         if topic.name in self._topics:
             return
-        topic.type_description_hash = topic.type_description_hash or type_hash(topic.type)
+        if message_definition is not None:
+            self._definitions.setdefault(topic.type, message_definition)
+        else:
+            topic.type_description_hash = topic.type_description_hash or type_hash(topic.type)
         self._topics[topic.name] = TopicInformation(topic, 0)
 
     def remove_topic(self, topic: TopicMetadata) -> None:
@@ -227,7 +235,13 @@ class SequentialWriter:
 
     def _add_channel(self, file: _File, topic: TopicMetadata) -> None:
         if topic.type not in file.schemas:
-            file.schemas[topic.type] = file.writer.add_schema(topic.type, "ros2msg", full_text(topic.type))
+            given = self._definitions.get(topic.type)
+            if given is None:
+                given = MessageDefinition(topic.type, "ros2msg", full_text(topic.type))
+            encoding = "" if given.encoding == "unknown" else given.encoding
+            file.schemas[topic.type] = file.writer.add_schema(
+                topic.type, encoding, given.encoded_message_definition
+            )
         metadata = {
             "offered_qos_profiles": yaml.safe_dump(topic.offered_qos_profiles, sort_keys=False).strip(),
             "topic_type_hash": topic.type_description_hash,

@@ -155,15 +155,26 @@ class SqliteReader:
         later = ("offered_qos_profiles", "type_description_hash")  # than the first versions of the schema
         chosen = ", ".join(name if name in columns else "''" for name in later)
         counts = dict(self._database.execute("SELECT topic_id, COUNT(*) FROM messages GROUP BY topic_id"))
+        definitions = self._definitions()
         query = f"SELECT id, name, type, serialization_format, {chosen} FROM topics"
         for number, name, type_name, encoding, profiles, type_hash in self._database.execute(query):
             metadata = {"offered_qos_profiles": profiles, "topic_type_hash": type_hash}
-            topic = self.topics.setdefault(name, McapTopic(name, type_name, encoding, metadata))
+            definition = definitions.get(type_name, ("", ""))
+            topic = self.topics.setdefault(
+                name, McapTopic(name, type_name, encoding, metadata, definition=definition)
+            )
             topic.count += counts.get(number, 0)
         first, last = self._database.execute("SELECT MIN(timestamp), MAX(timestamp) FROM messages").fetchone()
         if not isinstance(first, (int, type(None))) or not isinstance(last, (int, type(None))):
             raise BagError(f"'{self.path}' is damaged: a time in it is no number")
         self.start_time, self.end_time = first or 0, last or 0
+
+    def _definitions(self) -> dict[str, tuple[str, str]]:
+        """The definitions of types in the file, by type: how each is written, and its text."""
+        if not self._database.execute("PRAGMA table_info(message_definitions)").fetchall():
+            return {}  # the first versions of the schema have none
+        query = "SELECT topic_type, encoding, encoded_message_definition FROM message_definitions"
+        return {name: (encoding, text) for name, encoding, text in self._database.execute(query)}
 
     def messages(self, topics: Collection[str] | None = None, start: int = 0) -> Iterator[McapMessage]:
         """Yield the messages of some topics, or of all, received at a time or later, by that time."""

@@ -17,6 +17,7 @@ from ...topics import write
 
 if TYPE_CHECKING:
     from rosbag2_py import SequentialReader, SequentialWriter
+    from rosbag2_py.mcap_reader import McapMessage
 
 _LISTS = ("topics", "topic_types", "exclude_topics", "exclude_topic_types")
 _TEXTS = ("regex", "exclude_regex")
@@ -131,6 +132,7 @@ def _copy(readers: list[SequentialReader], writer: SequentialWriter, selection: 
     known: dict[str, str] = {}
     for reader in readers:
         reader.seek(0)
+        definitions = {one.topic_type: one for one in reader.get_all_message_definitions()}
         for topic in reader.get_all_topics_and_types():
             if not selection.wants(topic.name, topic.type):
                 continue
@@ -139,15 +141,15 @@ def _copy(readers: list[SequentialReader], writer: SequentialWriter, selection: 
                     f"topic '{topic.name}' is {known[topic.name]} in one bag and {topic.type} in another; "
                     "leave it out with exclude_topics"
                 )
-            writer.create_topic(topic)
+            writer.create_topic(topic, definitions[topic.type])
     count = 0
-    for topic_name, data, stamp in heapq.merge(*map(_messages, readers), key=lambda entry: entry[2]):
-        if topic_name in known:
-            writer.write(topic_name, data, stamp)
+    for message in heapq.merge(*map(_messages, readers), key=lambda message: message.log_time):
+        if message.topic in known:
+            writer.write(message.topic, message.data, message.log_time, message.publish_time)
             count += 1
     return count
 
 
-def _messages(reader: SequentialReader) -> Iterator[tuple[str, bytes, int]]:
+def _messages(reader: SequentialReader) -> Iterator[McapMessage]:
     while reader.has_next():
-        yield reader.read_next()
+        yield reader.read_message()

@@ -3,11 +3,14 @@
 # ruff: noqa: E501 (launch files are quoted in the form users write them)
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import sys
 
 import pytest
+
+from launch.processes import ChildProcess, ChildSpec, Guard
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks processes up in /proc")
 
@@ -161,3 +164,30 @@ def test_killed_guardian_is_replaced(tmp_path):
     guard.add(child.pid)
     guard.close()
     assert child.wait(timeout=90) == -signal.SIGINT
+
+
+def test_the_exit_of_a_process_is_told_while_one_that_it_left_behind_floods_its_output():
+    async def run() -> int:
+        loop, guard, total = asyncio.get_running_loop(), Guard(), 0
+        ended = loop.create_future()
+
+        def take(stream, data):
+            nonlocal total
+            total += len(data)
+            if total > 1 << 24:  # ends a test that fails
+                ended.cancel()
+                raise RuntimeError("output without end")
+            os.write(left_behind, bytes(1024))
+
+        spec = ChildSpec(["sh", "-c", "read line; echo $line"], None, dict(os.environ))
+        child = ChildProcess(spec, loop, guard, take, ended.set_result)
+        left_behind = os.open(f"/proc/{child.pid}/fd/1", os.O_WRONLY)
+        child.write(b"go\n")
+        try:
+            return await ended
+        finally:
+            child.close()
+            os.close(left_behind)
+            await loop.run_in_executor(None, guard.close)
+
+    assert asyncio.run(run()) == 0

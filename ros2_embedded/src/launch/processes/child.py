@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import pty
 import signal
 import subprocess
+import sys
+import termios
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +20,8 @@ from .guard import Guard
 from .guardian import TAG_VARIABLE, find_members, send_signal
 
 _READ_SIZE = 65536
+_LARGEST_BUFFER = 1 << 17
+"""[B] that a pseudo terminal or a pipe holds at most, if the program did not enlarge the pipe."""
 _KILL_PASSES = 3
 
 
@@ -166,27 +171,35 @@ class ChildProcess:
 
     def _finish(self, code: int) -> None:
         for descriptor in list(self._readers):
-            while descriptor in self._readers and self._read(descriptor):
-                pass
+            # No more than was there: a process that it left behind may write faster than this reads.
+            left = max(_waiting(descriptor), _LARGEST_BUFFER)
+            while left > 0 and descriptor in self._readers and (count := self._read(descriptor)):
+                left -= count
         self.exited.set()
         self._stop_writing()
         self._on_exit(code)
 
-    def _read(self, descriptor: int) -> bool:
-        """Pass on what there is; return whether there was something."""
+    def _read(self, descriptor: int) -> int:
+        """Pass on what there is, or a part of it; return how many bytes that were."""
         try:
             data = os.read(descriptor, _READ_SIZE)
         except BlockingIOError:
-            return False
+            return 0
         except OSError:
             data = b""  # a pseudo terminal reports the end of its other side as an input/output error
         if data:
             self._on_output(self._readers[descriptor], data)
         else:
             self._drop(descriptor)
-        return bool(data)
+        return len(data)
 
     def _drop(self, descriptor: int) -> None:
         del self._readers[descriptor]
         self._loop.remove_reader(descriptor)
         os.close(descriptor)
+
+
+def _waiting(descriptor: int) -> int:
+    """How many bytes wait to be read."""
+    count = fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4))
+    return int.from_bytes(count, sys.byteorder)

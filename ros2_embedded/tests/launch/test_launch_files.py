@@ -36,6 +36,29 @@ def test_unknown_argument_names_the_known_ones(launcher):
     assert "Traceback" not in output
 
 
+def test_an_argument_may_be_used_without_being_declared(launcher):
+    body = "return LaunchDescription([LogInfo(msg=['at ', LaunchConfiguration('x_pose', default='0')])])"
+    code, output = launcher.run(body, "x_pose:=1")
+    assert code == 0
+    assert "at 1\n" in output
+    assert "unknown" not in output
+
+
+def test_an_argument_may_be_that_of_a_file_whose_place_is_found_by_the_launch(launcher):
+    launcher.write(
+        """return LaunchDescription([
+            DeclareLaunchArgument('world', default_value='w'), LogInfo(msg=['in ', LaunchConfiguration('world')])
+        ])""",
+        "inner.launch.py",
+    )
+    body = """return LaunchDescription([
+        IncludeLaunchDescription(PathJoinSubstitution([ThisLaunchFileDir(), 'inner.launch.py'])),
+    ])"""
+    code, output = launcher.run(body, "world:=z")
+    assert code == 0
+    assert "in z\n" in output
+
+
 def test_missing_argument_and_wrong_choice_fail(launcher):
     code, output = launcher.run("return LaunchDescription([DeclareLaunchArgument('speed')])")
     assert code == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import tempfile
 import traceback
@@ -72,7 +73,7 @@ def main(args: argparse.Namespace) -> int:
         if args.show_args:
             print_arguments(loaded)
             return 0
-        _check_arguments(loaded, arguments)
+        _check_arguments(loaded, arguments, path)
     except (CliError, InvalidLaunchFileError, LookupError, OSError, ValueError, RuntimeError) as error:
         if args.debug or isinstance(error, CliError):
             raise
@@ -173,9 +174,9 @@ def _parse_arguments(words: list[str]) -> dict[str, str]:
     return arguments
 
 
-def _check_arguments(description: LaunchDescription, arguments: dict[str, str]) -> None:
-    """Raise CliError for a name that nothing declares; warn where code in the file may still use it."""
-    from launch.actions import OpaqueFunction
+def _check_arguments(description: LaunchDescription, arguments: dict[str, str], path: str) -> None:
+    """Raise CliError for a name that nothing declares or uses; warn where that cannot be known beforehand."""
+    from launch.actions import IncludeLaunchDescription, OpaqueFunction
     from launch.launch_introspector import walk
     from launch.logging import get_logger
 
@@ -183,12 +184,34 @@ def _check_arguments(description: LaunchDescription, arguments: dict[str, str]) 
     unknown = sorted(set(arguments) - known - _COMMON_ARGUMENTS)
     if not unknown:
         return
+    entities = [entity for entity, _ in walk(description)]
+    sources = [
+        entity.launch_description_source
+        for entity in entities
+        if isinstance(entity, IncludeLaunchDescription)
+    ]
+    files = [path, *(source.location for source in sources)]
+    unknown = [name for name in unknown if not any(_uses(file, name) for file in files)]
+    if not unknown:
+        return
     declared = ", ".join(sorted(known)) or "none"
     text = f"unknown launch argument {', '.join(map(repr, unknown))}; declared: {declared}"
-    if any(isinstance(entity, OpaqueFunction) for entity, _ in walk(description)):
+    if any(isinstance(entity, OpaqueFunction) for entity in entities) or any(
+        source.try_get_launch_description_without_context() is None for source in sources
+    ):
         get_logger("launch").warning(text)
     else:
         raise CliError(text)
+
+
+def _uses(file: str, name: str) -> bool:
+    """Whether a launch file names a launch configuration, which it need not declare to use it."""
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+    except (OSError, ValueError):  # as of a location that is only known when the launch runs
+        return False
+    word = re.escape(name)
+    return re.search(rf"""['"]{word}['"]|\$\(var\s+['"]?{word}['"\s)]""", text) is not None
 
 
 def print_arguments(description: LaunchDescription) -> None:

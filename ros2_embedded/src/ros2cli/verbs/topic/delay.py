@@ -22,9 +22,13 @@ def main(args: argparse.Namespace) -> int:
     delays: deque[float] = deque(maxlen=args.window)
     args.raw = False
 
+    is_new = False  # what came since the last report
+
     def report() -> str:
-        if not delays:
+        nonlocal is_new
+        if not is_new:
             return ""
+        is_new = False
         mean, spread = statistics.fmean(delays), statistics.pstdev(delays)
         return (
             f"average delay: {mean:.3f}\n"
@@ -35,10 +39,12 @@ def main(args: argparse.Namespace) -> int:
     with cli_node() as node:
 
         def take(message: Any, now: float) -> None:
+            nonlocal is_new
             if not hasattr(message, "header"):
                 raise CliError(f"messages of '{args.topic}' have no header, hence no stamp to compare with")
             stamp = message.header.stamp
             delays.append(node.get_clock().now().nanoseconds * 1e-9 - (stamp.sec + stamp.nanosec * 1e-9))
+            is_new = True
 
         measure(node, args, take, report)
     return 0

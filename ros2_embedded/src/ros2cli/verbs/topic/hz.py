@@ -29,11 +29,19 @@ def main(args: argparse.Namespace) -> int:
     times: deque[float] = deque(maxlen=args.window + 1)
     args.raw = args.filter is None  # else the content does not matter
 
+    is_new = False  # what came since the last report: a topic that fell silent has no rate
+
     def take(message: Any, now: float) -> None:
+        nonlocal is_new
         if args.filter is None or passes(message, args.filter):
             times.append(now)
+            is_new = True
 
     def report() -> str:
+        nonlocal is_new
+        if not is_new:
+            return ""
+        is_new = False
         listed = list(times)
         gaps = [after - before for before, after in itertools.pairwise(listed)]
         if not gaps:

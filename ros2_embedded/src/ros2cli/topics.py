@@ -116,10 +116,13 @@ def follow_simulated_time(node: Node) -> Callable[[], int]:
 
 def add_measure_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that `measure` looks at."""
+    from .common_arguments import whole
     from .qos import add_qos_arguments
 
     parser.add_argument("topic", help="name of the topic")
-    parser.add_argument("-w", "--window", type=int, default=10000, help="how many messages to average over")
+    parser.add_argument(
+        "-w", "--window", type=whole("window", 1), default=10000, help="how many messages to average over"
+    )
     parser.add_argument(
         "--duration", type=float, metavar="S", help="end after so many seconds; for ever by default"
     )

@@ -114,10 +114,10 @@ class Player:
         if not self.clock_rate:
             while True:
                 yield 2**63
-        tick = float(first)
+        passed = 0.0  # a float keeps the nanoseconds of a recording, not those since the epoch
         while True:
-            yield int(tick)
-            tick += _NS * self.pace.rate / self.clock_rate
+            yield first + int(passed)
+            passed += max(_NS * self.pace.rate / self.clock_rate, 1.0)
 
     def _publish_clock(self, stamp: int) -> None:
         assert self._clock is not None  # ticks are only reached with a clock

@@ -12,6 +12,7 @@ from ...bag.pace import KEYS, Pace, keyboard
 from ...bag.play_services import PlayServices, served
 from ...bag.player import Player, parse_remappings
 from ...bag.recorder import set_level
+from ...common_arguments import finite, not_negative, positive
 from ...errors import CliError, check_patterns
 from ...node import cli_node, full_name
 
@@ -23,9 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("bag_path", help="directory of the bag, or a single MCAP or SQLite file")
     parser.add_argument("-s", "--storage", default="", help="accepted for ROS 2's sake: the bag itself says")
-    parser.add_argument("-r", "--rate", type=float, default=1.0, help="speed, 1 as recorded")
+    parser.add_argument("-r", "--rate", type=positive("rate"), default=1.0, help="speed, 1 as recorded")
     parser.add_argument("-l", "--loop", action="store_true", help="begin again at the end, until interrupted")
-    parser.add_argument("-d", "--delay", type=float, default=0.0, metavar="S", help="wait before playing")
+    parser.add_argument(
+        "-d", "--delay", type=not_negative("delay"), default=0.0, metavar="S", help="wait before playing"
+    )
     parser.add_argument("--topics", nargs="+", default=[], metavar="TOPIC", help="only these topics")
     parser.add_argument("-e", "--regex", default="", help="only topics in which this is found")
     parser.add_argument("-x", "--exclude-regex", default="", help="leave out topics in which this is found")
@@ -36,21 +39,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-m", "--remap", nargs="+", default=[], metavar="OLD:=NEW", help="new names of topics"
     )
     parser.add_argument(
-        "--start-offset", type=float, default=0.0, metavar="S", help="skip so much at the beginning"
+        "--start-offset",
+        type=not_negative("start offset"),
+        default=0.0,
+        metavar="S",
+        help="skip so much at the beginning",
     )
     parser.add_argument(
         "--playback-duration",
-        type=float,
+        type=finite("playback duration"),
         default=-1.0,
         metavar="S",
         help="play so much of the bag; negative: all. With an end as well, the later one counts",
     )
     until = parser.add_mutually_exclusive_group()
-    until.add_argument("--playback-until-sec", type=float, metavar="S", help="play up to this time stamp")
+    until.add_argument(
+        "--playback-until-sec", type=finite("playback end"), metavar="S", help="play up to this time stamp"
+    )
     until.add_argument("--playback-until-nsec", type=int, metavar="NS", help="the same; negative: no end")
     parser.add_argument(
         "--clock",
-        type=float,
+        type=positive("clock"),
         nargs="?",
         const=_CLOCK_HZ,
         default=0.0,
@@ -82,8 +91,6 @@ def main(args: argparse.Namespace, burst: int | None = None) -> int:
     """
     from rosbag2_py import BagError, SequentialReader, StorageFilter, StorageOptions
 
-    if args.rate <= 0:
-        raise CliError(f"rate {args.rate:g} must be greater than zero")
     reader = SequentialReader()
     try:
         reader.open(StorageOptions(uri=args.bag_path, storage_id=args.storage))

@@ -11,6 +11,7 @@ import time
 from ...bag.overrides import read_overrides
 from ...bag.record_services import RecordServices
 from ...bag.recorder import Recorder, Selection, set_level
+from ...common_arguments import whole
 from ...errors import CliError, check_patterns
 from ...node import cli_node, full_name
 from ...topics import follow_simulated_time
@@ -45,10 +46,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", help="directory of the bag, rosbag2_<date> by default")
     parser.add_argument("-s", "--storage", choices=("mcap", "sqlite3"), default="mcap", help="storage")
     parser.add_argument(
-        "-b", "--max-bag-size", type=int, default=0, metavar="BYTES", help="begin another file then"
+        "-b",
+        "--max-bag-size",
+        type=whole("bag size", 0),
+        default=0,
+        metavar="BYTES",
+        help="begin another file then",
     )
     parser.add_argument(
-        "-d", "--max-bag-duration", type=int, default=0, metavar="S", help="begin another file then"
+        "-d",
+        "--max-bag-duration",
+        type=whole("bag duration", 0),
+        default=0,
+        metavar="S",
+        help="begin another file then",
     )
     parser.add_argument("--storage-preset-profile", default="", help="none, zstd_fast or zstd_small")
     parser.add_argument(
@@ -56,7 +67,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--compression-format", choices=("", "zstd"), default="", help="how to compress it")
     parser.add_argument("--qos-profile-overrides-path", metavar="FILE", help="QoS of topics, as YAML")
-    parser.add_argument("--polling-interval", type=int, default=100, metavar="MS", help="how often to look")
+    parser.add_argument(
+        "--polling-interval",
+        type=whole("polling interval", 1),
+        default=100,
+        metavar="MS",
+        help="how often to look",
+    )
     parser.add_argument("--node-name", default="rosbag2_recorder", help="name of the recording node")
     parser.add_argument("--use-sim-time", action="store_true", help="stamp messages by /clock")
     parser.add_argument(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 
-from ...errors import CliError
+from ...common_arguments import positive
 from ...interfaces import fill, load
 from ...node import cli_node, full_name
 from ...services import await_server, call
@@ -17,7 +17,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("service", help="name of the service")
     parser.add_argument("service_type", help="its type, such as std_srvs/srv/Trigger")
     parser.add_argument("values", nargs="?", default="{}", help="the request as YAML, such as '{a: 1, b: 2}'")
-    parser.add_argument("-r", "--rate", type=float, metavar="HZ", help="call again and again at this rate")
+    parser.add_argument(
+        "-r", "--rate", type=positive("rate"), metavar="HZ", help="call again and again at this rate"
+    )
     parser.add_argument(
         "--timeout", type=float, metavar="S", help="give up after so long; wait for ever by default"
     )
@@ -25,8 +27,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Call a service and print its answer."""
-    if args.rate is not None and args.rate <= 0:
-        raise CliError(f"rate {args.rate:g} Hz must be greater than zero")
     service_type = load("srv", args.service_type)
     request = fill(service_type.Request(), args.values)
     with cli_node() as node:

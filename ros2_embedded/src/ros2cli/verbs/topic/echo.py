@@ -105,8 +105,16 @@ def _select(message: Any, field: str) -> Any:
             raise CliError(f"no field '{name}' in '{field}'; there is: {', '.join(known) or 'none'}")
         message = getattr(message, name)
         if index:
-            message = message[int(index.rstrip("]"))]
+            message = _item(message, index.rstrip("]"), field)
     return message
+
+
+def _item(value: Any, index: str, field: str) -> Any:
+    try:
+        return value[int(index)]
+    except (IndexError, TypeError, ValueError) as error:
+        length = len(value) if hasattr(value, "__len__") else 0
+        raise CliError(f"no item [{index}] in '{field}'; there are {length}") from error
 
 
 def _format_value(value: Any, csv: bool) -> str:

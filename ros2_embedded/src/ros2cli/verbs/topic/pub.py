@@ -7,6 +7,7 @@ import re
 import time
 from pathlib import Path
 
+from ...common_arguments import not_negative, positive
 from ...errors import CliError
 from ...interfaces import fill_with_stamps, load
 from ...node import cli_node, full_name, wait_for
@@ -31,7 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--yaml-file", metavar="FILE", help="take the messages from the documents of a YAML file, in turn"
     )
     parser.add_argument("-n", "--node-name", help="name of the publishing node")
-    parser.add_argument("-r", "--rate", type=float, default=1.0, metavar="HZ", help="messages a second")
+    parser.add_argument(
+        "-r", "--rate", type=positive("rate"), default=1.0, metavar="HZ", help="messages a second"
+    )
     parser.add_argument("-p", "--print", type=int, default=1, metavar="N", help="print every N-th message")
     parser.add_argument(
         "-1", "--once", action="store_true", help="publish one message and end; waits for a subscription"
@@ -44,15 +47,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--max-wait-time-secs", type=float, metavar="S", help="give up waiting after so long")
     parser.add_argument(
-        "--keep-alive", type=float, default=_LINGER_S, metavar="S", help="stay so long after the last message"
+        "--keep-alive",
+        type=not_negative("keep alive"),
+        default=_LINGER_S,
+        metavar="S",
+        help="stay so long after the last message",
     )
     add_qos_arguments(parser, "publisher")
 
 
 def main(args: argparse.Namespace) -> int:
     """Publish a message, once or at a rate."""
-    if args.rate <= 0:
-        raise CliError(f"rate {args.rate:g} Hz must be greater than zero")
     topic = full_name(args.topic)
     message_type = load("msg", args.message_type)
     messages = []

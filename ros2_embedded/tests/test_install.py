@@ -143,6 +143,21 @@ def test_what_is_wrong_is_named(
     assert reason in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "rule",
+    ["install(FILES a DESTINATION ../../outside)", "ament_python_install_package(../../../../../lib2)"],
+)
+def test_nothing_is_installed_outside_of_the_prefix(
+    rule: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package, prefix = tmp_path / "src" / "down" / "down" / "down" / "down" / "pkg", tmp_path / "up" / "prefix"
+    manifest = MANIFEST.format("pkg", "ament_cmake")
+    write(package, {"package.xml": manifest, "CMakeLists.txt": rule, "a": "", "../../../../../lib2": ""})
+    assert main([str(tmp_path / "src"), "--prefix", str(prefix)]) == 1
+    assert "which is not below" in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "up").iterdir()] == ["prefix"]
+
+
 def test_links_that_lead_back_or_nowhere_are_left_out(sources: Path, tmp_path: Path) -> None:
     (sources / "more/back").symlink_to(sources)
     (sources / "arm_tools/launch/gone.launch.xml").symlink_to(tmp_path / "gone")

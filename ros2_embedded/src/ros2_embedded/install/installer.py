@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
@@ -90,13 +91,22 @@ def _follow_cmake(package: SourcePackage, prefix: Path, report: Report) -> None:
         report.interfaces = _copy_interfaces(package, prefix)
     for name, source in rules.python:
         path = package.folder / source
-        target = site_packages(prefix) / (name if path.is_dir() else f"{name}.py")
+        target = _inside(package, site_packages(prefix), name if path.is_dir() else f"{name}.py")
         _copy(package, path, target, executable=False)
     for source, place, executable in rules.copies:
         path = package.folder / source
         if path.exists() or not any(sign in source for sign in "$<>*"):
-            _copy(package, path, prefix / place, executable=executable or place.startswith("lib/"))
+            target = _inside(package, prefix, place)
+            _copy(package, path, target, executable=executable or place.startswith("lib/"))
     report.left_out = rules.compiled
+
+
+def _inside(package: SourcePackage, folder: Path, place: str) -> Path:
+    """Return a place below a folder; raise InstallError for one that `..` leads out of it."""
+    target = Path(os.path.normpath(folder / place))
+    if not target.is_relative_to(os.path.normpath(folder)):
+        raise InstallError(f"package '{package.name}' installs to {target}, which is not below {folder}")
+    return target
 
 
 def _copy(package: SourcePackage, source: Path, target: Path, *, executable: bool) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 
 class BagError(RuntimeError, ValueError):
     """There is no bag, or it cannot be read; the text says where and why."""
@@ -19,3 +22,17 @@ class TopicNotCreatedError(BagError, KeyError):
 
 class EndOfBagError(BagError, StopIteration):
     """There is no message left to read."""
+
+
+@contextlib.contextmanager
+def writing(uri: str) -> Iterator[None]:
+    """Have a bag that can be written no further, as on a full disk, be told as a `BagError`."""
+    try:
+        yield
+    except BagError:
+        raise
+    except OSError as error:
+        raise BagError(
+            f"the bag '{uri}' can be written no further: {error.strerror or error}; "
+            "what was flushed before can be read"
+        ) from error

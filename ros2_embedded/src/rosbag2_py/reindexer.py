@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from .errors import BagError
+from .errors import BagError, writing
 from .metadata import FILE_NAME
 from .options import StorageOptions
 from .sequential_reader import SequentialReader
@@ -21,7 +21,7 @@ class Reindexer:
         The old files are replaced only when the new ones are complete.
 
         Raises:
-            BagError: the bag is no directory, or nothing readable is there.
+            BagError: the bag is no directory, nothing readable is there, or nothing can be written there.
         """
         folder = Path(storage_options.uri)
         if not folder.is_dir():
@@ -31,7 +31,8 @@ class Reindexer:
         work = folder / ".reindex"
         shutil.rmtree(work, ignore_errors=True)  # of an attempt that was killed itself
         try:
-            return self._rewrite(reader, folder, work)
+            with writing(storage_options.uri):
+                return self._rewrite(reader, folder, work)
         finally:
             shutil.rmtree(work, ignore_errors=True)
 

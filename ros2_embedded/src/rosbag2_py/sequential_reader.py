@@ -229,7 +229,7 @@ def _survey(readers: list[FileReader], said: BagMetadata | None) -> BagMetadata:
             )
             topics.setdefault(topic.name, TopicInformation(metadata, 0)).message_count += topic.count
     for entry in said.topics_with_message_count if said is not None else ():
-        topics.setdefault(entry.topic_metadata.name, entry)
+        topics.setdefault(entry.topic_metadata.name, TopicInformation(entry.topic_metadata, 0))
     filled = [one for one in readers if one.end_time or any(topic.count for topic in one.topics.values())]
     start = min((reader.start_time for reader in filled), default=0)
     end = max((reader.end_time for reader in filled), default=0)

@@ -51,6 +51,7 @@ class SqliteWriter:
     def __init__(self, path: Path) -> None:
         path.open("xb").close()
         self._path = path
+        self._failure: OSError | None = None  # after it SQLite has taken back what was not committed
         # By itself Python begins transactions, and commits them, at moments of its own.
         self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         for table in filter(str.strip, _TABLES.split(";")):
@@ -73,11 +74,14 @@ class SqliteWriter:
         return self._execute(statement, values).lastrowid or 0
 
     def _execute(self, statement: str, values: tuple[object, ...] = ()) -> sqlite3.Cursor:
+        if self._failure is not None:
+            raise self._failure
         try:
             return self._database.execute(statement, values)
         except sqlite3.OperationalError as error:
             number = errno.ENOSPC if "full" in str(error) else errno.EIO
-            raise OSError(number, os.strerror(number), str(self._path)) from error
+            self._failure = OSError(number, os.strerror(number), str(self._path))
+            raise self._failure from error
 
     def add_schema(self, name: str, encoding: str, text: str) -> int:
         """Add the definition of a message type, with the first topic of it; returns its number."""

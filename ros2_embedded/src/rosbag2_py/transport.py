@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .errors import BagError
+from .errors import BagError, writing
 from .options import CompressionOptions, StorageFilter, StorageOptions, compression_mode_from_string
 from .sequential_reader import SequentialReader
 from .sequential_writer import SequentialCompressionWriter
@@ -114,7 +114,11 @@ class Recorder:
             hidden=record_options.include_hidden_topics,
         )
         name = record_options.node_prefix + node_name
-        with _own_node(name, self._log_level) as node, SequentialCompressionWriter(compression) as writer:
+        with (
+            writing(storage_options.uri),
+            _own_node(name, self._log_level) as node,
+            SequentialCompressionWriter(compression) as writer,
+        ):
             writer.open(storage_options)
             executor = SingleThreadedExecutor(context=node.context)
             executor.add_node(node)

@@ -58,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Write bags anew: merged, filtered, split or compressed."""
     from rosbag2_py import BagError, SequentialReader, SequentialWriter, StorageOptions
+    from rosbag2_py.errors import writing
 
     outputs = _outputs(Path(args.output_options))
     readers: list[SequentialReader] = []
@@ -74,7 +75,7 @@ def main(args: argparse.Namespace) -> int:
         readers.append(reader)
     for output in outputs:
         selection = _selection(output)
-        with SequentialWriter() as writer:
+        with writing(output["uri"]), SequentialWriter() as writer:
             try:
                 writer.open(StorageOptions(**{key: output[key] for key in _OPTIONS if key in output}))
             except BagError:

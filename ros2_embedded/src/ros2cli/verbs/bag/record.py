@@ -114,6 +114,7 @@ def main(args: argparse.Namespace) -> int:
     """Record topics until interrupted."""
     from rclpy.executors import SingleThreadedExecutor
     from rosbag2_py import BagError, SequentialWriter, StorageOptions
+    from rosbag2_py.errors import writing
 
     selection = _selection(args)
     uri = args.output or datetime.datetime.now().strftime("rosbag2_%Y_%m_%d-%H_%M_%S")
@@ -134,7 +135,7 @@ def main(args: argparse.Namespace) -> int:
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, frame: stopped.set())
-    with cli_node(args.node_name) as node, SequentialWriter() as writer:
+    with writing(uri), cli_node(args.node_name) as node, SequentialWriter() as writer:
         try:
             writer.open(options)
         except BagError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import importlib.metadata
+import operator
 import os
 import sys
 import weakref
@@ -16,7 +17,7 @@ from ros2_embedded.rosidl.registry import distribution
 from ros2_embedded.rosidl.type_hash import type_hash
 
 from .definitions import MessageDefinition, full_text
-from .errors import BagExistsError, TopicNotCreatedError
+from .errors import BagError, BagExistsError, TopicNotCreatedError
 from .mcap_writer import McapWriter
 from .metadata import (
     FILE_NAME,
@@ -34,6 +35,7 @@ from .sqlite_storage import SUFFIX as SQLITE_SUFFIX
 from .sqlite_storage import SqliteWriter
 
 SQLITE = "sqlite3"
+_END_OF_TIME = 2**63
 
 
 @dataclass
@@ -138,11 +140,16 @@ class SequentialWriter:
 
         Raises:
             TopicNotCreatedError: the topic was not created.
+            TypeError: the message is no bytes, or a time no whole number.
+            BagError: a time is before the epoch, or later than a bag can tell.
         """
         self._open()
         if topic_name not in self._topics:
             raise TopicNotCreatedError(f"topic '{topic_name}' is not in the bag; call create_topic() first")
-        kept = Kept(topic_name, message, time_stamp, time_stamp if publish_time is None else publish_time)
+        if not isinstance(message, (bytes, bytearray, memoryview)):
+            raise TypeError(f"a message is written as bytes in CDR, not as {type(message).__name__}")
+        received = _time(time_stamp)
+        kept = Kept(topic_name, message, received, received if publish_time is None else _time(publish_time))
         if self._last is not None:
             self._last.add(kept)
         else:
@@ -276,6 +283,15 @@ class SequentialWriter:
             custom_data=self._options.custom_data if self._options is not None else {},
             ros_distro=distribution(),
         )
+
+
+def _time(stamp: int) -> int:
+    number = operator.index(stamp)
+    if not 0 <= number < _END_OF_TIME:
+        raise BagError(
+            f"{number} is no time of a bag: nanoseconds since the epoch, from 0 to {_END_OF_TIME - 1}"
+        )
+    return number
 
 
 class SequentialCompressionWriter(SequentialWriter):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import Reader
@@ -253,6 +254,24 @@ def test_mistakes_are_named(tmp_path):
         writer.write("/x", b"", 0)
     with pytest.raises(FileExistsError):
         SequentialWriter().open(StorageOptions(uri=str(tmp_path / "w")))
+
+
+@pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
+@pytest.mark.parametrize(
+    ("data", "stamp", "error"),
+    [(b"", -1, BagError), (b"", 2**63, BagError), (b"", 1.5, TypeError), ("text", 2, TypeError)],
+)
+def test_what_cannot_be_written_leaves_the_bag_as_it_is(tmp_path, storage, data, stamp, error):
+    with SequentialWriter() as writer:
+        writer.open(StorageOptions(uri=str(tmp_path / "bag"), storage_id=storage))
+        writer.create_topic(TopicMetadata(0, "/a", "std_msgs/msg/String"))
+        writer.write("/a", b"first", 1)
+        with pytest.raises(error):
+            writer.write("/a", data, stamp)
+        writer.write("/a", b"last", np.int64(3))
+    reader = SequentialReader()
+    reader.open_uri(str(tmp_path / "bag"))
+    assert [reader.read_next(), reader.read_next()] == [("/a", b"first", 1), ("/a", b"last", 3)]
 
 
 def test_definition_holds_every_nested_message_once():

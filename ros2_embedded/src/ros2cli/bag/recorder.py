@@ -166,5 +166,6 @@ class Recorder:
     def _take(self, topic: str, data: Any, info: Any) -> None:
         if self.paused:
             return
-        self.writer.write(topic, bytes(data), self.now(), info["source_timestamp"])
+        published = info["source_timestamp"]  # of somebody, who may have written anything there
+        self.writer.write(topic, bytes(data), self.now(), published if published >= 0 else None)
         self.count += 1

@@ -51,6 +51,8 @@ def fill_with_stamps(message: Any, text: str | None) -> list[Callable[[Any], Non
         reason = str(error).replace("\n", " ")
         raise CliError(f"'{text}' is no YAML ({reason}); write \"{{field: value}}\"") from error
     try:
-        return set_message_fields(message, values or {}, expand_header_auto=True, expand_time_now=True)
+        return set_message_fields(
+            message, {} if values is None else values, expand_header_auto=True, expand_time_now=True
+        )
     except (AttributeError, TypeError, ValueError) as error:
         raise CliError(str(error)) from error

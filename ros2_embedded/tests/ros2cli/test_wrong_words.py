@@ -27,6 +27,10 @@ FILES = {
         ),
         ("topic pub /x std_msgs/msg/String -r nan -1 -w 0", "rate nan must be a number, greater than zero"),
         ("topic pub /x std_msgs/msg/String --keep-alive nan", "keep alive nan must be a number"),
+        (
+            "topic pub /x std_msgs/msg/Int32 0 -1 -w 0",
+            "Value '0' is expected to be a dictionary but is a int",
+        ),
         ("topic hz /x -w 0", "window 0 must be a whole number, at least 1"),
         ("service call /x std_srvs/srv/Trigger -r nan", "rate nan must be a number"),
         ("bag play x --rate nan", "rate nan must be a number, greater than zero"),

@@ -178,3 +178,20 @@ def test_rows_that_are_no_messages_are_told(tmp_path, column, value):
         database.execute(f"UPDATE messages SET {column} = ? WHERE id = 2", (value,))
     with pytest.raises(BagError, match=r"bag_0\.db3' is damaged"):
         read(path)
+
+
+def test_topics_of_unknown_types_do_not_keep_the_others_from_being_played(tmp_path, capfd):
+    path = tmp_path / "a.mcap"
+    with path.open("wb") as file:
+        writer = Writer(file)
+        writer.start(profile="ros2")
+        for name, package in (("/a", "std_msgs"), ("/b", "acme_msgs")):
+            schema = writer.register_schema(f"{package}/msg/String", "ros2msg", b"string data")
+            writer.add_message(writer.register_channel(name, "cdr", schema), 1, DATA, 1)
+        writer.finish()
+    assert main(["bag", "play", str(path)]) == 0
+    told = capfd.readouterr().err
+    assert "Ignoring a topic '/b', reason: no package provides 'acme_msgs/msg/String'" in told
+    assert "Played 1 messages" in told
+    assert main(["bag", "play", str(path), "--topics", "/b"]) == 1
+    assert "no package provides" in capfd.readouterr().err

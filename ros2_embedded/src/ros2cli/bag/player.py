@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rosbag2_py import SequentialReader
+from rosbag2_py import SequentialReader, StorageFilter
 from rosbag2_py.qos_profiles import adapted, from_mapping
 
 from ..errors import CliError
@@ -52,7 +52,14 @@ class Player:
     _clock: Publisher[Any] | None = None
 
     def prepare(self, topics: list[str]) -> None:
-        """Make the publishers of these topics; raise CliError where no package provides a type."""
+        """Make the publishers of these topics.
+
+        Topics whose types no package provides are left out, with a warning, and their messages not read.
+
+        Raises:
+            CliError: none of the types is provided, or a recorded profile is none.
+        """
+        unknown: list[CliError] = []
         types = {topic.name: topic for topic in self.reader.get_all_topics_and_types()}
         for name in topics:
             topic = types[name]
@@ -62,7 +69,17 @@ class Player:
             except ValueError as error:
                 raise CliError(f"topic '{name}' of the bag: {error}") from error
             profile = self.overrides.get(name) or adapted(recorded)
-            self._publishers[name] = self.node.create_publisher(load("msg", topic.type), target, profile)
+            try:
+                message_type = load("msg", topic.type)
+            except CliError as error:
+                unknown.append(error)
+                self.node.get_logger().warning(f"Ignoring a topic '{name}', reason: {error}")
+                continue
+            self._publishers[name] = self.node.create_publisher(message_type, target, profile)
+        if unknown and not self._publishers:
+            raise unknown[0]
+        if unknown:
+            self.reader.set_filter(StorageFilter(topics=list(self._publishers)))
         if self.clock_rate:
             self._clock = self.node.create_publisher(load("msg", "rosgraph_msgs/msg/Clock"), "/clock", 10)
 

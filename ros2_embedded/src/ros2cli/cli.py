@@ -28,6 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run `ros2` with these arguments (the process's own by default) and return the exit code."""
     if argv is None:
         atexit.register(gc.freeze)  # the interpreter ends without a last collection
+        _open_closed_streams()
         _print_any_letter()
     arguments = list(sys.argv[1:] if argv is None else argv)
     announce()
@@ -50,6 +51,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         return _INTERRUPTED
+
+
+def _open_closed_streams() -> None:
+    """Let what is written lead nowhere where the shell closed standard output or error, as by `>&-`."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
 
 
 def _print_any_letter() -> None:

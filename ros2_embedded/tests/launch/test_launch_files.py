@@ -3,6 +3,9 @@
 # ruff: noqa: E501 (launch files are quoted in the form users write them)
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 
@@ -234,3 +237,28 @@ def test_missing_file_and_broken_file_are_one_line(launcher):
     assert code == 1
     assert "test.launch.py', line" in output
     assert "Traceback" not in output
+
+
+@pytest.mark.parametrize("reader", ["true", "head -1", "full", "closed"])
+def test_a_screen_that_is_gone_costs_its_lines_alone(launcher, reader):
+    body = """
+    return LaunchDescription([
+        ExecuteProcess(cmd=['sh', '-c', 'for i in 1 2 3; do echo $i; sleep 0.1; done; touch ended'], output='both'),
+    ])
+    """
+    command = f"{sys.executable} -m ros2cli.cli launch {launcher.write(body)}"
+    end = {"full": "> /dev/full", "closed": ">&-"}.get(reader, f"| {reader}")
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command} {end}"],
+        cwd=launcher.folder,
+        env=launcher.environment,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert (launcher.folder / "ended").exists()
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("no output on the screen") == (reader != "closed")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import logging
+import os
 import sys
 from collections.abc import Callable
 
@@ -11,11 +14,34 @@ from .handlers import PerLoggerFormatting
 
 class ScreenHandler(PerLoggerFormatting, logging.Handler):
     """Writes to whatever stdout is at that moment, line by line, so that pipes and test captures see it at
-    once."""
+    once.
+
+    Where nobody reads it any more, or its disk is full, lines are lost and the launch goes on.
+    """
+
+    _has_told = False
 
     def emit(self, record: logging.LogRecord) -> None:
-        sys.stdout.write(self.format(record) + "\n")
-        sys.stdout.flush()
+        if sys.stdout is None:  # it was closed before the program began
+            return
+        try:
+            sys.stdout.write(self.format(record) + "\n")
+            sys.stdout.flush()
+        except OSError as error:
+            self._lose(error)
+
+    def _lose(self, error: OSError) -> None:
+        """Say once that a line did not reach stdout; where none will, let stdout lead nowhere."""
+        if not self._has_told:
+            self._has_told = True
+            with contextlib.suppress(OSError):
+                told = f"no output on the screen: {error.strerror}; the launch goes on, see its log files"
+                sys.stderr.write(f"{told}\n")
+        if error.errno in (errno.EPIPE, errno.EIO):  # the reader, or the terminal, has gone
+            with contextlib.suppress(OSError, ValueError):
+                nowhere = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(nowhere, sys.stdout.fileno())
+                os.close(nowhere)
 
 
 class LazyFileHandler(PerLoggerFormatting, logging.Handler):

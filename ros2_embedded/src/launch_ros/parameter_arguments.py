@@ -55,8 +55,9 @@ def own_parameters(
         label: what the files written for dicts are called.
         flat_files: whether a file may hold names and values alone, which are meant for `scope`.
     """
+    name = label.replace("/", "-")  # of a process, which may have slashes
     return [
-        _argument(context, item, scope, Path(launch_config.log_dir) / f"{label}-{index}.yaml", flat_files)
+        _argument(context, item, scope, Path(launch_config.log_dir) / f"{name}-{index}.yaml", flat_files)
         for index, item in enumerate(items)
     ]
 

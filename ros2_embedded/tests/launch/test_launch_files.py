@@ -262,3 +262,19 @@ def test_a_screen_that_is_gone_costs_its_lines_alone(launcher, reader):
     assert (launcher.folder / "ended").exists()
     assert "Traceback" not in done.stderr
     assert done.stderr.count("no output on the screen") == (reader != "closed")
+
+
+def test_the_name_of_a_process_may_have_slashes(launcher):
+    body = """
+    return LaunchDescription([
+        Node(executable='true', exec_name='camera/left', parameters=[{'rate': 1}]),
+        ExecuteProcess(cmd=['echo', 'seen'], name='camera/../right', output='own_log'),
+    ])
+    """
+    code, output = launcher.run(body)
+    assert code == 0
+    assert "cannot" not in output
+    assert "no log file" not in output
+    logs = launcher.folder / "log" / "latest"
+    assert (logs / "camera-..-right-2.log").read_text().endswith(" seen\n")
+    assert (logs / "camera-left-1-0.yaml").exists()

@@ -83,13 +83,18 @@ def get_output_loggers(
             main = launch_config.get_log_file_handler(launch_config.log_file_name)
             main.setFormatterFor(logger, stamped)
             logger.addHandler(main)
-        for owner, file_name in ((stream, f"{process_name}-{stream}.log"), ("both", f"{process_name}.log")):
+        for owner, suffix in ((stream, f"-{stream}"), ("both", "")):
             if "own_log" in sinks[owner]:
-                own = launch_config.get_log_file_handler(file_name)
+                own = launch_config.get_log_file_handler(_own_file(process_name, suffix))
                 own.setFormatterFor(logger, plain)
                 logger.addHandler(own)
         loggers.append(logger)
     return loggers[0], loggers[1]
+
+
+def _own_file(process_name: str, suffix: str) -> str:
+    """The name of a log file of a process, in whose own name there may be slashes."""
+    return f"{process_name.replace('/', '-')}{suffix}.log"
 
 
 class ProcessOutput:
@@ -127,7 +132,7 @@ class ProcessOutput:
                 self._write(stream, [rest])
             self._rest[stream] = b""
         for suffix in ("-stdout", "-stderr", ""):
-            launch_config.close_log_file(f"{self._name}{suffix}.log")
+            launch_config.close_log_file(_own_file(self._name, suffix))
 
     def _write(self, stream: str, lines: list[bytes]) -> None:
         for line in lines:

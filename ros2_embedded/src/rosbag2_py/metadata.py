@@ -190,12 +190,12 @@ def from_yaml(text: str) -> BagMetadata:
             duration_ns=int(values["duration"]["nanoseconds"]),
             message_count=int(values["message_count"]),
             topics_with_message_count=[_topic_from(entry) for entry in values["topics_with_message_count"]],
-            compression_format=values.get("compression_format", ""),
-            compression_mode=values.get("compression_mode", ""),
-            custom_data=values.get("custom_data") or {},
-            ros_distro=values.get("ros_distro", ""),
+            compression_format=str(values.get("compression_format") or ""),
+            compression_mode=str(values.get("compression_mode") or ""),
+            custom_data=dict(values.get("custom_data") or {}),
+            ros_distro=str(values.get("ros_distro") or ""),
         )
-    except (yaml.YAMLError, AttributeError, KeyError, TypeError) as error:
+    except (yaml.YAMLError, AttributeError, KeyError, OverflowError, RecursionError, TypeError) as error:
         raise ValueError(repr(error)) from error
 
 
@@ -204,10 +204,10 @@ def _topic_from(entry: dict[str, Any]) -> TopicInformation:
     topic = TopicMetadata(
         id=0,
         name=str(values["name"]),
-        type=values["type"],
-        serialization_format=values["serialization_format"],
+        type=str(values["type"]),
+        serialization_format=str(values["serialization_format"]),
         offered_qos_profiles=read_profiles(values.get("offered_qos_profiles")),
-        type_description_hash=values.get("type_description_hash", ""),
+        type_description_hash=str(values.get("type_description_hash") or ""),
     )
     return TopicInformation(topic, int(entry["message_count"]))
 
@@ -220,7 +220,7 @@ def read_profiles(said: Any) -> list[dict[str, Any]]:
     """
     try:
         profiles = (yaml.safe_load(said) if isinstance(said, str) else said) or []
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError) as error:
         raise ValueError(f"offered_qos_profiles is no YAML: {' '.join(str(error).split())}") from error
     if not isinstance(profiles, list) or not all(isinstance(one, dict) for one in profiles):
         raise ValueError(f"offered_qos_profiles is no list of profiles: {said!r:.100}")

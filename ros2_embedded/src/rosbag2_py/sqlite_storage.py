@@ -162,7 +162,11 @@ class SqliteReader:
         definitions = self._definitions()
         query = f"SELECT id, name, type, serialization_format, {chosen} FROM topics"
         for number, name, type_name, encoding, profiles, type_hash in self._database.execute(query):
-            metadata = {"offered_qos_profiles": profiles, "topic_type_hash": type_hash}
+            if not all(isinstance(text, str) for text in (name, type_name, encoding)):
+                raise BagError(
+                    f"'{self.path}' is damaged: what it says of the topic {name!r:.100} is no text"
+                )
+            metadata = {"offered_qos_profiles": str(profiles or ""), "topic_type_hash": str(type_hash or "")}
             definition = definitions.get(type_name, ("", ""))
             topic = self.topics.setdefault(
                 name, McapTopic(name, type_name, encoding, metadata, definition=definition)

@@ -117,6 +117,9 @@ def test_files_are_those_in_the_folder_of_the_bag(tmp_path):
         {"topics_with_message_count": [7]},
         {"starting_time": 5},
         {"message_count": "many"},
+        {"duration": {"nanoseconds": float("inf")}},
+        {"compression_mode": 5},
+        {"custom_data": 5},
     ],
 )
 def test_metadata_that_is_none_is_told_in_one_line(tmp_path, capsys, values):
@@ -124,6 +127,21 @@ def test_metadata_that_is_none_is_told_in_one_line(tmp_path, capsys, values):
     change(path, **values)
     assert main(["bag", "info", str(path)]) == 1
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_metadata_of_any_depth_is_told_in_one_line(tmp_path, capsys):
+    path = write(tmp_path / "bag")
+    (path / "metadata.yaml").write_text("[" * 20_000)
+    assert main(["bag", "info", str(path)]) == 1
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_topic_of_a_database_whose_name_is_no_text_is_told(tmp_path):
+    path = write(tmp_path / "bag", [1, 2], storage_id="sqlite3")
+    with sqlite3.connect(path / "bag_0.db3") as database:
+        database.execute("UPDATE topics SET name = x'00ff'")
+    with pytest.raises(BagError, match=r"bag_0\.db3' is damaged"):
+        read(path)
 
 
 @pytest.mark.parametrize("profiles", ["[: {", "words", "{depth: 5}", "[5]"])

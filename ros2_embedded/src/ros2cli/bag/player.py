@@ -70,6 +70,8 @@ class Player:
                 raise CliError(f"topic '{name}' of the bag: {error}") from error
             profile = self.overrides.get(name) or adapted(recorded)
             try:
+                if topic.serialization_format not in ("", "cdr"):
+                    raise CliError(f"its messages are in {topic.serialization_format}, not in cdr")
                 message_type = load("msg", topic.type)
             except CliError as error:
                 unknown.append(error)

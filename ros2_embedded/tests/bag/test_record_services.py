@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 
 import pytest
 from rosbag2_interfaces import srv
@@ -10,6 +11,7 @@ from std_msgs.msg import String
 
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.serialization import deserialize_message, serialize_message
+from ros2cli.bag.recorder import Recorder, Selection
 from rosbag2_py import SequentialReader, SequentialWriter, StorageOptions
 
 
@@ -103,3 +105,19 @@ def test_snapshots_need_a_size(tmp_path):
     writer.open(StorageOptions(uri=str(tmp_path / "bag")))
     assert not writer.take_snapshot()
     writer.close()
+
+
+def test_a_message_has_the_time_at_which_it_came_and_not_that_of_its_writing(node, ros2, tmp_path):
+    publisher = node.create_publisher(String, "/late", 50)
+    with SequentialWriter() as writer:
+        writer.open(StorageOptions(uri=str(tmp_path / "bag")))
+        recorder = Recorder(node, writer, Selection(names=["/late"]), discovery=False)
+        recorder.start()
+        publisher.publish(String(data="x"))
+        assert ros2.wait_until(lambda: recorder._subscribed["/late"].is_pending())
+        came = time.time_ns()
+        recorder.catch_up()
+    node.destroy_publisher(publisher)
+    reader = SequentialReader()
+    reader.open_uri(str(tmp_path / "bag"))
+    assert reader.read_next()[2] <= came

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import partial
@@ -85,7 +84,8 @@ class Recorder:
         poll_period: how often to look for new topics [s].
         unpublished: whether to subscribe to topics that nobody publishes yet.
         discovery: whether to look for topics after the beginning.
-        now: gives the time at which a message was received [ns].
+        now: gives the time to write for a message [ns], such as simulated time; None: when it was received,
+            which may be a while before it is written.
         paused: whether what comes is not written.
     """
 
@@ -96,7 +96,7 @@ class Recorder:
     poll_period: float = 0.1
     unpublished: bool = False
     discovery: bool = True
-    now: Callable[[], int] = time.time_ns
+    now: Callable[[], int] | None = None
     paused: bool = False
     count: int = 0
     _refused: set[str] = field(default_factory=set)
@@ -167,5 +167,6 @@ class Recorder:
         if self.paused:
             return
         published = info["source_timestamp"]  # of somebody, who may have written anything there
-        self.writer.write(topic, bytes(data), self.now(), published if published >= 0 else None)
+        received = info["received_timestamp"] if self.now is None else self.now()
+        self.writer.write(topic, bytes(data), received, published if published >= 0 else None)
         self.count += 1

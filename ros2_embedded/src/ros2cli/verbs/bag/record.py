@@ -6,7 +6,6 @@ import argparse
 import datetime
 import signal
 import threading
-import time
 
 from ...bag.overrides import read_overrides
 from ...bag.record_services import RecordServices
@@ -151,7 +150,7 @@ def main(args: argparse.Namespace) -> int:
             args.polling_interval / 1000,
             unpublished=args.include_unpublished_topics,
             discovery=not args.no_discovery,
-            now=follow_simulated_time(node) if args.use_sim_time else time.time_ns,
+            now=follow_simulated_time(node) if args.use_sim_time else None,
             paused=args.start_paused,
         )
         RecordServices(node, recorder, snapshots=args.snapshot_mode)

@@ -6,6 +6,7 @@ import struct
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import zstandard
 from mcap.exceptions import McapError
@@ -17,6 +18,7 @@ from mcap.summary import Summary
 from .errors import BagError
 
 _MAGIC = b"\x89MCAP0\r\n"
+_HEAD = struct.Struct("<BQ")  # of a record: its kind and its length
 _BROKEN = (
     McapError,
     struct.error,
@@ -78,7 +80,9 @@ class McapReader:
         summary = self._read_summary()
         self.complete = summary is not None
         self.unreadable_from: int | None = None
-        """Byte from which on no message could be read, in a file without a summary; None: all were read."""
+        """First byte of what could not be read, in a file without a summary; None: all was read."""
+        self.is_damaged = False
+        """Whether that is more than the end of a file whose writer was killed."""
         if summary is not None:
             self._take_summary(summary)
         else:
@@ -168,13 +172,33 @@ class McapReader:
                 for record in StreamReader(file, emit_chunks=True, record_size_limit=self._size).records:
                     if isinstance(record, DataEnd):  # what follows repeats what was read
                         return
-                    if isinstance(record, Chunk):
-                        yield list(breakup_chunk(record, validate_crc=True))
-                    else:
+                    if not isinstance(record, Chunk):
                         yield [record]
+                    elif (inside := self._records_of(record)) is not None:
+                        yield inside
+                    else:  # bytes in it are damaged; what follows it is not
+                        self._lose(read_to, is_damaged=True)
                     read_to = file.tell()
             except _BROKEN:  # the process that wrote it was killed here, or bytes are damaged
-                self.unreadable_from = read_to
+                self._lose(read_to, is_damaged=not self._ends_within(file, read_to))
+
+    def _records_of(self, chunk: Chunk) -> list[object] | None:
+        try:
+            return list(breakup_chunk(chunk, validate_crc=True))
+        except _BROKEN:
+            return None
+
+    def _lose(self, place: int, *, is_damaged: bool) -> None:
+        """Note a place in the file that cannot be read."""
+        if self.unreadable_from is None or place < self.unreadable_from:
+            self.unreadable_from = place
+        self.is_damaged = self.is_damaged or is_damaged
+
+    def _ends_within(self, file: BinaryIO, place: int) -> bool:
+        """Whether the file ends within the record at a place, so that nothing follows that."""
+        file.seek(place)
+        head = file.read(_HEAD.size)
+        return len(head) < _HEAD.size or place + _HEAD.size + _HEAD.unpack(head)[1] > self._size
 
 
 def _says_all(summary: Summary) -> bool:

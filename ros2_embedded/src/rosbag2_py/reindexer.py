@@ -11,6 +11,9 @@ from .options import StorageOptions
 from .sequential_reader import SequentialReader
 from .sequential_writer import SequentialWriter
 
+KEPT = ".damaged"
+"""What stands behind the name of a damaged file that was kept."""
+
 
 class Reindexer:
     """Gives a bag back its index and its `metadata.yaml`, so that every reader takes it."""
@@ -18,7 +21,8 @@ class Reindexer:
     def reindex(self, storage_options: StorageOptions) -> int:
         """Write the bag's files anew and return how many messages they hold.
 
-        The old files are replaced only when the new ones are complete.
+        The old files are replaced only when the new ones are complete. One that is damaged within, and not
+        only cut off at its end, is kept under its name with `.damaged` behind it.
 
         Raises:
             BagError: the bag is no directory, nothing readable is there, or nothing can be written there.
@@ -50,10 +54,12 @@ class Reindexer:
                 message = reader.read_message()
                 writer.write(message.topic, message.data, message.log_time, message.publish_time)
                 count += 1
+        for path in reader.damaged:
+            path.replace(path.with_name(path.name + KEPT))
         new = sorted(path for path in made.iterdir() if path.name != FILE_NAME)
         for path in new:
             path.replace(folder / path.name)
         for path in {*old} - {folder / path.name for path in new}:
-            path.unlink()
+            path.unlink(missing_ok=True)
         (made / FILE_NAME).replace(folder / FILE_NAME)
         return count

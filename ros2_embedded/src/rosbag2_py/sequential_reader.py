@@ -22,8 +22,10 @@ class SequentialReader:
 
     def __init__(self) -> None:
         self.unreadable: dict[Path, int] = {}
-        """By file without a readable summary: the byte from which on no message could be read. ROS 2 has
-        no such thing: it refuses damaged files."""
+        """By file without a readable summary: the first byte that could not be read. ROS 2 has no such
+        thing: it refuses damaged files."""
+        self.damaged: list[Path] = []
+        """Those of them of which more than the end could not be read."""
         self._metadata = BagMetadata()
         self._definitions: dict[str, tuple[str, str]] = {}  # in the bag, by type
         self._source: Callable[[list[str], int], Iterator[McapMessage]] | None = None
@@ -43,7 +45,7 @@ class SequentialReader:
             BagError: nothing readable is there.
         """
         path = Path(storage_options.uri)
-        self.unreadable, self._definitions = {}, {}
+        self.unreadable, self.damaged, self._definitions = {}, [], {}
         try:
             said = read_metadata(path) if path.is_dir() else None
             if said is not None and said.compression_mode.lower() not in ("", "none"):
@@ -62,6 +64,7 @@ class SequentialReader:
                 }
                 ends = {reader.path: reader.unreadable_from for reader in readers}
                 self.unreadable = {path: end for path, end in ends.items() if end is not None}
+                self.damaged = [reader.path for reader in readers if reader.is_damaged]
         except (OSError, ValueError) as error:
             raise BagError(str(error)) from error
         start, end = storage_options.start_time_ns, storage_options.end_time_ns

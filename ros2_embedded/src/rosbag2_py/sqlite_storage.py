@@ -141,6 +141,7 @@ class SqliteReader:
     """
 
     unreadable_from: int | None = None
+    is_damaged = False
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -16,7 +16,7 @@ from std_msgs.msg import String
 
 from rclpy.serialization import serialize_message
 from ros2cli.cli import main
-from rosbag2_py import Reindexer, SequentialReader, StorageOptions
+from rosbag2_py import Reindexer, SequentialReader, SequentialWriter, StorageOptions, TopicMetadata
 
 DATA = serialize_message(String(data="x"))
 TYPE, TEXT = "acme_msgs/msg/Word", "string data\n"
@@ -88,3 +88,31 @@ def test_reindexing_removes_no_file_outside_of_the_bag(tmp_path):
     assert Reindexer().reindex(StorageOptions(uri=str(bag))) == 1
     assert (other / "bag.db3").read_text() == "of somebody"
     assert sorted(file.name for file in bag.iterdir()) == ["bag_0.db3", "metadata.yaml"]
+
+
+@pytest.mark.parametrize("place", ["within", "end"])
+def test_reindexing_loses_nothing_that_follows_damage_and_keeps_the_file(tmp_path, place, capsys):
+    bag = tmp_path / "bag"
+    ends = []
+    with SequentialWriter() as writer:
+        writer.open(StorageOptions(uri=str(bag)))
+        writer.create_topic(TopicMetadata(0, "/a", "std_msgs/msg/String"))
+        for stamp in range(1, 6):
+            writer.write("/a", serialize_message(String(data="x" * 500)), stamp)
+            writer.flush()
+            ends.append((bag / "bag_0.mcap").stat().st_size)
+    (bag / "metadata.yaml").unlink()
+    content = bytearray((bag / "bag_0.mcap").read_bytes()[: ends[-1]])
+    if place == "within":
+        content[ends[0] + 200 : ends[0] + 220] = bytes(20)
+    else:
+        del content[ends[3] + 300 :]
+    (bag / "bag_0.mcap").write_bytes(content)
+    assert main(["bag", "reindex", str(bag)]) == 0
+    reader = SequentialReader()
+    reader.open_uri(str(bag))
+    assert reader.get_metadata().message_count == 4
+    kept = bag / "bag_0.mcap.damaged"
+    assert kept.exists() is (str(kept) in capsys.readouterr().out) is (place == "within")
+    if place == "within":
+        assert kept.read_bytes() == content

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pty
+import subprocess
+import sys
 import threading
 import time
 
@@ -91,6 +93,51 @@ def test_a_terminal_is_read_and_left_as_it_was():
     assert termios.tcgetattr(slave) == before
     os.close(master)
     os.close(slave)
+
+
+def test_a_terminal_that_goes_ends_the_search_for_keys():
+    master, slave = pty.openpty()
+    with keyboard(Pace(), slave) as found:
+        assert found
+        [thread] = [each for each in threading.enumerate() if each.name == "keys"]
+        os.close(master)
+        thread.join(60.0)
+        assert not thread.is_alive()
+    os.close(slave)
+
+
+BACKGROUND = """
+import fcntl, os, sys, termios
+if len(sys.argv) == 2:
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    child = os.spawnv(os.P_NOWAIT, sys.executable, [sys.executable, sys.argv[0], "in", "background"])
+    _, status = os.waitpid(child, os.WUNTRACED)
+    if os.WIFSTOPPED(status):
+        os.kill(child, 9)
+    sys.exit(0 if os.WIFEXITED(status) else 1)
+os.setpgrp()
+from ros2cli.bag.pace import Pace, keyboard
+with keyboard(Pace()) as found:
+    sys.stderr.write(f"keys: {found}")
+"""
+
+
+def test_a_program_in_the_background_is_not_stopped_for_its_keys(tmp_path):
+    script = tmp_path / "background.py"
+    script.write_text(BACKGROUND)
+    master, slave = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, script, "leader"],
+        stdin=slave,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        timeout=60,
+        check=False,
+    )
+    os.close(master)
+    os.close(slave)
+    assert (done.returncode, done.stderr) == (0, "keys: False")
 
 
 def test_no_terminal():

@@ -188,10 +188,13 @@ def press(pace: Pace, data: bytes) -> None:
 
 @contextlib.contextmanager
 def keyboard(pace: Pace, descriptor: int | None = None) -> Iterator[bool]:
-    """Read keys from a terminal, stdin by default, in the background; yields whether it is one."""
+    """Read keys from a terminal, stdin by default, in a thread; yields whether it is one.
+
+    The terminal of a program in the background has no keys for it: to set it would stop the program.
+    """
     if descriptor is None:
         descriptor = sys.stdin.fileno() if sys.stdin is not None and sys.stdin.isatty() else -1
-    if descriptor < 0 or not os.isatty(descriptor):
+    if descriptor < 0 or not os.isatty(descriptor) or _is_in_background(descriptor):
         yield False
         return
     import termios
@@ -202,9 +205,14 @@ def keyboard(pace: Pace, descriptor: int | None = None) -> Iterator[bool]:
     tty.setcbreak(descriptor)
 
     def read() -> None:
-        while wake not in (ready := select.select([descriptor, wake], [], [])[0]):
-            if ready:
-                press(pace, os.read(descriptor, 64))
+        while wake not in select.select([descriptor, wake], [], [])[0]:
+            try:
+                keys = os.read(descriptor, 64)
+            except OSError:
+                keys = b""
+            if not keys:  # the terminal has gone
+                return
+            press(pace, keys)
 
     thread = threading.Thread(target=read, name="keys", daemon=True)
     thread.start()
@@ -214,4 +222,12 @@ def keyboard(pace: Pace, descriptor: int | None = None) -> Iterator[bool]:
         os.close(end)
         thread.join()
         os.close(wake)
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+        with contextlib.suppress(termios.error):  # it has gone
+            termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+
+def _is_in_background(terminal: int) -> bool:
+    try:
+        return os.tcgetpgrp(terminal) != os.getpgrp()
+    except OSError:  # not the terminal that this program was started from
+        return False

@@ -80,9 +80,11 @@ class McapReader:
         summary = self._read_summary()
         self.complete = summary is not None
         self.unreadable_from: int | None = None
-        """First byte of what could not be read, in a file without a summary; None: all was read."""
+        """Byte from which on no message could be read, in a file without a summary; None: all were read.
+
+        What follows damage is not read: messages with a gap between them are not what happened."""
         self.is_damaged = False
-        """Whether that is more than the end of a file whose writer was killed."""
+        """Whether the file goes on behind the record at that byte, as none does whose writer was killed."""
         if summary is not None:
             self._take_summary(summary)
         else:
@@ -172,27 +174,14 @@ class McapReader:
                 for record in StreamReader(file, emit_chunks=True, record_size_limit=self._size).records:
                     if isinstance(record, DataEnd):  # what follows repeats what was read
                         return
-                    if not isinstance(record, Chunk):
+                    if isinstance(record, Chunk):
+                        yield list(breakup_chunk(record, validate_crc=True))
+                    else:
                         yield [record]
-                    elif (inside := self._records_of(record)) is not None:
-                        yield inside
-                    else:  # bytes in it are damaged; what follows it is not
-                        self._lose(read_to, is_damaged=True)
                     read_to = file.tell()
             except _BROKEN:  # the process that wrote it was killed here, or bytes are damaged
-                self._lose(read_to, is_damaged=not self._ends_within(file, read_to))
-
-    def _records_of(self, chunk: Chunk) -> list[object] | None:
-        try:
-            return list(breakup_chunk(chunk, validate_crc=True))
-        except _BROKEN:
-            return None
-
-    def _lose(self, place: int, *, is_damaged: bool) -> None:
-        """Note a place in the file that cannot be read."""
-        if self.unreadable_from is None or place < self.unreadable_from:
-            self.unreadable_from = place
-        self.is_damaged = self.is_damaged or is_damaged
+                self.unreadable_from = read_to
+                self.is_damaged = not self._ends_within(file, read_to)
 
     def _ends_within(self, file: BinaryIO, place: int) -> bool:
         """Whether the file ends within the record at a place, so that nothing follows that."""

@@ -22,10 +22,10 @@ class SequentialReader:
 
     def __init__(self) -> None:
         self.unreadable: dict[Path, int] = {}
-        """By file without a readable summary: the first byte that could not be read. ROS 2 has no such
-        thing: it refuses damaged files."""
+        """By file without a readable summary: the byte from which on no message could be read. ROS 2 has
+        no such thing: it refuses damaged files."""
         self.damaged: list[Path] = []
-        """Those of them of which more than the end could not be read."""
+        """Those of them that are damaged within, and not only cut off at their end."""
         self._metadata = BagMetadata()
         self._definitions: dict[str, tuple[str, str]] = {}  # in the bag, by type
         self._source: Callable[[list[str], int], Iterator[McapMessage]] | None = None

@@ -13,6 +13,7 @@ from openral_control.safety.joint_limits import Vector
 from openral_robot_bridge.jacobian_condition import condition_of, condition_slope_of
 from openral_robot_bridge.nearness import Nearness, ordered
 from openral_robot_bridge.path_clearance import PathClearance
+from openral_robot_bridge.plane_boxes import with_boxes_for_planes
 from openral_sim_bridge.backends.mjcf.kinematics import as_slice
 from openral_sim_bridge.backends.mjcf.world import CompiledScene
 
@@ -50,10 +51,10 @@ class MujocoGeometry:
             scene: with its compiled model.
             elbow_joint: index, from 0, of the elbow among the arm's joints.
         """
-        self._model = scene.model
-        self._data: Any = mujoco.MjData(scene.model)
         self._chain = scene.robot.chain
-        bodies = [int(self._model.dof_bodyid[dof]) for dof in self._chain.dofs]
+        bodies = [int(scene.model.dof_bodyid[dof]) for dof in self._chain.dofs]
+        self._model = with_boxes_for_planes(scene.model, bodies[0])
+        self._data: Any = mujoco.MjData(self._model)
         self._elbow = bodies[elbow_joint]
         # Views, which change with the data.
         self._qpos, self._at = self._data.qpos, as_slice(self._chain.qpos)
@@ -169,10 +170,7 @@ class MujocoGeometry:
         ]
 
     def _scene_pairs(self, bodies: list[int]) -> list[tuple[int, int]]:
-        """Return the pairs of a geom of a link, or of the hand without its fingers, and a geom of a fixed object.
-
-        Planes are left out, as MuJoCo measures no distance to them.
-        """
+        """Return the pairs of a geom of a link, or of the hand without its fingers, and a geom of a fixed object."""
         model = self._model
         root = model.body_rootid[bodies[0]]
         still = [
@@ -180,7 +178,8 @@ class MujocoGeometry:
             for geom in self._geoms(list(range(model.nbody)))
             if model.body_weldid[model.geom_bodyid[geom]] == 0
             and model.body_rootid[model.geom_bodyid[geom]] != root
-            and model.geom_type[geom] != mujoco.mjtGeom.mjGEOM_PLANE
+            and model.geom_type[geom]
+            != mujoco.mjtGeom.mjGEOM_PLANE  # one that moves; see `with_boxes_for_planes`
         ]
         hand = [body for body in self._below(bodies[-1]) if model.body_weldid[body] == bodies[-1]]
         return [(a, b) for a in self._geoms([*bodies[1:], *hand]) for b in still]

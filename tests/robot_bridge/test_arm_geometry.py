@@ -16,6 +16,7 @@ from openral_core.robot import load_robot
 from openral_core.scene import load_scene
 from openral_robot_bridge.mujoco_geometry import MujocoGeometry
 from openral_robot_bridge.nearness import Nearness, ordered
+from openral_robot_bridge.plane_boxes import with_boxes_for_planes
 from openral_sim_bridge.backends.mjcf.world import CompiledScene
 
 SCENE, ROBOT = load_scene("fr3_tabletop"), load_robot("fr3")
@@ -103,3 +104,49 @@ def test_no_posture_of_a_way_that_is_clear_is_nearer_than_what_was_asked_for(com
         assert not clear or nearest >= 0.01
         assert clear or nearest < 0.05
     assert min(found.values()) > 10
+
+
+TILTED = """
+<mujoco>
+  <worldbody>
+    <body pos="0.3 -0.2 0.1" euler="20 -30 40">
+      <geom name="wall" type="plane" size="1 1 0.1" pos="0.1 0.4 -0.2" euler="10 5 0"/>
+    </body>
+    <body name="arm" pos="-3 2 0.5">
+      <joint type="free"/>
+      <geom name="capsule" type="capsule" size="0.05 0.2"/>
+      <geom name="block" type="box" size="0.1 0.2 0.05"/>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+def test_the_distance_to_a_box_in_place_of_a_plane_is_that_to_the_plane() -> None:
+    model = mujoco.MjModel.from_xml_string(TILTED)
+    boxes = with_boxes_for_planes(model, int(model.body("arm").id))
+    assert model.geom("wall").type == mujoco.mjtGeom.mjGEOM_PLANE, "the model itself is as it was"
+    rng, near = np.random.default_rng(0), 0
+    for _ in range(200):
+        pose = np.concatenate([rng.uniform(-1.5, 1.5, 3), rng.normal(size=4)])
+        found = []
+        for each in (model, boxes):
+            data = mujoco.MjData(each)
+            data.qpos[:] = pose
+            mujoco.mj_kinematics(each, data)
+            names = [each.geom(name).id for name in ("wall", "capsule", "block")]
+            # The order of the two matters; see `ordered`.
+            pairs = ordered(each, np.array([names[:2], [names[0], names[2]]])).tolist()
+            measured = [mujoco.mj_geomDistance(each, data, *pair, 0.5, None) for pair in pairs]
+            # MuJoCo 3.3.0 may say 1e10 of what is further apart, and is not exact about what is deep inside.
+            found.append(np.clip(measured, -0.02, 0.5))
+        assert found[1] == pytest.approx(found[0], abs=1e-4)
+        near += found[0][0] < 0.5
+    assert near > 50
+
+
+def test_a_floor_under_the_hand_is_an_obstacle(compiled: CompiledScene) -> None:
+    geometry = MujocoGeometry(compiled, elbow_joint=3)
+    floors = np.flatnonzero(compiled.model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE)
+    assert len(floors)
+    assert set(floors) <= {int(geom) for geom in geometry.pairs.flat}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -56,20 +57,35 @@ class EStopLatch:
         self.latched = False
 
 
-def latch_path(
+def latch_of_run(
     run_dir: str, domain: int, namespace: str, environment: Mapping[str, str] = os.environ
 ) -> Path:
-    """Return the path of the latch file, in the run's folder or else in the user's state folder.
+    """Return the path of the latch file of a simulated arm, in the folder of its run, as another run is another world.
 
     Args:
-        run_dir: folder of the run that the stop ends with; empty: it ends with none.
+        run_dir: folder of the run; empty: it has none, and the latch is one of the user's, for domain and namespace.
         domain: ROS domain of the bridge.
         namespace: of the bridge, such as /openral.
-        environment: of the process; `XDG_STATE_HOME` names the state folder, default ~/.local/state.
+        environment: of the process, see `latch_of_arm`.
     """
     if run_dir:
         return user_path(run_dir) / FILE_NAME
+    return _in_state_folder(f"{domain}{namespace}", environment)
+
+
+def latch_of_arm(driver: str, address: str, environment: Mapping[str, str] = os.environ) -> Path:
+    """Return the path of the latch file of a real arm, the same in every deployment of this user that has the arm.
+
+    Args:
+        driver: of the arm, such as franka.
+        address: of the arm, as scene or command line give it.
+        environment: of the process; `XDG_STATE_HOME` names the state folder, default ~/.local/state.
+    """
+    return _in_state_folder(f"{driver} {address}", environment)
+
+
+def _in_state_folder(stopped: str, environment: Mapping[str, str]) -> Path:
     state = environment.get("XDG_STATE_HOME", "")
     home = Path(state) if os.path.isabs(state) else Path.home() / ".local" / "state"
-    name = namespace.strip("/").replace("/", "-") or "root"
-    return home / "openral" / "estop" / f"{domain}-{name}.json"
+    name = re.sub(r"[^\w.]+", "-", stopped).strip("-")
+    return home / "openral" / "estop" / f"{name}.json"

@@ -28,7 +28,7 @@ class ArmBridgeOptions:
     scene: str
     """Name or path of a scene file with a section `arm`."""
     run_dir: str = ""
-    """Folder of the run, in which an emergency stop is recorded; empty: it is recorded for the user of this machine."""
+    """Folder of the run, which is not used: an emergency stop of the arm outlives it."""
     address: str = ""
     """Address of the arm; empty: the one in the scene."""
     shadow: bool = False

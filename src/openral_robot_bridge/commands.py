@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from openral_core.cli import completion, numbers
-from openral_core.cli.namespace_option import DEFAULT_NAMESPACE, NamespaceOption
 from openral_rskill.cli.completion import skills
 
 if TYPE_CHECKING:
@@ -55,14 +54,13 @@ def home(
     scene: SceneRef = "fr3_tabletop",
     address: Address = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask; the arm moves at once.")] = False,
-    namespace: NamespaceOption = DEFAULT_NAMESPACE,
 ) -> None:
     """Lead an arm slowly to where its scene begins, unless its emergency stop is latched; Ctrl-C brings it to rest."""
     from openral_core.cli.tables import console
     from openral_robot_bridge.homing import go_home, require_released
 
     loaded = _scene(scene, address)
-    require_released(namespace)
+    require_released(loaded)
     if not yes:
         typer.confirm(
             "The arm will move by itself. Is everybody out of its reach, and a stop at hand?", abort=True

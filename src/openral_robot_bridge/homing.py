@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 
-from openral_control.estop_latch import EStopLatch, latch_path
-from openral_core.graph.namespaces import estop_reset_command
+from openral_control.estop_latch import EStopLatch, latch_of_arm
+from openral_core.graph.namespaces import DEFAULT_NAMESPACE, estop_reset_command
 from openral_core.hardware.arm_mode import ArmMode
 from openral_core.scene import DeployScene
 from openral_robot_bridge.driver import ArmError
@@ -24,22 +23,18 @@ STUCK_S = 3.0
 """[s] without progress after which the motion is given up."""
 
 
-def require_released(namespace: str, environment: Mapping[str, str] = os.environ) -> None:
-    """Require that no emergency stop of a deployment of this user is latched.
-
-    Args:
-        namespace: of the deployment.
-        environment: of the process; `ROS_DOMAIN_ID` is the domain of the deployment, default 0.
+def require_released(scene: DeployScene) -> None:
+    """Require that no emergency stop of a scene's arm is latched by a deployment of this user.
 
     Raises:
         ArmError: one is.
     """
-    domain = environment.get("ROS_DOMAIN_ID", "")
-    latch = EStopLatch(latch_path("", int(domain) if domain.isdigit() else 0, namespace, environment))
+    assert scene.arm is not None  # `load_arm_scene`
+    latch = EStopLatch(latch_of_arm(scene.arm.driver, scene.arm.address))
     if latch.latched:
         raise ArmError(
-            f"the emergency stop of {namespace} is still latched, as {latch.path} remembers; see that all is safe, "
-            f"start its deployment, and run `{estop_reset_command(namespace)}`"
+            f"the emergency stop of the arm at {scene.arm.address} is still latched, as {latch.path} remembers; see "
+            f"that all is safe, start a deployment of it, and run `{estop_reset_command(DEFAULT_NAMESPACE)}`"
         )
 
 

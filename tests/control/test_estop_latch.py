@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from openral_control.estop_latch import EStopLatch, latch_path
+from openral_control.estop_latch import EStopLatch, latch_of_arm, latch_of_run
 
 
 def test_a_new_process_is_as_the_last_one_was(tmp_path):
@@ -69,10 +69,18 @@ def test_a_file_that_cannot_be_looked_at_counts_as_there(tmp_path):
     assert latch.fault
 
 
-def test_the_run_folder_goes_before_the_users_state_folder():
+def test_a_simulated_arm_has_its_latch_in_the_run_or_by_its_name_in_the_graph():
     environment = {"XDG_STATE_HOME": "/state"}
-    assert latch_path("/run/1", 7, "/openral", environment) == Path("/run/1/estop.json")
-    assert latch_path("", 7, "/openral", environment) == Path("/state/openral/estop/7-openral.json")
-    assert latch_path("", 7, "/arm2/left", environment) == Path("/state/openral/estop/7-arm2-left.json")
-    assert latch_path("", 0, "/openral", {}) == Path.home() / ".local/state/openral/estop/0-openral.json"
-    assert latch_path("", 0, "/", {"XDG_STATE_HOME": "relative"}).is_relative_to(Path.home())
+    assert latch_of_run("/run/1", 7, "/openral", environment) == Path("/run/1/estop.json")
+    assert latch_of_run("", 7, "/openral", environment) == Path("/state/openral/estop/7-openral.json")
+    assert latch_of_run("", 7, "/arm2/left", environment) == Path("/state/openral/estop/7-arm2-left.json")
+    assert latch_of_run("", 0, "/openral", {}) == Path.home() / ".local/state/openral/estop/0-openral.json"
+    assert latch_of_run("", 0, "/", {"XDG_STATE_HOME": "relative"}).is_relative_to(Path.home())
+
+
+def test_a_real_arm_has_its_latch_by_its_address():
+    environment = {"XDG_STATE_HOME": "/state"}
+    assert latch_of_arm("franka", "172.16.0.2", environment) == Path(
+        "/state/openral/estop/franka-172.16.0.2.json"
+    )
+    assert latch_of_arm("sawyer", "../paul.local:1", environment).parent == Path("/state/openral/estop")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from openral_control.estop_latch import latch_path
+from openral_control.estop_latch import latch_of_run
 from openral_core.errors import InstallationError
 from openral_core.files.cache import cache_home
 from openral_reasoner.llm.settings import ModelSettings, api_key
@@ -22,7 +22,7 @@ def test_a_home_that_nobody_has_stays_as_it_was_written(monkeypatch: pytest.Monk
     monkeypatch.setenv("XDG_DATA_HOME", NOBODY)
     assert cache_home() == Path(NOBODY).absolute()
     assert default_memory_file() == Path(NOBODY) / "openral" / "memory.txt"
-    assert latch_path(NOBODY, 0, "/openral", {}).parent == Path(NOBODY)
+    assert latch_of_run(NOBODY, 0, "/openral", {}).parent == Path(NOBODY)
     source = SidecarSpec("echo", "3.11", (), "module").with_source(Path(NOBODY)).source
     assert source is not None
     assert source.location == str(Path(NOBODY).absolute())

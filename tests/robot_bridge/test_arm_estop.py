@@ -31,8 +31,8 @@ def deployed(tmp_path: Path) -> Callable[[str], object]:
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "OMP_NUM_THREADS": "1"}
 
     @contextmanager
-    def run(name: str) -> Iterator[None]:
-        words = ("-p", f"scene:={scene}", "-p", f"run_dir:={tmp_path / name}")
+    def run(name: str, namespace: str = "/openral") -> Iterator[None]:
+        words = ("-p", f"scene:={scene}", "-p", f"run_dir:={tmp_path / name}", "-r", f"__ns:={namespace}")
         command = [sys.executable, "-m", "openral_robot_bridge.ros.bridge_node", "--ros-args", *words]
         with subprocess.Popen(command, env=environment) as process:
             try:
@@ -44,14 +44,16 @@ def deployed(tmp_path: Path) -> Callable[[str], object]:
 
 
 @contextmanager
-def operator() -> Iterator[Callable[..., bool]]:
+def operator(namespace: str = "/openral") -> Iterator[Callable[..., bool]]:
     """Yield a function that calls a service, if one is named, and returns whether the stop is latched then."""
     with rclpy.init(context=(context := rclpy.Context())):
         node = rclpy.create_node("operator", context=context)
         executor = SingleThreadedExecutor(context=context)
         executor.add_node(node)
         said: list[bool] = []
-        node.create_subscription(Bool, "/openral/estop_state", lambda state: said.append(state.data), LATCHED)
+        node.create_subscription(
+            Bool, f"{namespace}/estop_state", lambda state: said.append(state.data), LATCHED
+        )
 
         def until(condition: Callable[[], object]) -> None:
             end = time.monotonic() + PATIENCE_S
@@ -61,7 +63,7 @@ def operator() -> Iterator[Callable[..., bool]]:
 
         def press(name: str = "", latched: bool | None = None) -> bool:
             if name:
-                client = node.create_client(Trigger, f"/openral/{name}")
+                client = node.create_client(Trigger, f"{namespace}/{name}")
                 until(client.service_is_ready)
                 answer = client.call_async(Trigger.Request())
                 until(answer.done)
@@ -77,7 +79,7 @@ def test_it_holds_in_the_next_deployment_until_it_is_reset(deployed) -> None:
     with deployed("first"), operator() as press:
         assert not press()
         assert press("estop", latched=True)
-    with deployed("second"), operator() as press:
+    with deployed("second", "/arm2"), operator("/arm2") as press:
         assert press(), "the arm is the same, and whoever stopped it has not freed it"
         assert not press("estop_reset", latched=False)
     with deployed("third"), operator() as press:

@@ -17,7 +17,7 @@ from arm_scenes import read_arm_scene, write_arm_scene
 from twin_process import TwinProcess
 from typer.testing import CliRunner
 
-from openral_control.estop_latch import EStopLatch, latch_path
+from openral_control.estop_latch import EStopLatch, latch_of_arm
 from openral_core.errors import ContractError, ControlError, ManifestError, OutputError, UsageError
 from openral_core.files.share import share_directory
 from openral_core.hardware.arm_mode import ArmMode
@@ -87,15 +87,14 @@ def test_home_does_not_move_an_arm_whose_emergency_stop_is_latched(
     fake_scene: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    monkeypatch.setenv("ROS_DOMAIN_ID", "7")
-    latch = EStopLatch(latch_path("", 7, "/arm2"))
+    latch = EStopLatch(latch_of_arm("fake", "172.16.0.7"))
     latch.latch()
-    ended = CliRunner().invoke(app, ["home", fake_scene, "--yes", "--namespace", "/arm2"])
+    ended = CliRunner().invoke(app, ["home", fake_scene, "--yes", "--address", "172.16.0.7"])
     assert isinstance(ended.exception, ArmError)
     assert str(latch.path) in str(ended.exception)
-    assert "ros2 service call /arm2/estop_reset" in str(ended.exception)
+    assert "ros2 service call /openral/estop_reset" in str(ended.exception)
     latch.release()
-    done = CliRunner().invoke(app, ["home", fake_scene, "--yes", "--namespace", "/arm2"])
+    done = CliRunner().invoke(app, ["home", fake_scene, "--yes", "--address", "172.16.0.7"])
     assert done.exit_code == 0, done.output
 
 

@@ -7,6 +7,7 @@ import traceback
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -24,7 +25,7 @@ from rclpy.task import Future
 
 from openral_control.chunk_queue import Chunk
 from openral_control.control_thread import WARN, ControlRun
-from openral_control.estop_latch import EStopLatch, latch_path
+from openral_control.estop_latch import EStopLatch
 from openral_control.ros.admission_topics import AdmissionTopics
 from openral_control.ros.estop_services import EStop
 from openral_control.ros.intervention_service import InterventionService
@@ -49,8 +50,6 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
 
     what: str
     """What is run, in words for the log."""
-    estop_ends_with_run = False
-    """Whether another run begins without the emergency stop of this one, as a simulated world does that begins anew."""
 
     def __init__(self, name: str, options: Mapping[str, Any]) -> None:
         """Declare the parameters.
@@ -88,6 +87,10 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
         """Build the run, in the thread that will step it, or raise an OpenralError."""
 
     @abstractmethod
+    def _latch_file(self, run: Run) -> Path:
+        """Return the path of the file that keeps the emergency stop beyond the life of this node."""
+
+    @abstractmethod
     def _open(self, run: Run) -> None:
         """Offer the subclass's topics and services; `on_cleanup` destroys all of them but the emergency stop."""
 
@@ -123,10 +126,7 @@ class ControlNode(GuardedCallbacks, LifecycleNode, Generic[Run]):
         if run is None or self._is_second_bridge():
             return TransitionCallbackReturn.FAILURE
         if self._estop is None:
-            run_dir = str(self.get_parameter("run_dir").value) if self.estop_ends_with_run else ""
-            domain = self.context.get_domain_id()
-            latch = EStopLatch(latch_path(run_dir, domain, self.get_namespace()))
-            self._estop = EStop(self, latch, self._switch_estop)
+            self._estop = EStop(self, EStopLatch(self._latch_file(run)), self._switch_estop)
             self._lasting = self._made_entities()  # the emergency stop remains available in every later state
         self._open(run)
         self._status = self.create_publisher(ControlStatus, "control_status", 10)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from std_msgs.msg import Empty
 from std_srvs.srv import Trigger
 
+from openral_control.estop_latch import latch_of_arm
 from openral_control.ros.bridge_node_base import ControlNode, run_bridge
 from openral_control.ros.robot_publisher import RobotTopics
 from openral_core.errors import OpenralError
@@ -43,6 +45,10 @@ class RobotBridgeNode(ControlNode[DeployedArm]):
 
     def _make_run(self) -> DeployedArm:
         return DeployedArm(ArmBridgeOptions(**self._options()), self)
+
+    def _latch_file(self, run: DeployedArm) -> Path:
+        assert run.scene.arm is not None  # `load_arm_scene`
+        return latch_of_arm(run.scene.arm.driver, run.scene.arm.address)
 
     def _open(self, run: DeployedArm) -> None:
         """Create the publishers of the robot, the subscription to hold-to-run, and the service `recover`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from openral.srv import ResetScene
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 
+from openral_control.estop_latch import latch_of_run
 from openral_control.ros.bridge_node_base import ControlNode, run_bridge
 from openral_control.ros.robot_publisher import to_time
 from openral_core.errors import OpenralError
@@ -27,7 +29,6 @@ class BridgeNode(ControlNode[Simulation]):
     """Connects a `Simulation` to the ROS graph. Its parameters are the fields of `BridgeOptions`, and `autostart`."""
 
     what = "the simulation"
-    estop_ends_with_run = True
 
     def __init__(self, backend_factory: Callable[..., Backend] = make_backend) -> None:
         super().__init__("sim_bridge", vars(BridgeOptions(scene="metaworld_drawer")))
@@ -54,6 +55,9 @@ class BridgeNode(ControlNode[Simulation]):
 
     def _make_run(self) -> Simulation:
         return Simulation(BridgeOptions(**self._options()), self, self._factory)
+
+    def _latch_file(self, run: Simulation) -> Path:
+        return latch_of_run(run.options.run_dir, self.context.get_domain_id(), self.get_namespace())
 
     def _open(self, run: Simulation) -> None:
         """Make the publishers of the world's topics, and the service that resets it."""

@@ -73,13 +73,14 @@ class Sidecar:
             timeout_s: [s] deadline; None: the settings' `call_timeout_s`.
 
         Raises:
-            SidecarTimeout: the deadline passed. If the server then does not answer a ping, it is restarted.
+            SidecarTimeout: the deadline passed. If the server then does not answer a ping, or has worked on one request
+                for ten times as long as any deadline, and a minute, it is restarted.
             SidecarDown: the server ended, is being restarted, or has a final fault.
             SidecarRefused: the server refused.
             WireError: the input cannot be encoded, or the answer is malformed.
         """
         limit = self._request.settings.call_timeout_s if timeout_s is None else timeout_s
-        with self._supervisor.calling() as server:
+        with self._supervisor.calling(limit) as server:
             return server.client.call(op, data, timeout_s=limit, lost=lambda: self._supervisor.lost(server))
 
     @property

@@ -20,6 +20,10 @@ PING_SHARE = 0.8
 """Timeout of a ping, as a share of the latency budget: with the call before it, it stays below two budgets."""
 LEAST_PING_S = 0.25
 """[s] least timeout of a ping, for busy machines."""
+STUCK_SHARE = 10.0
+"""Time that a server may work on one request, as a multiple of the longest deadline of a call to it."""
+LEAST_STUCK_S = 60.0
+"""[s] least such time, as a first call may compile its model."""
 FORGIVEN_S = 600.0
 """[s] for which a server must have run without a fault for earlier restarts to count no longer."""
 _log = logging.getLogger(__name__)
@@ -53,6 +57,7 @@ class Supervisor(threading.Thread):
         self._roused = threading.Event()
         self._lock = threading.Lock()
         self._calls = 0
+        self._longest_s = request.settings.call_timeout_s
         self._heard = 0.0
         self._suspect = False
 
@@ -79,8 +84,11 @@ class Supervisor(threading.Thread):
         return f"{self._request.name}: closed" if self._closing.is_set() else server.exit_reason()
 
     @contextlib.contextmanager
-    def calling(self) -> Iterator[RunningServer]:
+    def calling(self, timeout_s: float) -> Iterator[RunningServer]:
         """Provide the server for one call, and have it pinged if the call had no answer.
+
+        Args:
+            timeout_s: [s] deadline of the call.
 
         Raises:
             SidecarDown: there is no server at present.
@@ -90,6 +98,7 @@ class Supervisor(threading.Thread):
             raise SidecarDown(f"{self._request.name}: {self.fault or self.down}")
         with self._lock:
             self._calls += 1
+            self._longest_s = max(self._longest_s, timeout_s)
         try:
             yield server
             self._heard = time.monotonic()
@@ -159,12 +168,15 @@ class Supervisor(threading.Thread):
     def _ping(self, pinger: SidecarClient, server: RunningServer, patience_s: float) -> str | None:
         """Return why the server must be restarted; None: it answered, or has ended, which `_attend` detects."""
         try:
-            pinger.call("ping", timeout_s=patience_s, lost=lambda: self.lost(server))
+            answer = pinger.call("ping", timeout_s=patience_s, lost=lambda: self.lost(server))
         except SidecarTimeout:
             return f"it hangs: no answer to a ping within {patience_s:.2g} s"
         except (SidecarDown, SidecarRefused):
             return None
         except SidecarError as error:
             return f"it answers nonsense: {error}"
+        busy_s = answer.get("busy_s")  # which only openral's own servers tell
+        if isinstance(busy_s, float) and busy_s > max(STUCK_SHARE * self._longest_s, LEAST_STUCK_S):
+            return f"it hangs: it has worked on one request for {busy_s:.0f} s"
         self._heard = time.monotonic()
         return None

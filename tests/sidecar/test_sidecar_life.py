@@ -15,6 +15,7 @@ import pytest
 from sidecar_helpers import PATIENCE_S, PROGRAM, running, wait_for
 
 from openral_core.errors import PolicyError, SidecarError
+from openral_sidecar import supervisor
 from openral_sidecar.client import SidecarClient
 from openral_sidecar.connect import RunningServer, ServerRequest
 from openral_sidecar.environment.spec import SidecarSpec
@@ -302,6 +303,19 @@ def test_a_slow_answer_is_a_timeout_and_no_reason_to_restart(open_sidecar) -> No
         sidecar.call("sleep", {"seconds": 1.5}, timeout_s=0.2)
     assert sidecar.call("echo", {"x": 2}) == {"x": 2}
     assert sidecar.pid == pid
+
+
+def test_a_model_that_never_comes_back_is_restarted_though_its_server_answers_pings(
+    open_sidecar, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervisor, "LEAST_STUCK_S", 0.1)
+    sidecar = open_sidecar(call_timeout_s=0.3)
+    pid = sidecar.pid
+    with pytest.raises(SidecarTimeout, match="no answer within"):
+        sidecar.call("sleep", {"seconds": 600.0})
+    started_anew(sidecar, pid)
+    assert sidecar.call("echo", {"x": 2}, timeout_s=PATIENCE_S) == {"x": 2}
+    assert not running(pid)
 
 
 def test_after_three_restarts_the_fault_is_latched_with_the_log(open_sidecar) -> None:

@@ -291,7 +291,7 @@ def test_what_a_joint_state_broadcaster_does_not_know_is_no_number_of_the_arm(
     node = rclpy.create_node("only_positions", context=context)
     publisher = node.create_publisher(JointState, "/only_positions", 10)
     names, unknown = [*LIMITS.names, "fr3_finger_joint1"], [math.nan] * 8
-    gripper = {"action": "/gripper", "joint": names[-1], "max_width_m": 0.08}
+    gripper = {"action": "/franka_gripper/gripper_action", "joint": names[-1], "max_width_m": 0.08}
     ended = threading.Event()
 
     def send() -> None:
@@ -324,6 +324,10 @@ def test_what_a_joint_state_broadcaster_does_not_know_is_no_number_of_the_arm(
     [
         ({"controller": "arm_controller"}, "has no controller arm_controller; it has fr3_arm_controller"),
         ({"controller": "joint_state_broadcaster"}, "is a joint_state_broadcaster/JointStateBroadcaster"),
+        (
+            {"gripper": {"action": "/nowhere", "joint": "fr3_finger_joint1", "max_width_m": 0.08}},
+            "nobody offers the gripper's action /nowhere; start its controller, or correct",
+        ),
     ],
 )
 def test_what_is_not_as_the_scene_says_is_named(

@@ -7,11 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 import yaml
 
 import rclpy
+from rclpy.task import Future
+from ros2cli.verbs.action.send_goal import answer_of
 
 
 def test_node_list_and_info(robot):
@@ -306,6 +309,24 @@ def test_a_goal_whose_server_is_killed_is_not_waited_for(robot, comes_back, word
         for server in servers:
             server.kill()
             server.communicate()
+
+
+def test_a_server_that_took_the_place_of_another_before_the_result_was_asked_for_is_asked(monkeypatch):
+    """Whoever accepted the goal may be gone when its result is asked for; then nobody has heard that."""
+    monkeypatch.setattr(rclpy, "spin_until_future_complete", lambda node, future, timeout_sec: None)
+    graph = ["first"]
+    node = SimpleNamespace(
+        get_publishers_info_by_topic=lambda topic: [
+            SimpleNamespace(endpoint_gid=each.encode()) for each in graph
+        ]
+    )
+    accepted, unheard, heard = Future(), Future(), Future()
+    accepted.set_result("accepted")
+    heard.set_result("nobody knows the goal")
+    asked = set()
+    assert answer_of(node, "/counted", accepted, asked) == "accepted"
+    graph[:] = ["second"]
+    assert answer_of(node, "/counted", unheard, asked, lambda: heard) == "nobody knows the goal"
 
 
 def test_lifecycle(robot):

@@ -12,6 +12,10 @@ from sensor_msgs.msg import JointState
 
 from openral_core.hardware.trajectory_arm import GripperAction
 from openral_core.ros.qos import NEWEST
+from openral_robot_bridge.driver import ArmError
+
+FIND_S = 5.0
+"""[s] timeout of finding the action."""
 
 
 class GripperClient:
@@ -26,6 +30,18 @@ class GripperClient:
         self._arm_states = arm_states
         if gripper.states is not None and gripper.states != arm_states:
             node.create_subscription(JointState, gripper.states, self._take, NEWEST)
+
+    def require_server(self) -> None:
+        """Wait until the gripper's action is offered, since a command before that would be lost.
+
+        Raises:
+            ArmError: nobody offers it.
+        """
+        if not self._client.wait_for_server(timeout_sec=FIND_S):
+            raise ArmError(
+                f"nobody offers the gripper's action {self._gripper.action}; start its controller, or correct "
+                "arm.ros2_control.gripper in the scene"
+            )
 
     def hear(self, topic: str, message: Any) -> None:
         """Take joint states from a topic of the arm, which may include the gripper's joint."""

@@ -75,7 +75,8 @@ class TrajectoryDriver:
         """Check the controller, and wait for joint states; the arm reports no limits.
 
         Raises:
-            ArmError: the controller manager does not answer, the controller does not fit, or no joint states come.
+            ArmError: the controller manager does not answer, the controller does not fit, the gripper's action is not
+                offered, or no joint states come.
         """
         self._context.init(domain_id=self._domain)
         self._node: Any = rclpy.create_node("openral_arm_driver", context=self._context)
@@ -100,6 +101,8 @@ class TrajectoryDriver:
             if self._manager.find().state == "active":
                 raise
             self._fault = str(error)  # `recover` activates the controller
+        if self._gripper is not None:
+            self._gripper.require_server()
         versions = {
             "controller": names.controller,
             "controller manager": f"{rate_hz:g} Hz",

@@ -17,6 +17,7 @@ from ...topics import write
 if TYPE_CHECKING:
     from rclpy.node import Node
 
+Gid = tuple[int, ...]
 LOOK_S = 0.2
 """[s] between two looks for the action server."""
 GONE_S = 3.0
@@ -71,13 +72,14 @@ def _run(node: Node, name: str, client: Any, goal: Any, with_feedback: bool) -> 
 
     write(f"Sending goal:\n     {message_to_yaml(goal)}\n")
     sent = client.send_goal_async(goal, feedback_callback=show_feedback if with_feedback else None)
-    handle = _answer(node, name, sent)
+    asked = set[Gid]()
+    handle = answer_of(node, name, sent, asked)
     if not handle.accepted:
         write("Goal was rejected.\n")
         return 1
     write(f"Goal accepted with ID: {bytes(handle.goal_id.uuid).hex()}\n\n")
     try:
-        ended = _answer(node, name, handle.get_result_async(), handle.get_result_async)
+        ended = answer_of(node, name, handle.get_result_async(), asked, handle.get_result_async)
     except KeyboardInterrupt:
         write("Canceling goal...\n")
         result = handle.get_result_async()
@@ -95,13 +97,16 @@ def _run(node: Node, name: str, client: Any, goal: Any, with_feedback: bool) -> 
     return 0 if status == GoalStatus.STATUS_SUCCEEDED else 1
 
 
-def _answer(node: Node, name: str, answer: Any, ask_again: Callable[[], Any] | None = None) -> Any:
+def answer_of(
+    node: Node, name: str, answer: Any, asked: set[Gid], ask_again: Callable[[], Any] | None = None
+) -> Any:
     """Wait for the answer of the server of an action and return it.
 
     Args:
         node: of the client.
         name: full name of the action.
         answer: future of the answer.
+        asked: the servers that got the request, by their feedback publishers; filled where it is empty.
         ask_again: asks another server that took the place of the first; None: it could not answer.
 
     Raises:
@@ -109,21 +114,26 @@ def _answer(node: Node, name: str, answer: Any, ask_again: Callable[[], Any] | N
     """
     import rclpy
 
-    def servers() -> set[tuple[int, ...]]:
+    def servers() -> set[Gid]:
         found = node.get_publishers_info_by_topic(f"{name}/_action/feedback")
         return {tuple(each.endpoint_gid) for each in found}
 
-    asked, seen_s = servers(), time.monotonic()
+    seen_s = time.monotonic()
     while True:
+        if not asked:
+            asked |= servers()
         rclpy.spin_until_future_complete(node, answer, timeout_sec=LOOK_S)
+        there = servers()
+        if not asked:
+            asked |= there  # the graph may tell of a server later than it answers
         if answer.done():
             return answer.result()
-        there = servers()
-        asked = asked or there  # the graph may tell of a server later than it answers
-        if there & asked or not asked:
+        if asked <= there:
             seen_s = time.monotonic()
         elif there and ask_again is not None:
-            answer, asked, seen_s = ask_again(), there, time.monotonic()
+            asked.clear()
+            asked |= there
+            answer, seen_s = ask_again(), time.monotonic()
         elif time.monotonic() - seen_s > GONE_S:
             raise CliError("the action server left the graph before the goal ended")
 

@@ -130,6 +130,7 @@ class Recorder:
             with contextlib.suppress(KeyboardInterrupt, ExternalShutdownException):
                 while not self._stopped.is_set():
                     executor.spin_once(timeout_sec=_POLL_S)
+            recording.catch_up()
 
     @staticmethod
     def cancel() -> None:

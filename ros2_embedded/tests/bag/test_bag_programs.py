@@ -13,7 +13,9 @@ from std_msgs.msg import Int32, String
 
 import rclpy
 import rosbag2_py
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.serialization import deserialize_message, serialize_message
+from ros2cli.bag import recorder
 
 TUTORIAL = """
 import sys
@@ -161,8 +163,8 @@ def test_a_recorder_and_a_player_in_a_program(tmp_path: Path) -> None:
     options = rosbag2_py.StorageOptions(uri=str(tmp_path / "bag"), storage_id="mcap")
     what = rosbag2_py.RecordOptions()
     what.topics = ["chatter"]
-    recorder = rosbag2_py.Recorder()
-    thread = threading.Thread(target=recorder.record, args=(options, what))
+    recording = rosbag2_py.Recorder()
+    thread = threading.Thread(target=recording.record, args=(options, what))
     thread.start()
     context = rclpy.Context()
     context.init(args=[])
@@ -195,6 +197,50 @@ def test_a_recorder_and_a_player_in_a_program(tmp_path: Path) -> None:
     node.destroy_node()
     context.shutdown()
     assert heard == ["0", "1", "2", "3", "4"]
+
+
+def test_what_came_before_the_end_is_in_the_bag_though_it_was_not_written_yet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine messages wait to be written, and the recording ends meanwhile."""
+    made, busy, spun = list[recorder.Recorder](), threading.Event(), threading.Event()
+    start, spin = recorder.Recorder.start, SingleThreadedExecutor.spin_once
+
+    def starting(self: recorder.Recorder) -> None:
+        made.append(self)
+        start(self)
+
+    def spinning(self: SingleThreadedExecutor, timeout_sec: float | None = None) -> None:
+        if busy.is_set():
+            spun.set()
+            time.sleep(0.01)
+        else:
+            spin(self, timeout_sec)
+
+    monkeypatch.setattr(recorder.Recorder, "start", starting)
+    monkeypatch.setattr(SingleThreadedExecutor, "spin_once", spinning)
+    what = rosbag2_py.RecordOptions()
+    what.topics = ["chatter"]
+    options = rosbag2_py.StorageOptions(uri=str(tmp_path / "bag"), storage_id="mcap")
+    thread = threading.Thread(target=rosbag2_py.Recorder().record, args=(options, what))
+    thread.start()
+    context = rclpy.Context()
+    context.init(args=[])
+    node = rclpy.create_node("beside", context=context)
+    publisher = node.create_publisher(String, "chatter", 10)
+    end = time.monotonic() + 90
+    while not publisher.get_subscription_count() and time.monotonic() < end:
+        time.sleep(0.05)
+    busy.set()
+    assert spun.wait(90)
+    publisher.publish(String(data="the last words"))
+    while not any(each.is_pending() for each in made[0]._subscribed.values()) and time.monotonic() < end:
+        time.sleep(0.05)
+    rosbag2_py.Recorder.cancel()
+    thread.join(90)
+    node.destroy_node()
+    context.shutdown()
+    assert rosbag2_py.MetadataIo().read_metadata(str(tmp_path / "bag")).message_count == 1
 
 
 def recorder_count(path: Path) -> int:

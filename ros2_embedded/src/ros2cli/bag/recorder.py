@@ -153,7 +153,8 @@ class Recorder:
     def catch_up(self) -> None:
         """Write what has come and still waits for the node to be spun, the oldest first.
 
-        A request to pause or to take a snapshot may be answered before messages that came earlier.
+        A request to pause or to take a snapshot may be answered before messages that came earlier, and the
+        recording may end before them.
         """
         waiting = []
         for topic, subscription in self._subscribed.items():

@@ -159,6 +159,7 @@ def main(args: argparse.Namespace) -> int:
         recorder.start()
         while not stopped.is_set():
             executor.spin_once(timeout_sec=STOP_POLL_S)
+        recorder.catch_up()
         node.get_logger().info(f"Recording stopped, {recorder.count} messages in '{uri}'")
     return 0
 

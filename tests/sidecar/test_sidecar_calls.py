@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from openral_sidecar.identity import Identity
 from openral_sidecar.paths import run_folder
 from openral_sidecar.server_announcement import announcements
 from openral_sidecar.wires import openral as wire
+from openral_sidecar.wires.server_socket import reply
 
 
 def test_a_call_brings_its_answer(start_server, client) -> None:
@@ -32,6 +34,35 @@ def test_a_call_brings_its_answer(start_server, client) -> None:
     assert Identity(**hello["identity"]) == Identity("tiny") == announced.identity
     assert hello["description"] == {"pid": announced.pid}
     assert announced.arguments == ("--model", "tiny")
+
+
+def test_the_server_is_told_how_long_a_call_still_waits(client) -> None:
+    """Not its whole deadline, of which a part may have passed while another thread's call was running."""
+    with zmq.Context() as context, context.socket(zmq.REP) as server:
+        server.bind("tcp://127.0.0.1:*")
+        server.rcvtimeo = round(1e3 * PATIENCE_S)
+        caller = client(server.getsockopt_string(zmq.LAST_ENDPOINT))
+        began: list[float] = []
+
+        def call() -> None:
+            began.append(time.monotonic())
+            caller.call("echo", timeout_s=PATIENCE_S)
+
+        threads = [threading.Thread(target=call) for _ in range(2)]
+        told: list[float] = []
+        try:
+            threads[0].start()
+            for number in range(2):
+                request = wire.unpack(server.recv())
+                told.append(1e-3 * request["wait_ms"])
+                if number == 0:
+                    threads[1].start()
+                    wait_for(lambda: len(began) == 2 and time.monotonic() > began[1] + 0.5, "the second call")
+                server.send(reply(request["id"], {}))
+        finally:
+            for thread in threads:
+                thread.join()
+    assert PATIENCE_S - 0.4 > told[1] > 0.0
 
 
 ABANDONED = """

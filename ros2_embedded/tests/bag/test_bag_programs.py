@@ -14,6 +14,8 @@ from std_msgs.msg import Int32, String
 import rclpy
 import rosbag2_py
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rclpy.serialization import deserialize_message, serialize_message
 from ros2cli.bag import recorder
 
@@ -159,6 +161,24 @@ def test_a_bag_is_split_compressed_and_written_anew(tmp_path: Path) -> None:
         rosbag2_py.bag_rewrite(inputs, str(tmp_path / "nothing.yaml"))
 
 
+def heard_publisher() -> tuple[Node, Publisher[String]]:
+    """Return a node of a context of its own, and its publisher of the topic chatter, which somebody hears."""
+    context = rclpy.Context()
+    context.init(args=[])
+    node = rclpy.create_node("beside", context=context)
+    publisher = node.create_publisher(String, "chatter", 10)
+    deadline = time.monotonic() + 90
+    while not publisher.get_subscription_count() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return node, publisher
+
+
+def end(node: Node) -> None:
+    """End a node and its context."""
+    node.destroy_node()
+    node.context.shutdown()
+
+
 def test_a_recorder_and_a_player_in_a_program(tmp_path: Path) -> None:
     options = rosbag2_py.StorageOptions(uri=str(tmp_path / "bag"), storage_id="mcap")
     what = rosbag2_py.RecordOptions()
@@ -166,13 +186,7 @@ def test_a_recorder_and_a_player_in_a_program(tmp_path: Path) -> None:
     recording = rosbag2_py.Recorder()
     thread = threading.Thread(target=recording.record, args=(options, what))
     thread.start()
-    context = rclpy.Context()
-    context.init(args=[])
-    node = rclpy.create_node("beside", context=context)
-    publisher = node.create_publisher(String, "chatter", 10)
-    end = time.monotonic() + 90
-    while not publisher.get_subscription_count() and time.monotonic() < end:
-        time.sleep(0.05)
+    node, publisher = heard_publisher()
     for index in range(5):
         publisher.publish(String(data=str(index)))
     deadline = time.monotonic() + 90
@@ -184,7 +198,7 @@ def test_a_recorder_and_a_player_in_a_program(tmp_path: Path) -> None:
     assert rosbag2_py.MetadataIo().read_metadata(str(tmp_path / "bag")).message_count == 5
 
     heard: list[str] = []
-    executor = rclpy.executors.SingleThreadedExecutor(context=context)
+    executor = SingleThreadedExecutor(context=node.context)
     executor.add_node(node)
     node.create_subscription(String, "again", lambda message: heard.append(message.data), 10)
     play = rosbag2_py.PlayOptions()
@@ -194,8 +208,7 @@ def test_a_recorder_and_a_player_in_a_program(tmp_path: Path) -> None:
     while player.is_alive() or (len(heard) < 5 and time.monotonic() < deadline):
         executor.spin_once(timeout_sec=0.1)
     executor.shutdown()
-    node.destroy_node()
-    context.shutdown()
+    end(node)
     assert heard == ["0", "1", "2", "3", "4"]
 
 
@@ -224,22 +237,16 @@ def test_what_came_before_the_end_is_in_the_bag_though_it_was_not_written_yet(
     options = rosbag2_py.StorageOptions(uri=str(tmp_path / "bag"), storage_id="mcap")
     thread = threading.Thread(target=rosbag2_py.Recorder().record, args=(options, what))
     thread.start()
-    context = rclpy.Context()
-    context.init(args=[])
-    node = rclpy.create_node("beside", context=context)
-    publisher = node.create_publisher(String, "chatter", 10)
-    end = time.monotonic() + 90
-    while not publisher.get_subscription_count() and time.monotonic() < end:
-        time.sleep(0.05)
+    node, publisher = heard_publisher()
     busy.set()
     assert spun.wait(90)
     publisher.publish(String(data="the last words"))
-    while not any(each.is_pending() for each in made[0]._subscribed.values()) and time.monotonic() < end:
+    deadline = time.monotonic() + 90
+    while not any(each.is_pending() for each in made[0]._subscribed.values()) and time.monotonic() < deadline:
         time.sleep(0.05)
     rosbag2_py.Recorder.cancel()
     thread.join(90)
-    node.destroy_node()
-    context.shutdown()
+    end(node)
     assert rosbag2_py.MetadataIo().read_metadata(str(tmp_path / "bag")).message_count == 1
 
 

@@ -170,7 +170,10 @@ class MujocoGeometry:
         ]
 
     def _scene_pairs(self, bodies: list[int]) -> list[tuple[int, int]]:
-        """Return the pairs of a geom of a link, or of the hand without its fingers, and a geom of a fixed object."""
+        """Return the pairs of a geom of a link, or of the hand without its fingers, and a geom of a fixed object.
+
+        A plane that is left is one of a mocap body; it has no size by which its distance could be bounded.
+        """
         model = self._model
         root = model.body_rootid[bodies[0]]
         still = [
@@ -178,8 +181,7 @@ class MujocoGeometry:
             for geom in self._geoms(list(range(model.nbody)))
             if model.body_weldid[model.geom_bodyid[geom]] == 0
             and model.body_rootid[model.geom_bodyid[geom]] != root
-            and model.geom_type[geom]
-            != mujoco.mjtGeom.mjGEOM_PLANE  # one that moves; see `with_boxes_for_planes`
+            and model.geom_type[geom] != mujoco.mjtGeom.mjGEOM_PLANE
         ]
         hand = [body for body in self._below(bodies[-1]) if model.body_weldid[body] == bodies[-1]]
         return [(a, b) for a in self._geoms([*bodies[1:], *hand]) for b in still]

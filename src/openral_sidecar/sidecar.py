@@ -73,8 +73,8 @@ class Sidecar:
             timeout_s: [s] deadline; None: the settings' `call_timeout_s`.
 
         Raises:
-            SidecarTimeout: the deadline passed. If the server then does not answer a ping, or has worked on one request
-                for ten times as long as any deadline, and a minute, it is restarted.
+            SidecarTimeout: the deadline passed. If the server then does not answer a ping, it is restarted; so is one
+                that this process started and that works on a request for over ten times the longest deadline.
             SidecarDown: the server ended, is being restarted, or has a final fault.
             SidecarRefused: the server refused.
             WireError: the input cannot be encoded, or the answer is malformed.

@@ -177,7 +177,7 @@ class Supervisor(threading.Thread):
             return f"it answers nonsense: {error}"
         busy_s = answer.get("busy_s")  # which only openral's own servers tell
         longest_s = max(STUCK_SHARE * self._longest_s, LEAST_STUCK_S)
-        # A server that somebody else started is left alone: the request may be another client's, with a longer deadline.
+        # One that somebody else started is left alone: the request may be another client's, with a longer deadline.
         if server.process is not None and isinstance(busy_s, float) and busy_s > longest_s:
             return f"it hangs: it has worked on one request for {busy_s:.0f} s"
         self._heard = time.monotonic()

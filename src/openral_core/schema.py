@@ -30,9 +30,14 @@ Interval = Annotated[tuple[Finite, Finite], Field(strict=False)]
 
 
 class Schema(BaseModel):
-    """Base of all schemas: without coercion, without unknown keys, and immutable."""
+    """Base of all schemas: without coercion, without unknown keys, and immutable.
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, protected_namespaces=())
+    A validator is built when it is first used, since a program imports many more schemas than it uses.
+    """
+
+    model_config = ConfigDict(
+        strict=True, extra="forbid", frozen=True, protected_namespaces=(), defer_build=True
+    )
 
 
 class InitRange(Schema):

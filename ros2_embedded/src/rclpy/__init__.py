@@ -90,7 +90,7 @@ def shutdown(*, context: Context | None = None, uninstall_handlers: bool | None 
     """
     from rclpy.signals import uninstall_signal_handlers
 
-    (context or get_default_context()).shutdown()
+    (context or get_default_context(shutting_down=True)).shutdown()
     if uninstall_handlers or (uninstall_handlers is None and context is None):
         uninstall_signal_handlers()
 

@@ -13,12 +13,16 @@ _lock = threading.RLock()  # a signal may interrupt who holds it
 
 
 def get_default_context(*, shutting_down: bool = False) -> Context:
-    """The context used where none is given; made at the first call."""
+    """The context used where none is given; made at the first call.
+
+    Args:
+        shutting_down: the next call makes another, since a context that was shut down cannot be used again.
+    """
     global _default_context
     with _lock:
-        if _default_context is None:
-            _default_context = Context()
-        return _default_context
+        context = _default_context or Context()
+        _default_context = None if shutting_down else context
+        return context
 
 
 def renew_default_context() -> Context:
@@ -51,12 +55,12 @@ def shutdown(*, context: Context | None = None) -> None:
     Raises:
         RCLError: not initialised, or shut down before.
     """
-    (context or get_default_context()).shutdown()
+    (context or get_default_context(shutting_down=True)).shutdown()
 
 
 def try_shutdown(*, context: Context | None = None) -> None:
     """Shut a context down if it is not already."""
-    (context or get_default_context()).try_shutdown()
+    (context or get_default_context(shutting_down=True)).try_shutdown()
 
 
 def get_rmw_implementation_identifier() -> str:

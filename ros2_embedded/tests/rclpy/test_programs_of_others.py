@@ -110,8 +110,24 @@ def test_a_context_in_a_with_statement_is_initialised() -> None:
 def test_a_second_shutdown_is_an_error_of_rcl() -> None:
     rclpy.init(args=[])
     rclpy.shutdown()
-    with pytest.raises(RCLError, match="already called"):
+    with pytest.raises(RCLError, match="must be initialized"):
         rclpy.shutdown()
+    with rclpy.Context() as context:
+        rclpy.shutdown(context=context)
+        with pytest.raises(RCLError, match="already called"):
+            rclpy.shutdown(context=context)
+
+
+def test_after_a_shutdown_the_default_context_is_another_that_can_be_used() -> None:
+    rclpy.init()
+    former = rclpy.get_default_context()
+    rclpy.shutdown()
+    rclpy.get_default_context().init()
+    with rclpy.get_default_context() as context:
+        assert context is not former
+        assert rclpy.get_default_context() is context and rclpy.ok()
+    rclpy.try_shutdown()
+    assert not rclpy.ok()
 
 
 def test_warnings(node: Node) -> None:

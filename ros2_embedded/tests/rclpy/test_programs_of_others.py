@@ -125,7 +125,8 @@ def test_after_a_shutdown_the_default_context_is_another_that_can_be_used() -> N
     rclpy.get_default_context().init()
     with rclpy.get_default_context() as context:
         assert context is not former
-        assert rclpy.get_default_context() is context and rclpy.ok()
+        assert rclpy.get_default_context() is context
+        assert rclpy.ok()
     rclpy.try_shutdown()
     assert not rclpy.ok()
 

@@ -23,7 +23,6 @@ from openral_robot_bridge.urdf_limits import read_limits
 from openral_sim_bridge.backends.mjcf.world import CompiledScene
 
 pytestmark = pytest.mark.slow
-CHUNKS = 10_000
 CYCLE_S = 0.004
 SCENE, ROBOT = load_scene("fr3_tabletop"), load_robot("fr3")
 assert SCENE.arm is not None
@@ -73,8 +72,9 @@ class LedArm:
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param(0.0, id="an arm on time", marks=pytest.mark.long),
-        pytest.param(0.03, id="an arm that lags by 30 ms"),
+        pytest.param((0.03, 3_000), id="an arm that lags by 30 ms"),
+        pytest.param((0.03, 10_000), id="an arm that lags by 30 ms, long", marks=pytest.mark.long),
+        pytest.param((0.0, 10_000), id="an arm on time, long", marks=pytest.mark.long),
     ],
 )
 def motion(request: pytest.FixtureRequest) -> Motion:
@@ -84,14 +84,15 @@ def motion(request: pytest.FixtureRequest) -> Motion:
     geometry = MujocoGeometry(CompiledScene(SCENE, ROBOT), elbow_joint=3)
     guard = make_filter(SAFETY, limits, geometry, SCENE.workspace, SCENE.dt)
     follower = OnlineTrajectory(limits, CYCLE_S)
-    arm = LedArm(request.param)
+    lag_s, chunks = request.param
+    arm = LedArm(lag_s)
     leader = StreamLeader(cast(StreamedDriver, arm), follower, lambda: arm.now_s)
     guard.restart(START)
     leader.restart(START)
     rng, made = np.random.default_rng(19), Motion(limits, geometry)
     targets = random_targets(rng, limits, START)
     wanted = next(targets)
-    for _ in range(CHUNKS):
+    for _ in range(chunks):
         safe = guard.next(wanted, arm.measured, np.zeros(7), 0.0)
         made.slowed_by |= {*safe.slowed_by, safe.stopped_by}
         leader.lead(safe.positions[None], safe.velocities[None], SCENE.dt)

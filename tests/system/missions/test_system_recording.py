@@ -236,7 +236,7 @@ def test_a_killed_recorder_loses_less_than_a_second_and_is_started_again(
         for process in family:
             process.kill()
         psutil.wait_procs(family, timeout=10)
-        stack.until_says("episode 0: ")  # the one that is started again finishes what was left
+        stack.until_says("cut off")  # the one that is started again finishes what was left
         rows = rows_of(tmp_path / "run" / "recording" / "dataset")
         wait_for(
             lambda: frames_written(tmp_path / "run") > 20, lambda: f"more frames; output:\n{stack.output}"

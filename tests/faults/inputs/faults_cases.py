@@ -13,10 +13,12 @@ from rosidl_runtime_py.utilities import get_message
 
 LARGE = 10_000_000
 """[bytes] of a text or array without end."""
-MANY = 10_000
-"""Elements of an array of messages or texts without end."""
-FLOATS = {"float": (4, 3.4028234663852886e38), "double": (8, 1.7976931348623157e308)}
-"""Bytes, and the largest number."""
+FEW, MANY = 1_000, 10_000
+"""Messages of an array of them without end, where time is short and where it is not."""
+TEXTS, NUMBERS = 10_000, 1_000_000
+"""Elements of an array of texts or numbers without end."""
+LARGEST = {"float": 3.4028234663852886e38, "double": 1.7976931348623157e308}
+"""The largest number of each kind."""
 INTEGER = re.compile(r"(u?)int(\d+)")
 ARRAY = re.compile(r"(.+)\[(\d+)\]")
 SEQUENCE = re.compile(r"sequence<([^,>]+).*>")
@@ -51,12 +53,13 @@ class Case:
         return f"{'.'.join(map(str, self.path))} = {self.name}"
 
 
-def cases(message: Any, path: tuple[str | int, ...] = ()) -> Iterator[Case]:
+def cases(message: Any, many: int, path: tuple[str | int, ...] = ()) -> Iterator[Case]:
     """Yield the cases of every field of a message, those of messages inside it included.
 
     Args:
         message: what the cases are to be put into. An array of messages in it has at least one, or only its length
             is varied.
+        many: messages in an array of them without end.
         path: where the message itself lies.
     """
     for name, kind in message.get_fields_and_field_types().items():
@@ -67,37 +70,36 @@ def cases(message: Any, path: tuple[str | int, ...] = ()) -> Iterator[Case]:
             for label, number, senseless in _extremes(element):
                 yield Case(place, f"{length} x {label}", [number] * length, senseless)
         elif sequence := SEQUENCE.fullmatch(kind):
-            yield from _sequence(place, sequence[1], value)
+            yield from _sequence(place, sequence[1], value, many)
         elif "/" in kind:
-            yield from cases(value, place)
+            yield from cases(value, many, place)
         else:
             for label, extreme, senseless in _extremes(kind):
                 yield Case(place, label, extreme, senseless)
 
 
-def _sequence(place: tuple[str | int, ...], element: str, value: Any) -> Iterator[Case]:
+def _sequence(place: tuple[str | int, ...], element: str, value: Any, many: int) -> Iterator[Case]:
     yield Case(place, "empty", [], False)
     if "/" in element:
         package, _, name = element.rpartition("/")
         kind = get_message(f"{package.removesuffix('/msg')}/msg/{name}")
-        yield Case(place, f"{MANY} messages", [kind() for _ in range(MANY)], False)
+        yield Case(place, f"{many} messages", [kind() for _ in range(many)], False)
         for index in range(min(1, len(value))):
-            yield from cases(value[index], (*place, index))
+            yield from cases(value[index], many, (*place, index))
         return
     for label, extreme, senseless in _extremes(element):
         yield Case(place, f"one {label}", [extreme], senseless)
     if TEXT.match(element):
-        yield Case(place, f"{MANY} texts", ["x" * 100] * MANY, True)
+        yield Case(place, f"{TEXTS} texts", ["x" * 100] * TEXTS, True)
     else:
         number = b"\x00" if element == "octet" else False if element == "boolean" else 0
-        count = LARGE // _size(element)
-        yield Case(place, f"{count} numbers", [number] * count, True)
+        yield Case(place, f"{NUMBERS} numbers", [number] * NUMBERS, True)
 
 
 def _extremes(kind: str) -> Iterator[tuple[str, Any, bool]]:
     """Yield name, value and whether nobody can mean it, for one value of a kind."""
-    if kind in FLOATS:
-        largest = FLOATS[kind][1]
+    if kind in LARGEST:
+        largest = LARGEST[kind]
         for number in (math.nan, math.inf, -math.inf, 0.0, -1.0, largest, -largest):
             yield f"{number:g}", number, not math.isfinite(number)
     elif integer := INTEGER.fullmatch(kind):
@@ -117,8 +119,3 @@ def _extremes(kind: str) -> Iterator[tuple[str, Any, bool]]:
         yield f"{LARGE} characters", "open the " * (LARGE // 9), True
         yield "control characters", "open\x00the\x1b[2J\n\x9b", True
         yield "emoji", "🤖👨‍👩‍👧", False
-
-
-def _size(element: str) -> int:
-    integer = INTEGER.fullmatch(element)
-    return FLOATS[element][0] if element in FLOATS else int(integer[2]) // 8 if integer else 1

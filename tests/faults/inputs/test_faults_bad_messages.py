@@ -15,7 +15,7 @@ from typing import Any
 
 import psutil
 import pytest
-from faults_cases import Case, cases
+from faults_cases import FEW, MANY, Case, cases
 from faults_deployment import NODES, Deployed, deployed
 from faults_files import REWARD, WORDS, World
 from faults_graph import ANSWER_S, Outsider, Service, Topic, base, refused
@@ -35,8 +35,8 @@ MAX_LOG = 2_000_000
 class Fuzz:
     """Sends all cases into a deployment and looks at it after each."""
 
-    def __init__(self, deployed: Deployed, outsider: Outsider) -> None:
-        self._deployed, self._outsider = deployed, outsider
+    def __init__(self, deployed: Deployed, outsider: Outsider, many: int) -> None:
+        self._deployed, self._outsider, self._many = deployed, outsider, many
         self._nodes = outsider.nodes()
         assert len(self._nodes) == len(NODES), self._nodes
         self._processes = {name: deployed.stack.node(name) for name in NODES}
@@ -61,7 +61,7 @@ class Fuzz:
     def _topic(self, topic: Topic) -> None:
         publisher = self._outsider.publisher(topic)
         good = base(topic.kind)
-        for case in cases(good):
+        for case in cases(good, self._many):
             publisher.publish(case.put(good))
             self._counted(f"{topic.name}: {case}", lambda: all(map(self._outsider.answers, topic.nodes)))
         self._outsider.node.destroy_publisher(publisher)
@@ -78,7 +78,7 @@ class Fuzz:
                 continue
             before()
             good = base(service.kind.Request)
-            for case in cases(good):
+            for case in cases(good, self._many):
                 answer = self._counted(f"{service.name}: {case}", partial(self._ask, service, case.put(good)))
                 if case.senseless and refused(answer) is False:
                     self.faults.append(f"{service.name} took {case}: {str(answer)[:200]}")
@@ -95,7 +95,7 @@ class Fuzz:
     def goals(self) -> None:
         """Send each case of a goal."""
         good = ExecuteSkill.Goal(instruction="open the drawer", deadline_s=5.0)
-        self._batch(ACTION, lambda: [self._goal(good, case) for case in cases(good)])
+        self._batch(ACTION, lambda: [self._goal(good, case) for case in cases(good, self._many)])
 
     def _goal(self, good: Any, case: Case) -> None:
         outcome = self._counted(f"{ACTION}: {case}", lambda: self._outsider.goal(ACTION, case.put(good)))
@@ -188,9 +188,9 @@ def fuzz(running: Deployed, outsider: Outsider, figure: Any, *, everywhere: bool
     """Send everything, first while nothing is to be done and then at work, and see what became of the deployment.
 
     Args:
-        everywhere: all services of all nodes are called, also at work.
+        everywhere: all services of all nodes are called, also at work, and with longer arrays of messages.
     """
-    sent = Fuzz(running, outsider)
+    sent = Fuzz(running, outsider, MANY if everywhere else FEW)
     executed = outsider.until_status().executed
     sent.topics(lambda: None)
     assert outsider.until_status().executed == executed, "steps were executed without a goal"

@@ -73,28 +73,23 @@ def test_launched_without_a_command_line_of_ours_the_scene_s_mission_is_done(dep
     assert (mission.state, [task.state for task in mission.tasks]) == ("done", ["done", "done"])
 
 
-def test_a_prompt_in_words_that_no_training_saw_is_done_on_the_running_deployment(deployment):
+def test_words_that_no_training_saw_and_conditions_are_taken_on_the_running_deployment(deployment):
+    """A condition is looked up in the world before anything moves."""
     stack, operator = deployment
     end_of_mission(operator, "open the drawer, then close it")
-    said = stack.beside("openral", "prompt", "pull the drawer open and then push it shut", "--patience", "30")
-    assert said.returncode == 0, said.stdout
-    mission = end_of_mission(operator, "pull the drawer open and then push it shut")
-    assert [task.skill_task for task in mission.tasks] == ["drawer-open-v3", "drawer-close-v3"]
-    assert [task.state for task in mission.tasks] == ["done", "done"]
 
-
-def test_a_condition_is_looked_up_in_the_world_before_anything_moves(deployment):
-    _, operator = deployment
-    end_of_mission(operator, "open the drawer, then close it")
-    for text, tasks in (
-        ("if the drawer is open, close it", []),
-        ("open the drawer", ["drawer-open-v3"]),
-        ("if the drawer is open then close it", ["drawer-close-v3"]),
-    ):
-        operator.say(text)
+    def check(text: str, tasks: list[str]) -> None:
         mission = end_of_mission(operator, text)
         assert mission.state == "done", mission.message
         assert [task.skill_task for task in mission.tasks if task.state == "done"] == tasks, mission.message
+
+    operator.say("if the drawer is open, close it")
+    check("if the drawer is open, close it", [])
+    said = stack.beside("openral", "prompt", "pull the drawer open", "--patience", "30")
+    assert said.returncode == 0, said.stdout
+    check("pull the drawer open", ["drawer-open-v3"])
+    operator.say("if the drawer is open then push it shut")
+    check("if the drawer is open then push it shut", ["drawer-close-v3"])
 
 
 def test_an_unknown_task_is_refused_in_one_clear_sentence_and_nothing_moves(deployment):

@@ -224,7 +224,9 @@ def report(figure: Any, injected: str, found: list[Halt], bar: str) -> None:
 STOP_BAR = "slower within 20 ms, at rest within 300 ms"
 
 
-@pytest.mark.parametrize("times", [3, pytest.param(200, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "times", [pytest.param(1, id="once"), pytest.param(200, id="often", marks=pytest.mark.long)]
+)
 def test_an_emergency_stop_at_a_random_moment_brings_the_arm_to_rest(
     arm: Arm, figure: Any, times: int
 ) -> None:

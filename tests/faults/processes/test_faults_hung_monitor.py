@@ -16,8 +16,8 @@ from system_operator import ENDED
 from system_stack import wait_for
 
 STILL = "still"
-HUNG_S = 20.0
-"""[s] for which the monitor hangs."""
+BRIEFLY_S, LONG_S = 6.0, 20.0
+"""[s] for which the monitor hangs: longer than a reading counts as fresh, and much longer."""
 FRESH = 10
 """Readings after which, some seconds long, the reasoner would have called a task done."""
 DONE = 0.8
@@ -26,9 +26,15 @@ RUNS_S = 40.0
 """[s] for which the skill may try; longer than the monitor hangs."""
 
 
-@pytest.mark.parametrize("to_the_end", [False, pytest.param(True, marks=pytest.mark.long)])
-def test_a_monitor_that_hangs_for_twenty_seconds_makes_no_success(
-    tmp_path: Path, figure: Any, to_the_end: bool
+@pytest.mark.parametrize(
+    ("hung_s", "to_the_end"),
+    [
+        pytest.param(BRIEFLY_S, False, id="briefly"),
+        pytest.param(LONG_S, True, id="to the end", marks=pytest.mark.long),
+    ],
+)
+def test_a_monitor_that_hangs_makes_no_success(
+    tmp_path: Path, figure: Any, hung_s: float, to_the_end: bool
 ) -> None:
     """The mission is followed until fresh readings have been judged, or until it ends or asks."""
     world = World(tmp_path)
@@ -54,7 +60,7 @@ def test_a_monitor_that_hangs_for_twenty_seconds_makes_no_success(
         wait_for(lambda: hangs_s, "a first reading that says that it is done")
         world.turn()
         try:
-            while time.monotonic() < hangs_s[0] + HUNG_S:
+            while time.monotonic() < hangs_s[0] + hung_s:
                 last = operator.missions[-1]
                 assert last.state != "done", f"done by a reading of the past: {last.message}"
                 time.sleep(0.05)
@@ -75,7 +81,7 @@ def test_a_monitor_that_hangs_for_twenty_seconds_makes_no_success(
         assert "Traceback" not in running.stack.output
     figure(
         row=21,
-        injected="SIGSTOP of the reward monitor for 20 s, right after it saw a success that was none",
+        injected=f"SIGSTOP of the reward monitor for {hung_s:g} s, right after it saw a success that was none",
         times=1,
         happened=f"never done; {(last.question or last.message)[:100]}",
         bar="no success",

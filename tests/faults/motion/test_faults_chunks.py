@@ -172,7 +172,7 @@ def record_fuzz(figure: Any, count: int, worst: int) -> None:
 
 
 def test_bad_chunks_are_refused_whole(shared: Deployed, figure: Any) -> None:
-    record_fuzz(figure, 300, fuzz(shared, 300))
+    record_fuzz(figure, 120, fuzz(shared, 120))
 
 
 @pytest.mark.long
@@ -231,11 +231,11 @@ def wander(shared: Deployed, count: int) -> None:
 
 
 def test_no_accepted_chunk_leads_out_of_the_workspace(shared: Deployed, figure: Any) -> None:
-    wander(shared, 80)
+    wander(shared, 40)
     figure(
         row=2,
         injected="chunk in a random direction, from anywhere in the workspace",
-        times=80,
+        times=40,
         happened="what would lead out was refused whole; every executed action is of a chunk that was accepted",
         worst=1e3 * beyond(shared.truth(), LOW, HIGH),
         unit="mm outside",

@@ -31,19 +31,27 @@ def commands_of(shared: Deployed, goal: str) -> Any:
     return np.unique(truth["action"][rows].astype(np.float32), axis=0)
 
 
-def wave(shared: Deployed) -> tuple[Any, str]:
-    """Run the steady skill to its deadline; return a function that waits for its result, and its goal."""
+def wave(shared: Deployed, seconds: float) -> tuple[Any, str]:
+    """Send the steady skill for so long; return a function that waits for its result, and its goal."""
     shared.operator.reset("", -1)
-    ended = shared.operator.run_skill(STEADY, "wave", 2.0)
-    return ended, shared.operator.until_moving()
+    handle = shared.operator.send_goal(STEADY, "wave", seconds)
+
+    def result() -> Any:
+        ended = handle.get_result_async()
+        shared.operator.until(ended.done, "the end of the goal")
+        return ended.result().result
+
+    return result, bytes(handle.goal_id.uuid).hex()
 
 
 def test_what_the_monitor_says_changes_no_command(shared: Deployed, figure: Any) -> None:
     behaviours = ("truth", "one", "nan", "noise", "raise")
+    goals = {}
     for behaviour in behaviours:
         shared.world.turn(monitor=behaviour)
-        ended, goal = wave(shared)
+        ended, goals[behaviour] = wave(shared, 1.0)
         assert ended().outcome == DEADLINE, behaviour
+    for behaviour, goal in goals.items():
         assert np.array_equal(commands_of(shared, goal), [COMMAND]), behaviour
     figure(
         row=21,
@@ -72,7 +80,8 @@ def test_a_monitor_without_numbers_lets_no_task_be_called_done(shared: Deployed,
 
 
 def test_a_killed_monitor_stops_no_goal(shared: Deployed, figure: Any) -> None:
-    ended, goal = wave(shared)
+    ended, goal = wave(shared, 2.0)
+    shared.operator.until_moving()
     shared.stack.node("reward_monitor").kill()
     assert ended().outcome == DEADLINE
     assert np.array_equal(commands_of(shared, goal), [COMMAND])
@@ -133,7 +142,7 @@ def record(figure: Any, count: int, growth: float, rate: float) -> None:
 
 
 def test_missions_one_after_another_are_all_done(shared: Deployed, figure: Any) -> None:
-    record(figure, *soak(shared, 0.0, 6))
+    record(figure, *soak(shared, 0.0, 2))
 
 
 @pytest.mark.long

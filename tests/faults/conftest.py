@@ -50,9 +50,15 @@ def shares(item: pytest.Item | None) -> bool:
     return item is not None and HERE in item.path.parents and "shared" in getattr(item, "fixturenames", ())
 
 
+def ends(item: pytest.Item) -> bool:
+    """Whether a test of this folder ends the deployment that tests share."""
+    return shares(item) and "shared_at_last" in getattr(item, "fixturenames", ())
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put those that share a deployment first, so that it need not run beside the others."""
-    put_first(items, HERE, shares)
+    """Put those that share a deployment first, so that it need not run beside the others, and last what ends it."""
+    put_first(items, HERE, ends)
+    put_first(items, HERE, lambda item: shares(item) and not ends(item))
 
 
 @pytest.hookimpl(trylast=True)
@@ -69,6 +75,12 @@ def shared(_keeper: Keeper) -> Iterator[Deployed]:
     deployed = _keeper.get()
     yield deployed
     _keeper.rest()
+
+
+@pytest.fixture
+def shared_at_last(shared: Deployed) -> Deployed:
+    """The same, for a test that ends it: it comes behind the others."""
+    return shared
 
 
 def pytest_terminal_summary(config: pytest.Config) -> None:

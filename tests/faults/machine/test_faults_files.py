@@ -67,19 +67,19 @@ def test_a_killed_recorder_leaves_a_bag_that_can_be_read(
     )
 
 
-def test_a_killed_bridge_leaves_a_record_that_can_be_read(tmp_path: Path, figure: Any) -> None:
-    with deployed(World(tmp_path), "enable_reward_monitor:=false") as own:
-        own.operator.until_active(STEADY)
-        own.operator.send_goal(STEADY, "wave", 60.0)
-        own.operator.until_moving()
-        own.until_recorded()
-        executed = own.status.executed
-        own.operator.until(lambda: own.status.executed > executed + 40, "motion")
-        stamp = own.status.header.stamp
-        own.stack.node("sim_bridge").kill()
-        code = own.stack.wait()
+def test_a_killed_bridge_leaves_a_record_that_can_be_read(shared_at_last: Deployed, figure: Any) -> None:
+    own = shared_at_last
+    own.operator.reset("", -1)
+    own.operator.send_goal(STEADY, "wave", 60.0)
+    own.operator.until_moving()
+    own.until_recorded()
+    executed = own.status.executed
+    own.operator.until(lambda: own.status.executed > executed + 40, "motion")
+    stamp = own.status.header.stamp
+    own.stack.node("sim_bridge").kill()
+    code = own.stack.wait()
     assert code != 0, "a deployment without its bridge ended as if all were well"
-    truth = load_truth(tmp_path / "run")
+    truth = own.truth()
     lost = stamp.sec + stamp.nanosec * 1e-9 - float(truth["stamp_s"][-1])
     figure(
         row=27,

@@ -25,7 +25,7 @@ from openral_sidecar.sidecar import Identity, Sidecar, SidecarSettings
 SPEC = SidecarSpec("faults", "3.11", (), "faults_sidecar")
 BUDGET_S = 1.0
 """[s] declared latency budget of a call."""
-PAUSES_S = (1.0, 2.0, 4.0)
+PAUSES_S = (1.0, 0.5, 0.5)
 """[s] before each restart: the first as by default, the later ones shorter, so that a test ends."""
 
 

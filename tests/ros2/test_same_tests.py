@@ -26,6 +26,7 @@ FILES = (
     "tests/system/processes/test_system_interrupts.py",
     "tests/system/stops/test_system_estop.py",
     "tests/system/arms/test_system_robot.py",
+    "tests/system/arms/test_system_robot_shadow.py",
 )
 """Of single nodes, of their ends, and of deployments, one with an arm's twin in place of the simulator."""
 LIMIT_S = 1200

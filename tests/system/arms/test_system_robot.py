@@ -25,7 +25,7 @@ def test_without_the_operators_sign_of_life_nothing_moves(deployment):
     operator, before = deployment.operator, deployment.until_still()
     deployment.hold(False)
     goal = {"position": [0.55, 0.1, 0.25]}
-    result = operator.run_skill("motion_move_to", "", 4.0, goal)()
+    result = operator.run_skill("motion_move_to", "", 1.5, goal)()
     assert result.outcome != SUCCEEDED, result.message
     assert np.abs(deployment.until_still() - before).max() < 2e-3
     assert operator.status[-1].executed == 0 < operator.status[-1].held
@@ -72,28 +72,3 @@ def test_stamps_are_wall_time_and_there_is_no_clock(deployment):
     stamp = operator.status[-1].header.stamp
     assert abs(time.time() - stamp.sec) < 2.0
     assert not deployment.clocks
-
-
-@pytest.fixture(scope="module")
-def shadow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RobotDeployment]:
-    pytest.importorskip("franky", reason="the extra [franka] is not installed: Linux on x86_64 only")
-    with ExitStack() as stacks:
-        yield RobotDeployment(stacks, tmp_path_factory.mktemp("shadow"), "shadow:=true")
-
-
-def test_in_shadow_mode_nothing_is_sent(shadow):
-    shadow.hold(True)
-    before = shadow.until_still()
-    result = shadow.operator.run_skill("motion_move_to", "", 2.0, {"position": [0.55, 0.1, 0.25]})()
-    assert result.outcome != SUCCEEDED
-    assert shadow.operator.status[-1].executed > 0
-    assert np.abs(shadow.until_still() - before).max() < 1e-3
-    shadow.operator.until(lambda: shadow.diagnosed("shadow") == "true", "the diagnosis")
-
-
-def test_without_its_driver_the_deployment_ends_and_says_why(shadow):
-    children = shadow.stack.node("robot_bridge").children()
-    [driver] = [child for child in children if "spawn_main" in " ".join(child.cmdline())]
-    driver.kill()
-    shadow.stack.wait()
-    assert "the driver's process has ended (-9); the arm is held by its own controller" in shadow.stack.output

@@ -70,7 +70,7 @@ class Thinking:
 def thinking(folder: Path) -> Iterator[Thinking]:
     """Start it; end it when the block ends. The record lies in `folder / "run"`."""
     skill = write_skill(folder, SLUG, action=LEFT)
-    scene = write_scene(folder, skills=[skill], reward_skill=None, mission=None, playbooks=None)
+    scene = write_scene(folder, skills=[skill], motions=None, reward_skill=None, mission=None, playbooks=None)
     words = (f"scene:={scene}", f"run_dir:={folder / 'run'}", "exit_when_done:=false", "memory_file:=")
     thought = threading.Event()
     with Endpoint(Script([]), delay=thought) as endpoint:

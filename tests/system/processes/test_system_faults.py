@@ -24,7 +24,7 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack
         write_skill(folder, "nan", behaviour="nan", good_calls=10, action=LEFT),
         write_skill(folder, "misshapen", behaviour="wrong_shape", good_calls=10, action=LEFT),
     ]
-    scene = write_scene(folder, skills=skills, reward_skill=None, mission=None)
+    scene = write_scene(folder, skills=skills, motions=None, reward_skill=None, mission=None)
     words = [f"scene:={scene}", f"run_dir:={folder / 'run'}"]
     with (
         Stack(folder, "ros2", "launch", "openral", "deploy_sim.launch.py", *words) as stack,

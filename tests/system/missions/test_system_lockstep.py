@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
+import pytest
 from system_files import load_truth, write_scene
 from system_operator import Operator
 from system_stack import Stack
@@ -27,6 +28,47 @@ PLACE = (0.1, 0.7, 0.3)
 """[m] where a motion takes the hand at last."""
 
 
+def in_turn(operator: Operator) -> list[Any]:
+    """Do all goals, then the motion; return their results."""
+    results = [operator.run_skill("mini_metaworld", **fields)() for fields in GOALS]
+    moved = operator.run_skill("motion_move_to", "", params={"position": list(PLACE)})()
+    return [*results, moved]
+
+
+def test_a_reset_gives_identical_joint_states_and_ends_at_the_same_observations(tmp_path):
+    scene = write_scene(tmp_path, reward_skill=None, mission=None)
+    words = (f"scene:={scene}", "mode:=lockstep", f"run_dir:={tmp_path / 'run'}")
+    with (
+        Stack(tmp_path, "ros2", "launch", "openral", "deploy_sim.launch.py", *words) as stack,
+        Operator(stack) as operator,
+    ):
+        operator.until_active("mini_metaworld", "motion_move_to")
+        first = in_turn(operator)
+        operator.reset("", -1)
+        second = in_turn(operator)
+        stack.interrupt()
+        assert stack.wait() == 0, stack.output
+    assert [result.outcome for result in first] == [DEADLINE, STOPPED, STOPPED, SUCCEEDED]
+    assert [result.stopped_by for result in first] == ["", "max_steps", "still", ""]
+    assert 30 <= first[1].steps < 30 + WINDOW
+    assert [told(result) for result in first[:-1]] == [told(result) for result in second[:-1]]
+    truth = load_truth(tmp_path / "run")
+    begins = [int(np.searchsorted(truth["stamp_s"], stamp, side="right")) for stamp in truth["reset_stamp_s"]]
+    assert len(begins) == 2, "as it began, and as it was reset"
+    moves = [int(np.argmax(truth["goal"] == number * len(first))) for number in (1, 2)]
+    one, two = (slice(begin, move) for begin, move in zip(begins, moves, strict=True))
+    assert one.stop - one.start >= STEPS
+    assert not truth["held"][: moves[1]].any()
+    for name in ("qpos", "mocap_pos", "action", "success"):
+        assert truth[name][one].tobytes() == truth[name][two].tobytes(), name
+    times = [
+        truth["stamp_s"][rows] - truth["reset_stamp_s"][number] for number, rows in enumerate((one, two))
+    ]
+    np.testing.assert_allclose(*times, rtol=0, atol=1e-6)
+    check_motion(second[-1], truth)
+
+
+@pytest.mark.long
 def test_two_lockstep_runs_give_identical_joint_states_and_end_at_the_same_observations(tmp_path):
     scene = write_scene(tmp_path, reward_skill=None, mission=None)
     words = ("deploy_sim.launch.py", f"scene:={scene}", "mode:=lockstep")

@@ -21,7 +21,9 @@ import pytest
 from mcap.reader import make_reader
 from system_files import load_truth
 from system_stack import Stack, wait_for
+from typer.testing import CliRunner
 
+from openral_data.commands import app
 from openral_data.datasets.video_splicing import readable_frames
 from openral_data.recorded_columns import STATE_NAMES
 
@@ -205,11 +207,14 @@ def test_an_operator_begins_ends_and_judges_an_episode(fake_scene: Path, tmp_pat
         wait_for(
             lambda: (tmp_path / "run" / "recording").is_dir(), lambda: f"a recorder; output:\n{stack.output}"
         )
-        for order in (["start"], ["mark", "failure"], ["stop"]):
-            done = stack.beside("openral", "data", "record", *order, "--patience", "60")
-            assert done.returncode == 0, done.stdout + done.stderr
-        refused = stack.beside("openral", "data", "record", "highlight", "--patience", "60")
-        assert (refused.returncode, "record:=highlight" in refused.stdout) == (1, True)
+        started = stack.beside("openral", "data", "record", "start", "--patience", "60")
+        assert started.returncode == 0, started.stdout + started.stderr
+        domain = {"ROS_DOMAIN_ID": str(stack.domain)}
+        for order in (["mark", "failure"], ["stop"]):
+            done = CliRunner().invoke(app, ["record", *order, "--patience", "60"], env=domain)
+            assert done.exit_code == 0, done.output
+        refused = CliRunner().invoke(app, ["record", "highlight", "--patience", "60"], env=domain)
+        assert (refused.exit_code, "record:=highlight" in refused.output) == (1, True)
         stack.interrupt()
         assert stack.wait() == 0, stack.output
     [episode] = pq.read_table(tmp_path / "run" / "recording" / "dataset" / "meta" / "episodes").to_pylist()

@@ -50,7 +50,7 @@ def moved_while_held(folder) -> bool:
 
 
 def test_reasoner_and_policy_node_killed_once_are_started_again_and_the_mission_goes_on(tmp_path):
-    scene = write_scene(tmp_path, resume="always", mission="open the drawer")
+    scene = write_scene(tmp_path, resume="always")
     words = ("--config", str(scene), "--run-dir", "run", "--no-video")
     with Stack(tmp_path, "openral", "deploy", "sim", *words) as stack, Operator(stack) as operator:
         stack.until_says("attempt 1")  # the drive to the start is over
@@ -67,12 +67,13 @@ def test_reasoner_and_policy_node_killed_once_are_started_again_and_the_mission_
         mission, code = end_of(operator, stack)
     assert mission.state == "done", mission.message
     assert code == 0, "the simulator agrees"
-    assert {status.active_goal for status in operator.status} - {"", first, second}, "the task again"
+    goals = {status.active_goal for status in operator.status} - {"", first, second}
+    assert len(goals) >= 2, "the task again, and the next one"
     assert deaths(stack, "reasoner", "policy_node") == {"reasoner": 1, "policy_node": 1}
     assert not moved_while_held(tmp_path)
     summary = json.loads((tmp_path / "run/summary.json").read_text())
     assert summary["passed"]
-    assert [task["skill_task"] for task in summary["tasks"]] == ["drawer-open-v3"]
+    assert [task["skill_task"] for task in summary["tasks"]] == ["drawer-open-v3", "drawer-close-v3"]
     kinds = [json.loads(line)["kind"] for line in (tmp_path / "run/mission.jsonl").read_text().splitlines()]
     assert kinds.count("resume") == 3, "it said that it was restarted, why it goes on, and what it looks at"
 

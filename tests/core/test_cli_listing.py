@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from openral_benchmark.commands import app as benchmark
 from openral_core.cli.listing import RowListing
 from openral_core.files.named_files import names_of
-from openral_core.suite import SUITE_PATTERNS, load_suite
+from openral_core.suite import SUITE_PATTERNS, Suite, load_suite
 
 ROWS = (
     ("ok", "mini-metaworld", "rlwrld_non_commercial", "open, close", "3"),
@@ -66,15 +66,22 @@ def test_in_one_that_is_too_narrow_for_columns_cells_are_told_by_their_heads() -
     ]
 
 
+@pytest.fixture(scope="module")
+def suites() -> list[Suite]:
+    return [load_suite(name) for name in names_of(SUITE_PATTERNS)]
+
+
 @pytest.mark.parametrize("columns", [None, "60", "80"])
-def test_suites_are_listed_whole(columns: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_suites_are_listed_whole(
+    columns: str | None, suites: list[Suite], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(
         "openral_core.cli.progress.console", Console(width=int(columns or 10_000), highlight=False)
     )
     told = CliRunner().invoke(benchmark, ["list"]).output
     assert "…" not in told
     words = told.replace(";", " ").split()
-    for suite in map(load_suite, names_of(SUITE_PATTERNS)):
+    for suite in suites:
         first = suite.scenes[0]
         states = f"{first.seed}–{first.seed + first.n_episodes - 1}"
         assert {

@@ -262,9 +262,12 @@ def test_commands_film_once_calibrate_and_judge(skill: Path, tmp_path: Path, mon
     recipe = tmp_path / "small.yaml"
     recipe.write_text(yaml.safe_dump(RECIPE))
     common = ("--rskill", str(skill), "--recipe", str(recipe), "--episodes", "1")
-    said = CliRunner().invoke(
-        app, ["calibrate", *common, "--error-rate", "0.4", "--policy", "mini-metaworld"]
-    )
+    with monkeypatch.context() as few:  # films; the evaluation has those of all behaviours
+        few.setattr("openral_training.reward_eval.rollouts.BEHAVIOURS", ("expert", "stuck"))
+        few.setattr("openral_training.reward_eval.rollouts.scripts_for", lambda recipe, task: ())
+        said = CliRunner().invoke(
+            app, ["calibrate", *common, "--error-rate", "0.4", "--policy", "mini-metaworld"]
+        )
     assert said.exit_code == 0, (said.output, said.exception)
     assert "camera corner2" in said.output
     assert "successes abstained on" in said.output
@@ -279,8 +282,10 @@ def test_commands_film_once_calibrate_and_judge(skill: Path, tmp_path: Path, mon
 
     first = judge()
     films = {path: path.stat().st_mtime_ns for path in (tmp_path / "cache" / "rollouts").rglob("*.npz")}
-    scripted = 2 * 2 * (4 + 5 + 3)
-    assert len(films) == scripted + 2, "four behaviours, five misses, three takes of a gesture; attempts once"
+    scripted = 2 * (2 + 4 + 5 + 3)
+    assert len(films) == scripted + 2, (
+        "two behaviours; four, five misses, three takes of a gesture; attempts once"
+    )
     again = judge()
     assert {
         path: path.stat().st_mtime_ns for path in (tmp_path / "cache" / "rollouts").rglob("*.npz")

@@ -114,8 +114,9 @@ def rollouts(
     missing = [rollout for rollout in todo if not files[rollout].is_file()]
     progress(len(todo) - len(missing))
     by_world = [[r for r in missing if (r.task_id, r.skill) == world] for world in _worlds_of(missing)]
-    # Each batch is halved, so that two workers can share the last one.
-    batches = [part for batch in by_world for part in (batch[::2], batch[1::2]) if part]
+    # Each batch is halved, so that two workers can share the last one; one alone opens each world once.
+    parts = 2 if workers > 1 else 1
+    batches = [batch[part::parts] for batch in by_world for part in range(min(parts, len(batch)))]
     with worker_pool(workers) as pool:
         jobs = [pool.submit(_film, recipe, batch, [files[r] for r in batch], seed) for batch in batches]
         for job in as_completed(jobs):

@@ -192,7 +192,7 @@ def test_grpo_asks_for_more_groups_and_learns_nothing_from_hopeless_ones(tmp_pat
     assert text.count("<video") == text.count("src='data:video/mp4;base64,") == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(1200)
 def test_learning_raises_success_on_reach(tmp_path: Path) -> None:
     """On unseen states the lower end of the policy's interval is above the upper end of its base's."""

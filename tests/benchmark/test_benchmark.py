@@ -53,7 +53,7 @@ def crowded_whole(tmp_path_factory: pytest.TempPathFactory) -> list[dict]:
     return rows
 
 
-@pytest.mark.parametrize("policies", [1, 3])
+@pytest.mark.parametrize("policies", [pytest.param(1, marks=pytest.mark.long), 3])
 def test_rows_depend_neither_on_the_number_of_workers_nor_on_that_of_policy_processes(
     tmp_path, crowded_whole, policies
 ):

@@ -120,7 +120,9 @@ def test_a_recording_in_a_scene_of_ones_own_asks_for_its_file(
     assert load_episode(recorded.root, 0, str(scene)).scene == str(scene)
 
 
-@pytest.mark.parametrize("kilobytes", [100, 130, 170, 220, 260])
+@pytest.mark.parametrize(
+    "kilobytes", [100, 220, *(pytest.param(size, marks=pytest.mark.long) for size in (130, 170, 260))]
+)
 def test_a_full_disk_is_told_with_its_folder_and_without_a_traceback(
     recorded: Dataset, scene: Path, tmp_path: Path, kilobytes: int
 ) -> None:

@@ -54,7 +54,7 @@ def test_a_world_at_rest_is_drawn_once_and_looks_as_if_it_were_drawn_now(world) 
 
 def test_a_world_that_moves_or_was_reset_is_drawn_anew(world) -> None:
     backend, arm = world
-    for _ in range(MOVING_STEPS):
+    for _ in range(MOVING_STEPS // 4):
         arm.step(np.array([0.0, 0.5, 0.0, 0.0]))
         before = backend.drawn
         shown = arm.images(CAMERA)["corner2"]

@@ -106,7 +106,7 @@ def test_the_chunk_that_led_from_inside_to_outside_is_rejected(scene):
 
 
 @given(shares=st.tuples(share, share, share), rows=steps)
-@settings(max_examples=300)
+@settings(max_examples=60)
 def test_an_accepted_chunk_stays_inside_by_adding_it_up(shares, rows):
     for scene in (PANDA, DRAWER):
         driver, position = Driver(scene), place(scene, shares)
@@ -124,7 +124,7 @@ def test_an_accepted_chunk_stays_inside_by_adding_it_up(shares, rows):
     blocked=st.lists(st.booleans(), min_size=8, max_size=8),
     executed=st.integers(1, 16),
 )
-@settings(max_examples=300)
+@settings(max_examples=60)
 def test_a_hand_that_lags_or_is_held_up_stays_inside_over_many_chunks(
     shares, chunks, follows, blocked, executed
 ):
@@ -143,7 +143,7 @@ def test_a_hand_that_lags_or_is_held_up_stays_inside_over_many_chunks(
 
 
 @given(shares=st.tuples(share, share, share), out=st.floats(0.002, 0.3), axis=st.integers(0, 2), rows=steps)
-@settings(max_examples=200)
+@settings(max_examples=50)
 def test_a_hand_outside_is_never_led_further_out(shares, out, axis, rows):
     driver, position = Driver(PANDA), place(PANDA, shares)
     position[axis] = driver.high[axis] + out
@@ -156,16 +156,16 @@ def test_a_hand_outside_is_never_led_further_out(shares, out, axis, rows):
             assert driver.beyond(position) <= max(before, WORKSPACE_TOLERANCE_M) + ROUNDING_M
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("trials", [2, pytest.param(8, marks=pytest.mark.long)])
 @pytest.mark.parametrize(("name", "turning"), SWING_M)
-def test_the_hand_of_a_simulated_arm_stays_inside(name, turning):
+def test_the_hand_of_a_simulated_arm_stays_inside(name, turning, trials):
     """Chunk after chunk at full command, each judged from where the hand is then; most of a chunk is executed."""
     scene = load_scene(name)
     backend = make_backend(scene)
     random = np.random.default_rng(5)
     farthest = accepted = 0
     try:
-        for trial in range(8):
+        for trial in range(trials):
             driver = Driver(scene)
             [state] = backend.reset([backend.task_ids[0]], [trial])
             outside, way = driver.beyond(state.ee_position), np.zeros(3)
@@ -184,8 +184,10 @@ def test_the_hand_of_a_simulated_arm_stays_inside(name, turning):
                     farthest = max(farthest, driver.beyond(state.ee_position))
     finally:
         backend.close()
-    print(f"{name}: at most {1e3 * farthest:.1f} mm out of the box, {accepted} of 240 chunks accepted")
-    assert accepted > 20
+    print(
+        f"{name}: at most {1e3 * farthest:.1f} mm out of the box, {accepted} of {30 * trials} chunks accepted"
+    )
+    assert accepted > 2 * trials
     assert farthest <= SWING_M[name, turning]
 
 

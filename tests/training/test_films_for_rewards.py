@@ -31,6 +31,7 @@ def recipe() -> Recipe:
         {
             "scene": "metaworld_mt10_fast",
             "cameras": ["corner2", "behindGripper"],
+            "record_every": 4,
             "train_init_ids": {"first": 0, "count": 9},
             "heldout_init_ids": held_out,
             "tasks": {TASK: ORDERS},

@@ -17,7 +17,7 @@ from openral_training import bc
 from openral_training.cloning.data import Demonstrations
 from openral_training.cloning.proposals import SCALE, mixture_error, with_proposals
 
-ROWS = 20
+ROWS = 8
 SHAPE = MiniConfig(cameras=("one",), image_size=32, chunk_size=4, action_dim=2)
 
 
@@ -41,6 +41,7 @@ def _cloned(network: MiniNetwork, share: float, steps: int = 300) -> torch.Tenso
     """Train on what is shown, and return what is executed then (H, A)."""
     demos, (images, _, words) = _shown(share), _seen(ROWS)
     batch = bc.CloningBatch.of(demos, demos.frames, slice(None), images, words)
+    network.requires_grad_(False).head.requires_grad_(True)
     optimiser = torch.optim.AdamW(network.head.parameters(), lr=3e-3)
     for _ in range(steps):
         loss, _ = bc.losses(network, batch)

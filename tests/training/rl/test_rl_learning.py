@@ -59,17 +59,31 @@ def share_won(trajectories: list[Trajectory]) -> float:
     return float(np.mean([trajectory.success for trajectory in trajectories]))
 
 
-@pytest.mark.parametrize("head", ["bins", "gaussian"])
-@pytest.mark.parametrize(
-    ("reward_type", "logprob_type"),
-    [
+LEVELS = [
+    (adv_type, reward_type, logprob_type, head)
+    for adv_type in ("grpo", "gae")
+    for reward_type, logprob_type in (
         ("action", "token"),
         ("action", "action"),
         ("chunk", "token"),
         ("chunk", "chunk"),
-    ],
+    )
+    for head in ("bins", "gaussian")
+]
+"""Estimator of advantages, level of the reward, level of the ratios, kind of the policy's head."""
+ALWAYS = [
+    ("grpo", "action", "token", "bins"),
+    ("grpo", "chunk", "chunk", "gaussian"),
+    ("gae", "action", "action", "gaussian"),
+    ("gae", "chunk", "token", "bins"),
+]
+"""Each of their values at least once."""
+
+
+@pytest.mark.parametrize(
+    ("adv_type", "reward_type", "logprob_type", "head"),
+    [one if one in ALWAYS else pytest.param(*one, marks=pytest.mark.long) for one in LEVELS],
 )
-@pytest.mark.parametrize("adv_type", ["grpo", "gae"])
 def test_what_wins_becomes_likelier(adv_type: str, reward_type: str, logprob_type: str, head: str) -> None:
     words = {
         "adv_type": adv_type,

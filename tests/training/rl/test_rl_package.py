@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 from rl_settings import PPO, SEEING, small, write
+from typer.testing import CliRunner
 
+from openral_cli.app import app
 from openral_core.errors import ContractError
 from openral_core.schema import InitRange
 from openral_rskill.checks.unseen_states import unseen_states
@@ -27,12 +27,11 @@ TASK = "metaworld/drawer-open-v3"
 @pytest.mark.slow
 def test_a_result_is_judged_as_any_skill_is_on_what_was_held_out(tmp_path: Path) -> None:
     path = write(tmp_path, SEEING, {"runner": {"max_epochs": 1}})
-    openral = Path(sys.executable).with_name("openral")
-    command = [str(openral), "train", "rl", "--config", str(path), "--package"]
-    said = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True).stdout
+    done = CliRunner().invoke(app, ["train", "rl", "--config", str(path), "--package"])
+    assert done.exit_code == 0, (done.output, done.exception)
     config = load_config(path)
     folder = config.folder / "policy"
-    assert f"{folder}: rSkill " in said
+    assert f"{folder}: rSkill " in done.output
     result = json.loads((config.folder / "result.json").read_text(encoding="utf-8"))
     content = json.loads((folder / "eval" / "rl_small.json").read_text(encoding="utf-8"))
     rows = [(row["init_id"], row["success"], row["steps"]) for row in content["results"]["episodes"]]

@@ -37,8 +37,9 @@ from openral_benchmark.harness.world import DISPLACED_M, begin_world
 from openral_benchmark.plan import simulator_task
 from openral_benchmark.row_log import RowLog, RunLock
 from openral_core.errors import ManifestError, NotFoundError, OutputError
+from openral_core.files.named_files import find_files
 from openral_core.robot import load_robot
-from openral_core.scene import BenchmarkScene, load_scene
+from openral_core.scene import SCENE_PATTERNS, BenchmarkScene, load_scene
 from openral_core.suite import load_suite, suite_with_task
 from openral_reasoner.memory.outcomes import Outcomes, outcomes_beside
 from openral_reward_monitor.camera_views import default_view
@@ -70,6 +71,21 @@ def shared() -> Iterator[SharedParts]:
 @pytest.fixture(scope="module")
 def harness(scene: BenchmarkScene, shared: SharedParts) -> MissionHarness:
     return MissionHarness(scene, resolve("mini-metaworld-mt10"), attempt_steps=ATTEMPT, shared=shared)
+
+
+@pytest.fixture(scope="module")
+def short_suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Forty states of a task whose missions have few steps."""
+    folder = tmp_path_factory.mktemp("few")
+    text = find_files("metaworld_missions", "scene", SCENE_PATTERNS)[-1].read_text()
+    assert "max_steps: 500" in text
+    (folder / "short.yaml").write_text(text.replace("max_steps: 500", f"max_steps: {STEPS}"))
+    (folder / "few.yaml").write_text(
+        f"heldout_init_ids: {{first: {DESIGN}, count: 40}}\n"
+        "missions: {attempt_steps: 160, rows: [bare, harness, home], variants: [usual, opened]}\n"
+        f"scenes: ['{folder / 'short.yaml'}']\n"
+    )
+    return folder / "few.yaml"
 
 
 def untimed(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -357,18 +373,12 @@ def test_a_row_that_somebody_changed_is_named(tmp_path: Path, changed: dict[str,
         list(run_missions([job], setting, tmp_path, suite=suite, workers=1, resume=True))
 
 
-def test_the_command_runs_a_part_of_it_and_goes_on(tmp_path: Path) -> None:
-    suite = tmp_path / "few.yaml"
-    suite.write_text(
-        f"heldout_init_ids: {{first: {DESIGN}, count: 2}}\n"
-        "missions: {attempt_steps: 160, rows: [bare, harness], variants: [usual, opened]}\n"
-        "scenes: [metaworld_missions]\n"
-    )
+def test_the_command_runs_a_part_of_it_and_goes_on(short_suite: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     base = [
         "run",
         "--suite",
-        str(suite),
+        str(short_suite),
         "--rskill",
         "mini-metaworld-mt10",
         "--row",
@@ -456,13 +466,15 @@ def test_a_long_attempt_is_not_forgotten_by_the_bridge(scene, shared) -> None:
     assert (told["refused"], told["held_steps"]) == (0, 0)
 
 
-def test_an_interrupt_ends_a_run_with_its_workers_and_keeps_what_was_done(tmp_path: Path) -> None:
+def test_an_interrupt_ends_a_run_with_its_workers_and_keeps_what_was_done(
+    short_suite: Path, tmp_path: Path
+) -> None:
     command = [
         str(Path(sys.executable).with_name("openral")),
         "benchmark",
         "run",
         "--suite",
-        "harness_development",
+        str(short_suite),
     ]
     out = tmp_path / "out"
     words = ["--rskill", "mini-metaworld-mt10", "--row", "home", "--workers", "2", "--out", str(out)]

@@ -163,10 +163,10 @@ def test_the_same_paths_are_proved_clear_as_by_the_plain_proof() -> None:
     compiled = CompiledScene(load_scene("fr3_tabletop"), load_robot("fr3"))
     geometry = MujocoGeometry(compiled, elbow_joint=3)
     plain, rng, found = PlainProof(geometry, compiled.model), np.random.default_rng(8), {True: 0, False: 0}
-    for step in range(240):
+    for step in range(120):
         corners = near_the_table(geometry, rng)
         corners = corners if step % 3 else START + rng.uniform(-0.8, 0.8, 7) + rng.uniform(-0.1, 0.1, (3, 7))
         clear = plain.clear(corners)
         assert geometry.clear_between(corners, LEAST_M) == clear
         found[clear] += 1
-    assert min(found.values()) > 20
+    assert min(found.values()) > 10

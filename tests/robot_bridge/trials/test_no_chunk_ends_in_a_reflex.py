@@ -49,17 +49,19 @@ def led(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RobotArm, Co
         arm.close()
 
 
-@settings(
-    max_examples=6,
-    deadline=None,
-    derandomize=True,
-    phases=[Phase.generate],  # each takes seconds, too long to look for a smaller one
-    suppress_health_check=[HealthCheck.too_slow],
-)
-@given(CHUNKS)
-def test_no_sequence_of_actions_ends_the_motion(
-    led: tuple[RobotArm, CommandedTwin], chunks: list[tuple[list[float], int]]
-) -> None:
+def sample(count: int) -> settings:
+    """So many sequences, the same ones every time."""
+    return settings(
+        max_examples=count,
+        deadline=None,
+        derandomize=True,
+        phases=[Phase.generate],  # each takes seconds, too long to look for a smaller one
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+
+
+def lead_through(led: tuple[RobotArm, CommandedTwin], chunks: list[tuple[list[float], int]]) -> None:
+    """Ask for a sequence from a fresh start, and see that the arm moves in every step of it."""
     arm, twin = led
     arm.recover()
     twin.reset(0)
@@ -71,3 +73,20 @@ def test_no_sequence_of_actions_ends_the_motion(
             assert arm.blocked_by == ""
             assert arm.state.mode is ArmMode.MOVING
     assert twin.cycles[1] == missed
+
+
+@sample(3)
+@given(CHUNKS)
+def test_no_sequence_of_actions_ends_the_motion(
+    led: tuple[RobotArm, CommandedTwin], chunks: list[tuple[list[float], int]]
+) -> None:
+    lead_through(led, chunks)
+
+
+@pytest.mark.long
+@sample(12)
+@given(CHUNKS)
+def test_none_of_more_sequences_ends_the_motion(
+    led: tuple[RobotArm, CommandedTwin], chunks: list[tuple[list[float], int]]
+) -> None:
+    lead_through(led, chunks)

@@ -37,7 +37,10 @@ rclpy.spin(node)
 
 
 @pytest.mark.parametrize("comes_back", [False, True])
-def test_a_policy_node_that_is_killed_in_mid_goal_ends_the_trial(comes_back: bool) -> None:
+def test_a_policy_node_that_is_killed_in_mid_goal_ends_the_trial(
+    monkeypatch: pytest.MonkeyPatch, comes_back: bool
+) -> None:
+    monkeypatch.setattr("openral_robot_bridge.ros.trial_operator.GONE_S", 0.5)
     command = [sys.executable, "-c", NODE]
     nodes = [
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)

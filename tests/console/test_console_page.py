@@ -30,6 +30,47 @@ LINES, LINES_HZ = 3000, 1000
 pytestmark = pytest.mark.timeout(240)
 
 
+FRAMES = """
+Object.keys(mounted_app.elements).map((id) => getElement(id)?.renderer?.info?.render.frame).find((frame) => frame >= 0)
+"""
+"""How often the view of the robot was drawn; undefined where there is none yet."""
+ALONE = """
+const style = document.createElement("style");
+style.textContent = ".c-panel:not(:has(#robot)) { display: none }";
+addEventListener("DOMContentLoaded", () => document.head.append(style));
+"""
+"""Hides the other panels: their pictures and words, drawn without a GPU, take a core."""
+
+
+def test_the_robot_is_drawn_while_it_moves_and_not_while_it_rests(
+    browser: Browser, url: str, operator: Operator
+) -> None:
+    faults: list[str] = []
+    drawing = browser.browser_type.launch(executable_path=CHROMIUM, args=WEBGL)
+    context = drawing.new_context(viewport=WIDE)
+    context.add_init_script(ALONE)
+    page = open_page(context, url, faults.append)
+    page.wait_for_function(f"({FRAMES}) > 0")
+
+    def until_at_rest() -> int:
+        """Wait until the view is not drawn for a second, and return how often it was."""
+        drawn = [-1, 0]
+        while drawn[-1] != drawn[-2]:
+            page.wait_for_timeout(1000)
+            drawn.append(int(page.evaluate(FRAMES)))
+        return drawn[-1]
+
+    before = until_at_rest()
+    operator.say("open the drawer")
+    operator.until_moving()
+    page.wait_for_function(f"({FRAMES}) > {before + 5}")
+    operator.say("stop")
+    operator.until(lambda: operator.missions[-1].state == "stopped", "the end of the mission")
+    until_at_rest()
+    drawing.close()
+    assert faults == []
+
+
 STATES = """
 () => {
   window.states = [];
@@ -56,38 +97,6 @@ def test_a_mission_from_prompt_to_done(page: Page, stack: Stack) -> None:
     until_text(page, "[data-camera=corner2]", "Hz")
     page.wait_for_function("document.querySelector('[data-camera=corner2] img').naturalWidth == 128")
     assert 'said "open the drawer"' in actions(stack)
-
-
-FRAMES = """
-Object.keys(mounted_app.elements).map((id) => getElement(id)?.renderer?.info?.render.frame).find((frame) => frame >= 0)
-"""
-"""How often the view of the robot was drawn; undefined where there is none yet."""
-
-
-def test_the_robot_is_drawn_while_it_moves_and_not_while_it_rests(
-    browser: Browser, url: str, operator: Operator
-) -> None:
-    faults: list[str] = []
-    drawing = browser.browser_type.launch(executable_path=CHROMIUM, args=WEBGL)
-    page = open_page(drawing.new_context(viewport=WIDE), url, faults.append)
-    page.wait_for_function(f"({FRAMES}) > 0")
-
-    def until_at_rest() -> int:
-        """Wait until the view is not drawn for a second, and return how often it was."""
-        drawn = [-1, 0]
-        while drawn[-1] != drawn[-2]:
-            page.wait_for_timeout(1000)
-            drawn.append(int(page.evaluate(FRAMES)))
-        return drawn[-1]
-
-    before = until_at_rest()
-    say(page, "close the drawer")
-    operator.until_moving()
-    page.wait_for_function(f"({FRAMES}) > {before + 5}")
-    until_text(page, "#mission-state", "done")
-    until_at_rest()
-    drawing.close()
-    assert faults == []
 
 
 def test_a_question_is_answered_by_a_button(page: Page, operator: Operator, stack: Stack) -> None:
@@ -142,7 +151,7 @@ def test_the_process_behind_stop_is_started_again(page: Page, operator: Operator
     heard = "pressed stop, heard by its own process"  # when the new one is up
     wait_for(lambda: heard in actions(stack)[before:], lambda: f"the new process in {actions(stack)}")
     release(page, operator)
-    assert actions(stack)[-1] == "released the stop"
+    assert "released the stop" in actions(stack)[before:]
 
 
 def test_while_typing_the_space_bar_types_and_escape_stops(page: Page, operator: Operator) -> None:

@@ -20,7 +20,7 @@ from openral_robot_bridge.trials.lockstep_link import LockstepLink
 from openral_robot_bridge.trials.twin_process import CommandedTwin
 from openral_robot_bridge.twins.fci.wire import CYCLE_S
 
-HALTS, STEP_S, PATIENCE_MS = 4, 0.05, 900.0
+HALTS, STEP_S, PATIENCE_MS = 2, 0.05, 900.0
 LIMITS = limits_of(load_robot("fr3"))
 START = np.array([0.0, 0.21, 0.0, -2.33, 0.0, 2.54, 0.785398])
 SWING_RAD = np.array([0.3, 0.15, 0.3, 0.2, 0.3, 0.3, 0.3])

@@ -19,9 +19,13 @@ from openral_robot_bridge.process_main import HostSettings
 
 DRIVERS = {"franka": ("fr3", "franky"), "panda": ("panda", "panda_py")}
 """Robot and package of each driver."""
-SILENCED = ["franka", pytest.param("panda", marks=pytest.mark.long)]
-"""The drivers whose hand falls silent. What waits for it in vain is the same code: half a minute for each driver."""
 SILENT = r"the hand of the arm at .* does not answer \(.+\); look at Desk"
+
+
+def of_one_driver(always: str) -> pytest.MarkDecorator:
+    """Parametrise a test that waits long for libfranka by all drivers, of which only one is tested always."""
+    drivers = [pytest.param(d, marks=[] if d == always else pytest.mark.long) for d in DRIVERS]
+    return pytest.mark.parametrize("driver", drivers, indirect=True, scope="module")
 
 
 def connect(address: str, driver: str) -> ArmProcess:
@@ -64,7 +68,7 @@ def test_the_hand_closes_and_opens(arm: ArmProcess) -> None:
     close_and_open(arm)
 
 
-@pytest.mark.parametrize("driver", SILENCED, indirect=True, scope="module")
+@of_one_driver("franka")
 def test_a_hand_that_falls_silent_is_a_fault_until_it_answers_and_is_connected_anew(
     twin: TwinProcess, arm: ArmProcess
 ) -> None:
@@ -93,7 +97,7 @@ def test_a_hand_whose_client_is_killed_is_a_fault_until_there_is_another_one(arm
     assert os.sched_getscheduler(client_of(arm, "hand_child").pid) == os.SCHED_OTHER
 
 
-@pytest.mark.parametrize("driver", SILENCED, indirect=True, scope="module")
+@of_one_driver("panda")
 def test_an_arm_whose_hand_does_not_answer_is_not_taken_for_one_without(
     twin: TwinProcess, arm: ArmProcess, driver: str
 ) -> None:

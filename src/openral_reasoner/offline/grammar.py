@@ -52,8 +52,12 @@ _OBJECT = re.compile(r"\b(?:it|them|both)\b")
 
 
 def unwrapped(text: str) -> str:
-    """Return a text without line breaks within a clause, as where "open" stands above "the drawer"."""
-    return _WRAPPED.sub(" ", text)
+    """Return a text without line breaks within a clause, as where "open" stands above "the drawer".
+
+    Blanks in a row become one, and so do line breaks: the time of many patterns grows with the cube of their number.
+    """
+    lines = (" ".join(line.split()) for line in text.splitlines())
+    return _WRAPPED.sub(" ", "\n".join(filter(None, lines)))
 
 
 def phrases(clause: str) -> list[str]:

@@ -203,6 +203,20 @@ def test_an_odd_prompt_that_could_mean_stop_stops(text: str, tmp_path: Path) -> 
     assert max(len(entry.reason) for entry in desk.log) < 1000
 
 
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("write " + "_" * 200 + "ab", Heard.ORDER),
+        ("s_t_o_p", Heard.STOP),
+        ("_" * 200 + "s-t-o-p", Heard.STOP),
+        ("_" * 200 + "ab, stop!", Heard.STOP_AND_MORE),
+    ],
+)
+def test_lines_to_fill_in_are_read_at_once(text: str, meant: Heard) -> None:
+    assert heard(text) is meant
+
+
 def test_lines_of_a_list_are_no_control_characters() -> None:
     desk = Desk()
     desk.say("1. open the drawer\n2. close the drawer")

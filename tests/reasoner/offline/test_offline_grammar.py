@@ -27,6 +27,15 @@ def test_segments_come_in_the_order_of_execution(sentence: str, expected: list[s
     assert found == expected
 
 
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("gap", ["  ", " " * 900, " \t "])
+def test_blanks_in_a_row_are_one(gap: str) -> None:
+    said = grammar.unwrapped(f"if the drawer is{gap}open, close{gap}it")
+    assert passages(said) == [Passage("close it", OPEN)]
+    assert grammar.unwrapped(f"open the drawer{gap}\n\n{gap}close it") == "open the drawer\nclose it"
+    assert grammar.unwrapped(f"open\n{gap}the drawer") == "open the drawer"
+
+
 def test_gaps_and_pronouns_have_readings() -> None:
     assert "close the drawer" in grammar.readings("close it", "open the drawer", ["the drawer"], "")
     assert "close the window" in grammar.readings("the window", "close the drawer", ["the drawer"], "")

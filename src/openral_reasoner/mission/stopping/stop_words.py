@@ -37,6 +37,9 @@ _LONG = 6
 _BREAK, _UNSPACED_STOP, _UNSPACED_GO_ON = ",", "\ue000", "\ue001"
 _BREAKS = re.compile(r"[.,;:!?…\n\r。、，！？；：،؛۔।—–()\[\]\"]+| - ")
 _WORD = re.compile(r"[^\W_]+|[\ue000\ue001]|,")
+_SPELLED = re.compile(r"(?<![^\W_])(?:[^\W_][\s.\-_*,]+){2,}[^\W_](?![^\W_])")
+"""Three or more single letters in a row: "s t o p". No character is both letter and gap: else the time for a line of
+underscores would grow exponentially with its length."""
 _UNSPACED = re.compile(r"[\u0e00-\u0e7f\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _LETTERS = str.maketrans(
     {"ł": "l", "ø": "o", "đ": "d", "ß": "ss", "ı": "i", "æ": "ae", "œ": "oe", "’": "'", "`": "'", "´": "'"}
@@ -123,7 +126,7 @@ def _tokens(text: str) -> list[str]:
     text = re.sub(r"\b(do|did|does|is|was|wo|ca|could|should|would|must)n'?t\b", r"\1 not", text).replace(
         "'", " "
     )
-    text = re.sub(r"\b(?:\w[\s.\-_*,]+){2,}\w\b", lambda run: re.sub(r"[\W_]+", "", run[0]), text)
+    text = _SPELLED.sub(lambda run: re.sub(r"[\W_]+", "", run[0]), text)
     words = _WORD.findall(_BREAKS.sub(" , ", text))
     return [word if word == _BREAK else _plain(word) for word in words]
 

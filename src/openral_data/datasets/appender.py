@@ -48,7 +48,7 @@ _TEXTS = (
     ),
     *("outcome", "outcome_source", "outcome_operator", "outcome_reward_model", "outcome_simulator"),
 )
-_NUMBERS = ("seed", "interventions", "repeated_images", "missing_steps")
+_NUMBERS = ("seed", "interventions", "repeated_images", "missing_steps", "missing_states")
 _STATISTICS = ("min", "max", "mean", "std", "count")
 
 

@@ -127,7 +127,7 @@ def _cell(value: object) -> Text:
 
 def _remarks(row: dict[str, Any]) -> str:
     said = ["cut off"] if row.get("truncated") else []
-    for name in ("repeated_images", "missing_steps"):
+    for name in ("repeated_images", "missing_steps", "missing_states"):
         lost = row.get(name)
         if isinstance(lost, int) and lost > 0:
             said.append(f"{lost} {name.replace('_', ' ')}")

@@ -23,7 +23,8 @@ PATIENCE_S = 1.0
 KEPT_CHUNKS = 8
 """Number of latest chunks among which the commanded action of a step is looked up."""
 GAP_S = 2.0
-"""[s] on the bridge's clock without an executed step after which a recording does not go on, as after a jump back."""
+"""[s] on the bridge's clock without an executed step, or without a state, after which a recording does not go on, as
+after a jump back."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,8 @@ class _Camera:
 
     waiting: deque[tuple[float, NDArray[np.uint8]]] = field(default_factory=deque)
     taken: float = -1.0
+    unused: NDArray[np.uint8] | None = None
+    """The image that was taken last, until a frame has it."""
 
     @property
     def newest(self) -> float:
@@ -88,6 +91,7 @@ class FrameAssembler:
         self._after_s = after_s
         self._next: int | None = None
         self._newest = -1
+        self._begun = self._broken = False
         self._states: dict[int, tuple[NDArray[np.float32], NDArray[np.float32]]] = {}
         self._joints: dict[int, tuple[NDArray[np.float32], float]] = {}
         self._steps: dict[int, ExecutedStep] = {}
@@ -137,8 +141,12 @@ class FrameAssembler:
         self._chunks.clear()
 
     def is_apart(self, stamp_s: float) -> bool:
-        """Return whether an executed step with a stamp [s] does not go on from the newest one: the clock jumped."""
-        return self._newest >= 0 and not -1 <= self._step(stamp_s) - self._newest <= GAP_S * self._hz
+        """Return whether an executed step with a stamp [s] does not go on from the frames before.
+
+        The clock jumped, or no state came for longer than `GAP_S`.
+        """
+        jumps = self._newest >= 0 and not -1 <= self._step(stamp_s) - self._newest <= GAP_S * self._hz
+        return jumps or self._broken
 
     def executed(self, stamp_s: float, step: ExecutedStep) -> list[RecordedFrame]:
         """Add an executed control step by the stamp [s] of its resulting state; return the frames that are complete."""
@@ -165,31 +173,37 @@ class FrameAssembler:
     def _take(self, ready: Callable[[int], bool]) -> list[RecordedFrame]:
         """Return the frames that are ready, and discard data that is not needed any more."""
         frames = []
-        if self._next is not None and self._next < self._newest - self._image_steps:
+        if self._next is not None and self._newest >= 0 and self._is_of_another_clock(self._next):
             self._begin_later()
-        while self._next is not None and ready(self._next):
+        while self._next is not None and not self._broken and ready(self._next):
             frame = self._frame(self._next)
             if frame is not None:
                 frames.append(frame)
+                self._begun = True
+            elif self._begun:
+                self._broken = True  # the frames after it would follow without a sign of the gap
             self._next += self.columns.steps
         self._forget(self._newest - self.columns.steps if self._next is None else self._next)
         return frames
 
-    def _begin_later(self) -> None:
-        """Begin with the next image of the first camera, and discard those that no frame can have any more.
+    def _is_of_another_clock(self, step: float) -> bool:
+        """Return whether an image's stamp, in control steps, is too far from the newest control step for any frame."""
+        return abs(step - self._newest) > self._image_steps
 
-        The first one was too old: its stamp is of another clock, or none, or no control step came for long.
+    def _begin_later(self) -> None:
+        """Begin with the next image of the first camera, and discard those that no frame can have.
+
+        The stamp of the first one is of another clock, or none, or no control step came for long.
         """
         self._next = None
         for camera in self._cameras.values():
-            while camera.waiting and camera.waiting[0][0] < self._newest - self._image_steps:
-                camera.waiting.popleft()
+            camera.waiting = deque(one for one in camera.waiting if not self._is_of_another_clock(one[0]))
 
     def _frame(self, number: int) -> RecordedFrame | None:
-        """Return the frame at a control step; None: no state, or no image of some camera, has been received so far."""
+        """Return the frame at a control step; None: no state for `GAP_S`, or no image of some camera so far."""
         state = self._states.get(number)
         if state is None:
-            earlier = [step for step in self._states if step <= number]
+            earlier = [step for step in self._states if number - GAP_S * self._hz <= step <= number]
             if not earlier:
                 return None
             self.losses.missing_states += 1
@@ -197,6 +211,8 @@ class FrameAssembler:
         images = {key: self._image(camera, number) for key, camera in self._cameras.items()}
         if any(image is None and self._cameras[key].taken < 0 for key, image in images.items()):
             return None  # a camera has not sent any image yet
+        for camera in self._cameras.values():
+            camera.unused = None
         wanted = range(number + 1, number + self.columns.steps + 1)
         steps = [self._executed(step) for step in wanted]
         return RecordedFrame(
@@ -211,13 +227,14 @@ class FrameAssembler:
         )
 
     def _image(self, camera: _Camera, number: int) -> NDArray[np.uint8] | None:
-        """Return the newest unused image up to half a step after a control step; None: there is none."""
+        """Return the newest image up to half a step after a control step that no frame has; None: there is none."""
         found = None
         while camera.waiting and camera.waiting[0][0] <= number + 0.5:
             camera.taken, found = camera.waiting.popleft()
         if found is None and camera.taken >= 0:
             self.losses.repeated_images += 1
-        return found
+        camera.unused = camera.unused if found is None else found
+        return camera.unused
 
     def _executed(self, number: int) -> ExecutedStep:
         if number in self._steps:
@@ -244,7 +261,9 @@ class FrameAssembler:
             del table[next(iter(table))]
 
     def _forget(self, before: int) -> None:
-        """Discard data that no later frame needs; K more steps are kept, in case a state is missing."""
-        for table in (self._states, self._joints, self._steps):
-            for step in [step for step in table if step < before - self.columns.steps]:
+        """Discard data that no later frame needs. K more steps are kept, and states for `GAP_S`, if one is missing."""
+        kept = max(float(self.columns.steps), GAP_S * self._hz)
+        tables = ((self._states, kept), (self._joints, self.columns.steps), (self._steps, self.columns.steps))
+        for table, steps in tables:
+            for step in [step for step in table if step < before - steps]:
                 del table[step]

@@ -10,7 +10,7 @@ import shutil
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -410,8 +410,7 @@ class EpisodeRecorder:
         else:
             self._last = notes
             losses = self.assembler.losses
-            lost = {"repeated_images": losses.repeated_images, "missing_steps": losses.missing_steps}
-            self._finisher.finish([path], {**notes.about(), **lost}, lambda: notes.operator)
+            self._finisher.finish([path], {**notes.about(), **asdict(losses)}, lambda: notes.operator)
 
     def _close(self, opened: _Open) -> bool:
         """Close the files of a segment; return False if that failed and they remain for a repair."""

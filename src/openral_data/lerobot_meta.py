@@ -135,7 +135,8 @@ def file_by_pattern(root: Path, key: str, pattern: str, own: str, **values: obje
             Hugging Face Hub each file is a link to a folder beside the dataset.
     """
     where = f"{root / 'meta' / 'info.json'}: {key} '{pattern:.200}'"
-    if re.search(r"\{[^}]*:[^}]*\d{5}", pattern):  # a field of so many characters, which may fill the memory
+    # a field of so many characters, or as many as another field says, which may fill the memory
+    if re.search(r"\{[^}]*:[^}]*(?:\d{5}|\{)", pattern):
         raise DatasetError(f"{where} names no file; write v3's own, {own}")
     try:
         path = root / pattern.format(**values)
@@ -310,7 +311,21 @@ def read_sentences(root: Path) -> dict[int, str]:
         sentences = table["task" if "task" in words else words[0]].to_pylist()
     except UnicodeDecodeError as error:
         raise DatasetError(f"{path}: has text that is not UTF-8 ({error}); {_AGAIN}") from error
-    return dict(zip(table["task_index"].to_pylist(), sentences, strict=True))
+    return dict(zip(_task_numbers(path, table["task_index"].to_pylist()), sentences, strict=True))
+
+
+def _task_numbers(path: Path, numbers: Sequence[int | float | None]) -> list[int]:
+    """Return the numbers of tasks. Raises DatasetError: one is none, or is there twice."""
+    found: dict[int, None] = {}
+    for row, number in enumerate(numbers):
+        if number is None or not float(number).is_integer():
+            raise DatasetError(
+                f"{path} row {row}: task_index is empty or no whole number; repair it, or {_AGAIN}"
+            )
+        if int(number) in found:
+            raise DatasetError(f"{path} row {row}: task {int(number)} is there twice; keep one of the two")
+        found[int(number)] = None
+    return list(found)
 
 
 def _is_texts(kind: pa.DataType) -> bool:

@@ -135,12 +135,51 @@ def test_a_broken_source_is_not_merged_and_leaves_nothing_behind(
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_the_sound_episodes_of_a_broken_dataset_can_be_split_off(root: Path, tmp_path: Path) -> None:
-    put("action", 4, [float("nan")] * 4, DATA)(root)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("action", [float("nan")] * 4), ("timestamp", 9.0), ("task_index", 7), ("index", 3000)],
+)
+def test_the_sound_episodes_of_a_broken_dataset_can_be_split_off(
+    root: Path, tmp_path: Path, name: str, value: Any
+) -> None:
+    put(name, 4, value, DATA)(root)
     say(total_episodes=9)(root)
     done = CliRunner().invoke(app, ["split", str(root), "--episodes", "1,2", "--out", str(tmp_path / "out")])
     assert done.output == f"2 episodes in {tmp_path / 'out'}\n"
     assert list(dataset_faults(tmp_path / "out")) == []
+
+
+def test_a_row_that_says_to_be_of_a_chosen_episode_is_a_fault_of_it(root: Path, tmp_path: Path) -> None:
+    put("episode_index", 4, 1, DATA)(root)
+    done = CliRunner().invoke(app, ["split", str(root), "--episodes", "1,2", "--out", str(tmp_path / "out")])
+    assert "episode 0 frame 4: episode_index is 1, expected 0; mend it" in str(done.exception)
+
+
+@pytest.mark.parametrize("words", ["", "  ", None])
+def test_an_episode_without_words_is_not_merged_and_the_others_are(
+    root: Path, plain: Path, tmp_path: Path, words: str | None
+) -> None:
+    pq.write_table(pa.table({"task_index": [0, 1], "task": [TASKS[0], words]}), root / "meta/tasks.parquet")
+    done = CliRunner().invoke(app, ["merge", str(plain), str(root), "--out", str(tmp_path / "out")])
+    assert isinstance(done.exception, DatasetError)
+    assert "meta/tasks.parquet: task 1 has no words; mend it, or take the other" in str(done.exception)
+    done = CliRunner().invoke(app, ["split", str(root), "--episodes", "0,2", "--out", str(tmp_path / "out")])
+    assert done.output == f"2 episodes in {tmp_path / 'out'}\n"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "fault"),
+    [
+        ([0, None], "row 1: task_index is empty or no whole number; repair"),
+        ([0.0, 0.5], "row 1: task_index is empty or no whole number; repair"),
+        ([0.0, float("nan")], "row 1: task_index is empty or no whole number; repair"),
+        ([1, 1], "row 1: task 1 is there twice; keep one"),
+    ],
+)
+def test_numbers_of_tasks_that_are_none_are_one_fault(root: Path, numbers: list[Any], fault: str) -> None:
+    pq.write_table(pa.table({"task_index": numbers, "task": list(TASKS)}), root / "meta/tasks.parquet")
+    [found] = dataset_faults(root, videos=False)
+    assert f"meta/tasks.parquet {fault}" in found
 
 
 @pytest.mark.parametrize(
@@ -257,7 +296,11 @@ def test_a_place_or_a_total_that_is_no_number_is_one_fault(
 
 
 @pytest.mark.parametrize("key", ["data_path", "video_path"])
-@pytest.mark.parametrize("name", ["x" * 300, "{chunk_index:0999999999d}"], ids=["long", "endless"])
+@pytest.mark.parametrize(
+    "name",
+    ["x" * 300, "{chunk_index:0999999999d}", "{chunk_index:{file_index}}"],
+    ids=["long", "endless", "as long as another"],
+)
 def test_a_pattern_of_paths_that_no_file_can_have_is_one_fault(root: Path, key: str, name: str) -> None:
     say(**{key: name + "/{chunk_index}-{file_index}"})(root)
     faults = list(dataset_faults(root, videos=False))

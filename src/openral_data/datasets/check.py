@@ -62,16 +62,20 @@ def dataset_faults(
         return
     spans = _spans(dataset)
     chosen = [span for span in spans if episodes is None or span[0] in episodes]
+    numbers = {number for number, _, _ in chosen}
     yield from _missing_columns(dataset, table)
     if episodes is None:
         yield from _total_faults(dataset, len(table), sentences)
         yield from _path_faults(dataset)
-    yield from _label_faults(dataset, sentences, {number for number, _, _ in chosen})
+    yield from _label_faults(dataset, sentences, numbers)
     yield from _span_faults(spans, len(table))
     index = {name: table[name] for name in INDEX if name in table.column_names}
     no_numbers = {name: fault for name, column in index.items() if (fault := _kind_fault(name, column))}
     yield from (f"{name}: {fault}" for name, fault in no_numbers.items())
-    yield from _index_faults(dataset, table.drop_columns(list(no_numbers)), spans, sentences)
+    rows = table.drop_columns(list(no_numbers))
+    yield from _index_faults(dataset, rows, spans, sentences, numbers)
+    used = sentences if episodes is None or dataset.has_task_labels else _used_tasks(rows, chosen)
+    yield from _word_faults(sentences, used)
     for name in names:
         if name in table.column_names and name not in INDEX:
             yield from _value_faults(name, dataset.info["features"][name], table[name], chosen)
@@ -135,8 +139,12 @@ def _total_faults(dataset: Dataset, rows: int, sentences: dict[int, str]) -> Ite
         said = info.get(name)
         if said is not None and said != found:
             yield f"meta/info.json: {name} is {said}, there are {found}"
+
+
+def _word_faults(sentences: dict[int, str], used: Collection[int]) -> Iterator[str]:
+    """Yield a fault for each of the used tasks that has no words."""
     for number, sentence in sentences.items():
-        if not str(sentence or "").strip():
+        if number in used and not str(sentence or "").strip():
             yield f"meta/tasks.parquet: task {number} has no words"
 
 
@@ -205,14 +213,34 @@ def _kind_fault(name: str, column: Any) -> str:
     return "" if pa.types.is_integer(kind) else f"is stored as {kind}, needed whole numbers"
 
 
+def _used_tasks(table: pa.Table, spans: list[tuple[int, int, int]]) -> set[Any]:
+    """Return the values of `task_index` in some episodes."""
+    if "task_index" not in table.column_names:
+        return set()
+    tasks = _array(table["task_index"])
+    return {task for _, first, last in spans for task in tasks[first:last].tolist()}
+
+
 def _index_faults(
-    dataset: Dataset, table: pa.Table, spans: list[tuple[int, int, int]], sentences: dict[int, str]
+    dataset: Dataset,
+    table: pa.Table,
+    spans: list[tuple[int, int, int]],
+    sentences: dict[int, str],
+    chosen: Collection[int],
 ) -> Iterator[str]:
-    """Yield faults for rows whose indices do not match their position."""
+    """Yield faults for rows of the chosen episodes whose indices do not match their position.
+
+    Rows of the others are faults only where they say that they are of a chosen one.
+    """
     fps = float(dataset.info["fps"])
     found = {name: _array(table[name]) for name in INDEX if name in table.column_names}
     for number, first, last in spans:
         rows = np.arange(first, min(last, len(table)))
+        if number not in chosen:
+            said = found["episode_index"][rows] if "episode_index" in found else rows[:0]
+            for at in np.flatnonzero(np.isin(said, list(chosen))):
+                yield f"episode {number} frame {at}: episode_index is {said[at]}, expected {number}"
+            continue
         expected = {"frame_index": rows - first, "episode_index": np.full(len(rows), number), "index": rows}
         for name, wanted in expected.items():
             if name in found:

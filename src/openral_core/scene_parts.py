@@ -9,7 +9,7 @@ from pydantic import Field, JsonValue, StringConstraints, model_validator
 
 from openral_core.schema import Count, Fault, Finite, Many, Positive, Schema, Word, raise_faults
 from openral_core.simulator_options import option_faults
-from openral_core.vocabulary import Representation
+from openral_core.vocabulary import ACTION_DIMS, Representation
 
 Pixels = Annotated[int, Field(gt=0, le=4096)]
 """[px] side of a rendered image; OpenGL without a GPU does not support much larger ones."""
@@ -175,6 +175,10 @@ class SceneAction(Schema):
             for name, values in (("low", self.low), ("high", self.high))
             if len(values) != self.dim
         ]
+        fixed = ACTION_DIMS.get(self.representation, self.dim)
+        if self.dim != fixed:
+            what = f"{self.dim}, but an action of {self.representation} has {fixed} numbers"
+            faults.insert(0, Fault("dim", what, f"write {fixed}"))
         if not faults and any(low >= high for low, high in zip(self.low, self.high, strict=True)):
             faults.append(Fault("high", "is not above low", "write low < high for each number"))
         if self.representation.startswith("delta_ee") and self.step_m is None:

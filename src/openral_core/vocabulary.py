@@ -105,6 +105,14 @@ Representation = Literal[
 """Meaning of one action. `delta_ee_*`: displacement of the end effector in units of `step_m`; `delta_joints_*`:
 displacement of each joint of the arm in units of `step_rad`."""
 
+ACTION_DIMS = {
+    "delta_ee_6d_plus_gripper": 7,
+    "delta_ee_6d": 6,
+    "delta_ee_3d_plus_gripper": 4,
+    "cartesian_pose": 7,
+}
+"""Length of an action; absent: it depends on the robot's joints."""
+
 StateLayout = Literal[
     "ee_pos3_gripper1",
     "ee_pos3_rot6_gripper1",

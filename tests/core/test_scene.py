@@ -62,6 +62,11 @@ def test_a_bare_camera_name_takes_the_scene_defaults(tmp_path: Path) -> None:
         ),
         ("depth_rate_hz: 5", "depth_rate_hz: 1e-320", "9.99989e-321 Hz does not divide rate_hz 20"),
         ("high: [1, 1, 1, 1]", "high: [1, 1, 1]", "action.high: has 3 numbers for dim 4"),
+        (
+            "delta_ee_3d_plus_gripper",
+            "delta_ee_6d_plus_gripper",
+            "action.dim: 4, but an action of delta_ee_6d_plus_gripper has 7 numbers; write 7",
+        ),
         ("low: [-1, -1, -1, -1]", "low: [1, -1, -1, -1]", "is not above low"),
         ("  step_m: 0.01\n", "", "action.step_m: is missing"),
         ("observation_width: 128", "observation_width: 0", "observation_width"),

@@ -69,15 +69,20 @@ def mcp(
             _say(f"{listening.url}, token in {listening.token_file}")
             await listening.serve(server.mcp)
 
+    ends = {signal.SIGINT, signal.SIGTERM}
     with ExitStack() as opened:
         listening = None
-        if http:
-            signal.signal(
-                signal.SIGTERM, signal.default_int_handler
-            )  # so that the token's file is deleted then, too
-            place = LOOPBACK if address is None else address, PORT if port is None else port
-            listening = opened.enter_context(HttpServer(*place, token_file))
         try:
+            if http:
+                signal.signal(
+                    signal.SIGTERM, signal.default_int_handler
+                )  # so that the token's file is deleted then, too
+                place = LOOPBACK if address is None else address, PORT if port is None else port
+                signal.pthread_sigmask(signal.SIG_BLOCK, ends)  # until somebody deletes the file
+                try:
+                    listening = opened.enter_context(HttpServer(*place, token_file))
+                finally:
+                    signal.pthread_sigmask(signal.SIG_UNBLOCK, ends)
             asyncio.run(serve(listening))
         except KeyboardInterrupt:
             _say("interrupted")

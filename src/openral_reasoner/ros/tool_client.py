@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from uuid import uuid4
 
 import rclpy
 from openral.action import CallTool
@@ -37,10 +37,10 @@ FIND_S = 3.0
 
 
 class _ToolNode(GuardedCallbacks, Node):
-    """The node of one process; its name says whose session it is."""
+    """The node of one process; its name says whose session it is. Process numbers are not unique among containers."""
 
     def __init__(self) -> None:
-        super().__init__(f"agent_{os.getpid()}", namespace=DEFAULT_NAMESPACE)
+        super().__init__(f"agent_{uuid4().hex[:12]}", namespace=DEFAULT_NAMESPACE)
 
 
 class ToolClient:
@@ -86,6 +86,11 @@ class ToolClient:
         self._thread.start()
         self._looking = self._loop.create_task(self._tell_whether_somebody_is_there())
         return self
+
+    @property
+    def session(self) -> str:
+        """Fully qualified name of its node, by which a reasoner tells its mission from that of another agent."""
+        return str(self._node.get_fully_qualified_name())
 
     async def __aexit__(self, *error: object) -> None:
         self._looking.cancel()
@@ -148,7 +153,7 @@ class ToolClient:
         if not await self._until(self._client.server_is_ready, self._patience_s):
             return Reply(False, self._nobody)
         goal = CallTool.Goal(
-            session=self._node.get_fully_qualified_name(),
+            session=self.session,
             who=who,
             approve_each=self._approve_each,
             tool=tool,

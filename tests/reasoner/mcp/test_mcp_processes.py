@@ -25,6 +25,7 @@ from reasoner_graph import PATIENCE_S, Graph, end_of
 from typer.testing import CliRunner
 
 from openral_core.errors import InstallationError, UsageError
+from openral_core.files.atomic import write_atomically
 from openral_reasoner.mcp.commands import mcp
 from openral_reasoner.mcp.http import HttpServer
 from openral_reasoner.ros.tool_client import ToolClient
@@ -221,6 +222,26 @@ def test_the_token_goes_with_the_server_however_it_is_ended(graph: Graph, ends: 
     assert not file.exists()
 
 
+@pytest.mark.parametrize("ends", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_just_after_the_token_was_written_takes_it_away(
+    ends: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def written(path: Path, content: str, **how: bool) -> None:
+        write_atomically(path, content, **how)
+        signal.raise_signal(ends)
+
+    monkeypatch.setattr("openral_reasoner.mcp.http.write_atomically", written)
+    before = signal.getsignal(signal.SIGTERM)
+    app = typer.Typer()
+    app.command()(mcp)
+    try:
+        done = CliRunner().invoke(app, ["--http", "--port", "0", "--token-file", str(tmp_path / "token")])
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert list(tmp_path.iterdir()) == []
+    assert (done.exit_code, done.stderr) == (0, "openral mcp: interrupted\n")
+
+
 def test_no_token_is_left_where_the_graph_cannot_be_joined(tmp_path: Path) -> None:
     file = tmp_path / "token"
     ended = subprocess.run(
@@ -295,6 +316,17 @@ def test_a_refusal_of_the_command_is_one_line() -> None:
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr.startswith("error: --address 0.0.0.0: ")
     assert ended.stderr.count("\n") == 1
+
+
+def test_agents_of_two_containers_have_sessions_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getpid", lambda: 1)  # as of the first process of each container
+
+    async def session() -> str:
+        client = ToolClient(approve_each=False, patience_s=0.1, say=lambda words: None, namespace="/alone")
+        async with client:
+            return client.session
+
+    assert asyncio.run(session()) != asyncio.run(session())
 
 
 def test_a_stop_needs_no_reasoner_however_short_one_is_waited_for() -> None:

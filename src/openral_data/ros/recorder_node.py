@@ -166,13 +166,25 @@ class RecorderNode(GuardedCallbacks, Node):
         return response
 
     def _ask(self, order: Order) -> tuple[bool, str]:
-        """Have an order obeyed by the writing thread."""
+        """Have an order obeyed by the writing thread; one that waits for too long is withdrawn."""
         done: Future[tuple[bool, str]] = Future()
-        self._work.put(lambda: done.set_result(order()))
+
+        def obey() -> None:
+            if not done.set_running_or_notify_cancel():
+                return
+            try:
+                done.set_result(order())
+            except BaseException as error:
+                done.set_result((False, f"it failed: {error}"))
+                raise
+
+        self._work.put(obey)
         try:
             return done.result(ORDER_S)
         except FutureTimeoutError:
-            return False, f"the recorder is busy, nothing came of it within {ORDER_S:.0f} s"
+            if done.cancel():
+                return False, f"the recorder is busy, nothing came of it within {ORDER_S:.0f} s"
+            return False, f"the recorder is at it for more than {ORDER_S:.0f} s; its status tells what comes of it"
 
     def _publish_status(self) -> None:
         recorder = self._recorder

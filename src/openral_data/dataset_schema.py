@@ -101,6 +101,11 @@ class DatasetMetadata:
         return pa.schema(columns, metadata={"huggingface": json.dumps({"info": {"features": notes}})})
 
 
+def is_folder_name(key: str) -> bool:
+    """Return whether the videos of a feature can be in a folder of its name, which does not lead elsewhere."""
+    return "/" not in key and "\0" not in key and key not in ("", ".", "..")
+
+
 def _vector(dtype: str, names: tuple[str, ...] | None) -> dict[str, Any]:
     return {
         "dtype": dtype,

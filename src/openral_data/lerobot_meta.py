@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from openral_core.errors import DatasetError, NotFoundError
+from openral_data.dataset_schema import is_folder_name
 from openral_data.numeric_columns import is_list
 
 FORMAT = "v3."
@@ -67,6 +68,10 @@ def read_info(root: Path, maker: str = "openral train collect") -> dict[str, Any
     for name, feature in info["features"].items():
         if not _is_feature(feature):
             raise DatasetError(f"{path}: features.{name} has no dtype or no shape; {_AGAIN}")
+        if feature["dtype"] in ("image", "video") and not is_folder_name(name):
+            raise DatasetError(
+                f"{path}: videos are in a folder of the feature's name, and features.{name:.80} names none; rename it"
+            )
     found: dict[str, Any] = info
     return found
 

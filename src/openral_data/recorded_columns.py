@@ -11,7 +11,7 @@ import pyarrow as pa
 from openral_core.errors import DatasetError
 from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene
-from openral_data.dataset_schema import ACTION_NAMES
+from openral_data.dataset_schema import ACTION_NAMES, is_folder_name
 
 STATE_NAMES = ("ee_x", "ee_y", "ee_z", "ee_qx", "ee_qy", "ee_qz", "ee_qw", "gripper_opening")
 """Pose of the hand [m, unit quaternion x, y, z, w] in the world frame, and the opening of the fingers [m]."""
@@ -31,6 +31,14 @@ class CameraColumn:
     """[px]"""
     width: int
     """[px]"""
+
+    def __post_init__(self) -> None:
+        """Raise DatasetError: videos cannot have the name of its feature."""
+        if not is_folder_name(self.key):
+            raise DatasetError(
+                f"camera '{self.name}': videos are in a folder named by feature_key, and '{self.key}' names none; "
+                "leave out slashes"
+            )
 
 
 @dataclass(frozen=True)

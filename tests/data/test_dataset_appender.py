@@ -14,6 +14,8 @@ from recorded_deployment import COLUMNS
 from openral_core.errors import DatasetError
 from openral_data.datasets.appender import DatasetAppender, NewEpisode
 from openral_data.lerobot_v3 import open_dataset
+from openral_data.recording.repair import repair_recording
+from openral_data.recording_folder import RecordingFolder
 
 BARE = replace(COLUMNS, cameras=())
 EPOCH_S = 1.76e9
@@ -93,3 +95,15 @@ def test_a_dataset_of_an_arm_with_other_joints_is_refused_and_left_as_it_is(tmp_
     with pytest.raises(DatasetError, match=r"observation.joints.*elbow.*record into another folder"):
         DatasetAppender(tmp_path, other)
     assert (tmp_path / "meta" / "info.json").read_bytes() == info
+
+
+def test_a_segment_whose_camera_leads_out_of_the_folder_is_not_repaired(tmp_path: Path) -> None:
+    folder = RecordingFolder(tmp_path / "recording")
+    segment = folder.segments / "1"
+    segment.mkdir(parents=True)
+    columns = COLUMNS.as_json()
+    columns["cameras"][0]["key"] = "../../../evil"
+    (segment / "segment.json").write_text(json.dumps({"columns": columns, "about": {}}))
+    [line] = repair_recording(folder)
+    assert line.startswith("1: not repaired, camera 'c1': videos are in a folder named by feature_key, and ")
+    assert segment.is_dir()

@@ -167,6 +167,29 @@ def test_an_episode_without_words_is_not_merged_and_the_others_are(
     assert done.output == f"2 episodes in {tmp_path / 'out'}\n"
 
 
+def test_a_camera_whose_name_leads_out_of_the_folder_is_refused(root: Path, tmp_path: Path) -> None:
+    evil = "../../../evil"
+
+    def renamed(info: dict[str, Any]) -> None:
+        info["video_path"] = info["video_path"].replace("{video_key}", FRONT)
+        info["features"] = {evil if name == FRONT else name: each for name, each in info["features"].items()}
+
+    change_json(root / "meta/info.json", renamed)
+    table = pq.read_table(root / EPISODES)
+    names = [name.replace(FRONT, evil) for name in table.column_names]
+    pq.write_table(table.rename_columns(names), root / EPISODES)
+    before = sorted(tmp_path.iterdir())
+    done = CliRunner().invoke(
+        app, ["split", str(root), "--episodes", "0", "--out", str(tmp_path / "a" / "out")]
+    )
+    assert sorted(tmp_path.iterdir()) == before
+    assert isinstance(done.exception, DatasetError)
+    assert (
+        f"meta/info.json: videos are in a folder of the feature's name, and features.{evil} names none"
+        in str(done.exception)
+    )
+
+
 @pytest.mark.parametrize(
     ("numbers", "fault"),
     [

@@ -184,7 +184,10 @@ class RecorderNode(GuardedCallbacks, Node):
         except FutureTimeoutError:
             if done.cancel():
                 return False, f"the recorder is busy, nothing came of it within {ORDER_S:.0f} s"
-            return False, f"the recorder is at it for more than {ORDER_S:.0f} s; its status tells what comes of it"
+            return (
+                False,
+                f"the recorder is at it for more than {ORDER_S:.0f} s; its status tells what comes of it",
+            )
 
     def _publish_status(self) -> None:
         recorder = self._recorder

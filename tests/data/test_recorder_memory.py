@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tracemalloc
 from pathlib import Path
 
@@ -48,3 +49,24 @@ def test_a_flood_of_latched_messages_does_not_grow_and_displaces_no_other_topic(
         found.setdefault(topic, []).append(bytes(data))
     assert found["/robot_description"] == [b"robot"]
     assert found["/skills"] == [str(n).encode() for n in range(2 * MOST_LATCHED, 3 * MOST_LATCHED)]
+
+
+def test_a_folder_that_somebody_deleted_is_told_once_and_holds_up_nothing(tmp_path: Path) -> None:
+    root = tmp_path / "recording"
+    world = RecordedDeployment(root, "episodes")
+    world.goal("a" * 32)
+    world.run(80, goal_id="a" * 32)
+    shutil.rmtree(root)
+    for _ in range(3):
+        world.recorder._looked_s = 0.0  # a second later
+        world.recorder.tick()
+    assert world.recorder.free_bytes == 0
+    assert world.recorder.stopped_by.startswith("recording stopped: ")
+    assert [line for line in world.said if line.startswith("recording stopped: ")] == [
+        world.recorder.stopped_by
+    ]
+    root.mkdir()
+    world.recorder._looked_s = world.recorder._retry_s = 0.0
+    world.recorder.tick()
+    assert world.recorder.stopped_by == ""
+    world.recorder.close()

@@ -31,17 +31,36 @@ def ordered(node: RecorderNode, name: str) -> tuple[bool, str]:
     return answer.success, answer.message
 
 
-def test_an_order_of_which_nothing_came_in_time_is_not_obeyed_later(
-    node: RecorderNode, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def hold(node: RecorderNode) -> threading.Event:
+    """Hold the writing thread up until the event is set."""
     held, released = threading.Event(), threading.Event()
 
-    def hold() -> None:
+    def wait() -> None:
         held.set()
         released.wait()
 
-    node._work.put(hold)
+    node._work.put(wait)
     held.wait()
+    return released
+
+
+def test_messages_that_nothing_takes_do_not_fill_the_memory(
+    node: RecorderNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder_node, "WAITING_MESSAGES", 50)
+    released = hold(node)
+    [joints] = [each for each in node.subscriptions if each.topic_name.endswith("/joint_states")]
+    for _ in range(200):
+        joints.callback(b"")
+    waiting = node._work.qsize()
+    released.set()
+    assert waiting == 50
+
+
+def test_an_order_of_which_nothing_came_in_time_is_not_obeyed_later(
+    node: RecorderNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released = hold(node)
     with monkeypatch.context() as changed:
         changed.setattr(recorder_node, "ORDER_S", 0.1)
         done, words = ordered(node, "start")

@@ -16,7 +16,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from openral_core.errors import OpenralError
+from openral_core.errors import OpenralError, OutputError
 from openral_core.files.output_folder import write_fault
 from openral_core.process.announcements import RECORDING_STOPPED
 from openral_data.episode_bag import EpisodeBag
@@ -138,8 +138,11 @@ class EpisodeRecorder:
 
     @property
     def free_bytes(self) -> int:
-        """Free space in bytes on the disk of the recording."""
-        return shutil.disk_usage(self.folder.root).free
+        """Free space in bytes on the disk of the recording; 0: its folder is gone."""
+        try:
+            return shutil.disk_usage(self.folder.root).free
+        except OSError:
+            return 0
 
     # -- received messages -------------------------------------------------------------------------
 
@@ -452,6 +455,10 @@ class EpisodeRecorder:
             self._close(opened)
 
     def _look_at_the_disk(self) -> None:
+        if not self.folder.root.is_dir():
+            if not self.stopped_by:
+                self.fail(OutputError(f"{self.folder.root} is gone; make the folder again, the arm goes on"))
+            return
         free = self.free_bytes
         if free < self._floor and not self.stopped_by:
             self.stopped_by = (

@@ -48,6 +48,9 @@ from openral_data.ros.topics import RecordedTopic, recorded_topics
 
 WAITING_IMAGES = 90
 """Largest number of images that wait to be written; further ones are dropped and counted."""
+WAITING_MESSAGES = 20_000
+"""Largest number of messages of all topics that wait, those of a minute or more; further ones are dropped, and a step that is
+missing is counted. So many wait only where the disk does not answer."""
 POLL_S, STATUS_S = 0.1, 1.0
 """[s] between two looks of the writing thread at time and disk; between two statuses."""
 PAUSE_S = 1.0
@@ -144,6 +147,10 @@ class RecorderNode(GuardedCallbacks, Node):
 
     def _on_message(self, topic: RecordedTopic, take: Take, data: Any) -> None:
         received_ns = time.time_ns()
+        if self._work.qsize() >= WAITING_MESSAGES:
+            what = f"{WAITING_MESSAGES} messages wait to be written, and further ones are dropped"
+            self.get_logger().warning(f"{what}; does the disk answer?", throttle_duration_sec=5.0)
+            return
         if topic.camera:
             if self._waiting >= WAITING_IMAGES:
                 self.dropped_images += 1

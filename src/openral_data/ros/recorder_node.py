@@ -49,8 +49,8 @@ from openral_data.ros.topics import RecordedTopic, recorded_topics
 WAITING_IMAGES = 90
 """Largest number of images that wait to be written; further ones are dropped and counted."""
 WAITING_MESSAGES = 20_000
-"""Largest number of messages of all topics that wait, those of a minute or more; further ones are dropped, and a step that is
-missing is counted. So many wait only where the disk does not answer."""
+"""Largest number of messages of all topics that wait, those of a minute or more; further ones are dropped, and missing
+steps are counted. So many wait only where the disk does not answer."""
 POLL_S, STATUS_S = 0.1, 1.0
 """[s] between two looks of the writing thread at time and disk; between two statuses."""
 PAUSE_S = 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from textwrap import shorten
@@ -50,12 +51,11 @@ class OfflinePlanner:
 
     def plan(self, sentence: str, palette: Palette) -> Proposal:
         """See `Planner.plan`. The same sentence and palette always give the same plan."""
-        if known := _word_for_word(sentence, palette):
-            return Plan(known)
+        known = _word_for_word(sentence, palette)
         # A motion is ordered by its very words alone; the matcher was never shown any.
         palette = replace(palette, skills=tuple(skill for skill in palette.skills if not skill.judges_itself))
         try:
-            return self._read(sentence, palette)
+            return _bounded(known) if known else self._read(sentence, palette)
         except (InstallationError, NoPlan) as refusal:
             why = str(refusal)
             if why.startswith(("it ", "there ", "I cannot tell")):
@@ -95,9 +95,8 @@ class _Assembly:
         tasks: list[PlannedTask] = []
         for passage in passages(text):
             tasks += self._passage(passage, len(tasks))
-        if len(tasks) > MAX_TASKS:
-            raise NoPlan(f"it comes to {len(tasks)} tasks, and I do at most {MAX_TASKS} in one mission")
-        return self._asked_back(tasks) if self._doubts else Plan(tuple(tasks))
+        plan = _bounded(tasks)
+        return self._asked_back(tasks) if self._doubts else plan
 
     def _asked_back(self, tasks: list[PlannedTask]) -> Proposal:
         clauses = list(dict.fromkeys(step.clause for _, step in self._doubts))
@@ -186,6 +185,13 @@ class _Assembly:
         turned = [_OPPOSITES.get(word, word) for word in said]
         match = self._chooser.sure(" ".join(turned)) if turned != said else None
         return match.entry.says if match and match.entry.says != clause else ""
+
+
+def _bounded(tasks: Sequence[PlannedTask]) -> Plan:
+    """Return the plan of some tasks. Raises NoPlan: there are too many."""
+    if len(tasks) > MAX_TASKS:
+        raise NoPlan(f"it comes to {len(tasks)} tasks, and I do at most {MAX_TASKS} in one mission")
+    return Plan(tuple(tasks))
 
 
 def _tells_apart(one: str, other: str) -> bool:

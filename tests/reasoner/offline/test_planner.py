@@ -193,3 +193,12 @@ def test_a_phrase_of_a_skill_is_taken_word_for_word_even_with_two_verbs() -> Non
     ]
     refused = OfflinePlanner().plan(f"do not {bowl}", Palette((skill,)))
     assert isinstance(refused, CannotDo)
+
+
+@pytest.mark.parametrize("joint", ["; ", ", and then ", "\n"])
+def test_a_mission_of_too_many_tasks_is_refused_however_its_words_are_known(joint: str) -> None:
+    known = skill(tasks=DRAWER)
+    assert isinstance(plan(joint.join(["open the drawer", "close the drawer"] * 10), known), Plan)
+    refused = plan(joint.join(["open the drawer", "close the drawer"] * 11), known)
+    assert isinstance(refused, CannotDo)
+    assert "it comes to 22 tasks, and I do at most 20 in one mission" in refused.reason

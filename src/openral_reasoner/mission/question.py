@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -44,7 +45,8 @@ class Question:
     def take(self, text: str) -> bool:
         """Take a prompt as the answer; return False where it is an order of its own.
 
-        "no" takes precedence over all other options, because "no, do not go on" holds words of both.
+        "no" takes precedence over all other options, because "no, do not go on" holds words of both. A question in
+        return, such as "is it ok to go on?", is no other answer than "no": nothing begins to move by it.
         """
         if not self.options:
             self.answer = text.strip()
@@ -53,7 +55,7 @@ class Question:
         meant = [option for option, signs in self.options.items() if said & signs]
         if "no" in meant:
             self.answer = "no"
-        elif len(meant) == 1:
+        elif len(meant) == 1 and "?" not in unicodedata.normalize("NFKC", text):
             self.answer = meant[0]
         return self.answer is not None
 

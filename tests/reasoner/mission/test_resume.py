@@ -11,6 +11,7 @@ from openral_core.errors import ManifestError
 from openral_core.instant import Instant
 from openral_core.scene import Resume
 from openral_reasoner.mission.mission import Mission
+from openral_reasoner.mission.question import YES_OR_NO, Question
 from openral_reasoner.mission.record import MissionWriter
 
 ORDER = "open the drawer, then close it"
@@ -83,6 +84,21 @@ def test_the_operator_decides(tmp_path: Path, answer: str | None, goals: int, st
     else:
         desk.say(answer, "answer")
     assert (len(desk.sent), desk.mission.state.value) == (goals, state)
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        ("yes, please!", "yes"),
+        ("is it ok to continue?", None),
+        ("Continue with what\uff1f", None),
+        ("what is it doing? are you sure", None),
+        ("no? no!", "no"),
+    ],
+)
+def test_a_question_in_return_allows_nothing(words: str, answer: str | None) -> None:
+    question = Question("Go on, yes or no?", 0.0, lambda choice, now: None, YES_OR_NO)
+    assert (question.take(words), question.answer) == (answer is not None, answer)
 
 
 def test_a_deployment_that_never_resumes_says_so(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from plain_dataset import (
 )
 from typer.testing import CliRunner
 
-from openral_core.errors import DatasetError, NotFoundError
+from openral_core.errors import DatasetError, NotFoundError, OutputError
 from openral_data.commands import app
 from openral_data.datasets.check import dataset_faults
 from openral_data.lerobot_v3 import open_dataset
@@ -165,6 +165,19 @@ def test_an_episode_without_words_is_not_merged_and_the_others_are(
     assert "meta/tasks.parquet: task 1 has no words; mend it, or take the other" in str(done.exception)
     done = CliRunner().invoke(app, ["split", str(root), "--episodes", "0,2", "--out", str(tmp_path / "out")])
     assert done.output == f"2 episodes in {tmp_path / 'out'}\n"
+
+
+def test_the_root_of_a_mounted_disk_is_no_place_for_a_dataset(
+    plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of a volume of a container: it cannot be replaced by the folder in which the dataset is written."""
+    out = tmp_path / "volume"
+    out.mkdir()
+    monkeypatch.setattr("os.path.ismount", lambda path: Path(path) == out)
+    done = CliRunner().invoke(app, ["merge", str(plain), "--out", str(out)])
+    assert isinstance(done.exception, OutputError)
+    assert str(done.exception) == f"--out {out}: is the root of a mounted disk; name a folder in it"
+    assert sorted(tmp_path.iterdir()) == [out]
 
 
 def test_a_camera_whose_name_leads_out_of_the_folder_is_refused(root: Path, tmp_path: Path) -> None:

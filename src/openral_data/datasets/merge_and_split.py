@@ -6,6 +6,7 @@ Videos are copied as whole files, including other episodes in them; rows are rew
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from openral_core.errors import DatasetError, NotFoundError, UsageError
+from openral_core.errors import DatasetError, NotFoundError, OutputError, UsageError
 from openral_core.files.output_folder import check_new_folder
 from openral_data.column_statistics import ColumnStatistics, MeanQuantiles, stats_json
 from openral_data.datasets.check import dataset_faults
@@ -88,6 +89,8 @@ def write_selection(out: Path, selections: Sequence[EpisodeSelection]) -> int:
         OutputError: the folder is not empty, or cannot be written.
     """
     check_new_folder(out, "--out")
+    if os.path.ismount(out):
+        raise OutputError(f"--out {out}: is the root of a mounted disk; name a folder in it")
     selections = [selection for selection in selections if selection.episodes]
     if not selections:
         raise DatasetError(f"{out}: there is no episode to be written; record some first")

@@ -10,8 +10,10 @@ import yaml
 
 from openral_core.files.atomic import write_atomically
 from openral_core.manifest import MANIFEST_NAME
+from openral_core.manifest.runtime import LOCAL
 from openral_core.schema import InitRange
 from openral_policy_nodes.families.mini.network import MiniNetwork
+from openral_rskill.mini import WEIGHTS
 from openral_rskill.mini.checkpoint import save_network
 from openral_rskill.registry import RSkillPackage
 
@@ -24,7 +26,8 @@ def write_mini_skill(
 ) -> None:
     """Write manifest, `config.json` and `model.safetensors`, as `openral train bc` writes the latter two.
 
-    Other tasks of the initial skill were not part of the training and are removed from the manifest.
+    Other tasks of the initial skill were not part of the training and are removed from the manifest, as are the success
+    rates that were measured with its weights.
 
     Args:
         folder: is created if it does not exist.
@@ -37,6 +40,8 @@ def write_mini_skill(
     manifest: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     manifest["name"] += NAME_SUFFIX
     manifest["n_action_steps"] = chunk
+    manifest["weights_uri"] = f"{LOCAL}{WEIGHTS}"
+    manifest.pop("benchmarks", None)
     for key in ("evaluated_tasks", "examples"):
         manifest[key] = [entry for entry in manifest.get(key, []) if _task_of(entry) in tasks]
     save_network(network, network.config, folder, {"learnt_from": package.manifest.name})

@@ -13,6 +13,7 @@ from openral_core.errors import ContractError
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
 from openral_rskill.registry import RSkillPackage, resolve
+from openral_rskill.weights_hash import weights_sha256
 from openral_training.rl.config import RlConfig
 from openral_training.rl.initial_policy import initial_policy
 from openral_training.rl.settings.initial_model import MiniActorConfig
@@ -70,7 +71,8 @@ def _evaluate(
     )
     suite = Suite(f"rl_{config.runner.logger.experiment_name}", held_out, env.train.init_ids)
     settings = Settings(states.count, min(8, states.count))
-    folder = config.folder / "benchmark"
+    # A run may go on after it was judged: its rows are then of other weights.
+    folder = config.folder / "benchmark" / str(weights_sha256(package))[:12]
     return execute(
         suite, package, held_out, settings, folder, execution=ExecutionConfig(1), resume=True, command=command
     )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -13,13 +15,17 @@ from typer.testing import CliRunner
 
 from openral_cli.app import app
 from openral_core.errors import ContractError
+from openral_core.manifest import load_manifest
 from openral_core.schema import InitRange
+from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork
 from openral_rskill.checks.unseen_states import unseen_states
-from openral_rskill.registry import resolve
+from openral_rskill.mini.checkpoint import save_network
+from openral_rskill.registry import load_package, resolve
+from openral_training.rl import package
 from openral_training.rl.config import load_config
 from openral_training.rl.initial_policy import initial_policy
 from openral_training.rl.package import check_packable
-from openral_training.rl.policies.mini_export import add_trained_states
+from openral_training.rl.policies.mini_export import add_trained_states, write_mini_skill
 
 TASK = "metaworld/drawer-open-v3"
 
@@ -47,6 +53,28 @@ def test_a_result_is_judged_as_any_skill_is_on_what_was_held_out(tmp_path: Path)
     assert not unseen_states(manifest, scene, [5]).ok
 
 
+def test_a_run_that_goes_on_is_judged_anew_beside_its_earlier_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = small(tmp_path, SEEING)
+    skill = config.folder / "policy"
+    shutil.copytree(resolve("mini-metaworld").folder, skill)
+    folders: list[Path] = []
+
+    def execute(*arguments: Any, **_: Any) -> dict[str, Any]:
+        folders.append(arguments[4])
+        return {}
+
+    monkeypatch.setattr(package, "execute", execute)
+    monkeypatch.setattr(package, "record_result", lambda *_: [])
+    package.package_result(config, "openral")
+    package.package_result(config, "openral")
+    network, shape = MiniNetwork(MiniConfig(image_size=32)), MiniConfig(image_size=32)
+    save_network(network, shape, skill, {})
+    package.package_result(config, "openral")
+    assert folders[0] == folders[1] != folders[2]
+
+
 def test_states_of_an_earlier_run_stay_in_the_manifest(tmp_path: Path) -> None:
     manifest = tmp_path / "rskill.yaml"
     manifest.write_text("name: a/b\n", encoding="utf-8")
@@ -55,6 +83,19 @@ def test_states_of_an_earlier_run_stay_in_the_manifest(tmp_path: Path) -> None:
     range_ = {"first": 0, "count": 150}
     content = yaml.safe_load(manifest.read_text(encoding="utf-8"))
     assert content == {"name": "a/b", "trained_init_ids": {TASK: range_, "metaworld/reach-v3": range_}}
+
+
+def test_a_skill_has_weights_of_its_own_and_no_figures_of_the_one_it_began_with(tmp_path: Path) -> None:
+    first = tmp_path / "first"
+    first.mkdir()
+    shipped = resolve("mini-metaworld").folder / "rskill.yaml"
+    content = yaml.safe_load(shipped.read_text(encoding="utf-8"))
+    content |= {"weights_uri": "hf://owner/first@main", "benchmarks": {"metaworld_mt10": 0.9}}
+    (first / "rskill.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    network = MiniNetwork(MiniConfig(("camera1",), image_size=32))
+    write_mini_skill(tmp_path / "policy", load_package(first), network, ["drawer-open-v3"], 8)
+    manifest = load_manifest(tmp_path / "policy" / "rskill.yaml")
+    assert (manifest.weights_uri, manifest.benchmarks) == ("local://model.safetensors", {})
 
 
 def test_a_policy_on_the_state_is_no_skill(tmp_path: Path) -> None:

@@ -7,7 +7,9 @@ from typing import Any
 
 import yaml
 
-from openral_core.errors import PolicyError, SidecarError
+from openral_benchmark.row_log import FILE_NAME
+from openral_core.errors import ManifestError, PolicyError, SidecarError
+from openral_core.files.atomic import write_atomically
 from openral_core.files.named_files import find_file
 from openral_core.files.output_folder import make_private
 from openral_core.files.yaml_document import read_document
@@ -31,7 +33,7 @@ def served_skill(contract: str, url: str, folder: Path) -> RSkillPackage:
 
     Raises:
         NotFoundError: no such contract.
-        ManifestError: it is wrong.
+        ManifestError: it is wrong, or the folder holds rows of a run with another contract or address.
         PolicyError: it is of another family, its names are inconsistent, or the address is not allowed.
     """
     path = find_file(_file(contract), "contract", PATTERNS)
@@ -46,11 +48,24 @@ def served_skill(contract: str, url: str, folder: Path) -> RSkillPackage:
     content: dict[str, Any] = read_document(path).data
     extras = {**content["policy_extras"], "url": address.url}
     kept = folder / "contract"
+    text = yaml.safe_dump({**content, "policy_extras": extras}, sort_keys=False, allow_unicode=True)
+    _keep_that_of_rows(folder, kept / MANIFEST_NAME, text)
     make_private(folder)
     kept.mkdir(exist_ok=True)
-    text = yaml.safe_dump({**content, "policy_extras": extras}, sort_keys=False, allow_unicode=True)
-    (kept / MANIFEST_NAME).write_text(text, encoding="utf-8")
+    write_atomically(kept / MANIFEST_NAME, text)
     return load_package(kept)
+
+
+def _keep_that_of_rows(folder: Path, kept: Path, text: str) -> None:
+    """Raise ManifestError if the folder holds rows and the contract that they were run with is another one.
+
+    That run may be at work, and reads its contract again where it restarts the policy.
+    """
+    rows = folder / FILE_NAME
+    if rows.is_file() and kept.is_file() and kept.read_text(encoding="utf-8") != text:
+        raise ManifestError(
+            f"{rows}: these rows are of another run: other contract or --policy-url; name another --out"
+        )
 
 
 def server_says(package: RSkillPackage) -> dict[str, Any] | None:

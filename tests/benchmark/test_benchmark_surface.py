@@ -24,6 +24,7 @@ from openral_benchmark.episode_log import EpisodeEntry
 from openral_benchmark.harness.tables import print_missions
 from openral_benchmark.record_in_manifest import record_result
 from openral_benchmark.result import mean_step_latency_ms
+from openral_benchmark.served_policy_contract import served_skill
 from openral_benchmark.tables import print_result
 from openral_core.errors import (
     ContractError,
@@ -288,6 +289,23 @@ def write_contract(folder: Path, url: str, names: dict[str, object]) -> Path:
     path = folder / "served.yaml"
     path.write_text(yaml.safe_dump({**manifest, "model_family": "external", "policy_extras": extras}))
     return path
+
+
+def test_a_run_that_is_refused_leaves_the_contract_of_the_rows_that_are_there(tmp_path):
+    """The run of these rows may be at work, and reads its contract again where it restarts the policy."""
+    contract = write_contract(
+        tmp_path, "ws://127.0.0.1:1", {"state": {"state": 4}, "actions": {"actions": 4}}
+    )
+    out = tmp_path / "out"
+    kept = served_skill(str(contract), "", out).folder / "rskill.yaml"
+    (out / "rows.jsonl").write_text("", encoding="utf-8")
+    before = kept.read_text(encoding="utf-8")
+    assert served_skill(str(contract), "ws://127.0.0.1:1", out).folder == kept.parent
+    with pytest.raises(
+        ManifestError, match=r"rows\.jsonl: .* other contract or --policy-url; name another --out"
+    ):
+        served_skill(str(contract), "ws://127.0.0.1:2", out)
+    assert kept.read_text(encoding="utf-8") == before
 
 
 @pytest.mark.parametrize("dialect", ["openpi", "zmq"])

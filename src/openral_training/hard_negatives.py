@@ -21,7 +21,7 @@ from openral_training.disturbed_expert import (
     wander_actor,
 )
 from openral_training.experts.world import ExpertWorld
-from openral_training.training_recipe import Recipe
+from openral_training.training_recipe import Recipe, drawn_states
 
 LONG = 400
 """Control steps of a motion that lasts as long as an attempt may at most."""
@@ -53,8 +53,8 @@ def replayed(world: ExpertWorld, task_id: str, init_id: int, pool: Sequence[int]
         SimulationError: the expert succeeded from none of SOURCES other states.
     """
     gesture: list[Action] = []
-    for source in rng.permutation([other for other in pool if other != init_id])[:SOURCES]:
-        world.reset(task_id, int(source))
+    for source in drawn_states(pool, SOURCES, rng, without=init_id):
+        world.reset(task_id, source)
         gesture = _executed(world, _expert(world, task_id))
         if world.verdicts()[task_id].success:
             break

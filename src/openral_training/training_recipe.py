@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from openral_core.adapters.state_layout import HAND_LAYOUTS
@@ -19,6 +20,26 @@ from openral_core.suite import with_task
 from openral_data.dataset_schema import DatasetMetadata
 
 _Scene = TypeVar("_Scene", bound=DeployScene)
+MOST_LISTED = 1_000_000
+"""Initial states up to which all of a range are put in an order, and most that are drawn of a longer one."""
+
+
+def drawn_states(
+    states: Sequence[int], count: int, rng: np.random.Generator, without: int | None = None
+) -> list[int]:
+    """Draw initial states in random order, each at most once. The memory that it takes does not grow with the range.
+
+    Args:
+        states: to draw from, such as a range.
+        count: most that are drawn, at most MOST_LISTED.
+        rng: makes the choices.
+        without: state that is never drawn; None: any may be.
+    """
+    if len(states) <= MOST_LISTED:
+        found = rng.permutation([state for state in states if state != without])[:count]
+        return [int(state) for state in found]
+    places = rng.choice(len(states), min(count, MOST_LISTED) + 1, replace=False)
+    return [states[place] for place in places.tolist() if states[place] != without][:count]
 
 
 class _Strict(BaseModel):

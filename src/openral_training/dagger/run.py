@@ -29,6 +29,7 @@ from openral_training import bc
 from openral_training.dagger.collection import CorrectionWorld, summary
 from openral_training.dagger.config import DaggerConfig
 from openral_training.dagger.run_folder import RunFolder
+from openral_training.training_recipe import MOST_LISTED, drawn_states
 
 WORLDS = 8
 """Simulators whose observations make one batch while a policy is evaluated."""
@@ -72,8 +73,8 @@ class DaggerRun:
         (self._judged,) = chosen_scenes(self._suite, [config.task])
         if self._suite.train_init_ids is None:
             raise ContractError(f"{self._suite.id}: leaves no train_init_ids; name a suite that does")
-        order = np.random.default_rng(seed).permutation(self._suite.train_init_ids.ids())
-        self._states: list[int] = order.tolist()
+        rng, states = np.random.default_rng(seed), self._suite.train_init_ids.ids()
+        self._states = drawn_states(states, MOST_LISTED, rng)
         self._require_states(config.demonstrations, self._states, "demonstrations")
         # A run may be resumed for more rounds than it was begun with.
         fixed = config.model_dump(mode="json", exclude={"rounds", "enough"})

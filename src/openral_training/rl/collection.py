@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from openral_training.rl.envs.shaping import ProgressModel
 from openral_training.rl.policies.policy import StochasticPolicy
 from openral_training.rl.settings.algorithm import Grpo, Ppo
 from openral_training.rl.workers.rollout_workers import RolloutWorkers, SamplingMode
+from openral_training.training_recipe import drawn_states
 
 TRAINING = 1
 """Second number of the seeds of training episodes; the first is the run's seed."""
@@ -104,7 +106,7 @@ def episode_requests(
         round_number: of the round in the update, counted from 0.
     """
     group_size = config.algorithm.group_size if isinstance(config.algorithm, Grpo) else 1
-    init_ids, groups_a_task = list(config.env.train.init_ids.ids()), config.episodes_a_task // group_size
+    init_ids, groups_a_task = config.env.train.init_ids.ids(), config.episodes_a_task // group_size
     keep_images = config.reward is not None
     requests: list[EpisodeRequest] = []
     for index, task in enumerate(config.env.tasks):
@@ -112,10 +114,10 @@ def episode_requests(
             continue
         key = (config.actor.seed, TRAINING, update, round_number, index)
         rng = np.random.default_rng(list(key))
+        order: deque[int] = deque()
         for place in range(groups_a_task):
-            if place % len(init_ids) == 0:
-                order = rng.permutation(init_ids)
-            init_id = int(order[place % len(init_ids)])
+            order = order or deque(drawn_states(init_ids, groups_a_task, rng))
+            init_id = order.popleft()
             group = (round_number * len(config.env.tasks) + index) * groups_a_task + place
             requests += [
                 EpisodeRequest(task, init_id, (*key, place, member), group, keep_images)

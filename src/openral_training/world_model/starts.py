@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,7 +127,18 @@ def _load(path: Path, number: int) -> Start:
             task = str(content["task"]) if "task" in content else instruction
             init_id = int(content["init_id"]) if "init_id" in content else number
             state = content["state"].astype(np.float32) if "state" in content else np.zeros(0, np.float32)
-    except (OSError, KeyError, ValueError, BadZipFile) as error:
+    except (
+        OSError,
+        EOFError,
+        ArithmeticError,
+        LookupError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        RuntimeError,
+        BadZipFile,
+        zlib.error,
+    ) as error:
         raise ManifestError(
             f"{path}: not a stored start ({error}); it needs image and instruction"
         ) from error

@@ -8,12 +8,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
+from pydantic import TypeAdapter
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from openral_core.errors import PolicyError
 from openral_core.files.atomic import write_atomically
 from openral_core.files.json_file import read_json_object
+from openral_core.schema import Positive
 from openral_rskill.weights_writing import replaced_weights
 from openral_training.world_model.experience import held_out_ids
 from openral_training.world_model.network import WorldNetwork, WorldShape
@@ -38,8 +40,11 @@ class WorldModelConfig:
     """Feature key of the camera whose images are predicted."""
     held_out: float
     """Share of the initial states that were not trained on, see `experience.held_out`."""
-    doubt_limit: float
+    doubt_limit: Positive
     """Uncertainty above which predictions are not to be trusted, see `WorldNetwork.uncertainty`."""
+
+
+_CONFIG = TypeAdapter(WorldModelConfig)
 
 
 def save_world_model(
@@ -103,10 +108,22 @@ def load_network(folder: Path) -> tuple[WorldNetwork, WorldModelConfig]:
         content = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
         content.pop("family")
         config = WorldModelConfig(**{**content, "shape": WorldShape(**content["shape"])})
+        config = _CONFIG.validate_json(json.dumps(asdict(config)), strict=True)  # a dataclass takes any type
         network = WorldNetwork(config.shape)
         network.load_state_dict({name: value.float() for name, value in load_file(folder / WEIGHTS).items()})
-    except (OSError, SafetensorError, ValueError, TypeError, KeyError, AttributeError, RuntimeError) as error:
+    except (
+        OSError,
+        SafetensorError,
+        ValueError,
+        TypeError,
+        KeyError,
+        AttributeError,
+        ArithmeticError,
+        AssertionError,
+        RuntimeError,
+    ) as error:
+        why = " ".join(str(error).split())[:200]
         raise PolicyError(
-            f"{folder}: not a world model of openral ({error}); `openral train world-model` writes one"
+            f"{folder}: not a world model of openral ({why}); `openral train world-model` writes one"
         ) from error
     return network.eval(), config

@@ -235,10 +235,12 @@ class WorldNetwork(nn.Module):
         """Return (B, H) the greatest distance of a member from the mean of all, for predictions (M, B, H, L).
 
         The distance is the root mean square over the numbers of the state, or of the picture where there is no state,
-        each in units of the standard deviation of its change in one step; constant numbers are left out.
+        each in units of the standard deviation of its change in one step; constant numbers are left out, and so is a
+        state that is constant as a whole.
         """
         step = self.each()[0].dynamics.step
-        scale = step[self.shape.latent :] if self.shape.state_dim else step
+        of_state = step[self.shape.latent :]
+        scale = of_state if (of_state > 0).any() else step
         off = (predictions - predictions.mean(0))[..., -len(scale) :][..., scale > 0] / scale[scale > 0]
         return off.square().mean(-1).sqrt().amax(0)
 

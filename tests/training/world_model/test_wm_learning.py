@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -19,7 +21,13 @@ from openral_data.dataset_schema import DatasetMetadata
 from openral_data.episode import Episode, encode_png
 from openral_data.lerobot_v3 import Dataset, DatasetWriter, open_dataset
 from openral_training.frames import frame_cache
-from openral_training.world_model.checkpoint import trained_init_ids
+from openral_training.world_model.checkpoint import (
+    CONFIG,
+    WorldModelConfig,
+    load_network,
+    save_world_model,
+    trained_init_ids,
+)
 from openral_training.world_model.env import WorldModelEnv
 from openral_training.world_model.evaluate import (
     RESULT,
@@ -35,6 +43,7 @@ from openral_training.world_model.learn import train
 from openral_training.world_model.learning import LearnConfig
 from openral_training.world_model.model import FRAME, LatentWorld, resize
 from openral_training.world_model.nearest_baseline import RecordedAttempts
+from openral_training.world_model.network import WorldNetwork, WorldShape
 from openral_training.world_model.open import open_world_model
 from openral_training.world_model.starts import Start, Starts, load_starts, save_starts
 from openral_training.world_model.statistics import FILE_NAME, action_scale
@@ -83,6 +92,23 @@ def test_attempts_of_other_rollouts_count_as_unseen_by_the_states_of_the_trainin
     result = evaluate(learnt, later, tmp_path / "later-eval")
     assert result["episodes"] == 4
     assert "psnr_nearest_db" not in result["horizons"][0]
+
+
+@pytest.mark.parametrize(
+    "change", [{"doubt_limit": "high"}, {"doubt_limit": -1.0}, {"words": []}, {"shape": {"heads": 0}}]
+)
+def test_a_config_that_cannot_be_is_refused(change: dict[str, Any], tmp_path: Path) -> None:
+    shape = WorldShape(2, 4, 16, 8, width=8, layers=1, heads=1, members=1)
+    scale = action_scale(np.ones((2, 4), np.float32))
+    config = WorldModelConfig(shape, WORDS, CAMERA, 0.1, 0.5)
+    save_world_model(tmp_path, WorldNetwork(shape), config, scale, Starts([]))
+    assert load_network(tmp_path)[1] == config
+    path = tmp_path / CONFIG
+    content = json.loads(path.read_text(encoding="utf-8"))
+    changed = {**content, **change, "shape": content["shape"] | change.get("shape", {})}
+    path.write_text(json.dumps(changed), encoding="utf-8")
+    with pytest.raises(PolicyError, match="not a world model of openral"):
+        load_network(tmp_path)
 
 
 def test_a_world_model_that_is_trained_anew_begins_in_no_state_of_the_earlier_one(tmp_path: Path) -> None:

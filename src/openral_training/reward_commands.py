@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from openral_core.cli import numbers
+from openral_core.errors import OutputError
 from openral_core.files.output_folder import check_file
 from openral_rskill.cli.completion import skills
 from openral_training.appearance_shift import View
@@ -70,7 +71,7 @@ def evaluate(
     plan = replace(plan, view=view)
     seen = "" if view is View.plain else f".{view.value}"
     file = check_file(out or Path("runs") / f"reward-{plan.package.manifest.short_name}{seen}.json", "--out")
-    check_file(file.with_suffix(".html"), "the page of --out")
+    plots = check_file(_page_beside(file), "the page of --out")
     recorded = plan.package.folder / "eval" / f"{plan.recipe_name}{seen}.json"
     if update_manifest:
         keep_result(recorded)
@@ -83,14 +84,14 @@ def evaluate(
     with progress_bar("rollouts", plan.films) as (bar, task):
         content = run(plan, shlex.join(["openral", *sys.argv[1:]]), lambda count: bar.advance(task, count))
     write_result(file, content)
-    file.with_suffix(".html").write_text(page(content), encoding="utf-8")
+    plots.write_text(page(content), encoding="utf-8")
     if update_manifest:
         write_result(recorded, content)
     table = Table("measure", "value")
     for row in headline(content["results"]):
         table.add_row(*row)
     console.print(table)
-    console.print(f"every row: {file}; plots: {file.with_suffix('.html')}")
+    console.print(f"every row: {file}; plots: {plots}", markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -128,8 +129,23 @@ def calibrate(
     bounds = f"no below {found.no_below:.2f}, yes from {found.yes_from:.2f} on"
     console.print(
         f"{plan.package.folder / FILE_NAME}: camera {plan.camera}, {found.rollouts_done} rollouts that succeeded, "
-        f"{found.rollouts_not_done} that never did; {bounds}"
+        f"{found.rollouts_not_done} that never did; {bounds}",
+        markup=False,
+        soft_wrap=True,
     )
+
+
+def _page_beside(file: Path) -> Path:
+    """Return the page of an eval JSON: of its name, with .html in place of .json or behind another ending.
+
+    Raises:
+        OutputError: the name is that of a page.
+    """
+    if file.suffix == ".html":
+        raise OutputError(
+            f"--out {file}: is the name of the page; name the eval JSON, such as {file.stem}.json"
+        )
+    return file.with_suffix(".html") if file.suffix == ".json" else file.with_name(f"{file.name}.html")
 
 
 def _plan(

@@ -15,7 +15,7 @@ import yaml
 from safetensors.torch import load_file, save_file
 from typer.testing import CliRunner
 
-from openral_core.errors import ContractError, InstallationError, ManifestError
+from openral_core.errors import ContractError, InstallationError, ManifestError, OutputError
 from openral_reward_monitor.models.calibration import (
     FILE_NAME,
     Calibration,
@@ -417,3 +417,13 @@ def test_a_gpu_that_is_not_there_and_a_skill_without_a_policy_are_told_before_th
     refused = CliRunner().invoke(app, ["eval", *words, *out, "--policy", "mini-detector"]).exception
     assert isinstance(refused, ContractError)
     assert "mini-detector is a detector" in str(refused)
+
+
+def test_a_result_is_not_written_where_its_page_would_be(tmp_path: Path) -> None:
+    words = ["eval", "--rskill", "mini-progress", "--episodes", "1"]
+    refused = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "judged.html")]).exception
+    assert isinstance(refused, OutputError)
+    assert "name the eval JSON, such as judged.json" in str(refused)
+    (tmp_path / "judged-0.2.html").mkdir()  # of a name without an ending no part is taken for one
+    refused = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "judged-0.2")]).exception
+    assert f"{tmp_path / 'judged-0.2.html'}: is a folder" in str(refused)

@@ -102,7 +102,8 @@ def collect(
     for episode in collecting.read(shards):
         writer.add(episode)
     writer.close()
-    console.print(f"{out}: {writer.episodes} episodes of {len(shards)} units; a LeRobot v3 dataset is ready")
+    told = f"{out}: {writer.episodes} episodes of {len(shards)} units; a LeRobot v3 dataset is ready"
+    console.print(told, markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -161,7 +162,7 @@ def bc(
             progress=progress,
         )
     skill = ", rskill.yaml" if isinstance(plan, SkillRecipe) else ""
-    console.print(f"{out}: config.json, model.safetensors{skill} written")
+    console.print(f"{out}: config.json, model.safetensors{skill} written", markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -202,7 +203,7 @@ def reward(
         rewarding.train(
             data, plan, out, config, device=device.value, warm_start=warm_start, progress=progress
         )
-    console.print(f"{out}: config.json and model.safetensors written")
+    console.print(f"{out}: config.json and model.safetensors written", markup=False, soft_wrap=True)
 
 
 app.command("detector")(train_detector)

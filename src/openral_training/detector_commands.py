@@ -64,7 +64,7 @@ def train_detector(
             bar.update(task, completed=step, note=f"loss {loss:.3f}")
 
         train(file, loaded, out, DetectorTraining(steps, seed, threads), warm_start, progress)
-    console.print(f"{out}: config.json and model.safetensors written")
+    console.print(f"{out}: config.json and model.safetensors written", markup=False, soft_wrap=True)
 
 
 @app.command("eval")
@@ -89,6 +89,7 @@ def evaluate(
     from rich.table import Table
 
     from openral_core.cli.progress import console, progress_bar
+    from openral_core.cli.tables import cell_text
     from openral_core.errors import ContractError
     from openral_rskill.hub.install import ready
     from openral_rskill.measured_results import keep_result
@@ -119,7 +120,10 @@ def evaluate(
         for name, row in (*found["by_label"].items(), ("all", found)):
             errors = [f"{row[key]:.1f}" if key in row else "–" for key in ("median_cm", "p90_cm")]
             table.add_row(
-                name, f"{row['found']}/{row['n']}", *errors, f"{row['false_finds']}/{row['n_absent']}"
+                cell_text(name),
+                f"{row['found']}/{row['n']}",
+                *errors,
+                f"{row['false_finds']}/{row['n_absent']}",
             )
         console.print(table)
-    console.print(f"every row: {file}")
+    console.print(f"every row: {file}", markup=False, soft_wrap=True)

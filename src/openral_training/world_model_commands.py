@@ -88,7 +88,8 @@ def collect(
             solved += bool(episode.success[:, metadata.tasks.index(episode.task_id)].any())
             bar.update(task, advance=1, note=f"{solved} solved")
     writer.close()
-    console.print(f"{out}: {writer.episodes} episodes, {solved} solved; a LeRobot v3 dataset is ready")
+    told = f"{out}: {writer.episodes} episodes, {solved} solved; a LeRobot v3 dataset is ready"
+    console.print(told, markup=False, soft_wrap=True)
 
 
 @app.command("eval")
@@ -128,7 +129,7 @@ def evaluate(
     console.print(table)
     for name, value in result["reward"].items():
         console.print(f"{name}: {_figure(value)}")
-    console.print(f"{target}: {evaluating.RESULT} and {evaluating.VIDEO}", soft_wrap=True)
+    console.print(f"{target}: {evaluating.RESULT} and {evaluating.VIDEO}", markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -145,7 +146,8 @@ def convert(
     from openral_training.world_model.unpickle_files import convert as converting
 
     written = converting(folder, numpy_objects=numpy_objects)
-    console.print(f"{folder}: {len(written)} files written, the last {written[-1].name}", soft_wrap=True)
+    told = f"{folder}: {len(written)} files written, the last {written[-1].name}"
+    console.print(told, markup=False, soft_wrap=True)
 
 
 def world_model(
@@ -179,7 +181,8 @@ def world_model(
             config,
             progress=lambda step, note: bar.update(task, completed=step, note=note),
         )
-    console.print(f"{out}: a world model; `openral world-model eval {out} --dataset {dataset}` judges it")
+    told = f"{out}: a world model; `openral world-model eval {out} --dataset {dataset}` judges it"
+    console.print(told, markup=False, soft_wrap=True)
 
 
 def _figure(value: Any) -> str:

@@ -47,7 +47,7 @@ def progress_bar(
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
+        TextColumn("{task.fields[note]}", markup=False),
     )
     with told_when_stopped(goes_on), Progress(*columns, console=console) as bar:
         yield bar, bar.add_task(title, total=total, note="")

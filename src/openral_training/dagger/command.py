@@ -55,8 +55,8 @@ def dagger(
         command=shlex.join(["openral", *sys.argv[1:]]),
         resume=resume,
         threads=threads,
-        say=lambda line: console.print(line, soft_wrap=True),
+        say=lambda line: console.print(line, markup=False, soft_wrap=True),
     )
     with told_when_stopped(WITH_RESUME):
         run.go()
-    console.print(f"{out}: recordings, dataset, a skill a round, result.json", soft_wrap=True)
+    console.print(f"{out}: recordings, dataset, a skill a round, result.json", markup=False, soft_wrap=True)

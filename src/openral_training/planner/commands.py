@@ -54,4 +54,5 @@ def planner(
         )
     found = report["held_out_objects"]
     shares = ", ".join(f"{name.replace('_', ' ')} {entry['share']:.3f}" for name, entry in found.items())
-    console.print(f"{out}: planner.safetensors written; on objects held out: {shares}")
+    told = f"{out}: planner.safetensors written; on objects held out: {shares}"
+    console.print(told, markup=False, soft_wrap=True)

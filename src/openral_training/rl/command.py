@@ -66,18 +66,21 @@ def rl(
     for name in ("base", "policy"):
         console.print(f"{name:6s} {_line(result[name]['all_episodes'])}")
         for task_name, entry in result[name]["tasks"].items():
-            console.print(f"    {task_name}: {_line(entry)}")
+            console.print(f"    {task_name}: {_line(entry)}", markup=False)
         if IMAGINED in result[name]:
             console.print(f"    {_gap(result[name][IMAGINED])}")
     console.print(
         f"{chosen.folder}: {result['env_steps']} control steps; metrics.csv, eval/, result.json and report.html",
+        markup=False,
         soft_wrap=True,
     )
     if package:
         evaluated = package_result(chosen, shlex.join(["openral", *sys.argv[1:]]))
         rate = f"rSkill {evaluated['provenance']['skill']}: {_line(evaluated['results']['all_episodes'])}"
         console.print(
-            f"{chosen.folder / 'policy'}: {rate}, eval/{evaluated['benchmark']['name']}.json", soft_wrap=True
+            f"{chosen.folder / 'policy'}: {rate}, eval/{evaluated['benchmark']['name']}.json",
+            markup=False,
+            soft_wrap=True,
         )
 
 

@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
+from typer.testing import CliRunner
 
 from openral_core.errors import ManifestError, NotFoundError
 from openral_training.world_model.pickled_arrays import read_object_array
 from openral_training.world_model.starts import load_starts
 from openral_training.world_model.unpickle_files import convert
+from openral_training.world_model_commands import app
 
 
 class Program:
@@ -156,6 +158,35 @@ def test_a_reward_model_becomes_safetensors_and_a_program_in_it_is_not_run(tmp_p
     with pytest.raises(ManifestError, match="tensors only"):
         convert(tmp_path, numpy_objects=False)
     assert not (tmp_path / "run").exists()
+
+
+def stored_with(folder: Path, content: bytes) -> Path:
+    """Write a first frame that is there and whole, then put `content` in place of it."""
+    stored(folder, frames())
+    (path,) = convert(folder, numpy_objects=True)
+    path.write_bytes(content)
+    return path
+
+
+def test_a_damaged_first_frame_is_named(tmp_path: Path) -> None:
+    np.save(tmp_path / "array.npy", np.zeros(3))
+    path = stored_with(tmp_path, b"")
+    for content in (b"", (tmp_path / "array.npy").read_bytes()):
+        path.write_bytes(content)
+        with pytest.raises(ManifestError, match=r"traj0\.npz: not a stored start"):
+            load_starts(tmp_path)
+    image = np.zeros((1, 8, 8, 3), np.uint8)
+    np.savez(path, image=image, instruction=np.array("push"), init_id=np.arange(2))
+    with pytest.raises(ManifestError, match=r"traj0\.npz: not a stored start"):
+        load_starts(tmp_path)
+
+
+def test_a_folder_in_brackets_is_named_whole(tmp_path: Path) -> None:
+    folder = tmp_path / "model [old]"
+    folder.mkdir()
+    stored(folder, frames())
+    result = CliRunner().invoke(app, ["convert", str(folder), "--numpy-objects"])
+    assert f"{folder}: 1 files written" in result.output
 
 
 def test_nothing_to_convert_is_said(tmp_path: Path) -> None:

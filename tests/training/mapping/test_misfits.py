@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from plain_dataset import DATA, EPISODES, FRONT, RECIPE, change_column, change_json, write_dataset
 
@@ -251,3 +253,16 @@ def test_other_commands_say_that_they_need_labels(whole: Path, tmp_path: Path) -
         load_recipe(tmp_path / "cubes.yaml")
     with pytest.raises(NotFoundError, match="there is no recipe"):
         load_cloning_recipe(tmp_path / "nothing.yaml")
+
+
+def test_a_dataset_of_no_frames_is_refused(whole: Path, tmp_path: Path) -> None:
+    root = tmp_path / "dataset"
+    shutil.copytree(whole, root)
+    nothing = {"total_frames": 0, "total_episodes": 0}
+    info(lambda content: content.update(nothing))(root)
+    feature(FRONT, dtype="image")(root)
+    for file in (DATA, EPISODES):
+        table = pq.read_table(root / file).slice(0, 0)
+        picture = pa.array([], pa.struct([("bytes", pa.binary()), ("path", pa.string())]))
+        pq.write_table(table.append_column(FRONT, picture) if file == DATA else table, root / file)
+    assert "do not cover the 0 rows one after another" in misfits(root, RECIPE)[0]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from openral_benchmark.commands import app
 from openral_benchmark.harness.shared_resources import SharedParts
 from openral_benchmark.harness.suite_run import MissionJob, MissionSetting, _lost, run_missions
 from openral_core.errors import SimulationError
@@ -61,3 +64,14 @@ def test_a_simulator_that_fails_costs_one_episode_and_is_opened_anew(
     assert str(failure) in rows[0]["error"]
     assert len(worlds) == 2
     assert all(world.closed for world in worlds)
+
+
+def test_episodes_that_say_nothing_of_an_error_are_counted(tmp_path: Path) -> None:
+    """A result may be of an earlier version, or from anybody."""
+    row = {"row": "home", "task": "metaworld/reach-v3", "init_id": 0, "instruction": "go", "success": True}
+    odd = {**row, "row": ["home"]}
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps({"eval_config": {"vla_id": "a/b"}, "results": {"episodes": [row, odd]}}))
+    said = CliRunner().invoke(app, ["count", str(path), "--memory", str(tmp_path / "memory.md")])
+    assert (said.exit_code, said.exception) == (0, None)
+    assert ": 1 attempts counted" in said.output

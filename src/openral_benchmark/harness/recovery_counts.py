@@ -29,8 +29,8 @@ def count_into(outcomes: Outcomes, content: Mapping[str, Any]) -> int:
         ManifestError: the result holds none.
     """
     skill = content["eval_config"].get("vla_id", "")
-    episodes = [each for each in content["results"].get("episodes", []) if each.get("row") in WAYS]
-    played = [each for each in episodes if not each["error"]]
+    episodes = [each for each in content["results"].get("episodes", []) if str(each.get("row")) in WAYS]
+    played = [each for each in episodes if not each.get("error")]
     if not played:
         raise ManifestError(
             f"the result holds no episode of the rows {' and '.join(WAYS)}; "

@@ -10,6 +10,7 @@ its first observation, for which the arm waits.
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -110,7 +111,8 @@ class EpisodeRow:
     latency_p95_ms: float
     latency_p99_ms: float
     return_: float | None
-    """Sum of the simulator's reward for the task over the episode's steps, undiscounted; None: it has no reward."""
+    """Sum of the simulator's reward for the task over the episode's steps, undiscounted; None: it has no reward, or one
+    that was not finite, for which JSON has no number."""
     inference_s: float | None = None
     """[s] total duration of these inferences; None: the episode did not finish, or the file has no such field."""
 
@@ -188,7 +190,7 @@ class _Running:
         )
         job = self.job
         wall = round(time.perf_counter() - self.started, 3)
-        total = None if self.return_ is None else round(self.return_, 4)
+        total = None if self.return_ is None or not math.isfinite(self.return_) else round(self.return_, 4)
         spent = round(sum(self.latencies), 6)
         return EpisodeRow(
             job.task_id, job.init_id, job.instruction, success, self.steps, wall, p50, p95, p99, total, spent

@@ -213,3 +213,28 @@ def test_a_late_answer_makes_up_only_for_what_the_set_point_followed(fake_scene,
         horizon=8,
     )
     assert world.executed == [0.4] * 4 + corrected
+
+
+class Unrewarded(Counting):
+    """A world whose reward is no number, as after a division by zero."""
+
+    def step(self, actions: NDArray[np.float64], envs: Sequence[int] | None = None) -> StepResult:
+        result = self._backend.step(actions, envs)
+        return replace(result, reward=np.full(result.success.shape, np.nan))
+
+
+def test_a_return_that_is_no_number_is_left_out_of_the_row(fake_scene):
+    scene = load_scene(fake_scene)
+    manifest = RSkillManifest.model_validate({**MANIFEST, "image_preprocessing": {}})
+    [row] = roll_out(
+        Unrewarded(make_backend(scene)),
+        Recorder(),
+        ObservationAdapter(manifest, scene),
+        lambda chunk: chunk,
+        [EpisodeJob("drawer-close-v3", 20, "go")],
+        catch_up=CatchUp(scene.action),
+        cameras=["corner2"],
+        n_action_steps=REPLAY,
+        horizon=8,
+    )
+    assert row.record()["return"] is None

@@ -29,6 +29,7 @@ from openral_training import bc
 from openral_training.dagger.collection import CorrectionWorld, summary
 from openral_training.dagger.config import DaggerConfig
 from openral_training.dagger.run_folder import RunFolder
+from openral_training.dagger.trained_states import with_trained_states
 from openral_training.training_recipe import MOST_LISTED, drawn_states
 
 WORLDS = 8
@@ -76,6 +77,7 @@ class DaggerRun:
         rng, states = np.random.default_rng(seed), self._suite.train_init_ids.ids()
         self._states = drawn_states(states, MOST_LISTED, rng)
         self._require_states(config.demonstrations, self._states, "demonstrations")
+        self._recipe = with_trained_states(config.skill, self._judged, self._suite.train_init_ids)
         # A run may be resumed for more rounds than it was begun with.
         fixed = config.model_dump(mode="json", exclude={"rounds", "enough"})
         settings = {"config": fixed, **self._kind()}
@@ -164,7 +166,7 @@ class DaggerRun:
             threads=self._threads,
         )
         before = self._files.skill(number - 1) if number else None
-        bc.train(dataset, self._config.skill, self._files.skill(number), settings, warm_start=before)
+        bc.train(dataset, self._recipe, self._files.skill(number), settings, warm_start=before)
 
     def _judge(self, folder: Path) -> dict[str, Any]:
         """Evaluate a round's skill once on each held-out state; its `eval/` keeps every episode."""

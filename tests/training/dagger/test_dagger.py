@@ -16,10 +16,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from openral_benchmark.plan import chosen_scenes
 from openral_control.handover_blend import SEAM_S
 from openral_core.errors import ContractError, DatasetError, ManifestError
 from openral_core.manifest import MANIFEST_NAME
 from openral_core.scene import load_scene
+from openral_core.schema import InitRange
+from openral_core.suite import load_suite
 from openral_data.datasets.check import dataset_faults
 from openral_data.lerobot_v3 import Dataset, open_dataset
 from openral_rskill.checks.unseen_states import unseen_states
@@ -27,6 +30,7 @@ from openral_rskill.registry import load_package
 from openral_training.dagger.collection import CorrectionWorld
 from openral_training.dagger.config import Cloning, DaggerConfig, load_config
 from openral_training.dagger.run import DaggerRun
+from openral_training.dagger.trained_states import with_trained_states
 from openral_training.mapping.mapped_data import mapped_data
 
 SUITE = """\
@@ -44,14 +48,17 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> DaggerConfig:
     """Far too few steps to learn anything, so that the policy stands still."""
     suite = tmp_path_factory.mktemp("suite") / "drawer_here.yaml"
     suite.write_text(SUITE)
-    changes = {
+    changes: dict[str, Any] = {
         "suite": str(suite),
         "demonstrations": 2,
         "rounds": 1,
         "interventions": 1,
         "cloning": Cloning(steps=3, round_steps=2, batch_size=4),
     }
-    return load_config("drawer_open").model_copy(update=changes)
+    shipped = load_config("drawer_open")
+    manifest = shipped.skill.manifest.model_copy(update={"trained_init_ids": {}})
+    changes["skill"] = shipped.skill.model_copy(update={"manifest": manifest})
+    return shipped.model_copy(update=changes)
 
 
 @pytest.fixture(scope="module")
@@ -138,6 +145,7 @@ def test_each_round_leaves_a_skill_that_was_judged_on_states_it_never_saw(
         assert [row["init_id"] for row in judged["results"]["episodes"]] == [1000]
         assert package.manifest.action_contract is not None
         assert package.manifest.action_contract.control_hz == 80
+        assert package.manifest.trained_init_ids == {config.task: InitRange(first=0, count=20)}
     tried = [row["init_id"] for told in result["rounds"] for row in told["rows"]]
     assert len(set(tried)) == len(tried), "each state is tried once"
     assert max(tried) < 20
@@ -225,11 +233,17 @@ def test_a_run_that_is_stopped_says_how_it_is_taken_up_again(tmp_path: Path) -> 
     assert process.returncode
 
 
+def test_states_that_a_manifest_names_already_are_not_named_twice(config: DaggerConfig) -> None:
+    recipe = load_config("drawer_open").skill
+    [scene] = chosen_scenes(load_suite("metaworld_mini"), [config.task])
+    states = InitRange(first=0, count=1000)
+    assert with_trained_states(recipe, scene, states) is recipe
+    more = with_trained_states(recipe, scene, InitRange(first=10, count=1500)).manifest.trained_init_ids
+    assert more == {"metaworld": states, scene.task.id: InitRange(first=10, count=1500)}
+
+
 @pytest.mark.parametrize("name", ["drawer_open", "button_press", "window_open", "window_close"])
 def test_shipped_configs_judge_on_states_that_they_do_not_learn_from(name: str) -> None:
-    from openral_benchmark.plan import chosen_scenes
-    from openral_core.suite import load_suite
-
     shipped = load_config(name)
     [scene] = chosen_scenes(load_suite(shipped.suite), [shipped.task])
     states = range(scene.seed, scene.seed + scene.n_episodes)

@@ -15,8 +15,10 @@ import numpy as np
 
 from openral_benchmark.workers.worker_pool import worker_pool
 from openral_core.errors import SimulationError
+from openral_core.manifest import MANIFEST_NAME
 from openral_data.episode import Episode, load_shard, save_shard
 from openral_rskill.registry import load_package
+from openral_rskill.store.lockfile import sha256_of
 from openral_rskill.weights_hash import weights_sha256
 from openral_training.acting_skill import POLICY, ActingSkill, tasks_of
 from openral_training.appearance_shift import View
@@ -52,7 +54,7 @@ class CollectionUnit:
     skill: Path | None = None
     """Folder of the skill whose attempt is corrected or recorded."""
     weights: str = ""
-    """Hash of that skill's weights."""
+    """Hash of that skill's weights, or of its manifest where a server elsewhere holds them."""
     view: View = View.plain
     """How its world is seen."""
 
@@ -92,7 +94,12 @@ def plan(
     recipe.require_tasks(tasks)
     ids = recipe.train_init_ids.ids()
     attempting = [
-        (skill, weights_sha256(load_package(skill)) or "", tasks_of(skill, recipe)) for skill in skills
+        (
+            skill,
+            weights_sha256(load_package(skill)) or sha256_of(skill / MANIFEST_NAME),
+            tasks_of(skill, recipe),
+        )
+        for skill in skills
     ]
     units: list[CollectionUnit] = []
     for world in recipe.worlds:

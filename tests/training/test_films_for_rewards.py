@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from openral_data.episode import decode_png
 from openral_rskill.registry import resolve
@@ -17,7 +19,7 @@ from openral_training.disturbed_expert import CORRECTION
 from openral_training.experts.factory import open_world
 from openral_training.experts.world import ExpertWorld
 from openral_training.hard_negatives import LINGER_STEPS, LINGERING, scripts_for
-from openral_training.reward_eval.rollouts import planned
+from openral_training.reward_eval.rollouts import _described, planned
 from openral_training.training_recipe import Recipe
 
 TASK = "reach-v3"
@@ -110,3 +112,30 @@ def test_some_episodes_are_seen_in_other_lights_or_by_moved_cameras(
 def test_what_is_judged_stays_the_same(recipe: Recipe) -> None:
     assert LINGERING not in scripts_for(recipe, TASK)
     assert LINGERING not in {rollout.behaviour for rollout in planned(recipe, [1000])}
+
+
+def served(folder: Path, name: str) -> Path:
+    """Write a skill whose weights a server elsewhere holds, which `name` tells from another one."""
+    manifest = yaml.safe_load((resolve("mini-metaworld-mt10").folder / "rskill.yaml").read_text())
+    del manifest["weights_uri"]
+    keys = [each["vla_feature_key"] for each in manifest["sensors_required"] if "vla_feature_key" in each]
+    extras = {
+        "images": {key: key.rsplit(".", 1)[-1] for key in keys},
+        "url": "ws://127.0.0.1:1",
+        "state": {"state": 4},
+        "actions": {"actions": 4},
+    }
+    manifest |= {"name": f"tests/rskill-{name}", "model_family": "external", "policy_extras": extras}
+    (folder / name).mkdir()
+    (folder / name / "rskill.yaml").write_text(yaml.safe_dump(manifest))
+    return folder / name
+
+
+def test_skills_on_servers_do_not_share_their_attempts(recipe: Recipe, tmp_path: Path) -> None:
+    """Their weights cannot be told apart, and a file that is there is not made again."""
+    skills = [served(tmp_path, "one"), served(tmp_path, "other")]
+    units = collect.plan(recipe, starts=0, failures=0, skills=skills, filmed=9)
+    assert len({unit.name for unit in units}) == len(units) == 18
+    one, other = (_described(recipe, TASK, skill) for skill in skills)
+    assert one != other
+    assert one == _described(recipe, TASK, skills[0])

@@ -21,8 +21,10 @@ import numpy as np
 from openral_benchmark.workers.worker_pool import worker_pool
 from openral_core.errors import SimulationError
 from openral_core.files.cache import cache_home, make_folder
+from openral_core.manifest import MANIFEST_NAME
 from openral_data.episode import Episode, load_shard, save_shard
 from openral_rskill.registry import load_package
+from openral_rskill.store.lockfile import sha256_of
 from openral_rskill.weights_hash import weights_sha256
 from openral_sim_bridge.rendering.renderer import profile
 from openral_training.acting_skill import POLICY, ActingSkill, tasks_of, with_all_cameras
@@ -143,9 +145,14 @@ def _described(recipe: Recipe, task_id: str, skill: Path | None) -> dict[str, ob
         "state_layout": recipe.state_layout,
         "record_every": recipe.record_every,
         "skill": weights_sha256(load_package(skill)) if skill else None,
-        **({"instruction": recipe.tasks[task_id].train[0]} if skill else {}),
+        **(_acting(skill, recipe.tasks[task_id].train[0]) if skill else {}),
         "simulators": {name: _version(name) for name in SIMULATORS},
     }
+
+
+def _acting(skill: Path, instruction: str) -> dict[str, str]:
+    """Return what decides the attempts of a skill besides its weights: its manifest says how it acts, and where."""
+    return {"instruction": instruction, "manifest": sha256_of(skill / MANIFEST_NAME)}
 
 
 def _file(world: dict[str, object], recipe: Recipe, rollout: JudgedRollout, seed: int) -> Path:

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from openral_core.cli.progress import progress_bar
+
 WORK = """
 import time
 from openral_core.cli.progress import BY_ITSELF, progress_bar
@@ -31,3 +33,9 @@ def test_it_says_how_the_work_is_taken_up_again(words: str, said: str) -> None:
         told = process.communicate(timeout=60)[1]
     assert told.splitlines()[0] == said
     assert process.returncode
+
+
+def test_a_note_is_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress_bar("working", 2) as (bar, task):
+        bar.update(task, completed=2, note="last fake/near [/old]")
+    assert "last fake/near [/old]" in capsys.readouterr().out

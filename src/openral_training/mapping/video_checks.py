@@ -22,8 +22,8 @@ def video_faults(dataset: Dataset, recipe: SkillRecipe) -> Iterator[str]:
             if dataset.info["features"][name]["dtype"] == "video":
                 yield from _each_video(dataset, name, size)
             else:
-                seen = next((image.shape[:2] for image in dataset.images(name)), size)
-                if seen != size:
+                seen = next((image.shape[:2] for image in dataset.images(name)), None)
+                if seen is not None and seen != size:
                     yield _size_fault(f"{dataset.root / 'data'}: the images of {name}", seen, size)
         except DatasetError as error:
             yield str(error)

@@ -12,9 +12,11 @@ from typing import Any
 from openral_core.errors import ManifestError
 
 RESULT = "result.json"
+WORLD = "world_sha256"
 CONDITIONS = {
     "benchmark": ("name", "render_profile", "simulator"),
     "eval_config": ("max_steps", "success_key", "num_envs", "answer_delay", "picture_delay"),
+    "provenance": ("cameras", WORLD),
 }
 """Conditions that decide rows beside skill, task, initial state and instruction, by section of the result."""
 _WANTED = f"name the {RESULT} of a run, or its folder"
@@ -76,8 +78,13 @@ def _other_conditions(first: dict[str, Any], second: dict[str, Any]) -> tuple[st
         if not isinstance(a, dict) or not isinstance(b, dict):
             continue
         both = [name for name in names if name in a and name in b]
-        found += [f"{name}: {a[name]} and {b[name]}" for name in both if a[name] != b[name]]
+        found += [_told(name, a[name], b[name]) for name in both if a[name] != b[name]]
     return tuple(found)
+
+
+def _told(name: str, first: object, second: object) -> str:
+    """Return, in words, a condition that differs; digests say nothing to a reader."""
+    return "the files of robot or world" if name == WORLD else f"{name}: {first} and {second}"
 
 
 def _cut_off(

@@ -256,6 +256,23 @@ def test_compare_pairs_episodes(tmp_path, whole):
     assert (tmp_path / "page.html").read_text() == (whole / "report.html").read_text()
 
 
+def test_other_worlds_and_other_cameras_are_other_conditions():
+    row = {"task": "near", "init_id": 0, "instruction": "reach", "success": True}
+    one, two = (
+        {
+            "results": {"episodes": [row]},
+            "provenance": {"cameras": {"front": size}, "world_sha256": {"model": size}},
+        }
+        for size in ("96x96", "480x480")
+    )
+    found = compare(one, two).conditions
+    assert found == (
+        "cameras: {'front': '96x96'} and {'front': '480x480'}",
+        "the files of robot or world",
+    )
+    assert compare(one, one).conditions == ()
+
+
 @pytest.mark.parametrize("section", [None, "of another name", ["name"]])
 def test_results_are_compared_though_one_tells_its_conditions_otherwise(tmp_path, section):
     row = {"task": "near", "init_id": 0, "instruction": "reach", "success": True}

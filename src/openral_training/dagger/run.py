@@ -87,18 +87,25 @@ class DaggerRun:
     def go(self) -> dict[str, Any]:
         """Run the rounds that are left, and return the content of `result.json`."""
         if self._goes_on():
-            world = CorrectionWorld(
+            with closing(self._world()) as world:
+                while self._goes_on():
+                    number = len(self._rounds)
+                    self._learn(number, self._files.collected(number) or self._collect(world, number))
+        return self._result()
+
+    def _world(self) -> CorrectionWorld:
+        """Open the world of the attempts. Raises as `CorrectionWorld`; nothing is left of a run that never began."""
+        try:
+            return CorrectionWorld(
                 load_scene(self._config.scene),
                 self._config.scene,
                 simulator_task(self._judged),
                 self._judged.task.instruction,
                 int(self._judged.task.max_steps or 0),
             )
-            with closing(world):
-                while self._goes_on():
-                    number = len(self._rounds)
-                    self._learn(number, self._files.collected(number) or self._collect(world, number))
-        return self._result()
+        except BaseException:
+            self._files.give_up()
+            raise
 
     def _goes_on(self) -> bool:
         """Return whether another round is to be run."""

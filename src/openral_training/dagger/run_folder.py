@@ -49,6 +49,12 @@ class RunFolder:
                 f"{path}: that run has other settings: {others}; name another --out, or run with these settings"
             )
 
+    def give_up(self) -> None:
+        """Undo `claim` where the run failed before it left anything, so that its folder refuses no later one."""
+        if [path.name for path in self.root.iterdir()] == [SETTINGS]:
+            (self.root / SETTINGS).unlink()
+            self.root.rmdir()
+
     def skill(self, number: int) -> Path:
         """Return the folder of a round's skill."""
         return self.root / f"round-{number}"

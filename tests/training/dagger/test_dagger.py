@@ -213,6 +213,16 @@ def test_a_run_is_gone_on_with_only_when_it_is_asked_for_and_has_the_same_settin
             DaggerRun(config, run[0], seed=seed, plain=plain, command="", resume=True)
 
 
+def test_a_run_that_could_not_begin_does_not_refuse_the_next_one(
+    config: DaggerConfig, tmp_path: Path
+) -> None:
+    unwatched = config.model_copy(update={"scene": "metaworld_mini"})
+    for _ in range(2):
+        with pytest.raises(ContractError, match="metaworld_mini: reward_skill is needed"):
+            DaggerRun(unwatched, tmp_path / "run", seed=3, plain=False, command="").go()
+    assert not (tmp_path / "run").exists()
+
+
 def test_no_run_is_no_run_to_go_on_with(config: DaggerConfig, tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match="there is no run to go on with"):
         DaggerRun(config, tmp_path / "typo", seed=3, plain=False, command="", resume=True)

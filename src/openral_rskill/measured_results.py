@@ -4,29 +4,37 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from openral_core.errors import OutputError
 
 
 def is_measured(path: Path) -> bool:
     """Return whether a file is an eval JSON with results of its own, and not only with figures of the makers."""
+    return bool((_content(path) or {}).get("results"))
+
+
+def _content(path: Path) -> dict[str, Any] | None:
+    """Return the object in a file; None: it cannot be read, or holds something else."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return isinstance(content, dict) and bool(content.get("results"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) else None
 
 
 def keep_result(path: Path) -> None:
     """Check that an eval JSON may be written.
 
     Raises:
-        OutputError: the file is a measured result.
+        OutputError: the file is a measured result, or holds something that cannot be read.
     """
     if is_measured(path):
         raise OutputError(
             f"{path}: holds a measured result, which is not overwritten; move it away, or judge a copy of the skill"
         )
+    if path.exists() and _content(path) is None:
+        raise OutputError(f"{path}: is no JSON object, so what it holds would be lost; move it away")
 
 
 def keep_weights(folder: Path) -> None:

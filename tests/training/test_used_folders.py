@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from openral_benchmark.commands import app as benchmark
 from openral_core.errors import NotFoundError, OutputError
+from openral_rskill.measured_results import keep_result
 from openral_training.commands import app as train
 from openral_training.training_folder import TrainingFolder
 
@@ -89,3 +90,14 @@ def test_what_is_said_of_going_on_is_so(tmp_path: Path) -> None:
     assert folder.goes_on() == "nothing was kept yet, so the same command begins anew"
     (tmp_path / "run.safetensors").touch()
     assert folder.goes_on() == "the same command goes on from what is kept"
+
+
+def test_a_result_that_cannot_be_read_is_told_before_the_work_that_would_replace_it(tmp_path: Path) -> None:
+    path = tmp_path / "eval" / "metaworld_mini.json"
+    path.parent.mkdir()
+    for content in ("{", "[1]"):
+        path.write_text(content, encoding="utf-8")
+        with pytest.raises(OutputError, match=r"metaworld_mini\.json: is no JSON object"):
+            keep_result(path)
+    path.write_text('{"baselines": {}}', encoding="utf-8")
+    keep_result(path)

@@ -31,7 +31,7 @@ class BrittleWorld:
 class BrittleHarness:
     """Its first episode fails."""
 
-    failures: list[Exception] = []  # noqa: RUF012
+    failures: list[BaseException] = []  # noqa: RUF012
 
     def __init__(self, scene: BenchmarkScene, *_: Any, shared: SharedParts, **__: Any) -> None:
         self._scene, self._shared = scene, shared
@@ -43,18 +43,36 @@ class BrittleHarness:
         return _lost(MissionJob(self._scene, init_id, variant, (row,)), row, "") | {"success": True}, []
 
 
-@pytest.mark.parametrize("failure", [ValueError("qacc is not finite"), SimulationError("it ended")])
-def test_a_simulator_that_fails_costs_one_episode_and_is_opened_anew(
-    failure: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    worlds: list[BrittleWorld] = []
+@pytest.fixture
+def worlds(monkeypatch: pytest.MonkeyPatch) -> list[BrittleWorld]:
+    """Return the worlds that are opened."""
+    found: list[BrittleWorld] = []
 
     def opened(scene: BenchmarkScene) -> BrittleWorld:
-        worlds.append(BrittleWorld())
-        return worlds[-1]
+        found.append(BrittleWorld())
+        return found[-1]
 
     monkeypatch.setattr("openral_benchmark.harness.suite_run.MissionHarness", BrittleHarness)
     monkeypatch.setattr("openral_benchmark.harness.shared_resources.make_backend", opened)
+    return found
+
+
+def test_an_interrupted_run_leaves_no_worlds_to_the_next_one(
+    worlds: list[BrittleWorld], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(BrittleHarness, "failures", [KeyboardInterrupt()])
+    suite = load_suite("harness_development")
+    setting = MissionSetting(resolve("mini-metaworld-mt10").folder, 160, "cpu", False, None, None)
+    job = MissionJob(suite.scenes[0], 0, "usual", ("bare",))
+    with pytest.raises(KeyboardInterrupt):
+        list(run_missions([job], setting, tmp_path, suite=suite, workers=1, resume=False))
+    assert [world.closed for world in worlds] == [True]
+
+
+@pytest.mark.parametrize("failure", [ValueError("qacc is not finite"), SimulationError("it ended")])
+def test_a_simulator_that_fails_costs_one_episode_and_is_opened_anew(
+    failure: Exception, worlds: list[BrittleWorld], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(BrittleHarness, "failures", [failure])
     suite = load_suite("harness_development")
     setting = MissionSetting(resolve("mini-metaworld-mt10").folder, 160, "cpu", False, None, None)

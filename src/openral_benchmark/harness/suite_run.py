@@ -142,11 +142,13 @@ def run_missions(
             yield there
         left = [job for job in jobs if kept.left(job)]
         if workers == 1 or len(left) < 2:
-            for job in left:
-                rows = _run_job(job, setting, kept.left(job))
-                kept.add(rows)
-                yield rows
-            _close_all()
+            try:
+                for job in left:
+                    rows = _run_job(job, setting, kept.left(job))
+                    kept.add(rows)
+                    yield rows
+            finally:
+                _close_all()
             return
         with worker_pool(workers) as pool:
             futures = [pool.submit(_run_job, job, setting, kept.left(job)) for job in left]

@@ -63,6 +63,8 @@ def mission_result(
             "init_ids": [states[0], states[-1]] if states else [],
             "max_steps": first.task.max_steps,
             "attempt_steps": setting.attempt_steps,
+            "device": setting.device,
+            "allow_unevaluated": setting.allow_unevaluated,
             "counts": setting.counts.name if setting.counts else None,
             "counts_sha256": counts_sha256(setting.counts),
             "rows": {name: ROWS[name].title for name in _in_order(ROWS, rows, "row")},

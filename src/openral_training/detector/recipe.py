@@ -108,6 +108,32 @@ class DetectorRecipe(Schema):
     worlds: Many[DetectorWorld] = Field(min_length=1)
     """Worlds of the pictures, equally many of each."""
 
+    @model_validator(mode="after")
+    def _fits_together(self) -> DetectorRecipe:
+        faults, seen, judged = [], self.train_init_ids, self.heldout_init_ids
+        if seen.overlaps(judged):
+            what = f"{judged} overlap train_init_ids {seen}"
+            faults.append(
+                Fault("heldout_init_ids", what, "a state seen in training proves nothing; move one")
+            )
+        if len(set(self.labels)) < len(self.labels):
+            faults.append(Fault("labels", "name a thing twice", "remove one of them"))
+        faults += [
+            Fault(f"worlds.{number}.things.{label}", "is none of labels", "add it there, or remove it here")
+            for number, world in enumerate(self.worlds)
+            for label in world.things
+            if label not in self.labels
+        ]
+        faults += [
+            Fault(f"markers.{label}", "is one of labels, which are trained", "remove one of them")
+            for label in self.markers
+            if label in self.labels
+        ]
+        if self.image_size % 16:
+            faults.append(Fault("image_size", f"is {self.image_size}, no multiple of 16", "write 128"))
+        raise_faults(faults)
+        return self
+
     def require_scenes(self) -> None:
         """Check that scenes that are files of their own exist, as `openral robot world` writes them.
 

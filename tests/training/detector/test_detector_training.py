@@ -238,3 +238,21 @@ def test_a_world_that_is_to_be_made_first_is_told_with_its_command(
     assert str(refused).endswith(
         "openral robot world fr3_robosuite_lift --first 0 --count 2050 --out runs/worlds/lift"
     )
+
+
+def test_a_recipe_that_does_not_fit_itself_is_refused_before_its_pictures_are_drawn(tmp_path: Path) -> None:
+    content = yaml.safe_load(recipe_file("mini_detector", of_detector=True).read_text(encoding="utf-8"))
+    content["labels"] = [*content["labels"][1:], content["labels"][-1]]
+    content |= {"image_size": 100, "heldout_init_ids": {**content["train_init_ids"]}}
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump(content), encoding="utf-8")
+    with pytest.raises(ManifestError) as refused:
+        load_detector_recipe(path)
+    told = str(refused.value)
+    for fault in (
+        "heldout_init_ids: ",
+        "labels: name a thing twice",
+        "is none of labels; add it there",
+        "image_size: is 100, no multiple of 16",
+    ):
+        assert fault in told, told

@@ -10,7 +10,7 @@ from unittest import mock
 
 import pytest
 from faults_census import Census, census, left_behind, memory_left_behind, own
-from faults_deployment import STEADY, deployed
+from faults_deployment import STEADY, Deployed, deployed
 from faults_files import World
 from faults_member import Member
 from system_stack import Stack
@@ -184,26 +184,24 @@ def grown(before: Census, now: Census) -> list[str]:
 
 
 def test_nodes_that_are_torn_down_and_set_up_again_hold_no_more_than_before(
-    tmp_path: Path, figure: Any
+    shared: Deployed, figure: Any
 ) -> None:
     """Bridge and policy node of a running deployment, from active to unconfigured and back."""
-    with deployed(light(tmp_path), "enable_reward_monitor:=false") as up, Member(up.stack) as member:
-        up.operator.until_active(STEADY)
-        up.operator.until(lambda: up.operator.missions, "the reasoner")
+    errors = shared.stack.errors
+    with Member(shared.stack) as member:
 
         def cycle(times: int) -> Census:
             for _ in range(times):
                 for node in ("/openral/sim_bridge", f"/openral/policy/{STEADY}"):
                     go(member, node, (DEACTIVATE, CLEANUP, CONFIGURE, ACTIVATE))
-            return census(up.stack.processes())
+            return census(shared.stack.processes())
 
         before = cycle(FIRST_CYCLES)
         cycle(NODE_CYCLES - FIRST_CYCLES)
-        processes = up.stack.processes()
+        processes = shared.stack.processes()
         member.until(lambda: not grown(before, census(processes)), "threads, descriptors and ports as before")
-        assert up.stack.errors == [], up.stack.errors
-        up.stack.interrupt()
-        assert up.stack.wait() == 0, up.stack.output
+        assert shared.stack.errors == errors
+    shared.operator.until_active(STEADY)
     record(figure, "bridge and policy node unconfigured and activated again", NODE_CYCLES)
 
 

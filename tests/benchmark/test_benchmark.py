@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from importlib.metadata import version
 from pathlib import Path
 
@@ -143,31 +144,29 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_rows(tmp_path, whole):
     assert episode_log.read_text().startswith(kept)
 
 
-def test_a_row_that_somebody_changed_is_named(tmp_path):
-    invoke(*words(tmp_path, "out", "--task", "fake/near"))
+def test_a_row_that_somebody_changed_is_named(tmp_path, whole):
+    shutil.copytree(whole.parent, tmp_path, dirs_exist_ok=True)
     episode_log = tmp_path / "out" / "rows.jsonl"
     lines = episode_log.read_text().splitlines()
     lines[1] = json.dumps({**json.loads(lines[1]), "success": "often"})
     episode_log.write_text("\n".join(lines) + "\n")
-    refused = CliRunner().invoke(app, words(tmp_path, "out", "--resume", "--task", "fake/near"))
+    refused = CliRunner().invoke(app, words(tmp_path, "out", "--resume"))
     fix = "is no row of a run (success); copy the file back, or name another --out"
     assert f"rows.jsonl:2: {fix}" in str(refused.exception)
     assert episode_log.read_text().splitlines() == lines
 
 
-def test_rows_of_another_setting_or_of_other_weights_are_not_gone_on_with(tmp_path):
-    invoke(*words(tmp_path, "out", "--task", "fake/near"))
+def test_rows_of_another_setting_or_of_other_weights_are_not_gone_on_with(tmp_path, whole):
+    shutil.copytree(whole.parent, tmp_path, dirs_exist_ok=True)
     refusal = "these rows are of another run: other "
-    other = CliRunner().invoke(app, words(tmp_path, "out", "--resume"))
-    assert f"{refusal}tasks (fake/near there, fake/near, " in str(other.exception)
-    other = CliRunner().invoke(
-        app, words(tmp_path, "out", "--resume", "--task", "fake/near", "--picture-delay", "1")
-    )
+    other = CliRunner().invoke(app, words(tmp_path, "out", "--resume", "--task", "fake/near"))
+    assert f"{refusal}tasks (fake/near, fake/far there, fake/near here" in str(other.exception)
+    other = CliRunner().invoke(app, words(tmp_path, "out", "--resume", "--picture-delay", "1"))
     assert f"{refusal}picture_delay (0 there, 1 here); name another --out" in str(other.exception)
     tensors = b'{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
     content = len(tensors).to_bytes(8, "little") + tensors + bytes(4)
     (tmp_path / "reacher" / "model.safetensors").write_bytes(content)
-    other = CliRunner().invoke(app, words(tmp_path, "out", "--resume", "--task", "fake/near"))
+    other = CliRunner().invoke(app, words(tmp_path, "out", "--resume"))
     assert f"{refusal}weights; name" in str(other.exception)
 
 

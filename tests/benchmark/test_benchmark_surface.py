@@ -77,6 +77,14 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> list[dict]:
     return episodes(folder / "out")
 
 
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run of few episodes, to be copied."""
+    folder = tmp_path_factory.mktemp("few")
+    invoke(*words(folder, "out", *FEW))
+    return folder / "out"
+
+
 def test_films_show_the_first_of_each_kind_and_change_no_row(tmp_path, home):
     invoke(*words(tmp_path, "filmed", "--task", "fake/near", "--workers", "1", "--videos", "2"))
     assert episodes(tmp_path / "filmed") == home
@@ -385,8 +393,8 @@ def episodes_alone(folder: Path) -> Path:
     return folder / "alone.json"
 
 
-def test_the_folder_of_a_run_is_its_result(tmp_path):
-    invoke(*words(tmp_path, "out", *FEW))
+def test_the_folder_of_a_run_is_its_result(tmp_path, few):
+    shutil.copytree(few, tmp_path / "out")
     (tmp_path / "out" / "report.html").unlink()
     invoke("report", str(tmp_path / "out"))
     assert (tmp_path / "out" / "report.html").is_file()
@@ -394,8 +402,8 @@ def test_the_folder_of_a_run_is_its_result(tmp_path):
     assert str(refused("report", str(tmp_path))).startswith(f"{tmp_path}/result.json: ")
 
 
-def test_a_page_holds_no_file_from_elsewhere_and_no_markup_of_a_result(tmp_path):
-    invoke(*words(tmp_path, "out", *FEW))
+def test_a_page_holds_no_file_from_elsewhere_and_no_markup_of_a_result(tmp_path, few):
+    shutil.copytree(few, tmp_path / "out")
     (tmp_path / "key").write_text("secret")
     file = tmp_path / "out" / "result.json"
     content = json.loads(file.read_text())

@@ -10,8 +10,17 @@ from pathlib import Path
 
 import av
 import pytest
+from typer.testing import CliRunner
+
+from openral_cli.app import app
 
 OPENRAL = str(Path(sys.executable).parent / "openral")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written lies in the folder in which a command runs."""
+    monkeypatch.chdir(tmp_path)
 
 
 def openral(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -50,9 +59,9 @@ def test_sim_run_of_hopeless_words_says_so(tmp_path: Path) -> None:
         "40",
         "--no-save-video",
     )
-    done = openral("sim", "run", *words, cwd=tmp_path)
-    assert done.returncode == 1
-    assert "0 of 1 succeeded" in done.stdout
+    done = CliRunner().invoke(app, ["sim", "run", *words])
+    assert done.exit_code == 1
+    assert "0 of 1 succeeded" in done.output
     assert not list(tmp_path.iterdir())
 
 
@@ -66,10 +75,9 @@ def test_an_unevaluated_task_is_refused_unless_allowed_and_then_recorded(tmp_pat
     manifest = yaml.safe_load(file.read_text())
     file.write_text(yaml.safe_dump({**manifest, "evaluated_tasks": ["metaworld/drawer-close-v3"]}))
     words = ("--rskill", "skill", "--task", "drawer-open-v3", "--max-steps", "8", "--no-save-video")
-    done = openral("sim", "run", *words, cwd=tmp_path)
-    assert done.returncode == 1
-    assert "evaluated tasks: metaworld/drawer-open-v3, needed metaworld/drawer-close-v3" in done.stderr
-    openral("sim", "run", *words, "--allow-unevaluated", "--save-dir", "out", cwd=tmp_path)
+    refused = CliRunner().invoke(app, ["sim", "run", *words]).exception
+    assert "evaluated tasks: metaworld/drawer-open-v3, needed metaworld/drawer-close-v3" in str(refused)
+    CliRunner().invoke(app, ["sim", "run", *words, "--allow-unevaluated", "--save-dir", "out"])
     result = json.loads((tmp_path / "out" / "result.json").read_text())
     assert result["unevaluated_task"] is True
     assert result["run"]["allow_unevaluated"] is True

@@ -26,6 +26,8 @@ from openral_training.disturbed_expert import noisy_actor
 from openral_training.frames import frame_cache
 from openral_training.training_recipe import Recipe, load_recipe, metadata_of
 
+RECORD_EVERY = 2
+"""Control steps of a frame: 80 Hz and 40 Hz."""
 SMALL = {
     "train_init_ids": {"first": 0, "count": 2},
     "heldout_init_ids": {"first": 1000, "count": 2},
@@ -46,7 +48,7 @@ SMALL = {
 
 @pytest.fixture(scope="module")
 def recipe() -> Recipe:
-    return Recipe.model_validate(SMALL)
+    return Recipe.model_validate({**SMALL, "record_every": RECORD_EVERY})
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +83,7 @@ def test_dataset_holds_what_was_done(dataset: Dataset, recipe: Recipe) -> None:
     assert not columns["action"][first:last, :3].any(), "a closed drawer is not closed again"
     first, last = episodes["dataset_from_index"][1], episodes["dataset_to_index"][1]
     assert columns["action"][first, :3].any()
-    assert not columns["action"][last - 5 : last, :3].any(), "done, the demonstrator stands still"
+    assert not columns["action"][last - 2 : last, :3].any(), "done, the demonstrator stands still"
     assert np.abs(columns["action"]).max() <= 1.0
     assert columns["observation.state"][:, 3].min() >= 0
     (camera,) = dataset.cameras
@@ -93,7 +95,7 @@ def test_dataset_holds_what_was_done(dataset: Dataset, recipe: Recipe) -> None:
 def test_dataset_opens_with_the_datasets_convention(dataset: Dataset) -> None:
     info = dataset.info
     assert info["codebase_version"] == "v3.0"
-    assert info["fps"] == 80.0
+    assert info["fps"] == 40.0
     assert info["total_frames"] == len(dataset) == dataset.episodes["dataset_to_index"][-1]
     assert info["features"]["observation.images.camera1"]["dtype"] == "image"
 
@@ -107,10 +109,10 @@ def test_pictures_are_seen_late_within_their_episode(dataset: Dataset, recipe: R
     episode = dataset.columns(["episode_index"])["episode_index"]
     assert (episode[drawn] == episode[rows]).all()
     begin = np.array(dataset.episodes["dataset_from_index"])[episode]
-    assert ((rows - drawn).max(0) <= np.minimum(8, rows - begin)).all()
-    ages = (rows - drawn)[:, rows - begin >= 8]
-    assert set(ages.ravel().tolist()) == set(range(9))
-    assert (ages == 0).mean() == pytest.approx(1 / 3 + 2 / 3 / 9, abs=0.03)
+    assert ((rows - drawn).max(0) <= np.minimum(4, rows - begin)).all()
+    ages = (rows - drawn)[:, rows - begin >= 4]
+    assert set(ages.ravel().tolist()) == set(range(5))
+    assert (ages == 0).mean() == pytest.approx(1 / 3 + 2 / 3 / 5, abs=0.03)
 
 
 def test_killed_collection_goes_on_and_gives_the_same_bytes(
@@ -189,11 +191,14 @@ def test_resumed_training_equals_unbroken_training(
 def test_chunks_end_with_the_episode(dataset: Dataset) -> None:
     demos = bc.load_demonstrations(dataset)
     end = dataset.episodes["dataset_to_index"][0]
-    assert demos.ahead[end - 3 : end].tolist() == [3, 2, 1]
+    last = int(demos.ahead[end - 1])
+    assert 1 <= last <= RECORD_EVERY
+    assert demos.ahead[end - 3 : end].tolist() == [last + 2 * RECORD_EVERY, last + RECORD_EVERY, last]
     assert demos.ahead[0] == demos.chunk.shape[1] == 16
     actions = dataset.columns(["action"])["action"]
-    np.testing.assert_array_equal(demos.chunk[end - 2, :2], actions[end - 2 : end])
-    np.testing.assert_array_equal(demos.chunk[end - 2, 2:], np.repeat(actions[end - 1 : end], 14, axis=0))
+    chunk, left = demos.chunk[end - 2], last + RECORD_EVERY
+    np.testing.assert_array_equal(chunk[:left:RECORD_EVERY], actions[end - 2 : end])
+    np.testing.assert_array_equal(chunk[left:], np.repeat(chunk[left - 1 : left], 16 - left, axis=0))
     stuck = dataset.episodes["behaviour"].index("stuck")
     assert dataset.episodes["dataset_from_index"][stuck] not in demos.frames
 
@@ -207,7 +212,7 @@ def test_landmarks_tell_object_and_target(dataset: Dataset) -> None:
 
 def test_frames_may_be_fewer_than_control_steps(dataset: Dataset, recipe: Recipe, tmp_path: Path) -> None:
     unit = next(unit for unit in collect.plan(recipe, starts=0, failures=1) if unit.behaviour == "stuck")
-    sparse = recipe.model_copy(update={"record_every": 2})
+    sparse = recipe.model_copy(update={"record_every": 2 * RECORD_EVERY})
     (every,) = collect.read([dataset.root / "shards" / f"{unit.name}.npz"])
     (second,) = collect.read(list(collect.collect(sparse, tmp_path, [unit])))
     assert len(second) == (len(every) + 1) // 2

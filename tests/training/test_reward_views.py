@@ -79,6 +79,8 @@ def test_a_skill_is_filmed_at_the_tasks_whose_scenes_have_its_cameras():
 @pytest.mark.timeout(300)
 def test_reward_eval_says_in_its_result_how_the_worlds_were_seen(tmp_path: Path, monkeypatch):
     monkeypatch.setenv("OPENRAL_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("openral_training.reward_eval.rollouts.BEHAVIOURS", ("expert", "stuck"))
+    monkeypatch.setattr("openral_training.reward_eval.rollouts.scripts_for", lambda recipe, task: ())
     (tmp_path / "button.yaml").write_text(yaml.safe_dump(BUTTON))
     skill = tmp_path / "mini-progress"
     shutil.copytree(resolve("mini-progress").folder, skill, ignore=shutil.ignore_patterns("eval"))

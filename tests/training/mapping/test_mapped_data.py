@@ -183,7 +183,7 @@ def test_a_scaled_network_answers_within_its_range() -> None:
 @pytest.mark.parametrize("text", [RECIPE, RADIANS], ids=["commands", "joints"])
 def test_a_trained_skill_answers_with_chunks_and_learns(dataset: Dataset, tmp_path: Path, text: str) -> None:
     out, seen = tmp_path / "skill", []
-    config = bc.BcConfig(steps=24, batch_size=16, warmup_steps=2, learning_rate=2e-3)
+    config = bc.BcConfig(steps=24, batch_size=8, warmup_steps=2, learning_rate=2e-3)
     bc.train(dataset, recipe(tmp_path, text), out, config, progress=lambda step, loss: seen.append(loss))
     assert np.mean(seen[-4:]) < 0.8 * np.mean(seen[:2])
     package = load_package(out)
@@ -289,7 +289,7 @@ def test_a_gpu_that_is_not_there_is_said(dataset: Dataset, tmp_path: Path) -> No
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_a_gpu_clones_as_well(dataset: Dataset, tmp_path: Path) -> None:
     seen: list[float] = []
-    config = bc.BcConfig(steps=24, batch_size=16, warmup_steps=2, learning_rate=2e-3)
+    config = bc.BcConfig(steps=24, batch_size=8, warmup_steps=2, learning_rate=2e-3)
     plan = recipe(tmp_path, RADIANS)
     bc.train(
         dataset, plan, tmp_path / "skill", config, device="cuda", progress=lambda _, loss: seen.append(loss)

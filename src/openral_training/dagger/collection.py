@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Iterable
 from contextlib import closing
@@ -57,7 +58,8 @@ class CorrectionWorld:
             max_steps: control steps of the policy, and then of the operator.
 
         Raises:
-            OpenralError: the scene has no reward skill or no scripted experts, or something cannot be loaded.
+            OpenralError: the scene has no reward skill, no scripted experts or not this task, or something cannot be
+                loaded.
         """
         if not scene.reward_skill:
             raise ContractError(
@@ -69,8 +71,16 @@ class CorrectionWorld:
         self._thresholds = progress_thresholds(scene)
         self._backend = make_backend(scene)
         self._world = experts_of(self._backend, scene)
-        self._column = self._backend.task_ids.index(task)
-        self._model = load_reward_model(self._reward)
+        with contextlib.ExitStack() as undo:
+            undo.callback(self._world.close)
+            if task not in self._backend.task_ids:
+                known = ", ".join(self._backend.task_ids)
+                raise ContractError(
+                    f"{name}: has no task {task}, but {known}; name a scene of the task, or another task"
+                )
+            self._column = self._backend.task_ids.index(task)
+            self._model = load_reward_model(self._reward)
+            undo.pop_all()
 
     def demonstrate(self, recording: Path, init_ids: Iterable[int]) -> list[AttemptRow]:
         """Let the operator do the task from initial states; append the episodes to a recording."""

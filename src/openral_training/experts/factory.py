@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from openral_core.errors import SimulationError
 from openral_core.scene import DeployScene
 from openral_sim_bridge.backend import Backend
@@ -28,12 +30,17 @@ def experts_of(backend: Backend, scene: DeployScene) -> ExpertWorld:
     """Return the scripted experts of a backend of one world, which they close.
 
     Raises:
-        SimulationError: its simulator has no scripted experts; it is closed.
+        SimulationError: its simulator has no scripted experts, or none for its task; it is closed.
     """
-    if isinstance(backend, MetaWorldBackend):
-        return MetaWorldExperts(backend, scene.cameras)
-    if isinstance(backend, ArmBackend):
-        return RobosuiteExperts(backend, scene.cameras)
-    backend.close()
+    with contextlib.ExitStack() as undo:
+        undo.callback(backend.close)
+        found: ExpertWorld | None = None
+        if isinstance(backend, MetaWorldBackend):
+            found = MetaWorldExperts(backend, scene.cameras)
+        elif isinstance(backend, ArmBackend):
+            found = RobosuiteExperts(backend, scene.cameras)
+        if found is not None:
+            undo.pop_all()
+            return found
     family = scene.scene.backend_options.get("family")
     raise SimulationError(f"{scene.scene.id}: the simulator '{family}' has no scripted experts to learn from")

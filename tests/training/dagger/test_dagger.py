@@ -27,6 +27,7 @@ from openral_data.datasets.check import dataset_faults
 from openral_data.lerobot_v3 import Dataset, open_dataset
 from openral_rskill.checks.unseen_states import unseen_states
 from openral_rskill.registry import load_package
+from openral_sim_bridge.backends.metaworld.backend import MetaWorldBackend
 from openral_training.dagger.collection import CorrectionWorld
 from openral_training.dagger.config import Cloning, DaggerConfig, load_config
 from openral_training.dagger.run import DaggerRun
@@ -221,6 +222,23 @@ def test_a_run_that_could_not_begin_does_not_refuse_the_next_one(
         with pytest.raises(ContractError, match="metaworld_mini: reward_skill is needed"):
             DaggerRun(unwatched, tmp_path / "run", seed=3, plain=False, command="").go()
     assert not (tmp_path / "run").exists()
+
+
+def test_a_scene_without_the_task_is_told_and_its_world_is_closed(
+    config: DaggerConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[MetaWorldBackend] = []
+    close = MetaWorldBackend.close
+
+    def noted(backend: MetaWorldBackend) -> None:
+        closed.append(backend)
+        close(backend)
+
+    monkeypatch.setattr(MetaWorldBackend, "close", noted)
+    elsewhere = config.model_copy(update={"scene": "metaworld_button"})
+    with pytest.raises(ContractError, match="metaworld_button: has no task drawer-open-v3, but button-press"):
+        DaggerRun(elsewhere, tmp_path / "run", seed=3, plain=False, command="").go()
+    assert len(closed) == 1
 
 
 def test_no_run_is_no_run_to_go_on_with(config: DaggerConfig, tmp_path: Path) -> None:

@@ -20,10 +20,10 @@ def thumbnails(videos: Sequence[dict[str, Any]], folder: Path) -> Iterator[str]:
 
     Args:
         videos: records of `openral_benchmark.videos.draw_videos`.
-        folder: in which their files lie; those that are gone, and those elsewhere, are left out: a result may come
-            from anybody, and the page may go anywhere.
+        folder: in which their files lie; those that are gone, those elsewhere, and those that are no MP4 are left out:
+            a result may come from anybody and name any file, and the page may go anywhere.
     """
-    there = [video for video in videos if _is_in(folder, video["file"])]
+    there = [video for video in videos if _is_video_in(folder, video["file"])]
     if not there:
         return
     words = "The first successes and failures of each task, from the scene's first camera, in real time."
@@ -34,9 +34,9 @@ def thumbnails(videos: Sequence[dict[str, Any]], folder: Path) -> Iterator[str]:
         yield "</div>"
 
 
-def _is_in(folder: Path, name: str) -> bool:
+def _is_video_in(folder: Path, name: str) -> bool:
     path = (folder / name).resolve()
-    return path.is_relative_to(folder.resolve()) and path.is_file()
+    return path.is_relative_to(folder.resolve()) and path.suffix == ".mp4" and path.is_file()
 
 
 def _figure(video: dict[str, Any], folder: Path) -> str:

@@ -408,7 +408,8 @@ def test_a_page_holds_no_file_from_elsewhere_and_no_markup_of_a_result(tmp_path,
     file = tmp_path / "out" / "result.json"
     content = json.loads(file.read_text())
     film = {"task": "near", "init_id": 0, "success": True, "steps": 1}
-    content["films"] = [{**film, "file": name} for name in ("../key", str(tmp_path / "key"))]
+    (tmp_path / "out" / "key").write_text("secret")  # a result may be put where other files lie
+    content["films"] = [{**film, "file": name} for name in ("../key", str(tmp_path / "key"), "key")]
     content["eval_config"]["max_steps"] = "<script>"
     file.write_text(json.dumps(content))
     invoke("report", str(file))

@@ -16,7 +16,7 @@ from openral_training.rl.envs.env_group import VecEnvSpec
 from openral_training.world_model.env import WorldModelEnv
 from openral_training.world_model.open import open_world_model
 from openral_training.world_model.opensora.flow import follow, times_of
-from openral_training.world_model.opensora.model import OpenSoraWorld
+from openral_training.world_model.opensora.model import OpenSoraWorld, load_transformer
 from openral_training.world_model.opensora.reward import FrameReward
 from openral_training.world_model.opensora.transformer import VideoShape, VideoTransformer
 from openral_training.world_model.unpickle_files import convert
@@ -109,6 +109,22 @@ def test_other_weights_are_refused(tmp_path: Path) -> None:
     save_file({"x": torch.zeros(1)}, tmp_path / "model-00001.safetensors")
     with pytest.raises(PolicyError, match="not an OpenSora transformer"):
         open_world_model(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [
+        ("x_embedder.proj.weight", (24,)),
+        ("action_encoder.fc.0.weight", (24,)),
+        ("spatial_blocks.0.attn.q_norm.weight", (0,)),
+        ("rope.freqs", (5, 3)),
+    ],
+)
+def test_weights_of_other_shapes_are_refused(name: str, shape: tuple[int, ...], tmp_path: Path) -> None:
+    path = tmp_path / "model-00001.safetensors"
+    save_file(published(VideoTransformer(TINY)) | {name: torch.zeros(shape)}, path)
+    with pytest.raises(PolicyError, match="not an OpenSora transformer told actions"):
+        load_transformer(path)
 
 
 def test_a_straight_flow_ends_where_it_leads_whatever_the_steps() -> None:

@@ -113,10 +113,20 @@ def load_transformer(path: Path) -> VideoTransformer:
         network = VideoTransformer(_shape_of(tensors))
         turns = tensors.pop("turns", None)
         network.load_state_dict(tensors)
-    except (OSError, SafetensorError, KeyError, StopIteration, RuntimeError) as error:
-        raise PolicyError(f"{path}: not an OpenSora transformer told actions ({error})") from error
-    if turns is not None:
-        network.turns.copy_(turns)
+        if turns is not None:
+            network.turns.copy_(turns)
+    except (
+        OSError,
+        SafetensorError,
+        LookupError,
+        ValueError,
+        TypeError,
+        ArithmeticError,
+        StopIteration,
+        RuntimeError,
+    ) as error:
+        why = " ".join(str(error).split())[:200]
+        raise PolicyError(f"{path}: not an OpenSora transformer told actions ({why})") from error
     return network.eval()
 
 

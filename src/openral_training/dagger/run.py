@@ -19,6 +19,7 @@ from openral_benchmark.execute import execute
 from openral_benchmark.execution_config import ExecutionConfig
 from openral_benchmark.plan import Settings, chosen_scenes, simulator_task
 from openral_benchmark.record_in_manifest import record_result
+from openral_benchmark.row_log import RunLock
 from openral_core.errors import ContractError
 from openral_core.scene import BenchmarkScene, load_scene
 from openral_core.suite import Suite, load_suite
@@ -85,13 +86,21 @@ class DaggerRun:
         self._rounds = self._files.rounds()
 
     def go(self) -> dict[str, Any]:
-        """Run the rounds that are left, and return the content of `result.json`."""
-        if self._goes_on():
-            with closing(self._world()) as world:
-                while self._goes_on():
-                    number = len(self._rounds)
-                    self._learn(number, self._files.collected(number) or self._collect(world, number))
-        return self._result()
+        """Run the rounds that are left, and return the content of `result.json`.
+
+        Raises:
+            ManifestError: another process runs in the folder.
+        """
+        lock = RunLock(self._files.root)
+        try:
+            if self._goes_on():
+                with closing(self._world()) as world:
+                    while self._goes_on():
+                        number = len(self._rounds)
+                        self._learn(number, self._files.collected(number) or self._collect(world, number))
+            return self._result()
+        finally:
+            lock.release()
 
     def _world(self) -> CorrectionWorld:
         """Open the world of the attempts. Raises as `CorrectionWorld`; nothing is left of a run that never began."""

@@ -16,6 +16,7 @@ from typing import Any
 
 import yaml
 
+from openral_benchmark.row_log import RunLock
 from openral_core.errors import ContractError, ManifestError
 from openral_core.files.atomic import write_atomically
 from openral_core.files.json_file import read_json_object
@@ -85,7 +86,8 @@ def train(
         progress_callback: called after each update.
 
     Raises:
-        ManifestError: the folder has a run although `resume` is False, or has none although it is True.
+        ManifestError: the folder has a run although `resume` is False, or has none although it is True; or another
+            process runs there.
         ContractError: the run in the folder has other settings, or has more updates already.
         WeightsError: the saved state of the run is damaged.
         InstallationError: torch cannot use the device.
@@ -121,10 +123,15 @@ def train(
 
 @contextlib.contextmanager
 def _claimed(config: RlConfig, *, resume: bool) -> Iterator[None]:
-    """Claim the folder for a block; a block that fails with no more in a new folder leaves none behind."""
+    """Claim the folder for a block; a block that fails with no more in a new folder leaves none behind.
+
+    Raises:
+        ManifestError: see `_claim`; or another process runs there.
+    """
     folder = config.folder
     is_new, made_folder = not (folder / CONFIG).exists(), not folder.exists()
     _claim(config, resume=resume)
+    lock = RunLock(folder)
     try:
         yield
     except BaseException:
@@ -133,6 +140,8 @@ def _claimed(config: RlConfig, *, resume: bool) -> Iterator[None]:
             if made_folder:
                 folder.rmdir()
         raise
+    finally:
+        lock.release()
 
 
 def _claim(config: RlConfig, *, resume: bool) -> None:

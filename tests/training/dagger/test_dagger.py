@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from openral_benchmark.plan import chosen_scenes
+from openral_benchmark.row_log import RunLock
 from openral_control.handover_blend import SEAM_S
 from openral_core.errors import ContractError, DatasetError, ManifestError
 from openral_core.manifest import MANIFEST_NAME
@@ -239,6 +240,18 @@ def test_a_scene_without_the_task_is_told_and_its_world_is_closed(
     with pytest.raises(ContractError, match="metaworld_button: has no task drawer-open-v3, but button-press"):
         DaggerRun(elsewhere, tmp_path / "run", seed=3, plain=False, command="").go()
     assert len(closed) == 1
+
+
+def test_two_processes_do_not_run_in_one_folder(config: DaggerConfig, tmp_path: Path) -> None:
+    """The second one would delete what the first one records."""
+    begun = DaggerRun(config, tmp_path, seed=3, plain=False, command="")
+    lock = RunLock(tmp_path)
+    try:
+        with pytest.raises(ManifestError, match="another process runs episodes into this folder"):
+            begun.go()
+    finally:
+        lock.release()
+    assert not (tmp_path / "recordings").exists()
 
 
 def test_no_run_is_no_run_to_go_on_with(config: DaggerConfig, tmp_path: Path) -> None:

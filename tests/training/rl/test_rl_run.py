@@ -11,6 +11,7 @@ import pytest
 from rl_settings import PPO, SEEING, metrics, small
 from safetensors.torch import load_file
 
+from openral_benchmark.row_log import RunLock
 from openral_core.errors import ContractError, ManifestError, NotFoundError, WeightsError
 from openral_core.files.output_folder import disk_fault
 from openral_training.rl.config import load_config, with_changes
@@ -97,6 +98,17 @@ def test_a_run_that_cannot_begin_leaves_nothing_to_go_on_with(tmp_path: Path, th
         train(config)
     assert config.folder.exists() == there
     assert not list(config.folder.glob("*"))
+
+
+def test_a_folder_in_which_another_process_runs_is_refused(tmp_path: Path) -> None:
+    config = small(tmp_path, PPO)
+    config.folder.mkdir()
+    lock = RunLock(config.folder)
+    try:
+        with pytest.raises(ManifestError, match="another process runs episodes into this folder"):
+            train(config)
+    finally:
+        lock.release()
 
 
 def test_a_disk_that_fills_up_is_told_and_what_was_saved_is_gone_on_with(

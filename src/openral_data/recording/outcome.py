@@ -58,7 +58,8 @@ def simulator_verdict(
         end_s: [s] stamp of its last step.
         task: the skill's own id of the task; empty: the scene's only task. If the scene has several, the outcome is
             then unknown, even if the world was reset for one of them.
-        patience_s: [s] time to wait for the record to reach the end.
+        patience_s: [s] time to wait for the record to reach the end; of one that ends within the episode its last
+            moment counts, and of one that ends before it nothing does.
     """
     if truth is None:
         return SimulatorVerdict()
@@ -91,6 +92,10 @@ def _look(truth: Path, begin_s: float, end_s: float, task: str) -> tuple[Simulat
     asked = task.rsplit("/", 1)[-1] or (names[0] if len(names) == 1 else "")
     row = int(np.searchsorted(stamps, end_s + 1e-6, side="right")) - 1
     reached = bool(len(stamps)) and float(stamps[-1]) >= end_s - 1e-6
+    if not reached and row >= 0 and float(stamps[row]) < begin_s - 1e-6:
+        return SimulatorVerdict(
+            UNKNOWN, asked
+        ), False  # it ends before the episode begins, or is of another world
     if row < 0 or asked not in names:
         return SimulatorVerdict(UNKNOWN, asked or world.rsplit("/", 1)[-1], seed), reached
     done = bool(success[row, names.index(asked)])

@@ -54,6 +54,8 @@ class Model:
             ]
         )
         behaviour = dials.get("policy", "answer")
+        if behaviour == "stay":
+            actions[:, :, :3] = 0.0
         if behaviour == "nan":
             actions[:, -1, 0] = np.nan
         if behaviour == "far":

@@ -69,7 +69,7 @@ def until_served(shared: Deployed) -> None:
 def test_a_killed_sidecar_is_noticed_and_restarted_and_given_up_in_the_end(
     tmp_path: Path, figure: Any
 ) -> None:
-    with deployed(World(tmp_path)) as own:
+    with deployed(World(tmp_path), "enable_reward_monitor:=false") as own:
         own.operator.until_active(SERVED)
         times = []
         for _ in range(RESTARTS):

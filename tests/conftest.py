@@ -22,6 +22,7 @@ from openral_core.manifest import RSkillManifest
 from openral_core.robot import RobotDescription, load_robot
 from openral_core.scene import DeployScene, load_scene
 from openral_core.types import RobotState
+from openral_sim_bridge.rendering.opengl import RASTERISER_VARIABLE
 
 FAKE_SCENE = """
 scene:
@@ -96,6 +97,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if niceness and hasattr(config, "workerinput"):
         os.nice(niceness)
         os.setsid()
+        os.environ.setdefault(RASTERISER_VARIABLE, "0")  # llvmpipe's threads would wait for each other
         with contextlib.suppress(OSError):  # no such thing on this system
             Path("/proc/self/autogroup").write_text(str(niceness))
 

@@ -327,14 +327,15 @@ def _mutate(rng, step):
     return bad, harmless
 
 
-def test_ten_thousand_random_chunks_against_the_real_envelope():
+@pytest.mark.parametrize("count", [1_500, pytest.param(10_000, marks=pytest.mark.long)])
+def test_thousands_of_random_chunks_against_the_real_envelope(count):
     scene = load_scene("metaworld_drawer")
     envelope = Envelope(scene, load_robot(scene.robot_id))
     executor = Followed(HZ, envelope, hold, representation=REPRESENTATION)
     state = RobotState(0.0, (), np.zeros(0), np.array([0.0, 0.6, 0.2]), np.array([0.0, 0, 0, 1]), 0.1)
     rng = np.random.default_rng(7)
     refused = accepted = 0
-    for step in range(10_000):
+    for step in range(count):
         bad, harmless = _mutate(rng, step)
         reason = executor.offer(bad, step, state)
         action, held = executor.next(step)
@@ -343,6 +344,6 @@ def test_ten_thousand_random_chunks_against_the_real_envelope():
         assert (reason is None) == harmless, (bad, reason)
         assert held == (not harmless)
         refused, accepted = refused + (not harmless), accepted + harmless
-    assert accepted > 100
-    assert refused > 7000
+    assert accepted > 0.01 * count
+    assert refused > 0.7 * count
     assert counts(executor)[:3] == (accepted, refused, refused)

@@ -207,7 +207,7 @@ def _keys(container: Any) -> Any:
     return container if isinstance(container, dict) else range(len(container))
 
 
-def test_hundreds_of_mutated_manifests_give_manifest_errors_only(tmp_path: Path) -> None:
+def test_many_mutated_manifests_give_manifest_errors_only(tmp_path: Path) -> None:
     random_ = random.Random(20)
     shipped = share_directory() / "rskills"
     others = [
@@ -216,7 +216,7 @@ def test_hundreds_of_mutated_manifests_give_manifest_errors_only(tmp_path: Path)
     originals = [yaml.safe_load(text) for text in (SEED.read_text(), MANIFEST, *others)]
     path = tmp_path / "rskill.yaml"
     refused, shapeless = 0, []
-    for index in range(400):
+    for index in range(120):
         path.write_text(mutate(random_, copy.deepcopy(originals[index % len(originals)])))
         try:
             load_manifest(path)
@@ -224,4 +224,4 @@ def test_hundreds_of_mutated_manifests_give_manifest_errors_only(tmp_path: Path)
             refused += 1
             shapeless += [row for row in str(error).splitlines() if not LINE.match(row)]
     assert shapeless == []
-    assert refused > 280
+    assert refused > 84

@@ -97,14 +97,14 @@ def test_what_the_library_writes_is_taken(tmp_path: Path) -> None:
 
 
 def test_whatever_passes_can_be_loaded(tmp_path: Path) -> None:
-    """Ten thousand damaged headers: the library takes no fewer of them than openral does."""
+    """Two thousand damaged headers: the library takes no fewer of them than openral does."""
     pytest.importorskip("torch")
     from safetensors import safe_open
 
     rng, path = random.Random(0), tmp_path / "model.safetensors"
     whole = packed({"a": tensor(0, 8), "b": tensor(8, 24, (2, 2))}, 24)
     passed = 0
-    for _ in range(10_000):
+    for _ in range(2_000):
         damaged = bytearray(whole)
         for _ in range(rng.randint(1, 3)):
             damaged[rng.randrange(len(damaged) - 24)] = rng.choice(b'0123456789[]{},:"-. abF')
@@ -114,7 +114,7 @@ def test_whatever_passes_can_be_loaded(tmp_path: Path) -> None:
             with safe_open(path, "pt") as file:
                 for name in file.keys():  # noqa: SIM118  it is no dictionary
                     file.get_tensor(name)
-    assert 0 < passed < 10_000
+    assert 0 < passed < 2_000
 
 
 def make_pipe(path: Path) -> None:

@@ -18,6 +18,8 @@ from openral_core.types import RobotState
 
 SCENES = ("metaworld_drawer", "tabletop_panda", "libero_goal")
 """Set points at 80 Hz and 20 Hz, and displacements from the hand."""
+LOADED = {name: load_scene(name) for name in SCENES}
+ROBOTS = {scene.robot_id: load_robot(scene.robot_id) for scene in LOADED.values()}
 SHARE = st.floats(0.0, 1.0)
 
 
@@ -49,8 +51,8 @@ class SimulatedHand:
 
 @st.composite
 def orders(draw: st.DrawFn) -> tuple[DeployScene, MotionArm, str, dict[str, Any], SimulatedHand]:
-    scene = load_scene(draw(st.sampled_from(SCENES)))
-    arm = MotionArm.of(scene, load_robot(scene.robot_id))
+    scene = LOADED[draw(st.sampled_from(SCENES))]
+    arm = MotionArm.of(scene, ROBOTS[scene.robot_id])
 
     def inside() -> np.ndarray:
         return arm.box_low + (arm.box_high - arm.box_low) * np.array([draw(SHARE), draw(SHARE), draw(SHARE)])
@@ -73,14 +75,14 @@ def orders(draw: st.DrawFn) -> tuple[DeployScene, MotionArm, str, dict[str, Any]
     return scene, arm, name, values, hand
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(orders(), st.integers(1, 6), st.integers(0, 2))
 def test_every_chunk_passes_the_envelope_and_the_hand_stays_inside(
     order: tuple[DeployScene, MotionArm, str, dict[str, Any], SimulatedHand], replay: int, late: int
 ) -> None:
     """The bridge's own envelope judges each chunk; answers may come late, and chunks may be used for long."""
     scene, arm, name, params, hand = order
-    envelope = Envelope(scene, load_robot(scene.robot_id))
+    envelope = Envelope(scene, ROBOTS[scene.robot_id])
     motion = make_motion(name, params, arm)
     speed = params.get("speed_m_s", 0.0)
     for _ in range(round(4.0 / scene.dt / replay)):

@@ -33,7 +33,7 @@ from openral_training.rl.envs.shaping import ProgressModel
 from openral_training.rl.initial_policy import InitialPolicy, ProgressCallback, initial_policy
 from openral_training.rl.metrics_log import MetricsLog
 from openral_training.rl.page import PAGE, page
-from openral_training.rl.policies.mini_export import add_trained_states
+from openral_training.rl.policies.mini_export import add_training
 from openral_training.rl.policy_evaluation import IMAGINED, eval_metrics, evaluate_policy, imagination_gap
 from openral_training.rl.settings.initial_model import MiniActorConfig
 from openral_training.rl.videos import write_videos
@@ -243,7 +243,7 @@ class _Run:
         if isinstance(self._config.actor.model, MiniActorConfig):  # it is a skill, which benchmarks judge
             scenes = self._components.workers.vec_env_spec.scenes.values()
             states, tasks = self._config.env.train.init_ids, [scene.task.id for scene in scenes]
-            add_trained_states(self._checkpoint / MANIFEST_NAME, states, tasks)
+            add_training(self._checkpoint / MANIFEST_NAME, states, tasks)
         evaluation = evaluation or self._evaluate(f"eval_{runner.max_epochs}.json")
         _write(self._folder / "eval" / "policy.json", evaluation)
         videos = []

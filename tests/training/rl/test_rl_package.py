@@ -25,7 +25,7 @@ from openral_training.rl import package
 from openral_training.rl.config import load_config
 from openral_training.rl.initial_policy import initial_policy
 from openral_training.rl.package import check_packable
-from openral_training.rl.policies.mini_export import add_trained_states, write_mini_skill
+from openral_training.rl.policies.mini_export import add_training, write_mini_skill
 
 TASK = "metaworld/drawer-open-v3"
 
@@ -77,12 +77,14 @@ def test_a_run_that_goes_on_is_judged_anew_beside_its_earlier_rows(
 
 def test_states_of_an_earlier_run_stay_in_the_manifest(tmp_path: Path) -> None:
     manifest = tmp_path / "rskill.yaml"
-    manifest.write_text("name: a/b\n", encoding="utf-8")
+    manifest.write_text("name: a/b\nevaluated_tasks: [metaworld]\n", encoding="utf-8")
+    tasks = [TASK, "metaworld/reach-v3"]
     for first in (100, 0, 40):
-        add_trained_states(manifest, InitRange(first=first, count=50), [TASK, "metaworld/reach-v3"])
+        add_training(manifest, InitRange(first=first, count=50), tasks)
     range_ = {"first": 0, "count": 150}
     content = yaml.safe_load(manifest.read_text(encoding="utf-8"))
-    assert content == {"name": "a/b", "trained_init_ids": {TASK: range_, "metaworld/reach-v3": range_}}
+    states = {TASK: range_, "metaworld/reach-v3": range_}
+    assert content == {"name": "a/b", "evaluated_tasks": tasks, "trained_init_ids": states}
 
 
 def test_a_skill_has_weights_of_its_own_and_no_figures_of_the_one_it_began_with(tmp_path: Path) -> None:

@@ -26,8 +26,8 @@ def write_mini_skill(
 ) -> None:
     """Write manifest, `config.json` and `model.safetensors`, as `openral train bc` writes the latter two.
 
-    Other tasks of the initial skill were not part of the training and are removed from the manifest, as are the success
-    rates that were measured with its weights.
+    The examples of the initial skill's other tasks are removed from the manifest, as are the success rates that were
+    measured with its weights; see `add_training` for what the run adds.
 
     Args:
         folder: is created if it does not exist.
@@ -42,21 +42,23 @@ def write_mini_skill(
     manifest["n_action_steps"] = chunk
     manifest["weights_uri"] = f"{LOCAL}{WEIGHTS}"
     manifest.pop("benchmarks", None)
-    for key in ("evaluated_tasks", "examples"):
-        manifest[key] = [entry for entry in manifest.get(key, []) if _task_of(entry) in tasks]
+    manifest["examples"] = [example for example in manifest.get("examples", []) if _task_of(example) in tasks]
     save_network(network, network.config, folder, {"learnt_from": package.manifest.name})
     text = yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True, width=110)
     (folder / MANIFEST_NAME).write_text(text, encoding="utf-8")
 
 
-def add_trained_states(manifest_file: Path, states: InitRange, task_ids: Sequence[str]) -> None:
-    """Add initial states to `trained_init_ids` of a manifest, for each of these tasks.
+def add_training(manifest_file: Path, states: InitRange, task_ids: Sequence[str]) -> None:
+    """Name the tasks of a run in a manifest as the only ones, and add its initial states to `trained_init_ids`.
+
+    A list without tasks, as would be left of one that names a whole simulator, would allow any.
 
     A manifest has one range for each task. Where it names other states of a task already, as after an earlier run that
     this one went on from, the range becomes the least one that covers both: a benchmark then refuses the states between
     them, too, but never judges a skill on states that it was trained on.
     """
     manifest: dict[str, Any] = yaml.safe_load(manifest_file.read_text(encoding="utf-8"))
+    manifest["evaluated_tasks"] = list(task_ids)
     trained: dict[str, Any] = manifest.setdefault("trained_init_ids", {})
     for task_id in task_ids:
         ranges = [states, *([InitRange.model_validate(trained[task_id])] if task_id in trained else [])]
@@ -67,7 +69,6 @@ def add_trained_states(manifest_file: Path, states: InitRange, task_ids: Sequenc
     write_atomically(manifest_file, text)
 
 
-def _task_of(entry: str | dict[str, Any]) -> str:
-    """Return the simulator's task name in an entry of a manifest."""
-    task: str = entry if isinstance(entry, str) else entry["task"]
-    return task.rsplit("/", 1)[-1]
+def _task_of(example: dict[str, Any]) -> str:
+    """Return the simulator's task name in an example of a manifest."""
+    return str(example["task"]).rsplit("/", 1)[-1]

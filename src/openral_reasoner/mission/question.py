@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from openral_core.instant import Instant
 from openral_reasoner.mission.mission import Mission, MissionState
 from openral_reasoner.planner import Ask
-from openral_reasoner.word_stems import words
+from openral_reasoner.word_stems import FILLERS, stem, words
 
 Answered = Callable[[str | None, Instant], None]
 """(answer, now) -> None; the answer is one of the options, or any words, or None where nobody answered in time."""
@@ -27,6 +27,8 @@ AFTER_FAILURE: Mapping[str, frozenset[str]] = {
     "no": frozenset({"no", "n", "give", "don't", "dont", "not"}),
 }
 """What may be done about a task that failed: try it again, leave it out, or give the mission up."""
+_OF_ANSWERS = frozenset({"answer", "choose", "mission", "number", "one", "option", "right", "take", "yes"})
+"""Words of an answer that name nothing, beside `FILLERS`."""
 
 
 @dataclass
@@ -45,8 +47,9 @@ class Question:
     def take(self, text: str) -> bool:
         """Take a prompt as the answer; return False where it is an order of its own.
 
-        "no" takes precedence over all other options, because "no, do not go on" holds words of both. A question in
-        return, such as "is it ok to go on?", is no other answer than "no": nothing begins to move by it.
+        "no" takes precedence over all other options, because "no, do not go on" holds words of both. Nothing begins to
+        move by a question in return ("is it ok to go on?"), nor by words that speak of something that was not asked
+        ("ok, open the window instead").
         """
         if not self.options:
             self.answer = text.strip()
@@ -56,7 +59,9 @@ class Question:
         if "no" in meant:
             self.answer = "no"
         elif len(meant) == 1 and "?" not in unicodedata.normalize("NFKC", text):
-            self.answer = meant[0]
+            named = {stem(word) for word in said - FILLERS - _OF_ANSWERS - self.options[meant[0]]}
+            if named <= {stem(word) for word in words(self.text)}:
+                self.answer = meant[0]
         return self.answer is not None
 
 

@@ -94,10 +94,14 @@ def test_the_operator_decides(tmp_path: Path, answer: str | None, goals: int, st
         ("Continue with what\uff1f", None),
         ("what is it doing? are you sure", None),
         ("no? no!", "no"),
+        ("ok, open the window instead", None),
+        ("sure, but slower", None),
+        ("yes, go on with the mission", "yes"),
+        ("okay, open the drawers", "yes"),
     ],
 )
-def test_a_question_in_return_allows_nothing(words: str, answer: str | None) -> None:
-    question = Question("Go on, yes or no?", 0.0, lambda choice, now: None, YES_OR_NO)
+def test_a_question_in_return_and_another_order_allow_nothing(words: str, answer: str | None) -> None:
+    question = Question('Go on with "open the drawer", yes or no?', 0.0, lambda choice, now: None, YES_OR_NO)
     assert (question.take(words), question.answer) == (answer is not None, answer)
 
 

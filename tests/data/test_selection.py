@@ -120,6 +120,19 @@ def test_datasets_whose_values_have_other_names_are_not_merged(
     run("merge", two[0], other, "--out", tmp_path / "out")
 
 
+def test_datasets_of_different_robots_are_not_merged(two: tuple[Path, Path], tmp_path: Path) -> None:
+    other = record(tmp_path / "c", "push")
+    info = other / "dataset" / "meta" / "info.json"
+    content = json.loads(info.read_text())
+    ours, content["robot_type"] = content["robot_type"], "another"
+    info.write_text(json.dumps(content))
+    with pytest.raises(DatasetError, match=f"recorded with the robot another, .* with {ours}"):
+        run("merge", two[0], other, "--out", tmp_path / "out")
+    del content["robot_type"]  # LeRobot writes null where it was not told
+    info.write_text(json.dumps(content))
+    run("merge", two[0], other, "--out", tmp_path / "out")
+
+
 @pytest.mark.parametrize(
     ("episodes", "why"),
     [

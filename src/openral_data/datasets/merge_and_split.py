@@ -84,8 +84,8 @@ def write_selection(out: Path, selections: Sequence[EpisodeSelection]) -> int:
     """Write a dataset of selected episodes, one selection after the other; return their number.
 
     Raises:
-        DatasetError: the datasets have different columns or rates, or selected episodes have faults or are the same,
-            or there are none.
+        DatasetError: the datasets have different robots, columns or rates, or selected episodes have faults or are the
+            same, or there are none.
         OutputError: the folder is not empty, or cannot be written.
     """
     check_new_folder(out, "--out")
@@ -145,7 +145,7 @@ def _require_sound(selection: EpisodeSelection) -> None:
 
 
 def _check_alike(first: Dataset, other: Dataset) -> None:
-    """Raise DatasetError unless both have the same columns, whose values have the same names, and the same rate."""
+    """Raise DatasetError unless robot, rate, columns, and the names of the columns' values are the same."""
     ours, theirs = (
         {
             name: (feature["dtype"], tuple(feature["shape"]))
@@ -168,6 +168,11 @@ def _check_alike(first: Dataset, other: Dataset) -> None:
     if first.info["fps"] != other.info["fps"]:
         raise DatasetError(
             f"{other.root}: {other.info['fps']} frames a second, {first.root} has {first.info['fps']}"
+        )
+    robots = [dataset.info.get("robot_type") for dataset in (first, other)]
+    if all(robots) and robots[0] != robots[1]:
+        raise DatasetError(
+            f"{other.root}: recorded with the robot {robots[1]}, {first.root} with {robots[0]}; they cannot be merged"
         )
 
 

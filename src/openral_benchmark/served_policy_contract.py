@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -90,5 +91,7 @@ def _file(contract: str) -> str:
 
 
 def _plain(value: object) -> object:
-    """Return a value of the server's description as JSON can hold it: others as text of at most 200 characters."""
-    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)[:200]
+    """Return a value of the server's description as JSON can hold it, text of at most 200 characters."""
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    return value if isinstance(value, (int, type(None))) else str(value)[:200]

@@ -24,7 +24,7 @@ from openral_benchmark.episode_log import EpisodeEntry
 from openral_benchmark.harness.tables import print_missions
 from openral_benchmark.record_in_manifest import record_result
 from openral_benchmark.result import mean_step_latency_ms
-from openral_benchmark.served_policy_contract import served_skill
+from openral_benchmark.served_policy_contract import served_skill, server_says
 from openral_benchmark.tables import print_result
 from openral_core.errors import (
     ContractError,
@@ -314,6 +314,16 @@ def test_a_run_that_is_refused_leaves_the_contract_of_the_rows_that_are_there(tm
     ):
         served_skill(str(contract), "ws://127.0.0.1:2", out)
     assert kept.read_text(encoding="utf-8") == before
+
+
+def test_what_a_server_says_of_itself_is_kept_as_json_can_hold_it(tmp_path, monkeypatch):
+    said = {"rate": float("nan"), "words": "x" * 10_000, "chunk": 8, "scale": 0.5, "on": True, "none": None}
+    monkeypatch.setattr("openral_benchmark.served_policy_contract.probe", lambda address: said)
+    names = {"state": {"state": 4}, "actions": {"actions": 4}}
+    contract = write_contract(tmp_path, "ws://127.0.0.1:1", names)
+    found = server_says(served_skill(str(contract), "", tmp_path / "out"))
+    kept = {"rate": "nan", "words": "x" * 200, "chunk": 8, "scale": 0.5, "on": True, "none": None}
+    assert found == {"url": "ws://127.0.0.1:1", "says": kept}
 
 
 @pytest.mark.parametrize("dialect", ["openpi", "zmq"])

@@ -67,7 +67,7 @@ def load_action_scale(folder: Path, dim: int) -> ActionScale:
     path = folder / FILE_NAME
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ManifestError(
             f"{path}: no statistics of actions ({error}); write action.q01 and action.q99"
         ) from error

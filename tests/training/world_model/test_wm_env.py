@@ -177,3 +177,10 @@ def test_statistics_of_another_form_are_refused(tmp_path: Path, content: object,
     (tmp_path / "dataset_statistics.json").write_text(json.dumps(content), encoding="utf-8")
     with pytest.raises(ManifestError, match=what):
         load_action_scale(tmp_path, 3)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000])
+def test_statistics_that_are_no_json_are_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "dataset_statistics.json").write_text(text, encoding="utf-8")
+    with pytest.raises(ManifestError, match=r"dataset_statistics\.json: no statistics of actions"):
+        load_action_scale(tmp_path, 2)

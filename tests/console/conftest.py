@@ -26,74 +26,106 @@ if TYPE_CHECKING:
 LAUNCH = ("scene:=metaworld_drawer", "mission:=close the drawer", "exit_when_done:=false")
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Without WebGL. Closed after each module: while Playwright is open, no test may start another event loop."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
-    pytest.importorskip("nicegui", reason="pip install 'openral[console]'")
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on PATH: apt install chromium")
-    with sync_api.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=PLAIN)
-        yield opened
-        opened.close()
-
-
-class SharedDeployment:
-    """One deployment of a drawer with its console, for all modules of this folder that look at it."""
+class Shared:
+    """What modules of this folder share: a browser, and a deployment of a drawer with its console."""
 
     def __init__(self) -> None:
-        self._open = contextlib.ExitStack()
+        self._browsing, self._deployed = contextlib.ExitStack(), contextlib.ExitStack()
+        self._browser: Browser | None = None
+        self._context: BrowserContext | None = None
         self._stack: Stack | None = None
+        self._operator: Operator | None = None
 
-    def running(self, folder: Callable[[str], Path]) -> Stack:
-        """Return it; start it where it does not run."""
+    def browser(self) -> Browser:
+        """Return it, without WebGL; start it where there is none."""
+        if self._browser is None:
+            from playwright.sync_api import sync_playwright
+
+            driver = self._browsing.enter_context(sync_playwright())
+            self._browser = driver.chromium.launch(executable_path=CHROMIUM, args=PLAIN)
+            self._browsing.callback(self._browser.close)
+        return self._browser
+
+    def context(self) -> BrowserContext:
+        """Return what tabs share, so that the first of them alone loads the page's scripts."""
+        if self._context is None:
+            self._context = self.browser().new_context(viewport=WIDE)
+        return self._context
+
+    def stack(self, folder: Callable[[str], Path]) -> Stack:
+        """Return the deployment; start it where it does not run."""
         if self._stack is None or not self._stack.running:
-            self.close()
+            self.end_deployment()
             here = folder("console")
             words = (*LAUNCH, "console:=true", "console_port:=0", f"run_dir:={here / 'run'}")
             command = ("ros2", "launch", "openral", "deploy_sim.launch.py", *words)
-            self._stack = self._open.enter_context(Stack(here, *command))
+            self._stack = self._deployed.enter_context(Stack(here, *command))
         return self._stack
 
-    def close(self) -> None:
-        """End it."""
-        self._open.close()
-        self._stack = None
+    def operator(self, stack: Stack) -> Operator:
+        """Return the graph as it is beside the deployment, after a mission."""
+        if self._operator is None:
+            self._operator = self._deployed.enter_context(Operator(stack))
+            heard = self._operator
+            heard.until_active("mini_metaworld")
+            heard.until(lambda: heard.missions and heard.missions[-1].state in ENDED, "a mission")
+        return self._operator
+
+    def end_deployment(self) -> None:
+        """End it, and what listens beside it."""
+        self._deployed.close()
+        self._stack = self._operator = None
+
+    def end_browser(self) -> None:
+        """End it: while Playwright is open, no test may start another event loop."""
+        self._browsing.close()
+        self._browser = self._context = None
 
 
-_shared = SharedDeployment()
+_shared = Shared()
 
 
-def shares(item: pytest.Item | None) -> bool:
-    """Whether a test of this folder uses the deployment that modules share."""
-    return item is not None and HERE in item.path.parents and "stack" in getattr(item, "fixturenames", ())
+def uses(item: pytest.Item | None, fixture: str) -> bool:
+    """Whether a test of this folder uses a fixture."""
+    return item is not None and HERE in item.path.parents and fixture in getattr(item, "fixturenames", ())
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put those that share a deployment first, so that it need not run beside the others."""
-    put_first(items, HERE, shares)
+    """Put those that share a deployment first, then those that share a browser: neither runs beside the others."""
+    for fixture in ("browser", "stack"):
+        put_first(items, HERE, lambda item, fixture=fixture: uses(item, fixture))
 
 
-def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
-    """End the shared deployment with the last test that uses it."""
-    if not shares(nextitem):
-        _shared.close()
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Iterator[None]:
+    """End what is shared after the last test that uses it."""
+    try:
+        return (yield)
+    finally:
+        if not uses(nextitem, "stack"):
+            _shared.end_deployment()
+        if not uses(nextitem, "browser"):
+            _shared.end_browser()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Browser:
+    pytest.importorskip("playwright.sync_api", reason="pip install playwright")
+    pytest.importorskip("nicegui", reason="pip install 'openral[console]'")
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on PATH: apt install chromium")
+    return _shared.browser()
 
 
 @pytest.fixture(scope="module")
 def stack(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Stack:
     """A deployment of a drawer with its console; an earlier module may have moved its arm."""
-    return _shared.running(tmp_path_factory.mktemp)
+    return _shared.stack(tmp_path_factory.mktemp)
 
 
 @pytest.fixture(scope="module")
-def operator(stack: Stack) -> Iterator[Operator]:
-    """The graph as it is beside the console, after a mission."""
-    with Operator(stack) as listening:
-        listening.until_active("mini_metaworld")
-        listening.until(lambda: listening.missions and listening.missions[-1].state in ENDED, "a mission")
-        yield listening
+def operator(stack: Stack) -> Operator:
+    return _shared.operator(stack)
 
 
 @pytest.fixture(scope="module")
@@ -102,11 +134,12 @@ def url(stack: Stack) -> str:
 
 
 @pytest.fixture(scope="module")
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    """What tabs share, so that the first of them alone loads the page's scripts."""
-    opened = browser.new_context(viewport=WIDE)
-    yield opened
-    opened.close()
+def context(browser: Browser) -> BrowserContext:
+    """What tabs share; those of an earlier module are closed."""
+    shared = _shared.context()
+    for tab in shared.pages:
+        tab.close()
+    return shared
 
 
 @pytest.fixture(scope="module")

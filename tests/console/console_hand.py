@@ -63,3 +63,10 @@ class Watcher:
 def take(page: Page) -> None:
     page.evaluate("document.querySelector('#take').click()")  # at once: a policy may need two seconds only
     page.wait_for_function("document.documentElement.dataset.hand == 'taken'")
+
+
+def give_back(page: Page) -> None:
+    """Give the arm back, where a page has it."""
+    if page.evaluate("document.documentElement.dataset.hand") == "taken":
+        page.click("#take")
+    page.wait_for_function("document.documentElement.dataset.hand != 'taken'")

@@ -20,7 +20,7 @@ from console_browser import (
     say,
     until_text,
 )
-from system_operator import Operator
+from system_operator import ENDED, Operator
 from system_stack import Stack, wait_for
 
 if TYPE_CHECKING:
@@ -46,28 +46,26 @@ def test_the_robot_is_drawn_while_it_moves_and_not_while_it_rests(
     browser: Browser, url: str, operator: Operator
 ) -> None:
     faults: list[str] = []
-    drawing = browser.browser_type.launch(executable_path=CHROMIUM, args=WEBGL)
-    context = drawing.new_context(viewport=WIDE)
-    context.add_init_script(ALONE)
-    page = open_page(context, url, faults.append)
-    page.wait_for_function(f"({FRAMES}) > 0")
+    with browser.browser_type.launch(executable_path=CHROMIUM, args=WEBGL) as drawing:
+        context = drawing.new_context(viewport=WIDE)
+        context.add_init_script(ALONE)
+        page = open_page(context, url, faults.append)
+        page.wait_for_function(f"({FRAMES}) > 0")
 
-    def until_at_rest() -> int:
-        """Wait until the view is not drawn for a second, and return how often it was."""
-        drawn = [-1, 0]
-        while drawn[-1] != drawn[-2]:
-            page.wait_for_timeout(1000)
-            drawn.append(int(page.evaluate(FRAMES)))
-        return drawn[-1]
+        def until_at_rest() -> int:
+            """Wait until the view is not drawn for a second, and return how often it was."""
+            drawn = [-1, 0]
+            while drawn[-1] != drawn[-2]:
+                page.wait_for_timeout(1000)
+                drawn.append(int(page.evaluate(FRAMES)))
+            return drawn[-1]
 
-    before = until_at_rest()
-    operator.say("open the drawer")
-    operator.until_moving()
-    page.wait_for_function(f"({FRAMES}) > {before + 5}")
-    operator.say("stop")
-    operator.until(lambda: operator.missions[-1].state == "stopped", "the end of the mission")
-    until_at_rest()
-    drawing.close()
+        before = until_at_rest()
+        operator.say("open the drawer")
+        operator.until_moving()
+        page.wait_for_function(f"({FRAMES}) > {before + 1}")
+        operator.until(lambda: operator.missions[-1].state in ENDED, "the end of the mission")
+        until_at_rest()
     assert faults == []
 
 

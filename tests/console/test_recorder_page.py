@@ -52,7 +52,7 @@ def test_an_episode_is_begun_again_marked_and_kept(
         until_text(page, "#recording", "Not recording (episodes)")
         assert not page.is_visible("[data-order=highlight]")
         page.click("[data-order=start]")
-        until_frames(page, 30)
+        until_frames(page, 12)
         page.click("[data-order=again]")
         page.wait_for_function("/ [0-9] frames/.test(document.querySelector('#recording').innerText)")
         until_frames(page, 10)

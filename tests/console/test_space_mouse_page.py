@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from compact import FAKE_USB, FULL, LEFT, RIGHT, Compact
 from console_browser import open_page, release, until_text, url_of
-from console_hand import Watcher, take
+from console_hand import Watcher, give_back, take
 from system_operator import Operator
 from system_stack import Stack
 
@@ -51,15 +51,26 @@ def watcher(operator: Operator) -> Watcher:
     return Watcher(operator)
 
 
-@pytest.fixture
-def tab(context: BrowserContext, beside: Stack, compact: Compact) -> Iterator[Page]:
-    """A tab of the console with the SpaceMouse, whose cap is at rest."""
-    faults: list[str] = []
+@pytest.fixture(scope="module")
+def faults() -> list[str]:
+    """What went wrong in the module's tab, for the test that finds it."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def mouse_tab(context: BrowserContext, beside: Stack, faults: list[str]) -> Page:
     page = open_page(context, url_of(beside), faults.append)
     until_text(page, "#cap", "SpaceMouseCompact: ready")
-    yield page
-    page.close()
+    return page
+
+
+@pytest.fixture
+def tab(mouse_tab: Page, compact: Compact, faults: list[str]) -> Iterator[Page]:
+    """The tab of the console with the SpaceMouse, whose cap is at rest; the arm is given back after the test."""
+    yield mouse_tab
     compact.let_go()
+    if not mouse_tab.is_closed():
+        give_back(mouse_tab)
     assert faults == []
 
 
@@ -128,16 +139,6 @@ def test_the_arm_holds_when_the_device_fails_while_its_cap_is_pressed_and_the_pa
     press_until_driven(tab, operator, compact, watcher, -FULL)
 
 
-def test_the_arm_holds_when_the_page_is_closed_while_the_cap_is_pressed(
-    tab: Page, operator: Operator, compact: Compact, watcher: Watcher
-) -> None:
-    take_at_rest(tab)
-    press_until_driven(tab, operator, compact, watcher, -FULL)
-    tab.close()
-    watcher.until_held()
-    operator.until(lambda: not operator.skills["teleoperation"].active, "the arm let go")
-
-
 def test_its_buttons_move_the_fingers_and_stop(
     tab: Page, beside: Stack, operator: Operator, compact: Compact, watcher: Watcher
 ) -> None:
@@ -149,3 +150,13 @@ def test_its_buttons_move_the_fingers_and_stop(
     operator.until(lambda: operator.status[-1].estopped, "the stop")
     beside.until_says("the SpaceMouse: pressed stop")
     release(tab, operator)
+
+
+def test_the_arm_holds_when_the_page_is_closed_while_the_cap_is_pressed(
+    tab: Page, operator: Operator, compact: Compact, watcher: Watcher
+) -> None:
+    take_at_rest(tab)
+    press_until_driven(tab, operator, compact, watcher, -FULL)
+    tab.close()
+    watcher.until_held()
+    operator.until(lambda: not operator.skills["teleoperation"].active, "the arm let go")

@@ -14,7 +14,7 @@ from fleet_robots import Robot
 from system_stack import Stack
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, BrowserContext, Page
 
 FIRST, SECOND = "/openral", "/arm2"
 IN_FULL = """() => {
@@ -51,13 +51,9 @@ def console(robots: list[Robot], tmp_path_factory: pytest.TempPathFactory) -> It
         yield started
 
 
-@pytest.fixture
-def page(browser: Browser, console: Stack) -> Iterator[Page]:
-    faults: list[str] = []
-    context = browser.new_context(viewport=WIDE)
-    yield open_page(context, url_of(console), faults.append)
-    context.close()
-    assert faults == []
+@pytest.fixture(scope="module")
+def opened(context: BrowserContext, console: Stack, faults: list[str]) -> Page:
+    return open_page(context, url_of(console), faults.append)
 
 
 def until_stopped(robots: list[Robot]) -> None:
@@ -95,6 +91,7 @@ def test_stop_stops_this_robot_and_stop_all_stops_both(page: Page, robots: list[
     for width in (834, 390):
         page.set_viewport_size({"width": width, "height": 800})
         page.wait_for_function(IN_FULL)
+    page.set_viewport_size(WIDE)
     release(robots)
 
 

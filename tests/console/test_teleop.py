@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from console_browser import actions, open_page, release, say, until_text
-from console_hand import Watcher, take
+from console_hand import Watcher, give_back, take
 from system_operator import Operator
 from system_stack import Stack
 
@@ -19,7 +19,7 @@ from openral_core.scene import load_scene
 from openral_core.types import RobotState
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, BrowserContext, Page
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -103,24 +103,31 @@ def test_held_keys_move_the_arm_and_released_ones_do_not(
     assert {"took the arm", "gave the arm back"} <= set(actions(stack))
 
 
-@pytest.mark.parametrize("how", ["closed", "blurred"])
-def test_the_arm_holds_when_the_tab_is_gone_while_a_key_is_held(
-    browser: Browser, url: str, operator: Operator, watcher: Watcher, how: str
+def test_the_arm_holds_when_the_tab_is_closed_while_a_key_is_held(
+    context: BrowserContext, url: str, operator: Operator, watcher: Watcher
 ) -> None:
     faults: list[str] = []
-    context = browser.new_context()
-    page = open_page(context, url, faults.append)
-    take(page)
-    page.keyboard.down("f" if how == "closed" else "r")
+    tab = open_page(context, url, faults.append)
+    take(tab)
+    tab.keyboard.down("f")
     watcher.until_driven()
-    if how == "closed":
-        page.close()
-    else:
-        page.evaluate("window.dispatchEvent(new Event('blur'))")
+    tab.close()
     watcher.until_held()
-    context.close()
     operator.until(lambda: not operator.skills["teleoperation"].active, "the arm let go")
     assert faults == []
+
+
+def test_the_arm_holds_when_the_tab_is_blurred_while_a_key_is_held(
+    page: Page, operator: Operator, watcher: Watcher
+) -> None:
+    take(page)
+    page.keyboard.down("r")
+    watcher.until_driven()
+    page.evaluate("window.dispatchEvent(new Event('blur'))")
+    watcher.until_held()
+    page.keyboard.up("r")
+    give_back(page)
+    operator.until(lambda: not operator.skills["teleoperation"].active, "the arm let go")
 
 
 def take_from_the_policy(page: Page, operator: Operator) -> str:
@@ -198,12 +205,9 @@ def press(page: Page, button: int, down: bool) -> None:
 
 
 def test_a_gamepad_moves_the_arm_while_its_shoulder_button_is_held_and_its_b_button_stops_it(
-    browser: Browser, url: str, operator: Operator, watcher: Watcher
+    page: Page, operator: Operator, watcher: Watcher
 ) -> None:
-    faults: list[str] = []
-    context = browser.new_context()
-    context.add_init_script(PAD)
-    page = open_page(context, url, faults.append)
+    page.evaluate(PAD)
     page.evaluate("window.dispatchEvent(new Event('gamepadconnected'))")
     take(page)
     operator.until(lambda: operator.status[-1].taken_over_by, "an arm that is taken")
@@ -226,5 +230,3 @@ def test_a_gamepad_moves_the_arm_while_its_shoulder_button_is_held_and_its_b_but
     press(page, B, True)
     operator.until(lambda: operator.status[-1].estopped, "the stop")
     release(page, operator)
-    context.close()
-    assert faults == []

@@ -357,7 +357,7 @@ COMMANDS = """
 import json, sys
 from typer.testing import CliRunner
 from openral_robot_bridge.commands import app
-verbs = ["check"], ["recover"], ["home", "--yes"]
+verbs = (["check"], ["recover"], ["home", "--yes"])
 done = [CliRunner().invoke(app, [verb, *sys.argv[1:], *yes]) for verb, *yes in verbs]
 print(json.dumps([(one.exit_code, one.output + str(one.exception or "")) for one in done]))
 """

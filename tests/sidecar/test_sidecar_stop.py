@@ -22,7 +22,7 @@ from openral_sidecar.server_announcement import announcements
 from openral_sidecar.stop_request import StopRequest
 
 NURSERY = Path(__file__).with_name("server_nursery.py")
-TIMES = 20
+TIMES = 8
 """Servers of each kind that are ended; OPENRAL_STOP_TIMES makes it more."""
 LOST_S = 30.0
 """A server that runs for so long after SIGTERM has lost it [s]."""

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from openral_reasoner.evaluation.commands import reasoner
 from openral_reasoner.evaluation.monitor_ablation import VARIANTS, row_of, run_variant
 
-MISSIONS = 60
+MISSIONS = 30
 PATIENCE_S = 90.0
 
 

@@ -57,7 +57,7 @@ NOT_ORDERED = 0.015
 
 
 @pytest.mark.parametrize(
-    "worlds", [WORLDS[::3], pytest.param(WORLDS, marks=pytest.mark.long)], ids=["some", "all"]
+    "worlds", [WORLDS[::6], pytest.param(WORLDS, marks=pytest.mark.long)], ids=["some", "all"]
 )
 def test_orders_in_other_worlds(worlds: Sequence[Path]) -> None:
     planner = OfflinePlanner()

@@ -18,7 +18,7 @@ UNDERSTOOD = 0.55
 WRONG = 0.03
 """Share that may be done wrongly, and share of the near misses that may move something."""
 NEAR = 0.10
-EVERY = 8
+EVERY = 16
 """One sentence in so many is planned here; docs/planner.md has the figures of all."""
 SPOKEN: dict[str, list[str]] = yaml.safe_load((FOLDER / "phrases_free.yaml").read_text())
 NEAR_MISSES: list[str] = yaml.safe_load((FOLDER / "near_misses.yaml").read_text())

@@ -11,6 +11,7 @@ from typing import Any
 from openral_core.errors import ManifestError
 from openral_core.files.settings_difference import settings_difference
 from openral_rskill.registry import RSkillPackage
+from openral_rskill.result_provenance import package_versions
 from openral_rskill.weights_hash import weights_sha256
 
 RunIdentity = dict[str, str]
@@ -26,13 +27,14 @@ def run_identity(package: RSkillPackage, **decides: Any) -> RunIdentity:
     """Return what decides the rows of a run of a skill.
 
     Args:
-        package: the skill, whose manifest and weights count.
+        package: the skill, whose manifest and weights count, as do the versions of the packages that it runs on.
         decides: other inputs that decide rows, by name; strings and numbers are kept, of others the digest.
     """
     return {
         "skill": f"{package.manifest.name} {package.manifest.version}",
         "manifest": hashlib.sha256((package.folder / "rskill.yaml").read_bytes()).hexdigest(),
         "weights": str(weights_sha256(package)),
+        **{name: str(version) for name, version in package_versions().items()},
         **{
             name: str(value) if isinstance(value, str | int | float | bool | None) else digest(value)
             for name, value in decides.items()

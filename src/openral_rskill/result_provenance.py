@@ -15,9 +15,10 @@ from openral_rskill.registry import RSkillPackage
 from openral_rskill.store.lockfile import sha256_of
 from openral_rskill.weights_hash import weights_sha256
 
-__all__ = ["commit", "provenance", "weights_sha256", "write_result"]
+__all__ = ["commit", "package_versions", "provenance", "weights_sha256", "write_result"]
 
 PACKAGES = ("openral", "ros2-embedded", "metaworld", "mujoco", "numpy", "torch")
+"""Distributions whose version may change what a simulator or a policy computes."""
 
 
 def provenance(package: RSkillPackage, command: str) -> dict[str, Any]:
@@ -37,10 +38,15 @@ def provenance(package: RSkillPackage, command: str) -> dict[str, Any]:
         "manifest_sha256": sha256_of(package.folder / "rskill.yaml"),
         "commit": commit(),
         "python": platform.python_version(),
-        "packages": {name: _version(name) for name in PACKAGES},
+        "packages": package_versions(),
         "host": platform.node(),
         "machine": f"{platform.system()} {platform.machine()}, {_processor()}",
     }
+
+
+def package_versions() -> dict[str, str | None]:
+    """Return the installed version of each of `PACKAGES`; None: it is not installed."""
+    return {name: _version(name) for name in PACKAGES}
 
 
 def write_result(path: Path, content: dict[str, Any]) -> None:

@@ -28,6 +28,7 @@ from typer.testing import CliRunner
 from openral_benchmark.commands import app
 from openral_benchmark.compare import compare, exact_mcnemar
 from openral_core.files.share import share_directory
+from openral_rskill.result_provenance import package_versions
 
 
 def return_of_near(init_id: int, steps: int) -> float:
@@ -156,13 +157,18 @@ def test_a_row_that_somebody_changed_is_named(tmp_path, whole):
     assert episode_log.read_text().splitlines() == lines
 
 
-def test_rows_of_another_setting_or_of_other_weights_are_not_gone_on_with(tmp_path, whole):
+def test_rows_of_another_setting_or_of_other_weights_are_not_gone_on_with(tmp_path, whole, monkeypatch):
     shutil.copytree(whole.parent, tmp_path, dirs_exist_ok=True)
     refusal = "these rows are of another run: other "
     other = CliRunner().invoke(app, words(tmp_path, "out", "--resume", "--task", "fake/near"))
     assert f"{refusal}tasks (fake/near, fake/far there, fake/near here" in str(other.exception)
     other = CliRunner().invoke(app, words(tmp_path, "out", "--resume", "--picture-delay", "1"))
     assert f"{refusal}picture_delay (0 there, 1 here); name another --out" in str(other.exception)
+    with monkeypatch.context() as upgraded:
+        versions = {**package_versions(), "mujoco": "99.0"}
+        upgraded.setattr("openral_benchmark.run_identity.package_versions", lambda: versions)
+        other = CliRunner().invoke(app, words(tmp_path, "out", "--resume"))
+        assert f"{refusal}mujoco ({version('mujoco')} there, 99.0 here); name" in str(other.exception)
     tensors = b'{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
     content = len(tensors).to_bytes(8, "little") + tensors + bytes(4)
     (tmp_path / "reacher" / "model.safetensors").write_bytes(content)

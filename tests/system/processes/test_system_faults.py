@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Iterator
 
@@ -63,7 +64,10 @@ def test_numbers_that_are_not_finite(deployment):
     assert (result.outcome, result.check) == (FAILED, "envelope")
     assert "finite: step 0, number 0 is nan" in result.message
     assert len(errors) == 1, errors
-    assert "FAILED (envelope): the bridge refused 3 chunks in a row: finite" in errors[0]
+    # Three, or more where the word of it comes late.
+    assert re.search(r"FAILED \(envelope\): the bridge refused \d+ chunks in a row: finite", errors[0]), (
+        errors
+    )
     assert operator.status[-1].rejected >= 3
     assert "nan" in operator.status[-1].last_rejection
 

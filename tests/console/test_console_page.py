@@ -61,7 +61,7 @@ def test_the_robot_is_drawn_while_it_moves_and_not_while_it_rests(
             return drawn[-1]
 
         before = until_at_rest()
-        operator.say("open the drawer")
+        operator.say("close the drawer")
         operator.until_moving()
         page.wait_for_function(f"({FRAMES}) > {before + 1}")
         operator.until(lambda: operator.missions[-1].state in ENDED, "the end of the mission")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from mjcf_parts import ACTION, JOINT_ACTION, MODEL, OPTIONS, ROBOT, small_scene, write_scene
+from mjcf_parts import JOINT_ACTION, MODEL, OPTIONS, ROBOT, small_scene, write_scene
 
 from openral_core.errors import ManifestError, NotFoundError, SimulationError
 from openral_sim_bridge.backends.mjcf.backend import MjcfBackend, open_mjcf
@@ -183,8 +183,8 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     "no gripper": ({"options": {"gripper": None}}, "gripper is absent; say which joints are its fingers"),
     "gripper without width": ({"robot": LOCKED}, "has no max_opening_m; add it to robot.yaml"),
     "wrong length": (
-        {"action": {**ACTION, "dim": 3, "low": [-1] * 3, "high": [1] * 3}},
-        "delta_ee_3d_plus_gripper of this robot has 3 of the arm and one of the gripper; fix dim",
+        {"action": {**JOINT_ACTION, "dim": 3, "low": [-1] * 3, "high": [1] * 3}},
+        "joint_positions of this robot has 3 of the arm and one of the gripper; fix dim",
     ),
     "unknown action": (
         {"action": {**SIX, "representation": "joint_velocities"}},

@@ -209,6 +209,7 @@ def test_an_operator_begins_ends_and_judges_an_episode(fake_scene: Path, tmp_pat
         )
         started = stack.beside("openral", "data", "record", "start", "--patience", "60")
         assert started.returncode == 0, started.stdout + started.stderr
+        wait_for(lambda: frames_written(tmp_path / "run") > 5, lambda: f"frames; output:\n{stack.output}")
         domain = {"ROS_DOMAIN_ID": str(stack.domain)}
         for order in (["mark", "failure"], ["stop"]):
             done = CliRunner().invoke(app, ["record", *order, "--patience", "60"], env=domain)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from openral_core.instant import Instant
 from openral_reasoner.mission.mission import Mission, MissionState
 from openral_reasoner.planner import Ask
-from openral_reasoner.word_stems import FILLERS, stem, words
+from openral_reasoner.word_stems import stem, words
 
 Answered = Callable[[str | None, Instant], None]
 """(answer, now) -> None; the answer is one of the options, or any words, or None where nobody answered in time."""
@@ -27,8 +27,10 @@ AFTER_FAILURE: Mapping[str, frozenset[str]] = {
     "no": frozenset({"no", "n", "give", "don't", "dont", "not"}),
 }
 """What may be done about a task that failed: try it again, leave it out, or give the mission up."""
-_OF_ANSWERS = frozenset({"answer", "choose", "mission", "number", "one", "option", "right", "take", "yes"})
-"""Words of an answer that name nothing, beside `FILLERS`."""
+_NAMING_NOTHING = frozenset(
+    ["a", "ahead", "all", "an", "and", "answer", "can", "choose", "do", "fine", "for", "go", "good", "i", "is", "it", "job", "just", "kindly", "let", "let's", "may", "mission", "now", "number", "of", "on", "one", "option", "please", "right", "robot", "task", "thank", "thanks", "that", "the", "then", "this", "to", "try", "we", "well", "with", "yes", "you"]
+)
+"""Words that an answer may hold besides. No direction is among them: "ok, back off" is no yes."""
 
 
 @dataclass
@@ -59,7 +61,7 @@ class Question:
         if "no" in meant:
             self.answer = "no"
         elif len(meant) == 1 and "?" not in unicodedata.normalize("NFKC", text):
-            named = {stem(word) for word in said - FILLERS - _OF_ANSWERS - self.options[meant[0]]}
+            named = {stem(word) for word in said - _NAMING_NOTHING - self.options[meant[0]]}
             if named <= {stem(word) for word in words(self.text)}:
                 self.answer = meant[0]
         return self.answer is not None

@@ -96,6 +96,8 @@ def test_the_operator_decides(tmp_path: Path, answer: str | None, goals: int, st
         ("no? no!", "no"),
         ("ok, open the window instead", None),
         ("sure, but slower", None),
+        ("ok, back off", None),
+        ("okay then, please do go ahead", "yes"),
         ("yes, go on with the mission", "yes"),
         ("okay, open the drawers", "yes"),
     ],

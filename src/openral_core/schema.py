@@ -56,6 +56,13 @@ class InitRange(Schema):
         """Return whether a state is in both ranges, which may be huge."""
         return max(self.first, other.first) < min(self.ids().stop, other.ids().stop)
 
+    def covering(self, other: InitRange | None) -> InitRange:
+        """Return the least range with all states of both, and those between them; None: this range."""
+        if other is None:
+            return self
+        first = min(self.first, other.first)
+        return InitRange(first=first, count=max(self.ids().stop, other.ids().stop) - first)
+
     def __str__(self) -> str:
         return f"{self.first} to {self.first + self.count - 1}"
 

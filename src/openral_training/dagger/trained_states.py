@@ -21,8 +21,6 @@ def with_trained_states(recipe: SkillRecipe, scene: SimScene, states: InitRange)
         is_for_it = is_evaluated([entry], task.id, task.scene_id)
         if is_for_it and named.first <= states.first and states.ids().stop <= named.ids().stop:
             return recipe
-    ranges = [states, *([known[task.id]] if task.id in known else [])]
-    first, end = min(each.first for each in ranges), max(each.ids().stop for each in ranges)
-    trained = {**known, task.id: InitRange(first=first, count=end - first)}
+    trained = {**known, task.id: states.covering(known.get(task.id))}
     manifest = recipe.manifest.model_copy(update={"trained_init_ids": trained})
     return recipe.model_copy(update={"manifest": manifest})

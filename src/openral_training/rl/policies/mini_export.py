@@ -61,10 +61,8 @@ def add_training(manifest_file: Path, states: InitRange, task_ids: Sequence[str]
     manifest["evaluated_tasks"] = list(task_ids)
     trained: dict[str, Any] = manifest.setdefault("trained_init_ids", {})
     for task_id in task_ids:
-        ranges = [states, *([InitRange.model_validate(trained[task_id])] if task_id in trained else [])]
-        first = min(each.first for each in ranges)
-        end = max(each.first + each.count for each in ranges)
-        trained[task_id] = {"first": first, "count": end - first}
+        known = InitRange.model_validate(trained[task_id]) if task_id in trained else None
+        trained[task_id] = states.covering(known).model_dump()
     text = yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True, width=110)
     write_atomically(manifest_file, text)
 

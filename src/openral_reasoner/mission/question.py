@@ -27,56 +27,11 @@ AFTER_FAILURE: Mapping[str, frozenset[str]] = {
     "no": frozenset({"no", "n", "give", "don't", "dont", "not"}),
 }
 """What may be done about a task that failed: try it again, leave it out, or give the mission up."""
-_NAMING_NOTHING = frozenset(
-    [
-        "a",
-        "ahead",
-        "all",
-        "an",
-        "and",
-        "answer",
-        "can",
-        "choose",
-        "do",
-        "fine",
-        "for",
-        "go",
-        "good",
-        "i",
-        "is",
-        "it",
-        "job",
-        "just",
-        "kindly",
-        "let",
-        "let's",
-        "may",
-        "mission",
-        "now",
-        "number",
-        "of",
-        "on",
-        "one",
-        "option",
-        "please",
-        "right",
-        "robot",
-        "task",
-        "thank",
-        "thanks",
-        "that",
-        "the",
-        "then",
-        "this",
-        "to",
-        "try",
-        "we",
-        "well",
-        "with",
-        "yes",
-        "you",
-    ]
+_BESIDE = (
+    "a ahead all an and answer can choose do fine for go good i is it job just kindly let let's may mission now number "
+    "of on one option please right robot task thank thanks that the then this to try we well with yes you"
 )
+_NAMING_NOTHING = frozenset(_BESIDE.split())
 """Words that an answer may hold besides. No direction is among them: "ok, back off" is no yes."""
 
 

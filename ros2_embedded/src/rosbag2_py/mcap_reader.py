@@ -79,6 +79,8 @@ class McapReader:
                 raise BagError(f"'{path}' is no MCAP file")
         summary = self._read_summary()
         self.complete = summary is not None
+        self.has_index = False
+        """Whether messages can be read backwards."""
         self.unreadable_from: int | None = None
         """Byte from which on no message could be read, in a file without a summary; None: all were read.
 
@@ -103,6 +105,7 @@ class McapReader:
 
     def _take_summary(self, summary: Summary) -> None:
         assert summary.statistics is not None  # _read_summary looked
+        self.has_index = bool(summary.chunk_indexes) or not summary.statistics.message_count
         self.start_time = summary.statistics.message_start_time
         self.end_time = summary.statistics.message_end_time
         for number, channel in summary.channels.items():
@@ -127,20 +130,22 @@ class McapReader:
         )
         return self.topics.setdefault(channel.topic, topic)
 
-    def messages(self, topics: Collection[str] | None = None, start_time: int = 0) -> Iterator[McapMessage]:
-        """Yield messages by time, of some topics only if given, from `start_time` on.
+    def messages(
+        self, topics: Collection[str], start: int, end: int, *, reverse: bool
+    ) -> Iterator[McapMessage]:
+        """Yield messages of some topics by time, from `start` to `end`, or from `end` back to `start`.
 
-        In a file without its end the order is that of the file, sorted within each chunk.
+        In a file without its end the order is that of the file, sorted within each chunk, and never reversed.
 
         Raises:
             BagError: the file is damaged.
         """
         if not self.complete:
-            yield from (message for message in self._linear(topics) if message.log_time >= start_time)
+            yield from (message for message in self._linear(topics) if start <= message.log_time <= end)
             return
         with self.path.open("rb") as file:
             found = SeekingReader(file, validate_crcs=True, record_size_limit=self._size).iter_messages(
-                topics=topics, starting_at=start_time
+                topics=topics, starting_at=start, ending_at=end, reverse=reverse
             )
             try:
                 for _, channel, message in found:

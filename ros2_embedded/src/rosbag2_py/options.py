@@ -116,7 +116,9 @@ class CompressionMode(IntEnum):
 
 @dataclass
 class CompressionOptions:
-    """How a bag is compressed; the chunks of its files are, whether files or messages are asked for.
+    """How a bag is compressed. Files are when they are complete, messages when they are written.
+
+    A `storage_preset_profile` of MCAP compresses chunks of messages, which other programs can read in place.
 
     Attributes:
         compression_format: `zstd`, or '' for none.
@@ -130,17 +132,20 @@ class CompressionOptions:
     compression_queue_size: int = 1
     compression_threads: int = 0
 
-    def preset(self) -> str:
-        """The storage preset profile that compresses in this way.
+    def check(self) -> None:
+        """Look whether this can be written.
 
         Raises:
             ValueError: another format than zstd.
         """
-        if self.compression_mode == CompressionMode.NONE:
-            return ""
-        if self.compression_format != "zstd":
+        if self.compression_mode != CompressionMode.NONE and self.compression_format != "zstd":
             raise ValueError(f"compression '{self.compression_format}' cannot be written; use zstd")
-        return "zstd_fast"
+
+    def said(self) -> tuple[str, str]:
+        """What a bag's metadata says of it: the format and the mode."""
+        if self.compression_mode == CompressionMode.NONE:
+            return "", ""
+        return self.compression_format, self.compression_mode.name
 
 
 def compression_mode_from_string(compression_mode: str) -> CompressionMode:

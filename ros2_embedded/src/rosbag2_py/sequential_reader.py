@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from .bag_files import BagFile, FileReader, bag_files
+from .compression import unpack_message
 from .definitions import MessageDefinition, message_definition
 from .errors import BagError, EndOfBagError
-from .mcap_reader import McapMessage, McapReader
-from .metadata import BagMetadata, TopicInformation, TopicMetadata, read_metadata, read_profiles
-from .options import ConverterOptions, ReadOrder, ReadOrderSortBy, StorageFilter, StorageOptions
-from .sqlite_storage import SUFFIX, SqliteReader
+from .mcap_reader import McapMessage
+from .metadata import (
+    FILE_NAME,
+    BagMetadata,
+    TopicInformation,
+    TopicMetadata,
+    read_metadata,
+    read_profiles,
+)
+from .options import (
+    CompressionMode,
+    ConverterOptions,
+    ReadOrder,
+    ReadOrderSortBy,
+    StorageFilter,
+    StorageOptions,
+    compression_mode_from_string,
+    get_registered_compressors,
+)
+from .sqlite_storage import SqliteReader
 
 Entry = tuple[str, bytes, int]
 """Topic, bytes in CDR, and when the message was received [ns since the epoch]."""
+_LAST = 2**64 - 1  # no message is later [ns]
 
 
 class SequentialReader:
@@ -28,9 +47,10 @@ class SequentialReader:
         """Those of them that are damaged within, and not only cut off at their end."""
         self._metadata = BagMetadata()
         self._definitions: dict[str, tuple[str, str]] = {}  # in the bag, by type
-        self._source: Callable[[list[str], int], Iterator[McapMessage]] | None = None
+        self._files: list[BagFile] | None = None
+        self._is_reversed = False
         self._filter = StorageFilter()
-        self._range: tuple[int, int | None] = (0, None)  # of times to read [ns]
+        self._range = (0, _LAST)  # of times to read [ns]
         self._entries: Iterator[McapMessage] = iter(())
         self._next: McapMessage | None = None
         self._last: McapMessage | None = None  # what read_next returned since the last seek
@@ -46,29 +66,21 @@ class SequentialReader:
         """
         path = Path(storage_options.uri)
         self.unreadable, self.damaged, self._definitions = {}, [], {}
+        self._is_reversed = False
         try:
             said = read_metadata(path) if path.is_dir() else None
-            if said is not None and said.compression_mode.lower() not in ("", "none"):
-                # Files elsewhere are none of the bag's.
-                names = [Path(name).name for name in said.relative_file_paths]
+            if said is not None:
+                _check_compression(said)
+            self._files = bag_files(path, said)
+            if said is not None and any(file.is_packed for file in self._files):
+                names = [file.path.name for file in self._files]
                 self._metadata = replace(said, relative_file_paths=names)
-                self._source = _compressed_source(path)
             else:
-                readers = [_reader(file) for file in _files(path, said)]
-                self._metadata, self._source = _survey(readers, said), _source(readers)
-                self._definitions = {
-                    topic.type_name: topic.definition
-                    for reader in readers
-                    for topic in reader.topics.values()
-                    if topic.definition[1]
-                }
-                ends = {reader.path: reader.unreadable_from for reader in readers}
-                self.unreadable = {path: end for path, end in ends.items() if end is not None}
-                self.damaged = [reader.path for reader in readers if reader.is_damaged]
+                self._survey(said)
         except (OSError, ValueError) as error:
             raise BagError(str(error)) from error
         start, end = storage_options.start_time_ns, storage_options.end_time_ns
-        self._range = max(start, 0), (end if end >= 0 else None)
+        self._range = max(start, 0), (end if end >= 0 else _LAST)
         self._filter = StorageFilter()
         self.seek(0)
 
@@ -78,7 +90,7 @@ class SequentialReader:
 
     def close(self) -> None:
         """Forget the bag."""
-        self._source, self._entries, self._next = None, iter(()), None
+        self._files, self._entries, self._next = None, iter(()), None
 
     def get_metadata(self) -> BagMetadata:
         """Return what the bag holds, as found in its files."""
@@ -91,6 +103,9 @@ class SequentialReader:
     def get_all_message_definitions(self) -> list[MessageDefinition]:
         """Return the definitions of the types of the topics: those in the bag, else those of this machine."""
         types = {topic.type: topic.type_description_hash for topic in self.get_all_topics_and_types()}
+        for file in self._opened():
+            if file.is_packed and not types.keys() <= self._definitions.keys():
+                self._take_definitions(file.survey())
         return [
             MessageDefinition(name, *self._definitions[name], type_hash)
             if name in self._definitions
@@ -99,8 +114,19 @@ class SequentialReader:
         ]
 
     def set_read_order(self, read_order: ReadOrder) -> bool:
-        """Return whether messages come in this order: by the time they were received, the first one first."""
-        return not read_order.reverse and read_order.sort_by == ReadOrderSortBy.ReceivedTimestamp
+        """Begin anew, by the time at which messages were received: with the first one, or with the last.
+
+        Returns:
+            Whether it can be done: messages are not sorted by anything else, and files without an index, such
+                as those of a recording that was killed, are only read forwards.
+        """
+        if read_order.sort_by != ReadOrderSortBy.ReceivedTimestamp:
+            return False
+        if read_order.reverse and not all(file.survey().has_index for file in self._opened()):
+            return False
+        self._is_reversed = read_order.reverse
+        self.seek(_LAST if read_order.reverse else 0)
+        return True
 
     def set_filter(self, storage_filter: StorageFilter) -> None:
         """Return only some messages from here on."""
@@ -120,7 +146,7 @@ class SequentialReader:
         self.set_filter(StorageFilter())
 
     def seek(self, timestamp: int) -> None:
-        """Go to the first message received at this time or later [ns since the epoch]."""
+        """Go to the first message received at a time [ns since the epoch] or later; backwards: or earlier."""
         self._from, self._last = timestamp, None
         self._go_on(self._all(self._filter, timestamp))
 
@@ -152,76 +178,83 @@ class SequentialReader:
         self._entries = entries
         self._next = next(entries, None)
 
-    def _all(self, storage_filter: StorageFilter, start: int) -> Iterator[McapMessage]:
-        """The messages from a time [ns] on, within the range that the bag was opened with."""
-        if self._source is None:
+    def _opened(self) -> list[BagFile]:
+        if self._files is None:
             raise RuntimeError("the bag is not open; call open() first")
+        return self._files
+
+    def _all(self, storage_filter: StorageFilter, place: int) -> Iterator[McapMessage]:
+        """The messages from a time [ns] on, within the range that the bag was opened with."""
+        files = self._opened()
         names = [topic.name for topic in self.get_all_topics_and_types()]
         topics = [name for name in names if storage_filter.wants(name)]
         first, last = self._range
-        entries = self._source(topics, max(start, first)) if topics else iter(())
-        return entries if last is None else (entry for entry in entries if entry.log_time <= last)
+        if self._is_reversed:
+            files, last = files[::-1], min(place, last)
+        else:
+            first = max(place, first)
+        if not topics or first > last:
+            return iter(())
+        return _messages(files, topics, first, last, reverse=self._is_reversed)
+
+    def _survey(self, said: BagMetadata | None) -> None:
+        """Look what the files hold."""
+        files = self._opened()
+        readers = [file.survey() for file in files]
+        self._metadata = _metadata(files, readers, said)
+        for file, reader in zip(files, readers, strict=True):
+            self._take_definitions(reader)
+            if reader.unreadable_from is not None:
+                self.unreadable[file.path] = reader.unreadable_from
+            if reader.is_damaged:
+                self.damaged.append(file.path)
+
+    def _take_definitions(self, reader: FileReader) -> None:
+        for topic in reader.topics.values():
+            if topic.definition[1]:
+                self._definitions[topic.type_name] = topic.definition
 
 
 class SequentialCompressionReader(SequentialReader):
     """A reader of bags that are compressed, which every reader here reads."""
 
 
-FileReader = McapReader | SqliteReader
+def _check_compression(said: BagMetadata) -> None:
+    """Look whether the compression of a bag is one that is read.
+
+    Raises:
+        ValueError: it is not.
+    """
+    mode, by = said.compression_mode, said.compression_format
+    if mode and mode.upper() not in CompressionMode.__members__:
+        known = ", ".join(CompressionMode.__members__)
+        raise ValueError(f"unknown compression_mode '{mode}' in {FILE_NAME}; known: {known}")
+    if compression_mode_from_string(mode) != CompressionMode.NONE and by not in get_registered_compressors():
+        raise ValueError(f"compression_format '{by}' in {FILE_NAME} is not read; only zstd is")
 
 
-def _reader(path: Path) -> FileReader:
-    return SqliteReader(path) if path.suffix == SUFFIX else McapReader(path)
+def _messages(
+    files: Sequence[BagFile], topics: list[str], start: int, end: int, *, reverse: bool
+) -> Iterator[McapMessage]:
+    """Yield the messages of topics from one file after the other, received from `start` to `end` [ns]."""
+    for file in files:
+        with file.opened() as reader:
+            for message in reader.messages(topics, start, end, reverse=reverse):
+                try:
+                    yield replace(message, data=unpack_message(message.data))
+                except BagError as error:
+                    raise BagError(f"'{file.path}': topic '{message.topic}': {error}") from error
 
 
-def _files(path: Path, said: BagMetadata | None) -> list[Path]:
-    if path.is_file():
-        return [path]
-    if not path.is_dir():
-        raise BagError(f"no bag at '{path}'")
-    if said is not None and said.relative_file_paths:
-        # Before version 4 the folder stood before the name; files elsewhere are none of the bag's.
-        return [path / Path(name).name for name in said.relative_file_paths]
-    found = [*path.glob("*.mcap")] or [*path.glob(f"*{SUFFIX}")]
-    if not found:
-        raise BagError(f"'{path}' holds no MCAP or SQLite file")
-    # By number: `_10` comes after `_9`.
-    return sorted(found, key=lambda file: (len(file.name), file.name))
-
-
-def _source(readers: list[FileReader]) -> Callable[[list[str], int], Iterator[McapMessage]]:
-    def entries(topics: list[str], start: int) -> Iterator[McapMessage]:
-        for reader in readers:
-            yield from reader.messages(topics or None, start)
-
-    return entries
-
-
-def _compressed_source(path: Path) -> Callable[[list[str], int], Iterator[McapMessage]]:
-    """The messages of a bag whose files or messages are compressed, as rosbag2 does it."""
-    from rosbags.rosbag2 import Reader
-
-    def entries(topics: list[str], start: int) -> Iterator[McapMessage]:
-        try:
-            with Reader(path) as reader:
-                wanted = [one for one in reader.connections if not topics or one.topic in topics]
-                for connection, time, data in reader.messages(wanted, start=start or None) if wanted else ():
-                    yield McapMessage(connection.topic, bytes(data), time, time)
-        except Exception as error:  # whatever the library says of damaged files
-            raise BagError(f"'{path}' is damaged: {error!r}") from error
-
-    return entries
-
-
-def _survey(readers: list[FileReader], said: BagMetadata | None) -> BagMetadata:
+def _metadata(files: list[BagFile], readers: list[FileReader], said: BagMetadata | None) -> BagMetadata:
     """Return metadata made from the files themselves, which also exist after a crash."""
     topics: dict[str, TopicInformation] = {}
-    for reader in readers:
+    for file, reader in zip(files, readers, strict=True):
         for topic in reader.topics.values():
             try:
                 profiles = read_profiles(topic.metadata.get("offered_qos_profiles", ""))
             except ValueError as error:
-                raise BagError(f"'{reader.path}': topic '{topic.name}': {error}") from error
+                raise BagError(f"'{file.path}': topic '{topic.name}': {error}") from error
             metadata = TopicMetadata(
                 0,
                 topic.name,
@@ -238,12 +271,14 @@ def _survey(readers: list[FileReader], said: BagMetadata | None) -> BagMetadata:
     end = max((reader.end_time for reader in filled), default=0)
     return BagMetadata(
         storage_identifier="sqlite3" if isinstance(readers[0], SqliteReader) else "mcap",
-        bag_size=sum(reader.path.stat().st_size for reader in readers),
-        relative_file_paths=[reader.path.name for reader in readers],
+        bag_size=sum(file.path.stat().st_size for file in files),
+        relative_file_paths=[file.path.name for file in files],
         starting_time_ns=start,
         duration_ns=end - start,
         message_count=sum(topic.message_count for topic in topics.values()),
         topics_with_message_count=sorted(topics.values(), key=lambda topic: topic.topic_metadata.name),
+        compression_format=said.compression_format if said is not None else "",
+        compression_mode=said.compression_mode if said is not None else "",
         custom_data=said.custom_data if said is not None else {},
         ros_distro=said.ros_distro if said is not None else "",
     )

@@ -8,7 +8,7 @@ import operator
 import os
 import sys
 import weakref
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
@@ -16,6 +16,7 @@ import yaml
 from ros2_embedded.rosidl.registry import distribution
 from ros2_embedded.rosidl.type_hash import type_hash
 
+from .compression import compress_file, compress_message
 from .definitions import MessageDefinition, full_text
 from .errors import BagError, BagExistsError, TopicNotCreatedError
 from .mcap_writer import McapWriter
@@ -28,7 +29,14 @@ from .metadata import (
     inner_yaml,
     to_yaml,
 )
-from .options import PRESETS, CompressionOptions, ConverterOptions, StorageOptions, get_registered_writers
+from .options import (
+    PRESETS,
+    CompressionMode,
+    CompressionOptions,
+    ConverterOptions,
+    StorageOptions,
+    get_registered_writers,
+)
 from .snapshots import Kept, LastMessages
 from .sqlite_storage import PRESETS as SQLITE_PRESETS
 from .sqlite_storage import SUFFIX as SQLITE_SUFFIX
@@ -60,6 +68,7 @@ class SequentialWriter:
     def __init__(self) -> None:
         self._process = os.getpid()
         self._options: StorageOptions | None = None
+        self._compression = CompressionOptions()
         self._topics: dict[str, TopicInformation] = {}
         self._definitions: dict[str, MessageDefinition] = {}  # by type, of types that come with their own
         self._files: list[FileInformation] = []
@@ -162,8 +171,10 @@ class SequentialWriter:
             file = self._open()
         if topic_name not in file.channels:
             self._add_channel(file, self._topics[topic_name].topic_metadata)
-        channel = file.channels[topic_name]
-        file.writer.add_message(channel, message.data, time_stamp, message.published, file.count & 0xFFFFFFFF)
+        channel, data = file.channels[topic_name], message.data
+        if self._compression.compression_mode == CompressionMode.MESSAGE:
+            data = compress_message(data)
+        file.writer.add_message(channel, data, time_stamp, message.published, file.count & 0xFFFFFFFF)
         self._topics[topic_name].message_count += 1
         file.start = min(file.start, time_stamp) if file.count else time_stamp
         file.end = max(file.end, time_stamp)
@@ -266,11 +277,14 @@ class SequentialWriter:
         except OSError:
             file.writer.release()
             raise
+        if self._compression.compression_mode == CompressionMode.FILE:
+            information.path = compress_file(file.path).name
 
     def _metadata(self) -> BagMetadata:
         filled = [file for file in self._files if file.message_count]
         start = min((file.starting_time_ns for file in filled), default=0)
         end = max((file.starting_time_ns + file.duration_ns for file in filled), default=0)
+        compression_format, compression_mode = self._compression.said()
         is_sqlite = self._options is not None and self._options.storage_id == SQLITE
         return BagMetadata(
             storage_identifier=SQLITE if is_sqlite else "mcap",
@@ -280,6 +294,8 @@ class SequentialWriter:
             duration_ns=end - start,
             message_count=sum(file.message_count for file in self._files),
             topics_with_message_count=list(self._topics.values()),
+            compression_format=compression_format,
+            compression_mode=compression_mode,
             custom_data=self._options.custom_data if self._options is not None else {},
             ros_distro=distribution(),
         )
@@ -295,7 +311,7 @@ def _time(stamp: int) -> int:
 
 
 class SequentialCompressionWriter(SequentialWriter):
-    """A bag whose chunks are compressed."""
+    """A bag whose files or messages are compressed."""
 
     def __init__(self, compression_options: CompressionOptions | None = None) -> None:
         """Make a writer.
@@ -304,15 +320,8 @@ class SequentialCompressionWriter(SequentialWriter):
             ValueError: another compression than zstd.
         """
         super().__init__()
-        self._preset = (compression_options or CompressionOptions()).preset()
-
-    def open(
-        self, storage_options: StorageOptions, converter_options: ConverterOptions | None = None
-    ) -> None:
-        """As `SequentialWriter.open`; a preset of the storage comes first."""
-        if not storage_options.storage_preset_profile:
-            storage_options = replace(storage_options, storage_preset_profile=self._preset)
-        super().open(storage_options, converter_options)
+        self._compression = compression_options or CompressionOptions()
+        self._compression.check()
 
 
 _OPEN: weakref.WeakSet[SequentialWriter] = weakref.WeakSet()

@@ -23,6 +23,7 @@ SUFFIX = ".db3"
 PRESETS = ("", "none", "resilient")
 """Storage preset profiles; each file outlives its process."""
 _SCHEMA_VERSION = 4
+_LATEST = 2**63 - 1  # SQLite's numbers are no greater [ns]
 _TABLES = """
 CREATE TABLE schema(schema_version INTEGER PRIMARY KEY, ros_distro TEXT NOT NULL);
 CREATE TABLE metadata(id INTEGER PRIMARY KEY, metadata_version INTEGER NOT NULL, metadata TEXT NOT NULL);
@@ -140,6 +141,7 @@ class SqliteReader:
         OSError: it cannot be read.
     """
 
+    has_index = True
     unreadable_from: int | None = None
     is_damaged = False
 
@@ -185,16 +187,21 @@ class SqliteReader:
         query = "SELECT topic_type, encoding, encoded_message_definition FROM message_definitions"
         return {name: (encoding, text) for name, encoding, text in self._database.execute(query)}
 
-    def messages(self, topics: Collection[str] | None = None, start: int = 0) -> Iterator[McapMessage]:
-        """Yield the messages of some topics, or of all, received at a time or later, by that time."""
-        chosen = list(self.topics if topics is None else topics)
+    def messages(
+        self, topics: Collection[str], start: int, end: int, *, reverse: bool
+    ) -> Iterator[McapMessage]:
+        """Yield messages of some topics by time, from `start` to `end`, or from `end` back to `start`."""
+        way = "DESC" if reverse else "ASC"
         query = (
             "SELECT topics.name, messages.data, messages.timestamp FROM messages "
-            "JOIN topics ON topics.id = messages.topic_id WHERE messages.timestamp >= ? "
-            f"AND topics.name IN ({', '.join('?' * len(chosen))}) ORDER BY messages.timestamp, messages.id"
+            "JOIN topics ON topics.id = messages.topic_id WHERE messages.timestamp BETWEEN ? AND ? "
+            f"AND topics.name IN ({', '.join('?' * len(topics))}) "
+            f"ORDER BY messages.timestamp {way}, messages.id {way}"
         )
         try:
-            for topic, data, stamp in self._database.execute(query, (start, *chosen)):
+            for topic, data, stamp in self._database.execute(
+                query, (min(start, _LATEST), min(end, _LATEST), *topics)
+            ):
                 if not (isinstance(data, bytes) and isinstance(stamp, int)):
                     raise BagError(f"'{self.path}' is damaged: a message of '{topic}' is no message")
                 yield McapMessage(topic, data, stamp, stamp)

@@ -75,7 +75,9 @@ def test_an_output_is_filtered_and_split(tmp_path, bags):
 @pytest.mark.parametrize(
     ("output", "fault"),
     [
-        ({"uri": "x", "compression_mode": "file"}, "unknown key 'compression_mode'"),
+        ({"uri": "x", "speed": 2}, "unknown key 'speed'"),
+        ({"uri": "x", "compression_mode": "file"}, "compression_mode 'file' needs compression_format: zstd"),
+        ({"uri": "x", "compression_mode": 5}, "use none, file or message"),
         ({"topics": ["/a"]}, "has no `uri`"),
         ({"uri": "x", "storage_id": "text"}, "'text' is not written; use mcap or sqlite3"),
     ],

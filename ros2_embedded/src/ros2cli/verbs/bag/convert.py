@@ -16,7 +16,7 @@ from ...node import full_name
 from ...topics import write
 
 if TYPE_CHECKING:
-    from rosbag2_py import SequentialReader, SequentialWriter
+    from rosbag2_py import CompressionOptions, SequentialReader, SequentialWriter
     from rosbag2_py.mcap_reader import McapMessage
 
 _LISTS = ("topics", "topic_types", "exclude_topics", "exclude_topic_types")
@@ -29,8 +29,9 @@ _OPTIONS = (
     "storage_preset_profile",
     "custom_data",
 )
+_COMPRESSION = ("compression_mode", "compression_format")
 _FLAGS = ("all", "all_topics", "include_hidden_topics")
-KEYS = (*_OPTIONS, *_FLAGS, *_LISTS, *_TEXTS)
+KEYS = (*_OPTIONS, *_COMPRESSION, *_FLAGS, *_LISTS, *_TEXTS)
 """What may be said of an output bag."""
 
 
@@ -57,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Write bags anew: merged, filtered, split or compressed."""
-    from rosbag2_py import BagError, SequentialReader, SequentialWriter, StorageOptions
+    from rosbag2_py import BagError, SequentialCompressionWriter, SequentialReader, StorageOptions
     from rosbag2_py.errors import writing
 
     outputs = _outputs(Path(args.output_options))
@@ -75,7 +76,8 @@ def main(args: argparse.Namespace) -> int:
         readers.append(reader)
     for output in outputs:
         selection = _selection(output)
-        with writing(output["uri"]), SequentialWriter() as writer:
+        compression = _compression(output)
+        with writing(output["uri"]), SequentialCompressionWriter(compression) as writer:
             try:
                 writer.open(StorageOptions(**{key: output[key] for key in _OPTIONS if key in output}))
             except BagError:
@@ -107,8 +109,21 @@ def _outputs(path: Path) -> list[dict[str, Any]]:
         if output["storage_id"] not in get_registered_writers():
             known = " or ".join(sorted(get_registered_writers()))
             raise CliError(f"'{path}': storage_id '{output['storage_id']}' is not written; use {known}")
+        mode = output.get("compression_mode") or "none"
+        if mode not in ("none", "file", "message"):
+            raise CliError(f"'{path}': compression_mode '{mode}' is not written; use none, file or message")
+        if mode != "none" and output.get("compression_format") != "zstd":
+            raise CliError(f"'{path}': compression_mode '{mode}' needs compression_format: zstd")
         check_patterns(*(str(output.get(key) or "") for key in _TEXTS))
     return outputs
+
+
+def _compression(output: Mapping[str, Any]) -> CompressionOptions:
+    """Return how an output bag is compressed."""
+    from rosbag2_py import CompressionOptions, compression_mode_from_string
+
+    mode = compression_mode_from_string(output.get("compression_mode") or "none")
+    return CompressionOptions(output.get("compression_format") or "", mode)
 
 
 def _selection(output: Mapping[str, Any]) -> Selection:

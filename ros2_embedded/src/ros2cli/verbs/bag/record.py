@@ -6,6 +6,7 @@ import argparse
 import datetime
 import signal
 import threading
+from typing import TYPE_CHECKING
 
 from ...bag.overrides import read_overrides
 from ...bag.record_services import RecordServices
@@ -14,6 +15,9 @@ from ...common_arguments import whole
 from ...errors import CliError, check_patterns
 from ...node import cli_node, full_name
 from ...topics import follow_simulated_time
+
+if TYPE_CHECKING:
+    from rosbag2_py import CompressionOptions
 
 _CACHE_BYTES = 100 * 1024 * 1024
 STOP_POLL_S = 0.1
@@ -60,9 +64,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="begin another file then",
     )
-    parser.add_argument("--storage-preset-profile", default="", help="none, zstd_fast or zstd_small")
     parser.add_argument(
-        "--compression-mode", choices=("none", "file", "message"), default="none", help="compress the bag"
+        "--storage-preset-profile",
+        default="",
+        help="none, zstd_fast or zstd_small, which compress parts of an MCAP file",
+    )
+    parser.add_argument(
+        "--compression-mode",
+        choices=("none", "file", "message"),
+        default="none",
+        help="compress each file when it is complete, or each message",
     )
     parser.add_argument("--compression-format", choices=("", "zstd"), default="", help="how to compress it")
     parser.add_argument("--qos-profile-overrides-path", metavar="FILE", help="QoS of topics, as YAML")
@@ -112,7 +123,7 @@ def _add_arguments_without_effect(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Record topics until interrupted."""
     from rclpy.executors import SingleThreadedExecutor
-    from rosbag2_py import BagError, SequentialWriter, StorageOptions
+    from rosbag2_py import BagError, SequentialCompressionWriter, StorageOptions
     from rosbag2_py.errors import writing
 
     selection = _selection(args)
@@ -124,7 +135,7 @@ def main(args: argparse.Namespace) -> int:
         max_bagfile_duration=args.max_bag_duration,
         max_cache_size=args.max_cache_size,
         snapshot_mode=args.snapshot_mode,
-        storage_preset_profile=_preset(args),
+        storage_preset_profile=args.storage_preset_profile,
         custom_data=_pairs(args.custom_data),
     )
     overrides = read_overrides(args.qos_profile_overrides_path)
@@ -134,7 +145,11 @@ def main(args: argparse.Namespace) -> int:
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, frame: stopped.set())
-    with writing(uri), cli_node(args.node_name) as node, SequentialWriter() as writer:
+    with (
+        writing(uri),
+        cli_node(args.node_name) as node,
+        SequentialCompressionWriter(_compression(args)) as writer,
+    ):
         try:
             writer.open(options)
         except BagError:
@@ -164,13 +179,13 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def _preset(args: argparse.Namespace) -> str:
-    """The storage preset profile that compresses as the arguments say."""
-    preset: str = args.storage_preset_profile
-    compressed = args.compression_mode != "none"
-    if compressed and not args.compression_format:
+def _compression(args: argparse.Namespace) -> CompressionOptions:
+    """How the bag is compressed."""
+    from rosbag2_py import CompressionOptions, compression_mode_from_string
+
+    if args.compression_mode != "none" and not args.compression_format:
         raise CliError("--compression-mode needs --compression-format zstd")
-    return preset or ("zstd_fast" if compressed else "")
+    return CompressionOptions(args.compression_format, compression_mode_from_string(args.compression_mode))
 
 
 def _selection(args: argparse.Namespace) -> Selection:

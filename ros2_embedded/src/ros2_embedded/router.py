@@ -27,17 +27,19 @@ from typing import Any
 from ros2_embedded.local_links import PROTOCOL, LocalEndpoints, joining
 from ros2_embedded.loopback import everything, is_loopback
 from ros2_embedded.session_config import LONGEST_QUEUE, QUEUE, SessionConfigError, domain_id
-from ros2_embedded.tcp_sockets import keep_set_up
+from ros2_embedded.tcp_sockets import TcpSockets
 
 LISTEN = "tcp/127.0.0.1:7447"
 """Default endpoint of a router for sessions of this user, and for those of rmw_zenoh."""
-RETRY = {"period_init_ms": 250, "period_max_ms": 250, "period_increase_factor": 1.0}
+RETRY = {"period_init_ms": 100, "period_max_ms": 100, "period_increase_factor": 1.0}
 """Pause between two attempts to connect to another router."""
 HANDSHAKE_S = 2.0
-"""[s] limit of an attempt, which takes about five round trips.
+"""[s] limit of an attempt, which takes about `ROUND_TRIPS`.
 
 TCP repeats lost packets at growing intervals, so with short attempts a link that is back is found sooner.
 """
+ROUND_TRIPS = 5
+"""Round trips that open a link; the first of them is TCP's own."""
 LONGEST_HANDSHAKE_S = 3600.0
 IMAGE_HZ = 1.0
 """[Hz] rate of each camera's raw images that leave the machine.
@@ -128,7 +130,7 @@ def main(argv: list[str] | None = None) -> int:
         signal.signal(number, lambda number, frame: stopped.set())
     sys.stdout.write(f"router {session.zid()} forwards, {_where(args)}\n")
     sys.stdout.flush()
-    keep_set_up(stopped)
+    TcpSockets(args.handshake_s / ROUND_TRIPS).keep_set_up(stopped)
     stopped.wait()
     session.close()
     return 0

@@ -26,7 +26,7 @@ SUCCEEDED = 1
 STILL_RAD_S = 0.01
 """[rad/s] below which a joint counts as still; the model's joints tremble less."""
 SLOWER = 0.98
-"""Share of the speed at a stop below which the arm is decelerating."""
+"""Share of the speed at a stop below which the arm counts as slower."""
 MOVING_RAD_S = 0.1
 """[rad/s] of the quickest joint from which on an arm counts as in motion."""
 BOX = np.array([[0.4, -0.3, 0.15], [0.62, 0.3, 0.4]])
@@ -38,6 +38,8 @@ class Halt:
     """What an arm did from a fault on."""
 
     decelerates_s: float
+    """[s] from the fault to the cycle of its greatest speed, from which on it decelerates."""
+    slower_s: float
     """[s] from the fault to the first cycle from which on the arm is slower than at the fault."""
     rests_s: float
     """[s] from the fault to rest."""
@@ -104,7 +106,9 @@ def measured(stamps: Column, positions: Column, velocities: Column, acceleration
     faster = np.flatnonzero(speed[after:] >= SLOWER * speed[after - 1])
     slower = after + (int(faster[-1]) + 1 if len(faster) else 0)
     way = positions[after : rest + 1] - positions[after]
+    fastest = after + int(np.argmax(speed[after : rest + 1]))
     return Halt(
+        float(max(stamps[min(fastest, len(stamps) - 1)] - at, 0.0)),
         float(stamps[min(slower, len(stamps) - 1)] - at),
         float(stamps[min(rest, len(stamps) - 1)] - at),
         float((np.abs(velocities[after:]) / LIMITS.velocity).max()),
@@ -206,14 +210,18 @@ def halts(arm: Arm, fault: Callable[[Arm], float], times: int) -> list[Halt]:
 def report(figure: Any, injected: str, found: list[Halt], bar: str) -> None:
     """Write down what an arm did; `worst` is its longest way to rest."""
     worst = max(found, key=lambda halt: halt.rests_s)
-    first = float(np.percentile([halt.decelerates_s for halt in found], 99))
+    first, slower = (
+        float(np.percentile([getattr(halt, name) for halt in found], 99))
+        for name in ("decelerates_s", "slower_s")
+    )
     speed, acceleration = (max(getattr(halt, name) for halt in found) for name in ("speed", "acceleration"))
     figure(
         row=32,
         injected=injected,
         times=len(found),
-        happened=f"at rest by itself; slower from {1e3 * first:.0f} ms on (p99); speed at most {speed:.0%} and "
-        f"acceleration at most {acceleration:.0%} of the arm's limits",
+        happened=f"at rest by itself; decelerates from {1e3 * first:.0f} ms on and is slower from "
+        f"{1e3 * slower:.0f} ms on (p99); speed at most {speed:.0%} and acceleration at most {acceleration:.0%} "
+        "of the arm's limits",
         worst=1e3 * worst.rests_s,
         unit="ms to rest",
         bar=bar,
@@ -221,7 +229,7 @@ def report(figure: Any, injected: str, found: list[Halt], bar: str) -> None:
     )
 
 
-STOP_BAR = "slower within 20 ms, at rest within 300 ms"
+STOP_BAR = "decelerates within 20 ms, at rest within 300 ms"
 
 
 @pytest.mark.parametrize(

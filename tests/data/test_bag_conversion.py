@@ -226,6 +226,23 @@ def test_an_episode_in_which_a_bag_is_cut_off_is_truncated_and_nobody_says_that_
     assert any(line.startswith(f"{cut}: ends in the middle") for line in said), said
 
 
+def test_an_episode_whose_goal_still_runs_at_the_end_of_its_bag_is_truncated(
+    judged: Path, scene: Path, tmp_path: Path
+) -> None:
+    everything = list(messages(judged))
+    [*_, ended] = [n for n, (topic, *_) in enumerate(everything) if topic == "/openral/skills"]
+    bag = EpisodeBag(tmp_path / "bag")
+    for number, (topic, kind, data, time_ns) in enumerate(everything):
+        if number != ended:
+            bag.write(topic, kind, data, time_ns)
+    bag.close()
+    part, _ = converted([tmp_path / "bag", judged], scene, tmp_path / "part")
+    assert part.episodes["truncated"] == [True]
+    export_bags(part, str(scene), tmp_path / "exported")
+    again, _ = converted([tmp_path / "exported" / "bags" / "episode-000000"], scene, tmp_path / "again")
+    assert again.episodes["truncated"] == [True]
+
+
 def test_a_bag_that_was_converted_cut_off_says_where_it_is_converted_whole(
     judged: Path, scene: Path, tmp_path: Path
 ) -> None:

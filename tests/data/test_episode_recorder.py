@@ -60,6 +60,8 @@ def test_an_episode_lasts_as_long_as_a_policys_goal(tmp_path: Path) -> None:
     dataset = dataset_of(tmp_path)
     assert dataset.episodes["tasks"] == [["push the cube"], ["pull the cube"]]
     assert dataset.episodes["goal_id"] == ["a" * 32, "c" * 32]
+    # The last goal runs on as the recorder is told to end.
+    assert dataset.episodes["truncated"] == [False, True]
     steps = first_steps(dataset)
     assert (steps[0], steps[-1] + EVERY) == (44, 220)
     columns = dataset.columns(["action", "action.executed", "observation.state", "observation.joints"])

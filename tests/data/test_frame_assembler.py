@@ -74,6 +74,7 @@ def test_an_episode_ends_where_no_state_comes_for_seconds(tmp_path: Path) -> Non
     world.run(400, goal_id="a" * 32)
     assembler.pose = pose
     world.run(80, goal_id="a" * 32)
+    world.goal("")
     world.recorder.close()
     dataset = open_dataset(tmp_path / "dataset")
     columns = dataset.columns(["stamp_s", "episode_index"])

@@ -37,6 +37,8 @@ def test_a_reset_ends_the_episode_and_begins_another_of_the_same_goal(tmp_path: 
     world.reset()
     world.run(60, goal_id=GOAL)
     world.goal("")
+    if by_order:
+        world.recorder.stop()
     world.recorder.close()
     dataset, (first, second) = of_one_world(tmp_path)
     assert first == list(range(EVERY, 60, EVERY))

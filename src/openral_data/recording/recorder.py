@@ -190,8 +190,7 @@ class EpisodeRecorder:
         """
         before = self._open
         if before is not None:
-            before.notes.truncated = self.strategy.by_goal
-            self._end()
+            self._end(early=True)
         self._world += 1
         if before is not None and self.strategy.by_goal:
             self._begin(before.notes.skill, by_order=before.notes.by_order)
@@ -269,8 +268,7 @@ class EpisodeRecorder:
     def cut_off(self) -> None:
         """End the episode, if there is one, and keep it as truncated."""
         if self._open is not None:
-            self._open.notes.truncated = True
-            self._end()
+            self._end(early=True)
 
     def discard(self) -> tuple[bool, str]:
         """End and delete the segment that is being recorded."""
@@ -332,9 +330,12 @@ class EpisodeRecorder:
             self._end()
 
     def close(self) -> None:
-        """End the segment, keep it unless the strategy is `highlight`, and wait until all episodes are finished."""
+        """End the segment, keep it unless the strategy is `highlight`, and wait until all episodes are finished.
+
+        An episode that nothing had ended is kept as truncated.
+        """
         if self._open is not None:
-            self._end(keep=not self.strategy.on_highlight)
+            self._end(keep=not self.strategy.on_highlight, early=True)
         self._finisher.discard([path for path, _ in self._past])
         self._encoder.close()
         self._finisher.close()
@@ -391,8 +392,13 @@ class EpisodeRecorder:
             opened.writer.describe(about)
             opened.described = about
 
-    def _end(self, *, keep: bool = True) -> None:
-        """Close the segment, and pass it to the finisher by the strategy."""
+    def _end(self, *, keep: bool = True, early: bool = False) -> None:
+        """Close the segment, and pass it to the finisher by the strategy.
+
+        Args:
+            keep: whether the strategy decides; else it is deleted.
+            early: whether the episode goes on, unless it is one that ends by the clock.
+        """
         self._write(self.assembler.finish())
         opened, self._open = self._open, None
         if opened is None:
@@ -400,6 +406,7 @@ class EpisodeRecorder:
         self.repeated_images += self.assembler.losses.repeated_images
         self.missing_steps += self.assembler.losses.missing_steps
         notes, path = opened.notes, opened.writer.folder
+        notes.truncated = early and self.strategy.by_goal
         if self._from_bags:
             notes.name_by_content()
         if not self._close(opened):
@@ -466,8 +473,7 @@ class EpisodeRecorder:
                 f"{self._floor / GIGABYTE:.1f} GB; free some space, the arm goes on"
             )
             self._say(self.stopped_by, True)
-            if self._open is not None:
-                self._end()
+            self.cut_off()
         elif self.stopped_by and free > COMES_BACK * self._floor and time.monotonic() > self._retry_s:
             self._say("recording can go on: there is space again", False)
             self.stopped_by = ""

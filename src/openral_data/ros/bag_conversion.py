@@ -30,8 +30,8 @@ def convert_bags(
 ) -> int:
     """Append the episodes of bags to a recording, except those that it has already; return its number of episodes.
 
-    An episode during which a truncated or damaged bag ends is kept as `truncated`; one during which the conversion is
-    interrupted is not kept.
+    An episode during which a truncated or damaged bag ends, or whose goal still runs at the end of its bag, is kept as
+    `truncated`; one during which the conversion is interrupted is not kept.
 
     Args:
         bags: rosbag2 folders or MCAP files.
@@ -58,7 +58,10 @@ def convert_bags(
             if whole:
                 recorder.start()
             _read(bag, recorder, say)
-            recorder.stop()
+            if whole:
+                recorder.stop()
+            else:
+                recorder.cut_off()
     except BaseException:
         recorder.discard()  # the bag has it whole, for another conversion
         raise

@@ -151,7 +151,8 @@ def _write_bag(
                     data=executed[frame, step].astype(np.float32).tolist(),
                 )
                 _write(bag, "/openral/executed_action", done, stamp_s + (step + 1) / columns.control_hz)
-        _write_goal(bag, about, kind, "", stamps_s[-1] + 1.0 / columns.fps)
+        if not about.get("truncated"):
+            _write_goal(bag, about, kind, "", stamps_s[-1] + 1.0 / columns.fps)
     finally:
         bag.close()
 

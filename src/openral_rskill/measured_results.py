@@ -23,6 +23,28 @@ def _content(path: Path) -> dict[str, Any] | None:
     return content if isinstance(content, dict) else None
 
 
+def set_aside_results(folder: Path, weights_sha256: str, to: Path) -> list[Path]:
+    """Move the results in a skill's eval/ that were measured with weights other than the present ones.
+
+    Args:
+        folder: of the skill.
+        weights_sha256: of the present weights.
+        to: folder in which each result gets to a subfolder, named by the first twelve digits of its weights' hash.
+
+    Returns:
+        where the results are now.
+    """
+    moved = []
+    for path in sorted((folder / "eval").glob("*.json")):
+        provenance = (_content(path) or {}).get("provenance")
+        measured = str(provenance.get("weights_sha256")) if isinstance(provenance, dict) else weights_sha256
+        if measured != weights_sha256 and is_measured(path):
+            target = to / measured[:12] / path.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            moved.append(path.replace(target))
+    return moved
+
+
 def keep_result(path: Path) -> None:
     """Check that an eval JSON may be written.
 

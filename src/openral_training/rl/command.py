@@ -49,7 +49,7 @@ def rl(
     from openral_training.data_parallel import require_one_process
     from openral_training.rl.package import check_packable, package_result
     from openral_training.rl.policy_evaluation import IMAGINED
-    from openral_training.rl.run import effective_settings, train
+    from openral_training.rl.run import EARLIER, effective_settings, train
 
     require_one_process("openral train rl", "set cluster.component_placement, which starts its processes")
     torch.set_num_threads(1)  # the networks are small; more threads only get in the simulators' way
@@ -74,6 +74,13 @@ def rl(
         markup=False,
         soft_wrap=True,
     )
+    for name in result[EARLIER]:
+        console.print(
+            f"{chosen.folder / name}: is of the weights before; the skill's eval/ no longer has it, --package "
+            "judges the present weights",
+            markup=False,
+            soft_wrap=True,
+        )
     if package:
         evaluated = package_result(chosen, shlex.join(["openral", *sys.argv[1:]]))
         rate = f"rSkill {evaluated['provenance']['skill']}: {_line(evaluated['results']['all_episodes'])}"

@@ -16,6 +16,7 @@ from openral_rskill.registry import RSkillPackage, resolve
 from openral_rskill.weights_hash import weights_sha256
 from openral_training.rl.config import RlConfig
 from openral_training.rl.initial_policy import initial_policy
+from openral_training.rl.run import BENCHMARK
 from openral_training.rl.settings.initial_model import MiniActorConfig
 
 
@@ -72,7 +73,7 @@ def _evaluate(
     suite = Suite(f"rl_{config.runner.logger.experiment_name}", held_out, env.train.init_ids)
     settings = Settings(states.count, min(8, states.count))
     # A run may go on after it was judged: its rows are then of other weights.
-    folder = config.folder / "benchmark" / str(weights_sha256(package))[:12]
+    folder = config.folder / BENCHMARK / str(weights_sha256(package))[:12]
     return execute(
         suite, package, held_out, settings, folder, execution=ExecutionConfig(1), resume=True, command=command
     )

@@ -23,6 +23,9 @@ from openral_core.files.json_file import read_json_object
 from openral_core.files.settings_difference import settings_difference
 from openral_core.files.yaml_document import read_document
 from openral_core.manifest import MANIFEST_NAME
+from openral_rskill.measured_results import set_aside_results
+from openral_rskill.registry import load_package
+from openral_rskill.weights_hash import weights_sha256
 from openral_training.checkpoint import identity, restore_run, save_run
 from openral_training.devices import torch_device
 from openral_training.rl.algorithm.ppo import Learner
@@ -47,6 +50,10 @@ from openral_training.rl.workers.open_workers import (
 from openral_training.rl.workers.rollout_workers import RolloutWorkers
 
 STATE, RESULT, CONFIG, VIDEOS = "run.safetensors", "result.json", "config.yaml", "video"
+BENCHMARK = "benchmark"
+"""Folder of the skill's benchmarks: one subfolder for the weights of each."""
+EARLIER = "results_of_earlier_weights"
+"""Key of `result.json`: files, from the run's folder, that were in the skill's eval/ beside weights of before."""
 
 
 def effective_settings(config: RlConfig) -> str:
@@ -240,10 +247,13 @@ class _Run:
                     self._identity,
                 )
         self._policy.save(self._checkpoint)
+        earlier: list[Path] = []
         if isinstance(self._config.actor.model, MiniActorConfig):  # it is a skill, which benchmarks judge
             scenes = self._components.workers.vec_env_spec.scenes.values()
             states, tasks = self._config.env.train.init_ids, [scene.task.id for scene in scenes]
             add_training(self._checkpoint / MANIFEST_NAME, states, tasks)
+            weights = str(weights_sha256(load_package(self._checkpoint)))
+            earlier = set_aside_results(self._checkpoint, weights, self._folder / BENCHMARK)
         evaluation = evaluation or self._evaluate(f"eval_{runner.max_epochs}.json")
         _write(self._folder / "eval" / "policy.json", evaluation)
         videos = []
@@ -253,7 +263,7 @@ class _Run:
                 self._folder / VIDEOS, spec.scenes, self._policy, evaluation["episodes"], spec.encoder
             )
         self._log.close()
-        return self._result(evaluation, videos)
+        return self._result(evaluation, videos, earlier)
 
     def _update(self, update: int) -> dict[str, float]:
         """Collect experience, update the policy, and return the row of metrics."""
@@ -288,8 +298,16 @@ class _Run:
         _write(self._folder / "eval" / name, evaluation)
         return evaluation
 
-    def _result(self, evaluation: dict[str, Any], videos: list[dict[str, Any]]) -> dict[str, Any]:
-        """Write `result.json` and the page, and return the result."""
+    def _result(
+        self, evaluation: dict[str, Any], videos: list[dict[str, Any]], earlier: list[Path]
+    ) -> dict[str, Any]:
+        """Write `result.json` and the page, and return the result.
+
+        Args:
+            evaluation: of the final policy.
+            videos: of its episodes.
+            earlier: results of earlier weights, which were moved out of the skill's eval/.
+        """
         base = read_json_object(self._folder / "eval" / "base.json", ContractError)
         names = [name for name in ("all_episodes", "tasks", IMAGINED) if name in evaluation]
         result = {
@@ -299,6 +317,7 @@ class _Run:
             "policy": {name: evaluation[name] for name in names},
             "episodes": evaluation["episodes"],
             "films": videos,
+            EARLIER: [str(path.relative_to(self._folder)) for path in earlier],
         }
         _write(self._folder / RESULT, result)
         (self._folder / PAGE).write_text(

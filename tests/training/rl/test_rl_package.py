@@ -19,6 +19,7 @@ from openral_core.manifest import load_manifest
 from openral_core.schema import InitRange
 from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork
 from openral_rskill.checks.unseen_states import unseen_states
+from openral_rskill.measured_results import set_aside_results
 from openral_rskill.mini.checkpoint import save_network
 from openral_rskill.registry import load_package, resolve
 from openral_training.rl import package
@@ -51,6 +52,28 @@ def test_a_result_is_judged_as_any_skill_is_on_what_was_held_out(tmp_path: Path)
     scene = initial_policy(config).scenes["drawer-open-v3"]
     assert unseen_states(manifest, scene, [1000]).ok
     assert not unseen_states(manifest, scene, [5]).ok
+    done = CliRunner().invoke(app, ["train", "rl", "--config", str(path), "--epochs", "2", "--resume"])
+    assert done.exit_code == 0, (done.output, done.exception)
+    assert list((folder / "eval").iterdir()) == []
+    earlier = config.folder / "benchmark" / hashlib.sha256(weights).hexdigest()[:12] / "rl_small.json"
+    assert json.loads(earlier.read_text(encoding="utf-8")) == content
+    assert f"{earlier}: is of the weights before; the skill's eval/ no longer has it" in done.output
+
+
+def test_results_of_other_weights_leave_the_skill_and_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "eval").mkdir()
+    results = {"earlier": "a" * 64, "present": "b" * 64, "reported": None}
+    for name, weights in results.items():
+        measured = {
+            "results": {"episodes": []} if weights else None,
+            "provenance": {"weights_sha256": weights},
+        }
+        (tmp_path / "eval" / f"{name}.json").write_text(json.dumps(measured), encoding="utf-8")
+    moved = set_aside_results(tmp_path, "b" * 64, tmp_path / "benchmark")
+    assert moved == [tmp_path / "benchmark" / "aaaaaaaaaaaa" / "earlier.json"]
+    assert moved[0].is_file()
+    assert sorted(path.name for path in (tmp_path / "eval").iterdir()) == ["present.json", "reported.json"]
+    assert set_aside_results(tmp_path, "b" * 64, tmp_path / "benchmark") == []
 
 
 def test_a_run_that_goes_on_is_judged_anew_beside_its_earlier_rows(

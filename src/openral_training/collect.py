@@ -75,7 +75,7 @@ def plan(
     filmed: int = 0,
     tasks: Collection[str] = (),
 ) -> list[CollectionUnit]:
-    """List the units of a collection.
+    """List the units of a collection, each once; a warning says how many of those asked for are the same as others.
 
     Args:
         recipe: scenes, tasks and initial states of training.
@@ -123,7 +123,17 @@ def plan(
                     behaviour, init_id = CORRECTION if number < attempts else POLICY, ids[begun % len(ids)]
                     units.append(CollectionUnit(task_id, init_id, behaviour, skill, weights))
                     begun += 1
-    return list(dict.fromkeys(units))
+    found = list(dict.fromkeys(units))
+    if len(found) < len(units):
+        log.warning(
+            "%d of %d units would be the same episodes as others, so %d are collected: train_init_ids of the recipe "
+            "are %s; give it more states, or ask for fewer episodes",
+            len(units) - len(found),
+            len(units),
+            len(found),
+            recipe.train_init_ids,
+        )
+    return found
 
 
 def in_other_views(units: Sequence[CollectionUnit], share: float) -> list[CollectionUnit]:

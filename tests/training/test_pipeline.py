@@ -264,6 +264,21 @@ def test_some_of_a_recipe_s_tasks_may_be_collected(recipe: Recipe) -> None:
         collect.plan(recipe, starts=1, failures=1, tasks=["door-open-v3"])
 
 
+def test_more_episodes_than_the_states_of_a_recipe_give_are_told(
+    recipe: Recipe, caplog: pytest.LogCaptureFixture
+) -> None:
+    states = recipe.train_init_ids
+    few = Recipe.model_validate(SMALL | {"train_init_ids": {"first": states.first, "count": 3}})
+    assert len(collect.plan(few, starts=3, failures=0)) == 3 * len(few.tasks)
+    assert caplog.messages == []
+    assert len(collect.plan(few, starts=5, failures=0)) == 3 * len(few.tasks)
+    assert caplog.messages == [
+        f"{2 * len(few.tasks)} of {5 * len(few.tasks)} units would be the same episodes as others, so "
+        f"{3 * len(few.tasks)} are collected: train_init_ids of the recipe are {few.train_init_ids}; give it more "
+        "states, or ask for fewer episodes"
+    ]
+
+
 def test_a_recipe_may_have_some_of_the_tasks_of_a_scene(tmp_path: Path) -> None:
     one = Recipe.model_validate(SMALL | {"tasks": {"drawer-open-v3": SMALL["tasks"]["drawer-open-v3"]}})
     units = collect.plan(one, starts=1, failures=0)

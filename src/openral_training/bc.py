@@ -20,7 +20,15 @@ from openral_data.lerobot_v3 import Dataset
 from openral_policy_nodes.families.mini.network import MiniConfig, MiniNetwork, MiniOutput
 from openral_rskill.mini import WEIGHTS
 from openral_rskill.mini.checkpoint import load_network, save_network
-from openral_training.checkpoint import identity, labels_of, origin, restore_run, same_form, save_run
+from openral_training.checkpoint import (
+    identity,
+    labels_of,
+    origin,
+    origin_of_start,
+    restore_run,
+    same_form,
+    save_run,
+)
 from openral_training.cloning.camera_subset import with_cameras
 from openral_training.cloning.data import FINE, CloningData, Demonstrations
 from openral_training.cloning.proposals import mixture_error, with_proposals
@@ -390,6 +398,7 @@ def train(
     )
     state_file = out / RUN_STATE
     begun_with = warm_start and warm_start / WEIGHTS
+    begun = origin_of_start(warm_start) if warm_start else {}
     run = identity(config, model, recipe, dataset.info, begun_with, *labels_of(dataset))
     batches = Batches(data, frames, SentencePool(data.sentences, SentenceEncoder()), config, process)
     steps = range(restore_run(state_file, network, optimiser, run), config.steps)
@@ -406,7 +415,7 @@ def train(
     if config.keep:
         keep_share(network, start, config.keep)
     if process.leads:
-        write_checkpoint(network, dataset, recipe, out, config)
+        write_checkpoint(network, dataset, recipe, out, config, begun)
         state_file.unlink(missing_ok=True)
     process.leave()
     return network
@@ -420,10 +429,18 @@ def keep_share(network: MiniNetwork, start: Mapping[str, Tensor], keep: float) -
 
 
 def write_checkpoint(
-    network: MiniNetwork, dataset: Dataset, recipe: Recipe | SkillRecipe, out: Path, config: BcConfig
+    network: MiniNetwork,
+    dataset: Dataset,
+    recipe: Recipe | SkillRecipe,
+    out: Path,
+    config: BcConfig,
+    begun: Mapping[str, str],
 ) -> None:
-    """Write configuration and weights with their provenance; with a SkillRecipe the manifest, too."""
-    made_of = {**origin(dataset, recipe, config.seed), "steps": str(config.steps)}
+    """Write configuration and weights with their provenance; with a SkillRecipe the manifest, too.
+
+    `begun` is the provenance of the checkpoint that the training began with, empty without one.
+    """
+    made_of = {**origin(dataset, recipe, config.seed), **begun, "steps": str(config.steps)}
     if config.keep:
         made_of["keep"] = str(config.keep)
     save_network(network, network.config, out, made_of)

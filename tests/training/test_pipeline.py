@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -231,10 +232,11 @@ def test_warm_start_goes_on_from_a_checkpoint(
     second = trained.train(dataset, recipe, tmp_path / "second", config, warm_start=tmp_path / "first")
     for (name, a), b in zip(first.state_dict().items(), second.state_dict().values(), strict=True):
         torch.testing.assert_close(a.bfloat16().float(), b.bfloat16().float(), msg=name)
-    if trained is reward:
-        made_of = read_metadata(tmp_path / "second" / WEIGHTS)
-        assert made_of["warm_start_sha256"] == sha256_of(tmp_path / "first" / WEIGHTS)
-        assert "warm_start_sha256" not in read_metadata(tmp_path / "first" / WEIGHTS)
+    made_of, before = (read_metadata(tmp_path / name / WEIGHTS) for name in ("second", "first"))
+    assert made_of["warm_start_sha256"] == sha256_of(tmp_path / "first" / WEIGHTS)
+    assert json.loads(made_of["warm_start_made_of"]) == before
+    assert "warm_start_sha256" not in before
+    assert str(tmp_path) not in json.dumps(made_of)
 
 
 def test_hindsight_counts_down_to_the_next_success() -> None:

@@ -17,6 +17,7 @@ from openral_benchmark.plan import Block
 from openral_benchmark.workers.episode_pool import EpisodePool
 from openral_benchmark.workers.events import Event, Failed, Finished, Started, TimedOut, WorkerLost
 from openral_core.scene import BenchmarkScene
+from openral_sidecar.table import sidecar_names
 from openral_sim_bridge.rollout import Round
 from openral_sim_bridge.trace import Trace
 
@@ -24,6 +25,8 @@ POLL_S = 1.0
 """[s] between two checks of the workers' deadlines."""
 WORKER_TIMEOUT_FACTOR = 2.0
 """A worker's timeout in units of the policy's; it is longer so that a policy that hangs is noticed first."""
+OPENING_S = 300.0
+"""[s] that a simulator may take at least until it is open, however short the timeout is while it runs."""
 
 
 @dataclass(frozen=True)
@@ -71,13 +74,14 @@ class Engine:
             pool: runs them; it is not closed.
             blocks: of the run.
             patience_s: [s] that a policy may take for a batch; a worker that sends no event for twice as long is
-                replaced.
+                replaced, as is one whose simulator takes as long to open, and OPENING_S at least.
             keep: called with the trace of each episode that is traced, when it has ended.
         """
         self.statistics = RunCost()
         self.last = ""
         """Task of the newest row, for the progress bar."""
-        self._pool, self._queue, self._patience_s, self._keep = pool, EpisodeQueue(blocks), patience_s, keep
+        self._pool, self._queue, self._keep = pool, EpisodeQueue(blocks), keep
+        self._timeout_s = WORKER_TIMEOUT_FACTOR * patience_s
         self._works: dict[int, Work] = {}
         self._scenes: dict[int, BenchmarkScene] = {}
         """Scene of each worker's open simulator."""
@@ -108,9 +112,10 @@ class Engine:
             # Not now: while this loaded a policy or kept a trace, events of others may have come.
             for worker in [w for w, work in self._works.items() if looked_s > work.deadline]:
                 self._replace(worker)
-                timeout_s = WORKER_TIMEOUT_FACTOR * self._patience_s
-                reason = f"cut off: the simulator was silent for {timeout_s:g} s"
-                self._queue.failed(self._works.pop(worker), reason)
+                work = self._works.pop(worker)
+                silent = f"was silent for {self._timeout_s:g} s"
+                opening = f"did not open within {max(self._timeout_s, OPENING_S):g} s"
+                self._queue.failed(work, f"cut off: the simulator {silent if work.opened else opening}")
                 yield self._queue.take_complete()
 
     def _assign(self) -> None:
@@ -121,11 +126,15 @@ class Engine:
             work = self._queue.take(self._scenes.get(worker))
             if work is None:
                 return
+            if work.scene.scene.backend_options.get("family") not in sidecar_names():
+                # One with an environment of its own may have to build it first, and its start has a timeout there.
+                work.deadline = time.monotonic() + max(self._timeout_s, OPENING_S)
             self._works[worker], self._scenes[worker] = work, work.scene
             self._pool.assign(worker, work.scene, work.jobs)
 
     def _handle(self, worker: int, event: Event) -> None:
         if isinstance(event, Started):
+            self._works[worker].opened = True
             self._extend_deadline(worker)
         elif isinstance(event, Round):
             self._extend_deadline(worker)
@@ -178,4 +187,4 @@ class Engine:
         del self._scenes[worker]
 
     def _extend_deadline(self, worker: int) -> None:
-        self._works[worker].deadline = time.monotonic() + WORKER_TIMEOUT_FACTOR * self._patience_s
+        self._works[worker].deadline = time.monotonic() + self._timeout_s

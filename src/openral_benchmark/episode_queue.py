@@ -40,6 +40,8 @@ class Work:
     """Finished rows, by the index in `numbers`."""
     deadline: float = math.inf
     """[s] on the monotonic clock, by which the worker's next event is due."""
+    opened: bool = False
+    """Whether its simulator is open."""
 
     @property
     def scene(self) -> BenchmarkScene:

@@ -148,6 +148,44 @@ class ScriptedPool:
         return [(worker, Round((), {0: solved(job)}, traces)), (worker, Finished(1.0, 0.1, 0.1))]
 
 
+class SlowlyOpeningPool(ScriptedPool):
+    """One worker whose simulator opens after some time [s]; 100 s pass with each look at it."""
+
+    size = 1
+
+    def __init__(self, now_s: list[float], opens_s: float) -> None:
+        super().__init__()
+        self._now_s, self._opens_s = now_s, opens_s
+
+    def events(self, timeout_s: float) -> list[tuple[int, Event]]:
+        self._now_s[0] += 100.0
+        if self._now_s[0] < self._opens_s:
+            return []
+        [job] = self._works[-1]
+        return [(0, Started()), (0, Round((), {0: solved(job)}, {})), (0, Finished(1.0, 0.1, 0.1))]
+
+
+@pytest.mark.parametrize(
+    ("name", "patience_s", "error"),
+    [
+        ("metaworld_mini", 1.0, "cut off: the simulator did not open within 300 s"),
+        ("metaworld_mini", 250.0, "cut off: the simulator did not open within 500 s"),
+        ("robosuite_panda_joints", 1.0, ""),  # whose environment may have to be built first
+    ],
+)
+def test_a_simulator_that_hangs_while_it_opens_is_cut_off(
+    monkeypatch: pytest.MonkeyPatch, name: str, patience_s: float, error: str
+) -> None:
+    now_s = [0.0]
+    monkeypatch.setattr(engine, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
+    pool = SlowlyOpeningPool(now_s, opens_s=7200.0)
+    block = Block(0, load_scene(name, BenchmarkScene), jobs(20, 1))
+    running = Engine(cast("Any", pool), [block], patience_s=patience_s)
+    [entry] = [entry for blocks in running.run() for block in blocks for entry in block]
+    assert entry.error == error
+    assert bool(pool.replaced) == bool(error)
+
+
 def test_a_worker_is_not_cut_off_for_what_the_engine_did_meanwhile(
     scene: BenchmarkScene, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,7 +17,7 @@ from openral_benchmark.plan import Block
 from openral_benchmark.workers.episode_pool import EpisodePool
 from openral_benchmark.workers.events import Event, Failed, Finished, Started, TimedOut, WorkerLost
 from openral_core.scene import BenchmarkScene
-from openral_sidecar.table import sidecar_names
+from openral_sim_bridge.backends.environments import simulator_spec
 from openral_sim_bridge.rollout import Round
 from openral_sim_bridge.trace import Trace
 
@@ -126,7 +126,7 @@ class Engine:
             work = self._queue.take(self._scenes.get(worker))
             if work is None:
                 return
-            if work.scene.scene.backend_options.get("family") not in sidecar_names():
+            if simulator_spec(work.scene) is None:
                 # One with an environment of its own may have to build it first, and its start has a timeout there.
                 work.deadline = time.monotonic() + max(self._timeout_s, OPENING_S)
             self._works[worker], self._scenes[worker] = work, work.scene

@@ -10,17 +10,18 @@ from typing import Any
 
 from openral_benchmark.engine import Engine
 from openral_benchmark.episode_log import EpisodeLog
-from openral_benchmark.execution_config import ExecutionConfig
+from openral_benchmark.execution_config import LOCAL, ExecutionConfig
 from openral_benchmark.plan import Settings, identity, plan
 from openral_benchmark.policy_source import PolicySource
 from openral_benchmark.result import result
 from openral_benchmark.videos import draw_videos, rows_with_video, trace_path
-from openral_core.cli.progress import WITH_RESUME, progress_bar
+from openral_core.cli.progress import WITH_RESUME, console, progress_bar
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
 from openral_rskill.compatibility import require_fit
 from openral_rskill.registry import RSkillPackage
 from openral_rskill.vram import budget, require_budget
+from openral_sim_bridge.backends.environments import build_environments
 from openral_sim_bridge.trace import Trace
 
 
@@ -54,12 +55,16 @@ def execute(
         ManifestError: the folder holds rows of another run.
         PolicyError: the policy cannot be loaded.
         InstallationError: there is no such cluster.
+        SidecarError: the environment of a simulator could not be built.
     """
     require_budget(budget([package], settings.device, robots=settings.num_envs))
     for scene in scenes:
         require_fit(package, scene, task=scene.task.id, allow_unevaluated=settings.allow_unevaluated)
     blocks = plan(scenes, settings, traced=videos > 0)
-    episode_log = EpisodeLog(folder, identity(package, scenes, settings), resume=resume)
+    here = execution.cluster == LOCAL
+    if here:
+        build_environments(scenes, console.print)
+    episode_log = EpisodeLog(folder, identity(package, scenes, settings, here=here), resume=resume)
     try:
         left = [block for block in blocks if block.number not in episode_log.done]
         source = PolicySource.of(package, settings.device)

@@ -12,6 +12,7 @@ from openral_core.errors import NotFoundError
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
 from openral_rskill.registry import RSkillPackage
+from openral_sim_bridge.backends.environments import environment_digests
 from openral_sim_bridge.backends.fingerprint import fingerprint
 from openral_sim_bridge.rollout import EpisodeJob
 
@@ -110,13 +111,23 @@ def plan(scenes: Sequence[BenchmarkScene], settings: Settings, *, traced: bool =
     return blocks
 
 
-def identity(package: RSkillPackage, scenes: Sequence[BenchmarkScene], settings: Settings) -> RunIdentity:
-    """Return everything that decides the rows; a run is resumed only if it is the same. Raises as `fingerprint`."""
+def identity(
+    package: RSkillPackage, scenes: Sequence[BenchmarkScene], settings: Settings, *, here: bool
+) -> RunIdentity:
+    """Return everything that decides the rows; a run is resumed only if it is the same. Raises as `fingerprint`.
+
+    Args:
+        package: the skill.
+        scenes: of the run.
+        settings: of the run.
+        here: see `environment_digests`.
+    """
     return run_identity(
         package,
         tasks=", ".join(scene.task.id for scene in scenes),
         scenes=[scene.model_dump(mode="json") for scene in scenes],
         worlds=[fingerprint(scene) for scene in scenes],
+        **environment_digests(scenes, here=here),
         blocks=(EPISODES_A_WORLD, WANTED_BLOCKS, FEW_BLOCKS, SHORT),
         **asdict(settings),
     )

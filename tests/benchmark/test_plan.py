@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from openral_benchmark.plan import Settings, plan
+from openral_benchmark.plan import Settings, identity, plan
 from openral_core.suite import load_suite
+from openral_rskill.registry import resolve
+from openral_sidecar.environment.build import lock_file
+from openral_sim_bridge.backends.robosuite.spec import SPEC
 
 SUITE = load_suite("metaworld_mt10_fast")
 
@@ -39,3 +44,20 @@ def test_a_task_is_cut_so_that_many_workers_have_something_to_do(
     lengths = [len(block.jobs) for block in found]
     assert max(lengths) <= 32
     assert max(lengths) - min(lengths) <= 1
+
+
+@pytest.mark.parametrize("here", [True, False])
+def test_the_versions_in_a_simulators_own_environment_decide_rows_on_the_machine_that_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: bool
+) -> None:
+    monkeypatch.setenv("OPENRAL_CACHE_HOME", str(tmp_path))
+    skill, scenes = resolve("mini-robosuite-panda"), load_suite("robosuite_panda_fast").scenes
+    settings = Settings(n_episodes=1)
+    lock_file(SPEC).parent.mkdir(parents=True)
+    lock_file(SPEC).write_text("scipy==1.12.0\n")
+    one = identity(skill, scenes, settings, here=here)
+    lock_file(SPEC).write_text("scipy==1.13.0\n")
+    other = identity(skill, scenes, settings, here=here)
+    assert (one != other) is here
+    assert {name for name in one if one[name] != other[name]} == ({"robosuite"} if here else set())
+    assert "robosuite" not in identity(skill, SUITE.scenes, settings, here=here)

@@ -26,6 +26,7 @@ from openral_benchmark.row_log import FILE_NAME, RowLog
 from openral_benchmark.run_identity import RunIdentity, run_identity
 from openral_benchmark.workers.policy_host import reason
 from openral_benchmark.workers.worker_pool import worker_pool
+from openral_core.cli.progress import console
 from openral_core.errors import ManifestError, NotFoundError
 from openral_core.files.output_folder import make_private
 from openral_core.manifest import MANIFEST_NAME
@@ -37,6 +38,7 @@ from openral_rskill.hub.install import CALIBRATION_NAME
 from openral_rskill.registry import RSkillPackage, load_package, resolve
 from openral_rskill.store.lockfile import sha256_of
 from openral_rskill.weights_hash import weights_sha256
+from openral_sim_bridge.backends.environments import build_environments, environment_digests
 from openral_sim_bridge.backends.fingerprint import fingerprint
 
 
@@ -136,6 +138,7 @@ def run_missions(
             writes them.
         OpenralError: something does not fit or cannot be loaded.
     """
+    build_environments(suite.scenes, console.print)
     with contextlib.closing(_MissionLog(folder, mission_identity(suite, setting), resume=resume)) as kept:
         wanted = {(row, job.variant, job.scene.task.id, job.init_id) for job in jobs for row in job.rows}
         if there := [row for row in kept.rows if _key(row) in wanted]:
@@ -251,6 +254,7 @@ def mission_identity(suite: Suite, setting: MissionSetting) -> RunIdentity:
         device=setting.device,
         scenes=[scene.model_dump(mode="json", exclude=_NO_PART) for scene in suite.scenes],
         worlds=[fingerprint(scene) for scene in suite.scenes],
+        **environment_digests(suite.scenes, here=True),
         beside=[_digests(each) for each in beside.values()],
     )
 

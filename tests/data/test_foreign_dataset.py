@@ -180,8 +180,10 @@ def test_the_root_of_a_mounted_disk_is_no_place_for_a_dataset(
     assert sorted(tmp_path.iterdir()) == [out]
 
 
-def test_a_camera_whose_name_leads_out_of_the_folder_is_refused(root: Path, tmp_path: Path) -> None:
-    evil = "../../../evil"
+@pytest.mark.parametrize("evil", ["../../../evil", "observation.images/left", "..", ""])
+def test_a_camera_whose_name_is_no_folder_of_the_dataset_is_refused(
+    root: Path, tmp_path: Path, evil: str
+) -> None:
 
     def renamed(info: dict[str, Any]) -> None:
         info["video_path"] = info["video_path"].replace("{video_key}", FRONT)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from openral_training.frames import SHIFT, augmentation, frame_cache
+from openral_training.frames import SHIFT, augmentation
 from openral_training.prefetch import made_ahead
 
 
@@ -35,32 +32,6 @@ def test_a_share_of_a_batch_is_disturbed_as_it_is_in_the_whole() -> None:
     pictures = rng.integers(0, 256, (9, 8, 8, 3), dtype=np.uint8)
     drawn, share = augmentation(9, rng), slice(3, 6)
     assert torch.equal(drawn.of(share).on(pictures[share], "cpu"), drawn.on(pictures, "cpu")[share])
-
-
-class NamedAsItLikes:
-    """A dataset of two pictures whose camera is named like a path."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-
-    def __len__(self) -> int:
-        return 2
-
-    def image_files_digest(self, camera: str) -> str:
-        return camera
-
-    def images(self, camera: str, progress: object, resized: Callable[[Any], Any]) -> Iterator[Any]:
-        yield from (resized(np.full((8, 8, 3), value, np.uint8)) for value in (1, 2))
-
-
-def test_the_name_of_a_camera_leads_nowhere(tmp_path: Path) -> None:
-    root = tmp_path / "dataset"
-    root.mkdir()
-    dataset: Any = NamedAsItLikes(root)
-    for camera in ("../../outside", "observation.images/left"):
-        assert frame_cache(dataset, camera, 4)[:, 0, 0, 0].tolist() == [1, 2]
-    assert list(tmp_path.iterdir()) == [root]
-    assert {path.parent for path in root.rglob("*") if path.is_file()} == {root / ".cache"}
 
 
 def test_the_next_batch_is_made_while_one_is_used() -> None:

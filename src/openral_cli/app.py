@@ -7,6 +7,7 @@ import io
 import logging
 import sys
 from importlib.metadata import version
+from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
@@ -60,6 +61,8 @@ def main() -> None:
         _refuse(str(error), EXIT_USAGE if isinstance(error, UsageError) else EXIT_FAILURE)
     except OSError as error:
         fault = disk_fault(error)
+        if fault is None and _is_folder_gone():
+            fault = "the folder that it was called in is gone; cd to one that is there"
         if fault is None:
             raise
         _refuse(fault, EXIT_FAILURE)
@@ -77,6 +80,15 @@ def _print_any_letter() -> None:
     """Let standard output write letters that its encoding lacks as `\\u2013`, as standard error does."""
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _is_folder_gone() -> bool:
+    """Return whether the working folder was removed, as by another terminal; then no relative path leads anywhere."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _is_of_session(error: ValueError) -> bool:

@@ -96,7 +96,10 @@ def _torch() -> Check:
 
 
 def _disk() -> Check:
-    free = shutil.disk_usage(Path.cwd()).free / 1e9
+    try:
+        free = shutil.disk_usage(Path.cwd()).free / 1e9
+    except FileNotFoundError:
+        return Check("disk", False, "the folder that it was called in is gone", "cd to one that is there")
     return _row("disk", free >= MIN_FREE_GB, f"{free:.1f} GB free here", "df -h . and free some space")
 
 

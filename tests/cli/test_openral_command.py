@@ -250,6 +250,24 @@ def test_plugins_add_groups_and_verbs(
     assert "hello" not in RUN.invoke(cli.app, ["doctor", "--help"]).output
 
 
+@pytest.mark.parametrize("words", ["doctor", "benchmark report run"])
+def test_a_command_in_a_folder_that_is_gone_says_so(tmp_path: Path, words: str) -> None:
+    code = "import os, sys; os.rmdir(os.getcwd()); from openral_cli.app import main; main()"
+    (tmp_path / "gone").mkdir()
+    ended = subprocess.run(
+        [sys.executable, "-c", code, *words.split()],
+        cwd=tmp_path / "gone",
+        env={**os.environ, "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert "Traceback" not in ended.stderr
+    assert "the folder that it was called in is gone" in ended.stdout + ended.stderr
+    assert "cd to one that is there" in ended.stdout + ended.stderr
+
+
 def test_doctor_fails_with_the_command_that_fixes(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [
         Check("python", True, "3.11.7"),

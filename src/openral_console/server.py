@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -107,15 +108,25 @@ class ConsoleServer:
             self._stop_socket, self.sessions, self.options, self.actions.path, self._say, self._namespace
         )
         try:
-            write_atomically(self.url_file, self.url + "\n", private=True)
+            write_atomically(self.url_file, self._url_line, private=True)
             serve_on(self._app, self._socket, self.options, is_told_to_end)
         finally:
+            self._remove_url_file()
             if self._space_mouse is not None:
                 self._space_mouse.close()
             stopper.close()
             self._socket.close()
             self._stop_socket.close()
-            self.url_file.unlink(missing_ok=True)
+
+    @property
+    def _url_line(self) -> str:
+        return f"{self.url}\n"
+
+    def _remove_url_file(self) -> None:
+        """Remove the file with the URL, unless it is that of another console, at the same port of another address."""
+        with contextlib.suppress(OSError):
+            if self.url_file.read_text(encoding="utf-8") == self._url_line:
+                self.url_file.unlink()
 
     def _stop_by_button(self) -> str:
         """Latch the emergency stop for the button of the SpaceMouse, whoever pressed it."""

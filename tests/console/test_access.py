@@ -9,6 +9,7 @@ import socket
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -29,8 +30,10 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from openral_console import server
 from openral_console.access import OPERATOR, Access
 from openral_console.http_listener import listen, serve_on, url_of
+from openral_console.live.deployment import LiveDeployment
 from openral_console.ros.stop_server import application
 from openral_console.sign_in_queue import MAX_OF_PLACE
 
@@ -467,3 +470,31 @@ def test_the_command_refuses_what_is_not_protected_or_not_there() -> None:
     assert isinstance(done.exception, OpenralError)
     done = CliRunner().invoke(app, ["console", "--scene", "metaworld_drawr", "--port", "0"])
     assert "metaworld_drawer" in str(done.exception)
+
+
+@pytest.mark.parametrize("other", ["", "http://192.168.0.5:8420/?token=other\n"])
+def test_the_file_with_the_url_is_removed_by_the_console_that_wrote_it_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: str
+) -> None:
+    """A console at another address may have the same port, and so the same file."""
+    nothing: Any = SimpleNamespace(stop=None, stop_all=None)
+    monkeypatch.setattr(server, "run_folder", lambda: tmp_path)
+    monkeypatch.setattr(server, "StopProcess", lambda *_: SimpleNamespace(close=lambda: None))
+    console = server.ConsoleServer(
+        LiveDeployment(),
+        nothing,
+        nothing,
+        ListenOptions(port=0),
+        tmp_path / "actions.jsonl",
+        print,
+        "/openral",
+    )
+
+    def serve(*_: object) -> None:
+        assert console.url_file.read_text() == f"{console.url}\n"
+        if other:
+            console.url_file.write_text(other)
+
+    monkeypatch.setattr(server, "serve_on", serve)
+    console.run(lambda: True)
+    assert console.url_file.is_file() is bool(other)

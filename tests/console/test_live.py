@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from openral_console.live.camera_feed import CameraFeed
-from openral_console.live.deployment import MAX_READINGS, LiveDeployment
+from openral_console.live.deployment import MAX_DIAGNOSTICS, MAX_READINGS, LiveDeployment
 from openral_console.live.frame_tree import MAX_FRAMES, MAX_NAME, Frames, Pose
 from openral_console.live.log_lines import KEPT, LogLines
 from openral_console.live.urdf_visuals import read_urdf
-from openral_console.live.views import ReadingView
+from openral_console.live.views import DiagnosticView, ReadingView
 from openral_core.errors import ContractError
 from openral_core.image_message import packed_pixels
 
@@ -93,6 +93,19 @@ def test_readings_are_bounded_and_begin_anew_with_the_clock() -> None:
     assert len(deployment.readings) == MAX_READINGS
     deployment.add_reading(ReadingView(1.0, "", "", "", 0.0, 0.0, 0.8, False, ""))
     assert len(deployment.readings) == 1
+
+
+def test_the_diagnostics_that_were_heard_last_are_kept() -> None:
+    deployment = LiveDeployment()
+    for number in range(3 * MAX_DIAGNOSTICS):
+        names = ("bridge", f"other {number}")
+        news = {name: DiagnosticView(float(number), name, 0, "ok", {}) for name in names}
+        deployment.add_diagnostics(news)
+    kept = deployment.diagnostics
+    assert len(kept) == MAX_DIAGNOSTICS
+    assert kept["bridge"].received_s == 3 * MAX_DIAGNOSTICS - 1
+    assert f"other {3 * MAX_DIAGNOSTICS - 1}" in kept
+    assert "other 0" not in kept
 
 
 def test_a_description_becomes_shapes(tmp_path: Path) -> None:

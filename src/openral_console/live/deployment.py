@@ -24,6 +24,8 @@ from openral_console.live.views import (
 from openral_console.teleop.steering import Steer
 from openral_core.mission_record import RecordedMission, RecordedStep
 
+MAX_DIAGNOSTICS = 64
+"""Most names of diagnostics that are kept: those that were heard last."""
 MAX_STEPS, MAX_READINGS = 256, 600
 """Most steps of the mission log, and most readings, that are kept; at 3 Hz the latter are more than three minutes."""
 STALE_S = 2.0
@@ -42,7 +44,7 @@ class LiveDeployment:
         self.estopped: bool | None = None
         """Whether the bridge has latched the emergency stop; None: it is unknown."""
         self.diagnostics: Mapping[str, DiagnosticView] = {}
-        """By name."""
+        """By name, in the order in which they were heard last."""
         self.readings: tuple[ReadingView, ...] = ()
         self.cameras: Mapping[str, CameraFeed] = {}
         """By name, in the order in which they were found."""
@@ -60,6 +62,11 @@ class LiveDeployment:
     def control_is_stale(self) -> bool:
         """Whether the bridge's newest status is older than `STALE_S`, or there is none."""
         return self.control is None or time.monotonic() - self.control.received_s > STALE_S
+
+    def add_diagnostics(self, news: Mapping[str, DiagnosticView]) -> None:
+        """Take the diagnostics of a message."""
+        before = {name: status for name, status in self.diagnostics.items() if name not in news}
+        self.diagnostics = dict([*before.items(), *news.items()][-MAX_DIAGNOSTICS:])
 
     def add_step(self, step: RecordedStep) -> None:
         """Take a step of the mission log."""

@@ -57,7 +57,7 @@ from openral_core.ros.qos import LATCHED, MAX_SKILLS, MISSION_LOG, NEWEST, SKILL
 
 LOOK_S = 0.5
 """[s] between two checks for cameras, other deployments and open pages."""
-MAX_CAMERAS, MAX_DIAGNOSTICS = 12, 64
+MAX_CAMERAS = 12
 MAX_PROMPT = 2000
 """Characters of what is said to the reasoner."""
 REASONER_S = 2.0
@@ -165,8 +165,7 @@ class ConsoleNode(GuardedCallbacks, Node):
             for status in message.status
             if not self._of_another(status.name)
         }
-        merged = {**self._deployment.diagnostics, **news}
-        self._deployment.diagnostics = dict(list(merged.items())[:MAX_DIAGNOSTICS])
+        self._deployment.add_diagnostics(news)
 
     def _on_log(self, message: Any) -> None:
         if self._of_another(message.name):

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -154,6 +155,35 @@ def test_a_last_line_without_an_end_is_told_too(tmp_path, monkeypatch):
     wait_for(lambda: lines)
     deployment.close()
     assert lines == ["begun", "error: no ca\ufffd"]
+
+
+def test_a_line_without_an_end_is_told_in_pieces(tmp_path, monkeypatch):
+    path = tmp_path / "ros2"
+    path.write_text("#!/bin/sh\nhead -c 200000 /dev/zero | tr '\\0' a\nsleep 600\n")
+    path.chmod(0o755)
+    monkeypatch.setattr(deploy, "ros2_command", lambda: str(path))
+    lines = []
+    with running(FILE, {}, tmp_path / "log", lines.append):
+        wait_for(lambda: len(lines) == 3)
+    assert lines == [*["a" * deploy.MAX_LINE] * 3, "a" * (200_000 - 3 * deploy.MAX_LINE)]
+
+
+def test_a_folder_that_is_removed_as_the_launch_begins_costs_its_lines_alone(tmp_path, monkeypatch):
+    path = tmp_path / "ros2"
+    path.write_text(f"#!/bin/sh\nrm -r {tmp_path / 'run'}\necho begun\n")
+    path.chmod(0o755)
+    monkeypatch.setattr(deploy, "ros2_command", lambda: str(path))
+    start, lines = threading.Thread.start, []
+
+    def late(thread):
+        wait_for(lambda: not (tmp_path / "run").exists())
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", late)
+    (tmp_path / "run").mkdir()
+    with running(FILE, {}, tmp_path / "run" / "log", lines.append) as deployment:
+        deployment.wait(60.0)
+    assert lines == ["begun"]
 
 
 def test_without_ros2_the_fix_is_named(monkeypatch, tmp_path):

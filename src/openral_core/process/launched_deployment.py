@@ -28,6 +28,8 @@ GRACE_S = (15.0, 5.0)
 """[s] time for the launch to end after SIGINT, and after SIGTERM."""
 POLL_S = 0.1
 """[s] time between two readings of the output."""
+MAX_LINE = 64 * 1024
+"""Characters after which a line without an end is told in pieces."""
 _TROUBLE = re.compile(
     rf"\[(WARN|ERROR|FATAL)\]|Traceback|^(\[[^\]]+\] )?error:|required: shutting down(?!.*{MISSION_ENDED})"
     rf"|{STARTED_AGAIN}|{GOES_ON_WITHOUT}"
@@ -73,7 +75,9 @@ class LaunchedDeployment:
         """
         words = [f"{name}:={value}" for name, value in arguments.items()]
         # A file and not a pipe: should we be killed, the launch can still say what it does while it ends.
-        with log_path.open("ab") as log:
+        with log_path.open("ab") as log, contextlib.ExitStack() as opened:
+            # Read by a descriptor of before, so that a folder that is removed meanwhile is no fault of the thread.
+            reading = opened.enter_context(log_path.open("rb"))
             self._process = subprocess.Popen(
                 [
                     ros2_command(),
@@ -91,7 +95,10 @@ class LaunchedDeployment:
                 start_new_session=True,  # Ctrl-C reaches the launch once, from us
                 preexec_fn=end_with_parent(),
             )
-        self._reader = threading.Thread(target=self._tell_lines, args=(log_path, on_line), daemon=True)
+            opened.pop_all()
+        self._reader = threading.Thread(
+            target=self._tell_lines, args=(reading, log_path, on_line), daemon=True
+        )
         self._reader.start()
 
     def poll(self) -> int | None:
@@ -119,15 +126,18 @@ class LaunchedDeployment:
         self._reader.join(5.0)
         return code
 
-    def _tell_lines(self, log_path: Path, on_line: Callable[[str], None]) -> None:
+    def _tell_lines(self, reading: BinaryIO, log_path: Path, on_line: Callable[[str], None]) -> None:
         """Follow the log until the launch has ended and all lines are passed on; bound the log's size."""
         unfinished, decoder = "", getincrementaldecoder("utf-8")("replace")
-        with log_path.open("rb") as log:
+        with reading as log:
             while True:
                 ended = self._process.poll() is not None
                 *lines, unfinished = (unfinished + decoder.decode(_read_and_bound(log, log_path))).split("\n")
                 for line in lines:
                     on_line(line)
+                while len(unfinished) > MAX_LINE:
+                    on_line(unfinished[:MAX_LINE])
+                    unfinished = unfinished[MAX_LINE:]
                 if ended:
                     break
                 time.sleep(POLL_S)

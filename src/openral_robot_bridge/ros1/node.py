@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
+from openral_robot_bridge.connection_limit import ConnectionLimit
 from openral_robot_bridge.ros1.messages import MessageTypes, Ros1Error
 from openral_robot_bridge.ros1.publisher import TopicPublisher
 from openral_robot_bridge.ros1.rpc import FAILURE, SUCCESS, RpcServer, call
@@ -22,6 +23,8 @@ LOOK_S = 1.0
 """[s] between two checks that the master still knows this node."""
 HANDSHAKE_S = 3.0
 """[s] timeout of a subscriber's connection header."""
+MAX_SUBSCRIBERS = 64
+"""Connections of subscribers that are open together, of all topics."""
 RETRY_S = 0.1
 """[s] after a connection that could not be accepted."""
 
@@ -56,6 +59,7 @@ class Ros1Node:
         """Whether the master knew this node at the last check."""
         self._listener = socket.create_server((self._host, 0))
         self._port = int(self._listener.getsockname()[1])
+        self._limit = ConnectionLimit(MAX_SUBSCRIBERS, f"topics of ROS 1 at {self._host}:{self._port}")
         self._rpc = RpcServer(self._host, 0, self._methods())
         for target in (self._accept, self._watch):
             threading.Thread(target=target, name=f"{name} {target.__name__}", daemon=True).start()
@@ -147,6 +151,10 @@ class Ros1Node:
             except OSError:  # closed, or a connection that was given up, or too many open files for now
                 self._closed.wait(RETRY_S)
                 continue
+            publishers = list(self._publishers.values())
+            if not self._limit.enter(beside=sum(publisher.listeners for publisher in publishers)):
+                connection.close()
+                continue
             threading.Thread(target=self._welcome, args=(connection,), daemon=True).start()
 
     def _welcome(self, connection: socket.socket) -> None:
@@ -157,6 +165,8 @@ class Ros1Node:
             self._publishers[asked["topic"]].accept(connection, asked, self.name)
         except (Ros1Error, OSError, KeyError):  # the closed connection tells the subscriber
             connection.close()
+        finally:
+            self._limit.leave()
 
     def _methods(self) -> dict[str, Callable[..., Answer]]:
         """Return the methods of the Slave API, by name."""

@@ -7,17 +7,21 @@ import socket
 import threading
 import xmlrpc.client
 from collections.abc import Callable
-from socketserver import ThreadingMixIn
 from typing import Any
 from xml.parsers.expat import ExpatError
 from xmlrpc.server import SimpleXMLRPCRequestHandler, SimpleXMLRPCServer
 
+from openral_robot_bridge.connection_limit import ConnectionLimit, LimitedThreads
 from openral_robot_bridge.ros1.messages import Ros1Error
 
 CALL_S = 3.0
 """[s] timeout of an answer."""
 MAX_REQUEST_BYTES = 1 << 20
 """[bytes] size of a request beyond which it is rejected."""
+REQUEST_S = 10.0
+"""[s] of silence after which a connection without a whole request is closed."""
+MAX_CONNECTIONS = 64
+"""Connections that a server has open together; each is of one request."""
 SUCCESS, FAILURE = 1, -1
 """Status codes of an answer."""
 
@@ -52,6 +56,7 @@ def call(uri: str, method: str, *arguments: Any) -> Any:
 
 
 class _RpcHandler(SimpleXMLRPCRequestHandler):
+    timeout = REQUEST_S
     rpc_paths = ()  # any
 
     def do_POST(self) -> None:
@@ -62,8 +67,8 @@ class _RpcHandler(SimpleXMLRPCRequestHandler):
         super().do_POST()
 
 
-class _RpcServer(ThreadingMixIn, SimpleXMLRPCServer):
-    daemon_threads = True
+class _RpcServer(LimitedThreads, SimpleXMLRPCServer):
+    pass
 
 
 class RpcServer:
@@ -83,6 +88,8 @@ class RpcServer:
         self._server = _RpcServer(
             (host, port), requestHandler=_RpcHandler, logRequests=False, allow_none=True
         )
+        address = "{}:{}".format(*self._server.server_address)
+        self._server.limit = ConnectionLimit(MAX_CONNECTIONS, f"XML-RPC of ROS 1 at {address}")
         for name, method in methods.items():
             self._server.register_function(method, name)
         self.uri = f"http://{host}:{self._server.server_address[1]}/"

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import cv2
 
 from openral_core.types import Image
+from openral_robot_bridge.connection_limit import ConnectionLimit, LimitedThreads
 
 BOUNDARY = "picture"
 QUALITY = 95
 """Quality of the JPEGs, 0 to 100."""
+MAX_READERS = 32
+"""Connections that are open together, of all cameras."""
+SLOW_S = 10.0
+"""[s] after which a reader that takes no image is disconnected."""
 PATIENCE_S = 0.5
 """[s] between two checks, by a connection that waits for an image, whether the server is closing."""
 
 
+class _PictureServer(LimitedThreads, HTTPServer):
+    pass
+
+
 class CameraServer:
-    """Serves the newest images at `http://HOST:PORT/NAME.mjpg` for each camera, to any number of readers."""
+    """Serves the newest images at `http://HOST:PORT/NAME.mjpg` for each camera, to MAX_READERS readers together."""
 
     def __init__(self, host: str, port: int, cameras: Sequence[str]) -> None:
         """Begin to serve.
@@ -36,8 +45,9 @@ class CameraServer:
         self._pictures: dict[str, tuple[int, bytes]] = dict.fromkeys(cameras, (0, b""))
         self._closing = False
         self._host = host
-        self._server = ThreadingHTTPServer((host, port), self._handler())
-        self._server.daemon_threads = True
+        self._server = _PictureServer((host, port), self._handler())
+        address = "{}:{}".format(*self._server.server_address)
+        self._server.limit = ConnectionLimit(MAX_READERS, f"cameras at {address}")
         self._thread = threading.Thread(target=self._server.serve_forever, name="cameras", daemon=True)
         self._thread.start()
         self.port = int(self._server.server_address[1])
@@ -79,6 +89,8 @@ class CameraServer:
         server = self
 
         class PictureRequest(BaseHTTPRequestHandler):
+            timeout = SLOW_S
+
             def do_GET(self) -> None:
                 camera = self.path.strip("/").removesuffix(".mjpg")
                 if camera not in server._pictures:

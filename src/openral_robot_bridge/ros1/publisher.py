@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from openral_robot_bridge.ros1.messages import ANY, MessageTypes, Ros1Error
-from openral_robot_bridge.ros1.tcpros import encode_header, frame
+from openral_robot_bridge.ros1.tcpros import encode_header, frame, notice_a_cut
 
 
 @dataclass
@@ -78,6 +78,7 @@ class TopicPublisher:
         }
         connection.sendall(encode_header(answer))
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        notice_a_cut(connection)
         connection.setblocking(False)
         listener = _Listener(connection)
         with self._lock:

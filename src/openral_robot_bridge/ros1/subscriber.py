@@ -10,7 +10,13 @@ from typing import Any
 
 from openral_robot_bridge.ros1.messages import ANY, MessageTypes, Ros1Error
 from openral_robot_bridge.ros1.rpc import call
-from openral_robot_bridge.ros1.tcpros import MAX_MESSAGE_BYTES, encode_header, read_frame, read_header
+from openral_robot_bridge.ros1.tcpros import (
+    MAX_MESSAGE_BYTES,
+    encode_header,
+    notice_a_cut,
+    read_frame,
+    read_header,
+)
 
 CONNECT_S = 3.0
 """[s] timeout of a connection to a publisher."""
@@ -105,6 +111,7 @@ class TopicSubscriber:
                 "topic": self.topic,
                 "type": self.type_name,
             }
+            notice_a_cut(connection)
             connection.sendall(encode_header(asked))
             answer = read_header(connection)
             self._check(answer, checksum)

@@ -12,7 +12,21 @@ MAX_HEADER_BYTES = 1 << 20
 """[bytes] size of a header, which includes a message's definition, beyond which it is rejected."""
 MAX_MESSAGE_BYTES = 1 << 26
 """[bytes] size of a message beyond which it is rejected: that of four images of 4096 by 4096 bytes."""
+CUT_S = 10
+"""[s] of a peer's silence, on TCP's own level, after which its connection ends."""
 _LENGTH = struct.Struct("<I")
+
+
+def notice_a_cut(connection: socket.socket) -> None:
+    """Let the connection end within about CUT_S if the peer answers no more, as where a cable is pulled.
+
+    Without that, a side that only reads never learns of it, and one that writes after a quarter of an hour.
+    """
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, CUT_S // 2)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 1)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, CUT_S // 2)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 1000 * CUT_S)
 
 
 def frame(payload: bytes) -> bytes:

@@ -23,7 +23,7 @@ from openral_robot_bridge.ros1.master import Ros1Master
 from openral_robot_bridge.ros1.messages import MessageTypes, Ros1Error
 from openral_robot_bridge.ros1.node import Ros1Node
 from openral_robot_bridge.ros1.rpc import call
-from openral_robot_bridge.ros1.tcpros import encode_header
+from openral_robot_bridge.ros1.tcpros import CUT_S, encode_header
 
 TYPES = MessageTypes(DEFINITIONS)
 RETHINKS = {
@@ -259,6 +259,33 @@ def test_a_stranger_on_the_port_is_let_go_without_harm() -> None:
         until(lambda: out.listeners == 1, "itself")
         out.publish(TYPES.make("std_msgs/Float64", data=2.0))
         until(lambda: heard == [2.0], "its own message")
+    finally:
+        node.close()
+        master.close()
+
+
+def test_a_cut_network_ends_the_connections_of_a_topic() -> None:
+    """By the options that let the kernel notice it; nobody can cut loopback."""
+    master = Ros1Master("127.0.0.1", 0)
+    node = Ros1Node("tested", master.uri.removeprefix("http://").strip("/"), TYPES)
+    try:
+        out = node.publish("/x", "std_msgs/Float64")
+        reader = node.subscribe("/x", "std_msgs/Float64", lambda _: None)
+        until(lambda: out.listeners == 1 and reader.publishers == 1, "itself")
+        [reading], [writing] = reader._open.values(), (each.connection for each in out._listeners)
+        for connection in (reading, writing):
+            assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+            idle, between, probes, unanswered_ms = (
+                connection.getsockopt(socket.IPPROTO_TCP, option)
+                for option in (
+                    socket.TCP_KEEPIDLE,
+                    socket.TCP_KEEPINTVL,
+                    socket.TCP_KEEPCNT,
+                    socket.TCP_USER_TIMEOUT,
+                )
+            )
+            assert idle + between * probes <= CUT_S
+            assert unanswered_ms == 1000 * CUT_S
     finally:
         node.close()
         master.close()

@@ -42,6 +42,20 @@ def test_a_folder_is_taken_as_it_is(cache, tmp_path, monkeypatch):
         ensure_assets()
 
 
+@pytest.mark.parametrize(
+    "left", ["snapshots/c0ffee/.cache/huggingface/download/textures/x.1.incomplete", "blobs/1.incomplete"]
+)
+def test_a_folder_whose_download_was_interrupted_is_told(cache, tmp_path, monkeypatch, left):
+    folder = fill_assets(tmp_path / "snapshots" / "c0ffee")
+    monkeypatch.setenv("OPENRAL_LIBERO_ASSETS", str(folder))
+    (tmp_path / left).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / left).touch()
+    with pytest.raises(SimulationError, match=r"download was interrupted \(.*\.incomplete\); run it again"):
+        ensure_assets()
+    (tmp_path / left).unlink()
+    assert ensure_assets() == folder
+
+
 @pytest.mark.parametrize("inside", ["", "assets/"])
 def test_an_archive_is_unpacked_once(cache, tmp_path, monkeypatch, inside):
     archive = pack(fill_assets(tmp_path / "assets"), tmp_path / "a.tar.xz", inside)

@@ -48,7 +48,8 @@ def find_assets() -> Path | None:
     """Return the folder of the assets; None if they have yet to be unpacked or downloaded.
 
     Raises:
-        SimulationError: OPENRAL_LIBERO_ASSETS names a missing file, or a folder without LIBERO's assets.
+        SimulationError: OPENRAL_LIBERO_ASSETS names a missing file, a folder without LIBERO's assets, or one whose
+            download was interrupted.
     """
     chosen = os.environ.get(VARIABLE)
     if not chosen:
@@ -59,6 +60,10 @@ def find_assets() -> Path | None:
         if missing:
             raise SimulationError(
                 f"{VARIABLE}={chosen} has no folder {missing[0]}; name LIBERO's assets folder"
+            )
+        if partial := _interrupted_download(path):
+            raise SimulationError(
+                f"{VARIABLE}={chosen}: its download was interrupted ({partial}); run it again, it goes on where it was"
             )
         return path
     if not path.is_file():
@@ -106,6 +111,12 @@ def _unpacked(archive: Path) -> Path:
 
 def _is_whole(folder: Path) -> bool:
     return all((folder / part).is_dir() for part in PARTS)
+
+
+def _interrupted_download(folder: Path) -> Path | None:
+    """Return a file that `hf download` has left in part: beside the folder in the hub's cache, or in a folder in it."""
+    places = (folder.parent.parent / "blobs", folder / ".cache" / "huggingface")
+    return next((path for place in places for path in sorted(place.rglob("*.incomplete"))), None)
 
 
 def _unpack(archive: Path, folder: Path) -> Path:

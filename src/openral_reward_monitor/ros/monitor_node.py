@@ -253,7 +253,7 @@ class RewardMonitorNode(LoadingNode):
             asked = parse_query(request.window_s, request.task, request.camera, request.fresh)
         except ContractError as error:
             return refuse(response, str(error))
-        return await self._questions.answer(asked, response, self._now_s())
+        return await self._questions.answer(asked, response, self._now_s)
 
     def _look(self) -> None:
         if self._questions is not None:

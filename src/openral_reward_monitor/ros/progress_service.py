@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -47,13 +48,13 @@ class ProgressService:
         self._patience_s, self._stale_after_s = patience_s, stale_after_s
         self._waiting: list[_Question] = []
 
-    async def answer(self, request: QueryRequest, response: Any, now_s: float) -> Any:
-        """Answer one request and return the response; `now_s` [s] is the node's time."""
+    async def answer(self, request: QueryRequest, response: Any, clock: Callable[[], float]) -> Any:
+        """Answer one request and return the response; `clock` returns the node's time [s]."""
         cameras = self._cameras
         if request.camera and request.camera not in cameras.by_name:
             names = ", ".join(cameras.by_name)
             return refuse(response, f"camera '{request.camera}' is not watched; there is {names}")
-        camera = cameras.by_name[request.camera] if request.camera else cameras.watched(now_s)
+        camera = cameras.by_name[request.camera] if request.camera else cameras.watched(clock())
         if camera.fault:
             return refuse(response, camera.fault)
         attempt = camera.window.attempt
@@ -68,8 +69,8 @@ class ProgressService:
         newest = None if request.fresh else self._newest(selection, task)
         if newest is not None:
             newest = replace(newest.over(request.window_s), frames_seen=selection.frames_seen)
-            return self._fill(response, newest, camera, now_s)
-        return await self._score(response, selection, camera, task, now_s)
+            return self._fill(response, newest, camera, clock())
+        return await self._score(response, selection, camera, task, clock)
 
     def _newest(self, selection: Selection, task: str) -> Reading | None:
         """Return the newest reading of a task; if it is not scored continuously, only one of the newest frame.
@@ -83,7 +84,12 @@ class ProgressService:
         return reading if is_new else None
 
     async def _score(
-        self, response: Any, selection: Selection, camera: CameraWatch, task: str, now_s: float
+        self,
+        response: Any,
+        selection: Selection,
+        camera: CameraWatch,
+        task: str,
+        clock: Callable[[], float],
     ) -> Any:
         busy_s = self._scorer.busy_s()
         if busy_s > self._patience_s:
@@ -99,7 +105,7 @@ class ProgressService:
         if job.reading is None:
             silent = f"the reward model has not answered within {self._patience_s:g} s"
             return refuse(response, job.error or silent)
-        return self._fill(response, job.reading, camera, now_s)
+        return self._fill(response, job.reading, camera, clock())  # not as it was when the request came
 
     def close(self) -> None:
         """Answer every request that waits, since nothing is scored any more."""

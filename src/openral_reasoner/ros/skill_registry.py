@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from openral.msg import SkillInfo
@@ -40,6 +41,9 @@ class SkillRegistry:
         self._node, self._deployment, self._commercial = node, deployment, commercial
         self._monitor_seen = not await_monitor
         self._deployed: dict[str, Skill] = {}
+        self._made_of: tuple[Skill, ...] | None = None
+        """The skills that `_palette` was made of."""
+        self._palette = Palette()
         self._goals: dict[str, str] = {}
         self._seen: set[str] = set()
         self._beats = Heartbeats(patience_s)
@@ -131,8 +135,14 @@ class SkillRegistry:
             return Palette((), {"/clock": "simulation time has not begun"})
         if not self._monitor_watches():  # an attempt that begins before could only end unverified
             return Palette((), {PROGRESS: "the reward monitor does not watch yet"})
+        deployed = tuple(self._deployed.values())
+        if deployed != self._made_of:  # nodes announce the same each second, and it is asked for more often
+            self._made_of, self._palette = deployed, self._palette_of(deployed)
+        return self._palette
+
+    def _palette_of(self, deployed: Sequence[Skill]) -> Palette:
         palette = build_palette(
-            self._deployed.values(),
+            deployed,
             embodiment_tags=self._deployment.embodiment_tags,
             commercial=self._commercial,
             scene_tasks=self._deployment.scene_tasks,

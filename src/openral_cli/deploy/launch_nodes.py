@@ -44,8 +44,12 @@ MISSPELT = 0.8
 has a lower limit, and would take `use_rviz`, an argument of a launch file that includes this one, for `rviz`."""
 RESTARTS = 3
 """Most restarts of a node after failures."""
-FORGIVEN_S = 600.0
-"""[s] that a node must have run for its earlier restarts to count no longer, as with the servers of sidecars."""
+LOADING_S = SidecarSettings().boot_timeout_s
+"""[s] that a skill may take to load. One that cannot be loaded ends the launch by itself."""
+FORGIVEN_S = LOADING_S + 600.0
+"""[s] from a node's start, loading included, after which its earlier restarts count no longer.
+
+So one that breaks down while it loads does not begin for ever; the launch cannot see when a node has loaded."""
 SIGTERM_AFTER_S = "12"
 """[s] that a node has to end after SIGINT: more than launch's default of 5, which a busy machine may exceed, and less
 than the 15 that `openral deploy sim` gives the launch."""
@@ -264,8 +268,7 @@ def reasoner(mission: str, watched: bool, values: Values, common: Common, left: 
         "memory_file": text(values["memory_file"]),
         # Only a deployment that is kept running is assumed to have an operator who can answer.
         "director.ask_patience_s": 0.0 if exit_when_done else ASK_PATIENCE_S,
-        # A skill may take this long to load; one that cannot be loaded ends the launch by itself.
-        "director.palette_patience_s": SidecarSettings().boot_timeout_s,
+        "director.palette_patience_s": LOADING_S,
         "director.comeback_patience_s": COMEBACK_PATIENCE_S,
     }
     most = RESTARTS if values["run_dir"] else 0  # without a record it cannot resume its mission

@@ -42,6 +42,19 @@ def test_a_node_that_has_run_for_long_has_all_its_restarts_again(monkeypatch):
     assert never(exits(1), RUNNING) == "lost"
 
 
+def test_a_node_that_breaks_down_whenever_it_has_nearly_loaded_is_given_up(monkeypatch):
+    now_s, answers = 1000.0, []
+    monkeypatch.setattr(launch_nodes, "time", SimpleNamespace(monotonic=lambda: now_s))
+    left = launch_nodes.RESTARTS
+    while "lost" not in answers and len(answers) < 20:
+        react = launch_nodes.again("it", lambda remain: remain, left, "lost", "done")
+        now_s += launch_nodes.LOADING_S
+        answer = react(exits(-9), RUNNING)
+        answers.append(answer if answer == "lost" else answer[1])
+        left = answers[-1]
+    assert answers == [2, 1, 0, "lost"]
+
+
 def test_what_cannot_run_ends_the_launch_and_an_end_by_itself_is_one():
     assert type(reaction(3)(exits(EXIT_UNFIT), RUNNING)).__name__ == "Shutdown"
     assert reaction(3)(exits(0), RUNNING) == "done"

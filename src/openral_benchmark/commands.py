@@ -138,23 +138,24 @@ def report(
 ) -> None:
     """Write a result as one HTML page that needs no network."""
     from openral_benchmark.compare import read_result, result_file
-    from openral_benchmark.harness.tables import mission_page
-    from openral_benchmark.page import page
+    from openral_benchmark.harness.tables import MissionPageForm, mission_page
+    from openral_benchmark.page import PageForm, page
     from openral_core.cli.progress import console
     from openral_core.errors import ManifestError
     from openral_core.files.output_folder import check_file
+    from openral_core.schema import faults_of
 
     content = read_result(result, ("benchmark", "eval_config"))
     file = result_file(result)
     path = check_file(out or file.with_name("report.html"), "--out")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        text = mission_page(content) if "rows" in content["results"] else page(content, file.parent)
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        why = f"{type(error).__name__}: {error}"
+    of_missions = "rows" in content["results"]
+    if faults := faults_of(MissionPageForm if of_missions else PageForm, content):
+        key, what, _ = faults[0]
         raise ManifestError(
-            f"{file}: lacks what a page shows, or has it otherwise ({why}); name the result.json of a run"
-        ) from error
+            f"{file}: lacks what a page shows, or has it otherwise ({key} {what}); name the result.json of a run"
+        )
+    text = mission_page(content) if of_missions else page(content, file.parent)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     console.print(str(path), markup=False, soft_wrap=True)
 

@@ -431,7 +431,32 @@ def test_a_page_holds_no_file_from_elsewhere_and_no_markup_of_a_result(tmp_path,
     assert "lacks what a page shows, or has it otherwise (" in str(refused("report", str(file)))
     del content["results"]["all_episodes"]
     file.write_text(json.dumps(content))
-    assert "(KeyError: 'all_episodes')" in str(refused("report", str(file)))
+    assert "(eval_config.init_ids.0 '<script>': " in str(refused("report", str(file)))
+    content["eval_config"]["init_ids"][0] = 0
+    file.write_text(json.dumps(content))
+    assert "(results.all_episodes is missing)" in str(refused("report", str(file)))
+
+
+def test_a_fault_of_a_page_is_none_of_the_file(tmp_path, few, monkeypatch):
+    def faulty(content, folder):
+        raise KeyError("a slip of ours")
+
+    monkeypatch.setattr("openral_benchmark.page.page", faulty)
+    assert isinstance(refused("report", str(few), "--out", str(tmp_path / "page.html")), KeyError)
+
+
+SHIPPED = [
+    path
+    for path in sorted(share_directory().glob("rskills/*/eval/*.json"))
+    if "all_episodes"
+    in json.loads(path.read_text())["results"]  # not of a judge, nor of a checkpoint's makers
+]
+
+
+@pytest.mark.parametrize("result", SHIPPED, ids=lambda path: f"{path.parents[1].name} {path.stem}")
+def test_each_result_that_ships_with_episodes_has_a_page(tmp_path, result):
+    invoke("report", str(result), "--out", str(tmp_path / "page.html"))
+    assert (tmp_path / "page.html").read_text().endswith("</html>\n")
 
 
 def test_what_is_no_policy_is_not_benchmarked(tmp_path):

@@ -6,14 +6,72 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
+from pydantic import model_validator
 from rich.console import Console
 from rich.table import Table
 
 from openral_benchmark.harness.result import ALL
+from openral_benchmark.page import BenchmarkForm, Form, ReasonForm
 from openral_core.cli.tables import cell_text
 from openral_core.html.episode_page_parts import begin, fact_rows
+from openral_core.schema import Fault, raise_faults
 
 Content = Mapping[str, Any]
+
+
+class _MissionConfigForm(Form):
+    vla_id: Any
+    variants: dict[str, str]
+    truth: dict[str, list[str]]
+    rows: dict[str, str]
+
+
+class _ShareForm(Form):
+    successes: Any
+    n_episodes: Any
+
+
+class _RowForm(Form):
+    variants: dict[str, _ShareForm | None]
+    claimed: Any
+    claimed_and_never_done: Any
+
+
+class _ComparisonForm(Form):
+    row: str
+    against: str
+    variant: str
+    n: Any
+    won: Any
+    lost: Any
+    p_value: float
+
+
+class _MissionResultsForm(Form):
+    rows: dict[str, _RowForm]
+    comparisons: list[_ComparisonForm]
+    episodes: list[ReasonForm]
+
+
+class MissionPageForm(Form):
+    """The content of a result that `mission_page` shows."""
+
+    benchmark: BenchmarkForm
+    eval_config: _MissionConfigForm
+    results: _MissionResultsForm
+    provenance: dict[str, Any]
+
+    @model_validator(mode="after")
+    def _names_are_known(self) -> MissionPageForm:
+        config, results = self.eval_config, self.results
+        compared = {name for found in results.comparisons for name in (found.row, found.against)}
+        unnamed = sorted((results.rows.keys() | config.truth.keys() | compared) - config.rows.keys())
+        without = sorted(results.rows.keys() - config.truth.keys())
+        raise_faults(
+            [Fault("eval_config.rows", f"does not name the row {name}", "add it") for name in unnamed[:1]]
+            + [Fault("eval_config.truth", f"does not name the row {name}", "add it") for name in without[:1]]
+        )
+        return self
 
 
 def print_missions(content: Content, console: Console) -> None:
@@ -93,7 +151,7 @@ def markdown(heads: list[str], lines: list[list[str]]) -> str:
 
 
 def mission_page(content: Content) -> str:
-    """Return a result as one HTML page that needs no network."""
+    """Return a result, of the form of `MissionPageForm`, as one HTML page that needs no network."""
     config, benchmark = content["eval_config"], content["benchmark"]
     parts = [
         begin(f"{config['vla_id']} on {benchmark['name']}"),

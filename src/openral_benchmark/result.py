@@ -12,7 +12,7 @@ from openral_core.statistics import wilson_interval
 from openral_core.suite import Suite
 from openral_rskill.registry import RSkillPackage
 from openral_rskill.result_provenance import provenance
-from openral_sidecar.table import sidecar_names, sidecar_spec
+from openral_sim_bridge.backends.environments import simulator_spec
 from openral_sim_bridge.backends.fingerprint import fingerprint
 
 
@@ -143,13 +143,12 @@ def _simulated(scene: BenchmarkScene) -> dict[str, Any]:
     A simulator in a process of its own has an environment of its own, whose digest is included.
     """
     world = scene.scene
-    family = str(world.backend_options.get("family"))
-    environment = sidecar_spec(family).digest if family in sidecar_names() else None
+    spec = simulator_spec(scene)
     return {
         "simulator": {
-            "family": family,
+            "family": str(world.backend_options.get("family")),
             "declared": scene.metadata.simulator,
-            "environment_sha256": environment,
+            "environment_sha256": spec.digest if spec is not None else None,
         },
         "world_sha256": fingerprint(scene),
         "render_profile": world.backend_options.get("render_profile"),

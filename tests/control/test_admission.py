@@ -33,7 +33,7 @@ class Door:
     """An admission whose clock is turned by hand."""
 
     def __init__(self):
-        self.inside, self.refused, self.now = [], [], 0.0
+        self.inside, self.refused, self.now = [], [], 1000.0
         self.admission = Admission(self.inside.append, lambda chunk, why: self.refused.append((chunk, why)))
 
     def offer(self, chunk):
@@ -71,7 +71,7 @@ def test_a_chunk_that_comes_as_the_emergency_stop_is_reset_is_of_a_goal_that_has
 def test_an_invented_goal_waits_a_moment_and_is_refused(door):
     door.announce(MINE)
     door.offer(chunk(C))
-    door.now = PATIENCE_S
+    door.now += PATIENCE_S
     door.look()
     assert door.refused == []
     door.now += 0.01
@@ -143,12 +143,22 @@ def test_a_node_that_leaves_its_active_state_ends_its_goal(door):
     assert door.refused
 
 
+def test_a_node_has_one_goal_whichever_of_its_skills_it_is_of(door):
+    door.announce(MINE)
+    door.announce(OTHER)
+    door.announce(MINE, skill="t/second", goal_id=C)
+    assert [(c.goal_id, c.ends_goal) for c in door.inside] == [(A, True)]
+    door.announce(MINE, skill="t/second", goal_id=C)
+    door.announce(MINE, skill="t/third", goal_id="")
+    assert len(door.inside) == 1, "a skill without a goal ends none"
+
+
 def test_a_node_that_leaves_the_graph_ends_its_goal_and_one_never_seen_there_has_time(door):
     door.announce(MINE)
     door.announce(OTHER)
     door.look({OTHER.node})
     assert door.inside == [], "discovery may take a moment"
-    door.now = DISCOVERY_S + 0.1
+    door.now += DISCOVERY_S + 0.1
     door.announce(MINE)
     door.announce(OTHER)
     door.look({OTHER.node})
@@ -159,7 +169,7 @@ def test_a_node_that_leaves_the_graph_ends_its_goal_and_one_never_seen_there_has
 
 def test_a_silent_node_holds_nothing_until_it_speaks_again(door):
     door.announce(MINE)
-    door.now = EXPIRY_S + 0.1
+    door.now += EXPIRY_S + 0.1
     door.offer(chunk())
     assert door.inside == []
     door.announce(MINE)  # within the patience of what waits

@@ -124,6 +124,33 @@ def test_chunks_of_the_policy_are_refused_without_blame_while_the_operator_has_t
     assert (waits.goal_id, waits.instruction) == (POLICY, "open the drawer")
 
 
+def test_an_operator_who_takes_the_arm_from_another_is_the_only_one_who_is_heard() -> None:
+    bench, other = Bench(), "c" * 32
+    bench.drive(POLICY, (0.5, 0, 0, -1), 12)
+    bench.executor.take_over("tablet", HAND)
+    bench.run(2 * STEPS)
+    bench.drive(HAND, (0, 0.5, 0, -1), 12)
+    bench.executor.take_over("desk", other)
+    bench.run(2 * STEPS)
+    assert bench.offer(HAND, (0, 0.5, 0, -1)) is not None
+    bench.drive(other, (0, 0, 0.5, -1), 12)
+    bench.executor.give_back()
+    assert bench.executor.active_goal == POLICY
+    assert bench.offer(HAND, (0, 0.5, 0, -1)) is not None
+
+
+def test_nothing_is_planned_ahead_while_a_motion_fades() -> None:
+    bench = Bench()
+    bench.drive(POLICY, (0.5, 0, 0, -1), 12)
+    assert len(bench.executor.coming())
+    bench.executor.take_over("desk", HAND)
+    assert bench.offer(HAND, (0, 0.5, 0, -1)) is None
+    bench.run(1)
+    assert bench.executor.coming().shape == (0, 0)
+    bench.drive(HAND, (0, 0.5, 0, -1), 4 * STEPS)
+    assert len(bench.executor.coming())
+
+
 def test_after_the_arm_is_given_back_only_what_answers_a_fresh_observation_counts() -> None:
     bench = Bench()
     bench.drive(POLICY, FAST, 8)

@@ -16,7 +16,8 @@ class StepCount:
         """Begin with a goal (hex UUID); `dt_s` [s] is one control step."""
         self._goal_id, self._dt_s = goal_id, dt_s
         self._before: int | None = None
-        """Steps that the bridge had executed when it took the goal's first chunk."""
+        """Steps that the bridge had executed when it took the goal's first chunk; where it was started again since,
+        less those before, so that what it has executed less this is the goal's steps in any case."""
         self._status: BridgeStatus | None = None
         """The newest status in which the bridge executed the goal."""
         self._left = False
@@ -27,6 +28,8 @@ class StepCount:
         if status.active_goal == self._goal_id:
             if self._before is None:
                 self._before = status.executed
+            if self._status is not None and status.executed < self._status.executed:
+                self._before -= self._status.executed  # a bridge that was started again counts from zero
             self._status, self._left = status, False
         else:
             self._left = True

@@ -74,6 +74,18 @@ def test_no_more_steps_are_counted_than_there_was_time_for():
     assert count.at(2.1, None, lockstep=False) == 0
 
 
+def test_a_bridge_that_was_restarted_counts_from_zero_and_the_goal_goes_on():
+    count = StepCount("me", DT_S)
+    count.on_status(status(500, 10.0))
+    count.on_status(status(520, 10.25))
+    count.on_status(status(0, 12.0, ""))
+    assert count.at(12.0, 10.0, lockstep=False) == 20
+    count.on_status(status(3, 12.5, holding=True))
+    assert count.at(12.5, 10.0, lockstep=False) == 23
+    count.on_status(status(8, 12.75, holding=True))
+    assert count.at(12.75, 10.0, lockstep=False) == 28
+
+
 def test_in_lockstep_the_count_is_that_of_the_observations_whenever_a_status_comes():
     told, untold = StepCount("me", DT_S), StepCount("me", DT_S)
     told.on_status(status(100, 5.0))

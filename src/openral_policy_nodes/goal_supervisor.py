@@ -39,6 +39,10 @@ class GoalEnd:
     """Name of the condition of `stop_when` that ended it, or max_steps; empty: neither did."""
 
 
+CANCELED = GoalEnd(GoalOutcome.CANCELED, "client_cancel", "canceled by the client")
+"""End of every goal that its client canceled."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """Limits beyond which a goal fails.
@@ -225,7 +229,7 @@ class GoalSupervisor:
                 GoalOutcome.ESTOPPED, "estop", "the E-stop is latched; reset it with the service estop_reset"
             )
         if cancel:
-            return GoalEnd(GoalOutcome.CANCELED, "client_cancel", "canceled by the client")
+            return CANCELED
         if self.is_paused:
             return None
         if self._arm_refuses:

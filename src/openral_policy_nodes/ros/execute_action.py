@@ -30,6 +30,7 @@ from openral_policy_nodes.control_status_check import read_status
 from openral_policy_nodes.executed_steps import StepCount
 from openral_policy_nodes.goal_request import GoalRefused, GoalRequest, parse_goal
 from openral_policy_nodes.goal_supervisor import (
+    CANCELED,
     MOTION_CHECK,
     BridgeStatus,
     GoalEnd,
@@ -320,6 +321,9 @@ class ExecuteServer:
     async def _serve(self, offer: SkillOffer, handle: Any) -> Any:
         while self._goal is not None and self._goal.handle.is_cancel_requested:
             await self._goal.ended
+        if handle.is_cancel_requested:  # while it waited; nothing may move for it
+            handle.canceled()
+            return result_message(CANCELED, self._state())
         try:
             request = self._request(offer.manifest, handle.request)
             offer.plan(bytes(handle.goal_id.uuid).hex(), request)

@@ -10,12 +10,12 @@ import numpy as np
 from openral_control.chunk_queue import Chunk
 from openral_control.goal_registry import GoalAnnouncement
 from openral_core.errors import ContractError
-from openral_core.message_field_checks import goal_id_field, stamp_field, text_field
+from openral_core.message_field_checks import MAX_INSTRUCTION, goal_id_field, stamp_field, text_field
 
 MAX_BYTES = 256 * 1024
 """Largest size of the actions of one chunk, as float32: that of 5 s at 1 kHz with 13 numbers."""
 GOAL_ID_DIGITS = 32
-MAX_SKILL, MAX_REPRESENTATION, MAX_INSTRUCTION, MAX_NODE = 128, 64, 1000, 256
+MAX_SKILL, MAX_REPRESENTATION, MAX_NODE = 128, 64, 256
 """Largest lengths of text fields, in characters."""
 
 

@@ -12,7 +12,9 @@ import unicodedata
 from openral_core.errors import ContractError
 
 MAX_WORDS = 500
-"""Largest length of an instruction, a task's sentence or another sentence of a person, in characters."""
+"""Largest length of a task's sentence or another sentence of a person, in characters."""
+MAX_INSTRUCTION = 1000
+"""Largest length of a goal's instruction, in characters."""
 MAX_NAME = 60
 """Largest length of the name of a camera, a task or a joint, in characters."""
 MAX_SEC = 2**31 - 1

@@ -10,11 +10,11 @@ from typing import Any
 from openral_core.errors import ContractError, OpenralError
 from openral_core.goal_params import parse_goal_params
 from openral_core.manifest import RSkillManifest
-from openral_core.message_field_checks import text_field
+from openral_core.message_field_checks import MAX_INSTRUCTION, text_field
 from openral_core.stop_conditions import StopCondition, parse_stop_when
 
-MAX_INSTRUCTION, MAX_TASK = 1000, 128
-"""Longest instruction and longest task id, in characters."""
+MAX_TASK = 128
+"""Longest task id, in characters."""
 MAX_DEADLINE_S = 86_400.0
 """[s] longest deadline, one day."""
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_core.errors import ContractError
-from openral_core.message_field_checks import MAX_WORDS, goal_id_field, text_field
+from openral_core.message_field_checks import MAX_INSTRUCTION, goal_id_field, text_field
 from openral_core.scene import SceneCamera
 from openral_reward_monitor.window import WatchedGoal
 
@@ -22,7 +22,7 @@ def parse_status(active_goal: str, instruction: str) -> WatchedGoal | None:
     """Return the goal of a ControlStatus, None while no goal is running."""
     if not goal_id_field("active_goal", active_goal):
         return None
-    return WatchedGoal(active_goal, text_field("instruction", instruction, MAX_WORDS))
+    return WatchedGoal(active_goal, text_field("instruction", instruction, MAX_INSTRUCTION))
 
 
 def parse_joints(names: Sequence[str], positions: Sequence[float]) -> NDArray[np.float64] | None:

@@ -7,6 +7,7 @@ import pytest
 
 from openral_core.errors import ContractError
 from openral_core.image_message import MAX_AHEAD_S, parse_stamp
+from openral_core.message_field_checks import MAX_INSTRUCTION
 from openral_reward_monitor.message_checks import (
     MAX_JOINTS,
     MAX_SIDE,
@@ -19,8 +20,10 @@ from openral_reward_monitor.window import WatchedGoal
 
 def test_a_status_speaks_of_an_attempt_or_of_none():
     assert parse_status("a1", "open the drawer") == WatchedGoal("a1", "open the drawer")
+    longest = "x" * MAX_INSTRUCTION
+    assert parse_status("a1", longest) == WatchedGoal("a1", longest), "which a policy node takes"
     assert parse_status("", "x" * 10_000_000) is None, "of no attempt, whatever its words"
-    for goal, words in (("no goal", "x"), ("a1", "x" * 501), ("a1", "a\x00b")):
+    for goal, words in (("no goal", "x"), ("a1", "x" * (MAX_INSTRUCTION + 1)), ("a1", "a\x00b")):
         with pytest.raises(ContractError, match=r"active_goal is|instruction h"):
             parse_status(goal, words)
 

@@ -12,7 +12,7 @@ from sensor_msgs.msg import CompressedImage
 from openral_core.errors import ContractError
 from openral_core.graph.namespaces import COMPRESSED_SUFFIX
 from openral_core.image_message import ENCODINGS, decode_compressed, decode_image, encode_jpeg, require_size
-from openral_core.message_field_checks import MAX_WORDS, text_field
+from openral_core.message_field_checks import MAX_INSTRUCTION, text_field
 from openral_core.scene_parts import SceneCamera
 from openral_data.recorded_columns import CameraColumn
 from openral_data.recording.assembler import ExecutedStep
@@ -105,7 +105,7 @@ class MessageIntake:
 
     def _status(self, message: Any) -> None:
         self._recorder.commands(str(getattr(message, "commanded_by", "")))
-        self._recorder.instruction(text_field("instruction", message.instruction, 2 * MAX_WORDS))
+        self._recorder.instruction(text_field("instruction", message.instruction, MAX_INSTRUCTION))
 
     def _skill(self, message: Any) -> None:
         goal = message.goal_id if message.active else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -44,23 +46,46 @@ class DetectorOnDemand:
         """Take the arguments of `load_detector`."""
         self.name = package.manifest.short_name
         self._package, self._device = package, device
+        self._lock = threading.Lock()
+        """Held while the detector is taken in or given up, since a node may be shut down while it is loaded."""
         self._loaded: ObjectDetector | None = None
+        self._closed = False
 
     def find(self, image: NDArray[np.uint8], words: str) -> list[Detection]:
         """Load the detector if need be, and return its detections; see `ObjectDetector.find` and `load_detector`."""
         self.load()
-        assert self._loaded is not None
-        return self._loaded.find(image, words)
+        loaded = self._loaded
+        if loaded is None:
+            raise self._over()
+        return loaded.find(image, words)
 
     def load(self) -> bool:
-        """Load the detector if need be; return whether it was, which takes seconds and more. See `load_detector`."""
+        """Load the detector if need be; return whether it was, which takes seconds and more. See `load_detector`.
+
+        Raises:
+            PolicyError: it was closed, before or meanwhile.
+        """
         if self._loaded is not None:
             return False
-        self._loaded = load_detector(self._package, self._device)
-        return True
+        if self._closed:
+            raise self._over()
+        loaded = load_detector(self._package, self._device)
+        with self._lock:
+            if not self._closed:
+                self._loaded = loaded
+                return True
+        loaded.close()
+        raise self._over()
 
     def close(self) -> None:
-        """Free the detector, if it was loaded."""
-        if self._loaded is not None:
-            self._loaded.close()
-            self._loaded = None
+        """Free the detector, if it was loaded; one that is being loaded is freed when it is there."""
+        with self._lock:
+            self._closed = True
+            loaded, self._loaded = self._loaded, None
+        if loaded is not None:
+            loaded.close()
+
+    def _over(self) -> PolicyError:
+        return PolicyError(
+            f"{self.name}: the detector was closed meanwhile; ask again when its node is active"
+        )

@@ -193,6 +193,22 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     "too few joints": ({"action": SIX}, "turns the hand, for which 3 joints are too few; use delta_ee_3d"),
     "mocap of joints": ({"action": JOINT_ACTION, "options": {"mocap": "ball"}}, "body ball is no mocap body"),
     "timestep": ({"control_hz": 30}, r'timestep 0.002 s does not divide .* write <option timestep="0\.0019'),
+    "timestep of zero": (
+        {"model": MODEL.replace('"0.002"', '"0"', 1)},
+        r'model: its timestep 0 s is no duration; write <option timestep="0\.002"/> in the model',
+    ),
+    "timestep that is no number": (
+        {"model": MODEL.replace('"0.002"', '"nan"', 1)},
+        r"model: its timestep nan s is no duration; write <option timestep=",
+    ),
+    "numbered keyframe of another script": (
+        {"model": MODEL.replace('"home"', '"at²"'), "options": {"keyframes": "at"}},
+        "keyframes: no keyframe begins with at; name keyframes of the model at0, at1",
+    ),
+    "number of a keyframe without end": (
+        {"model": MODEL.replace('"home"', f'"at{"9" * 5000}"'), "options": {"keyframes": "at"}},
+        "keyframes: no keyframe begins with at; name keyframes of the model at0, at1",
+    ),
     "no camera": (
         {"cameras": ("front", "top")},
         "model.xml has no camera 'top'; it has front, turns, eye, on_ball",

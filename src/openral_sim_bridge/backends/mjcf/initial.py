@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import mujoco
@@ -17,6 +18,8 @@ from openral_sim_bridge.backends.mjcf.options import MjcfOptions, Placement
 
 TRIES = 200
 """Most draws to find places in which the bodies are far enough apart."""
+_NUMBER = re.compile(r"[0-9]{1,10}")
+"""Number of an initial state in the name of a keyframe."""
 
 
 class InitialStates:
@@ -139,7 +142,7 @@ def _numbered(model: Any, prefix: str) -> dict[int, int]:
     """Return number -> id of the keyframes whose names consist of a prefix and a number."""
     names = [model.key(index).name for index in range(model.nkey)]
     endings = [name.removeprefix(prefix) if name.startswith(prefix) else "" for name in names]
-    return {int(ending): index for index, ending in enumerate(endings) if ending.isdigit()}
+    return {int(ending): index for index, ending in enumerate(endings) if _NUMBER.fullmatch(ending)}
 
 
 def _simple_joint(model: Any, naming: Naming, name: str) -> int:

@@ -13,6 +13,9 @@ from openral_core.files.yaml_document import Document
 from openral_sim_bridge.backends.mjcf.options import MjcfOptions
 from openral_sim_bridge.backends.mujoco_warnings import log_warnings
 
+USUAL_TIMESTEP_S = 0.002
+"""[s] timestep of a model that gives none."""
+
 
 def load_model(options: MjcfOptions, document: Document) -> Any:
     """Compile the scene's model.
@@ -54,8 +57,13 @@ def substeps(model: Any, control_hz: float, document: Document) -> int:
     """Return the number of physics steps in one control step.
 
     Raises:
-        ManifestError: it is not an integer.
+        ManifestError: it is not an integer, or the model's timestep is not above 0.
     """
+    if not model.opt.timestep > 0.0:  # MuJoCo compiles such a model; not a number compares as neither
+        usual = 1.0 / (control_hz * max(1, round(1.0 / (control_hz * USUAL_TIMESTEP_S))))
+        what = f"its timestep {model.opt.timestep:g} s is no duration"
+        fix = f'write <option timestep="{usual:.6g}"/> in the model'
+        raise ManifestError(document.fault(("model",), what, fix))
     ratio = 1.0 / (control_hz * model.opt.timestep)
     count = max(1, round(float(ratio)))
     if abs(ratio - count) > 1e-6 * ratio:

@@ -209,6 +209,10 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         {"model": MODEL.replace('"home"', f'"at{"9" * 5000}"'), "options": {"keyframes": "at"}},
         "keyframes: no keyframe begins with at; name keyframes of the model at0, at1",
     ),
+    "camera without perspective": (
+        {"model": MODEL.replace('name="front"', 'name="front" orthographic="true"')},
+        'camera front is orthographic, .*; remove orthographic="true" in the model',
+    ),
     "no camera": (
         {"cameras": ("front", "top")},
         "model.xml has no camera 'top'; it has front, turns, eye, on_ball",

@@ -92,12 +92,15 @@ class MjcfBackend(MujocoWorlds[MjcfWorld]):
 
         Raises:
             NotFoundError: there is no such camera; the text lists the existing ones.
-            SimulationError: the camera tracks or targets a body, is fixed to a moving body outside the robot, or has a
-                `sensorsize`, so that `fovy` does not describe its lens.
+            SimulationError: the camera tracks or targets a body, is fixed to a moving body outside the robot, is
+                orthographic, or has a `sensorsize`, so that `fovy` does not describe its lens.
         """
         index, model, data = self._camera_id(name), self._scene.model, self._worlds[0].data
         if model.cam_mode[index] != mujoco.mjtCamLight.mjCAMLIGHT_FIXED:
             raise SimulationError(f'camera {name} turns by itself; write mode="fixed" in the model')
+        if model.cam_orthographic[index]:  # its fovy is a length [m]
+            what = "is orthographic, and images have a perspective here"
+            raise SimulationError(f'camera {name} {what}; remove orthographic="true" in the model')
         if model.cam_sensorsize[index].any():
             raise SimulationError(f"camera {name} has a sensorsize; describe its lens by fovy in the model")
         body = int(model.cam_bodyid[index])

@@ -161,6 +161,18 @@ def test_faults_of_a_server_are_said_in_one_line(serve, behaviour, words):
     assert policy.predict(batch(1)).shape == (1, 16, 4)
 
 
+@pytest.mark.parametrize("said", ["\x1b[2Jtold to fail", "told to fail" * 100_000])
+def test_a_strangers_words_are_short_and_printable(scheme, serve, said):
+    names = {said: 4} if scheme == "ws" else {said: 3, "action.gripper": 1}
+    _, policy, answers = serve(behaviour="fail", failure=said)
+    for _ in ("its failure", "the names of its answer"):
+        with pytest.raises(PolicyError, match="told to fail") as caught:
+            policy.predict(batch(1))
+        assert str(caught.value).isprintable()
+        assert len(str(caught.value)) < 1000
+        answers.behaviour, answers.names = "answer", names
+
+
 def test_a_server_that_hangs_is_given_up(serve):
     _, policy, _ = serve(behaviour="hang", good_calls=2)
     policy.predict(batch(1))

@@ -47,6 +47,8 @@ class FakeAnswers:
     behaviour: Behaviour = "answer"
     """Behaviour from call `good_calls + 1` on; earlier calls are answered correctly."""
     good_calls: int = 0
+    failure: str = "told to fail"
+    """What the server says of a failure."""
     seen: list[dict[str, Any]] = field(default_factory=list)
     """The received observations."""
 
@@ -118,7 +120,7 @@ class FakeOpenpiServer:
                 connection.close_socket()
                 return
             if behaviour == "fail":  # upstream sends its traceback as text, and then closes the connection
-                connection.send("Traceback (most recent call last):\nValueError: told to fail")
+                connection.send(f"Traceback (most recent call last):\nValueError: {self.answers.failure}")
                 connection.close(1011, "Internal server error. Traceback included in previous frame.")
                 return
             spent = {"infer_ms": (time.monotonic() - begun) * 1e3}
@@ -173,7 +175,7 @@ class FakeZmqServer:
             self._closed.wait()
             return None
         if behaviour == "fail":
-            return rldx_wire.encode({"error": "told to fail"})
+            return rldx_wire.encode({"error": self.answers.failure})
         return b"\xc1" if behaviour == "garbage" else rldx_wire.encode([answer, {}])
 
 

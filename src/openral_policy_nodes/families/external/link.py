@@ -11,6 +11,7 @@ from typing import Any
 from websockets.exceptions import InvalidStatus, WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
+from openral_core.cli.printable import plain_line
 from openral_core.errors import SidecarError
 from openral_policy_nodes.families.external import openpi_wire
 from openral_policy_nodes.families.external.address import Address
@@ -101,7 +102,7 @@ class OpenpiLink:
         try:
             frame = self._socket.recv(timeout=max(0.0, until - time.monotonic()))
             if isinstance(frame, str):  # openpi sends the traceback of a failed inference as text
-                raise SidecarRefused("error", frame.strip().rpartition("\n")[2])
+                raise SidecarRefused("error", plain_line(frame.strip().rpartition("\n")[2]))
             return openpi_wire.unpack(frame)
         except TimeoutError as error:
             self.close()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from openral_core.cli.printable import plain_line
 from openral_core.errors import PolicyError, SidecarError
 from openral_core.manifest import RSkillManifest
 from openral_core.types import Policy, PolicyBatch
@@ -55,9 +56,8 @@ class _Served:
             part = answer.get(name) if isinstance(answer, Mapping) else None
             if not isinstance(part, np.ndarray) or part.dtype.kind != "f":
                 have = ", ".join(map(str, answer)) if isinstance(answer, Mapping) else type(answer).__name__
-                raise PolicyError(
-                    f"{self._name}: the server's answer has no {name}, only {have or 'nothing'}"
-                )
+                only = plain_line(have) or "nothing"
+                raise PolicyError(f"{self._name}: the server's answer has no {name}, only {only}")
             fits = part.ndim == len(lead) + 2 and part.shape[: len(lead)] == lead
             if not fits or part.shape[-2] < self._horizon or part.shape[-1] != size:
                 needed = (*lead, self._horizon, size)
@@ -75,7 +75,8 @@ class _Served:
             answer = call(self._patience.limit_s(rows))
         except SidecarError as error:
             self._patience.forget()  # the next answer may come from a restarted server
-            raise PolicyError(f"{self._name}: {error}") from error
+            # It repeats what the server says, which may be of any length and have characters that terminals obey.
+            raise PolicyError(f"{self._name}: {plain_line(str(error))}") from error
         self._patience.note(rows, time.monotonic() - begun)
         return answer
 

@@ -15,11 +15,13 @@ from openral_core.errors import ManifestError, PolicyError, SidecarError
 from openral_core.files.share import share_directory
 from openral_core.manifest import RSkillManifest
 from openral_core.types import Policy, PolicyBatch
+from openral_policy_nodes.families.adaptive_timeout import FIRST_S, LEAST_S
 from openral_policy_nodes.families.external import openpi_wire
 from openral_policy_nodes.families.external.address import Address, parse_url
 from openral_policy_nodes.families.external.fake_server import FakeAnswers, FakeOpenpiServer, FakeZmqServer
 from openral_policy_nodes.families.external.link import probe
 from openral_policy_nodes.families.external.names import names_from
+from openral_policy_nodes.families.external.policy import ZmqPolicy
 from openral_policy_nodes.families.factory import load_policy
 from openral_rskill.compatibility import package_findings
 from openral_rskill.registry import RSkillPackage, load_package
@@ -171,6 +173,33 @@ def test_a_strangers_words_are_short_and_printable(scheme, serve, said):
         assert str(caught.value).isprintable()
         assert len(str(caught.value)) < 1000
         answers.behaviour, answers.names = "answer", names
+
+
+class PatientClient:
+    """Notes the deadline of each request."""
+
+    def __init__(self) -> None:
+        self.deadlines_s: list[tuple[str, float]] = []
+
+    def call(self, op: str, data: Any, *, timeout_s: float) -> dict[str, Any]:
+        self.deadlines_s.append((op, timeout_s))
+        part = np.zeros((1, 16, 4), np.float32)
+        return {"result": [{"action.hand": part[..., :3], "action.gripper": part[..., 3:]}, {}]}
+
+
+def test_the_first_inference_has_its_long_deadline_also_after_sessions_were_reset():
+    client = PatientClient()
+    policy = ZmqPolicy(manifest("zmq"), client)  # type: ignore[arg-type]
+    policy.reset(["row 0"])
+    policy.predict(batch(1))
+    policy.predict(batch(1))
+    policy.reset(["row 0"])
+    assert client.deadlines_s == [
+        ("reset", LEAST_S),
+        ("get_action", FIRST_S),
+        ("get_action", LEAST_S),
+        ("reset", LEAST_S),
+    ]
 
 
 def test_a_server_that_hangs_is_given_up(serve):

@@ -71,14 +71,18 @@ class _Served:
     def _ask(self, rows: int, call: Callable[[float], Any]) -> Any:
         """Return the answer to a call that infers from `rows` observations, with an adaptive deadline."""
         begun = time.monotonic()
-        try:
-            answer = call(self._patience.limit_s(rows))
-        except SidecarError as error:
-            self._patience.forget()  # the next answer may come from a restarted server
-            # It repeats what the server says, which may be of any length and have characters that terminals obey.
-            raise PolicyError(f"{self._name}: {plain_line(str(error))}") from error
+        answer = self._answer(call, self._patience.limit_s(rows))
         self._patience.note(rows, time.monotonic() - begun)
         return answer
+
+    def _answer(self, call: Callable[[float], Any], limit_s: float) -> Any:
+        """Return the answer to a call with a deadline [s]. Raises PolicyError, which quotes the server: it failed."""
+        try:
+            return call(limit_s)
+        except SidecarError as error:
+            self._patience.forget()  # the next answer may come from a restarted server
+            # What the server says may be of any length, and have characters that terminals obey.
+            raise PolicyError(f"{self._name}: {plain_line(str(error))}") from error
 
 
 class OpenpiPolicy(_Served):
@@ -128,9 +132,9 @@ class ZmqPolicy(_Served):
     def reset(self, episodes: Sequence[str]) -> None:
         """Delete the server's state of these episodes, where the contract has `sessions`."""
         if self._names.sessions:
-            self._ask(
-                1, lambda limit_s: self._call("reset", {"options": {"session_ids": [*episodes]}}, limit_s)
-            )
+            data = {"options": {"session_ids": [*episodes]}}
+            # It infers nothing, so its answer says nothing of how long the first inference may take.
+            self._answer(lambda limit_s: self._call("reset", data, limit_s), self._patience.least_s)
 
     def predict(self, batch: PolicyBatch) -> NDArray[np.float32]:
         """Return action chunks (B, H, A) in the representation of the manifest's action contract."""

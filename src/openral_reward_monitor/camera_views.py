@@ -6,6 +6,7 @@ Their pictures make one frame, from left to right in that order, so that everyth
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import cv2
@@ -19,6 +20,9 @@ from openral_core.types import Image
 
 _AND = "+"
 """Between the names of cameras; no camera's own name can contain it."""
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
+"""Name of a camera, as scenes and topics have it."""
 
 
 def cameras_of(view: str) -> tuple[str, ...]:
@@ -47,7 +51,7 @@ def require_view(view: str, manifest: RSkillManifest, scene: DeployScene | None)
     """Check that a reward skill can look through a view.
 
     Raises:
-        ContractError: it looks through more or fewer cameras.
+        ContractError: it looks through more or fewer cameras, one is named twice, or a name is none of a camera.
         NotFoundError: the scene, if there is one, lacks a camera.
     """
     names = cameras_of(view)
@@ -58,6 +62,10 @@ def require_view(view: str, manifest: RSkillManifest, scene: DeployScene | None)
         )
     known = [camera.name for camera in scene.cameras] if scene is not None else names
     for name in names:
+        if names.count(name) > 1:
+            raise ContractError(f"{name} is named twice in {view}; name each camera once")
+        if scene is None and not _NAME.fullmatch(name):
+            raise ContractError(f"'{name}' in {view} is no name of a camera; write letters, digits and _")
         if name not in known:
             raise NotFoundError(f"the scene has no camera '{name}'; it has {', '.join(known)}")
 

@@ -10,10 +10,10 @@ import pytest
 from reward_camera import wait_for
 from reward_manifest import REWARD, SIZE
 
-from openral_core.errors import PolicyError
+from openral_core.errors import ContractError, PolicyError
 from openral_core.guarded_callbacks import EXIT_UNFIT
 from openral_core.manifest import Reward
-from openral_reward_monitor.camera_views import cameras_of, side_by_side
+from openral_reward_monitor.camera_views import cameras_of, require_view, side_by_side
 from openral_reward_monitor.cameras import Cameras
 from openral_reward_monitor.models.mini.network import MiniRewardConfig, MiniRewardNetwork
 from openral_reward_monitor.models.reward_model import load_reward_model
@@ -49,6 +49,24 @@ def test_pictures_of_an_instant_make_a_frame_in_the_order_of_the_name(cameras: C
     assert not cameras.add("corner2", 2.0, picture(11), 0.0)
     assert cameras.add("wrist", 2.05, picture(21), 0.0), "cameras of two clocks are never of one instant"
     assert levels(cameras) == [(1.0, 10, 20), (2.05, 11, 21)]
+
+
+@pytest.mark.parametrize(
+    ("view", "sensors", "words"),
+    [
+        ("corner2+corner2", TWO, "corner2 is named twice in corner2[+]corner2; name each camera once"),
+        ("corner2+", TWO, "'' in corner2[+] is no name of a camera; write letters, digits and _"),
+        ("front-left", TWO[:1], "'front-left' in front-left is no name of a camera"),
+        ("front/../left", TWO[:1], "is no name of a camera"),
+    ],
+)
+def test_a_view_without_a_scene_names_each_camera_once(
+    make_reward: Any, view: str, sensors: list[dict[str, str]], words: str
+) -> None:
+    manifest = make_reward({"sensors_required": sensors}).manifest
+    with pytest.raises(ContractError, match=words):
+        require_view(view, manifest, None)
+    require_view("corner2+wrist" if len(sensors) == 2 else "front_left", manifest, None)
 
 
 def test_pictures_that_are_apart_make_no_frame(cameras: Cameras) -> None:

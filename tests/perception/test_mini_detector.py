@@ -135,3 +135,11 @@ def test_a_checkpoint_with_a_field_of_another_kind_is_refused_when_it_is_loaded(
     (tmp_path / WEIGHTS).symlink_to(shipped / WEIGHTS)
     with pytest.raises(PolicyError, match=f"not a checkpoint of this mini network .*{field}"):
         load_folder(tmp_path, 0.3)
+
+
+def test_one_that_knows_no_colours_names_things_without_them():
+    network = MiniDetectorNetwork(MiniDetectorConfig(("cube",), (), image_size=32))
+    detector = MiniDetector(network, threshold=0.0)
+    dark = np.zeros((32, 32, 3), np.uint8)
+    assert {(one.label, one.fit) for one in detector.find(dark, "the cube")} == {("cube", 1.0)}
+    assert {one.fit for one in detector.find(dark, "the red cube")} == {0.0}

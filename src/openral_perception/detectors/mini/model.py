@@ -113,9 +113,9 @@ class MiniDetector:
         half_width, half_height = (float(half) for half in size[:, row, column])
         place = ((across - half_width), (down - half_height), (across + half_width), (down + half_height))
         shares = colours[:, row, column]
-        best = int(shares.argmax())
-        named = f"{self.config.colours[best]} " if shares[best] >= COLOUR_KNOWN else ""
         known = dict(zip(self.config.colours, shares.tolist(), strict=True))
+        best = max(known, key=lambda name: known[name], default="")
+        named = f"{best} " if known.get(best, 0.0) >= COLOUR_KNOWN else ""
         asked = sum(known.get(name, 0.0) for name in wanted.colours) if wanted.colours else 1.0
         fit = float(label in wanted.labels) * asked
         return Detection(

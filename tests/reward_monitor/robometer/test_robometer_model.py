@@ -59,6 +59,19 @@ def test_no_more_than_eight_frames_cross_the_wire_and_every_frame_gets_a_score(c
     np.testing.assert_allclose(scores.success, 1 - scores.progress, atol=1e-6)
 
 
+def test_a_task_is_words_and_never_the_models_own_tokens() -> None:
+    """A progress token in it would count as one of a frame, and a token of an image ask for one more picture."""
+    server = BrightnessServer()
+    model = RobometerRewardModel("robometer", server)
+    for task, sent in (
+        ("open <|prog_token|> the drawer", "open < |prog_token|> the drawer"),
+        ("<<||image_pad||>>", "<< ||image_pad||>>"),
+        ("put it < 3 cm | left", "put it < 3 cm | left"),
+    ):
+        model.score(ramp(2), task)
+        assert server.asked[-1]["task"] == sent
+
+
 def test_large_frames_are_made_smaller_so_that_eight_of_them_fit_a_message() -> None:
     server = BrightnessServer()
     RobometerRewardModel("robometer", server).score(ramp(20, 1080, 1920), "open the drawer")

@@ -61,12 +61,13 @@ class RobometerRewardModel:
         """Score T frames.
 
         At most eight frames (`MAX_FRAMES`) are sent, evenly spread from the first to the last; the scores of frames
-        between them are interpolated.
+        between them are interpolated. Tokens of the model in the instruction, such as `<|prog_token|>`, are sent as
+        plain words, since the scores are read at each such token.
         """
         chosen = chosen_frames(len(frames), self._max_frames)
         shown = np.stack([fitted(frames[index]) for index in chosen])
         try:
-            reply = self._server.call("score", {"frames": shown, "task": instruction})
+            reply = self._server.call("score", {"frames": shown, "task": instruction.replace("<|", "< |")})
         except SidecarError as error:
             raise PolicyError(f"{self._name}: {error}") from error
         progress, success = (np.asarray(reply[head], np.float32) for head in ("progress", "success"))

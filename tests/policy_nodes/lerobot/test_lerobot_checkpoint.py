@@ -6,7 +6,7 @@ import pytest
 from lerobot_files import write_checkpoint
 
 from openral_core.errors import PolicyError
-from openral_policy_nodes.families.lerobot.checkpoint import read_checkpoint
+from openral_policy_nodes.families.lerobot.checkpoint import STEPS, read_checkpoint
 
 
 def test_a_checkpoint_is_read(tmp_path):
@@ -37,6 +37,36 @@ def test_a_checkpoint_is_read(tmp_path):
             r"runs 'os\.system'; only steps of LeRobot",
         ),
         (lambda c: (c / "policy_preprocessor.json").write_text('{"steps": null}'), "has no list of 'steps'"),
+        *(
+            (
+                lambda c, step=step: (c / "policy_preprocessor.json").write_text(
+                    json.dumps({"steps": [step]})
+                ),
+                said,
+            )
+            for step, said in (
+                # LeRobot loads this tokenizer with trust_remote_code, from a repository that the file names.
+                (
+                    {
+                        "registry_name": "action_tokenizer_processor",
+                        "config": {"action_tokenizer_name": "somebody/code"},
+                    },
+                    "runs 'action_tokenizer_processor'; only steps of LeRobot",
+                ),
+                # LeRobot calls whatever its modules have under this name, here shutil's function.
+                (
+                    {
+                        "class": "lerobot.policies.groot.utils.copytree",
+                        "config": {"src": "/a", "dst": "/b", "dirs_exist_ok": True},
+                    },
+                    r"runs 'lerobot\.policies\.groot\.utils\.copytree'; only steps of LeRobot",
+                ),
+                ({"class": "lerobot.processor.pipeline.save_file"}, "only steps of LeRobot"),
+                ({"registry_name": ["device_processor"]}, "only steps of LeRobot"),
+                ({}, "runs 'a step without a name'"),
+                ("device_processor", "runs 'a step without a name'"),
+            )
+        ),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(tmp_path, spoil, said):
@@ -55,3 +85,10 @@ def test_fingerprint_follows_the_content(tmp_path):
     weights = other.folder / "model.safetensors"
     weights.write_bytes(weights.read_bytes() + b"\1")
     assert one.fingerprint() != other.fingerprint()
+
+
+@pytest.mark.parametrize("name", sorted(STEPS))
+def test_steps_of_the_policies_that_are_served_are_allowed(tmp_path, name):
+    folder = write_checkpoint(tmp_path / "c")
+    (folder / "policy_preprocessor.json").write_text(json.dumps({"steps": [{"registry_name": name}]}))
+    assert read_checkpoint(folder).folder == folder

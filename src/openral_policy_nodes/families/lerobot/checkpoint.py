@@ -7,12 +7,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from openral_core.cli.printable import plain_line
 from openral_core.errors import PolicyError
 from openral_core.files.json_file import read_json_object
 
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
 PROCESSORS = ("policy_preprocessor.json", "policy_postprocessor.json")
+STEPS = frozenset(
+    {
+        *("rename_observations_processor", "observation_processor", "device_processor"),
+        *("normalizer_processor", "unnormalizer_processor", "tokenizer_processor"),
+        *("to_batch_processor", "to_batch_processor_action", "to_batch_processor_observation"),
+        *("to_batch_processor_complementary_data", "smolvla_new_line_processor", "pi0_new_line_processor"),
+        *("pi05_prepare_state_tokenizer_processor_step", "libero_processor"),
+        *("xvla_image_scale", "xvla_image_to_float", "xvla_imagenet_normalize", "xvla_add_domain_id"),
+        "xvla_rotation_6d_to_axis_angle",
+    }
+)
+"""Names in LeRobot's registry of the steps of the policies that are served.
+
+Others may run code that the file names: `action_tokenizer_processor` and the steps of GR00T load tokenizers with
+`trust_remote_code`, and a step without a registered name is whatever a module has under its `class`, such as
+`shutil.copytree` where the module imports it.
+"""
 BACKBONE = "vlm"
 """Folder of a checkpoint with the configuration and tokenizer of its vision-language backbone.
 
@@ -61,8 +79,8 @@ def read_checkpoint(folder: Path) -> LeRobotCheckpoint:
     """Read the configuration of a checkpoint.
 
     Raises:
-        PolicyError: a file is missing or broken, the weights are a pickle, or a processor would run code from
-            outside LeRobot. Its text is one line with the fix.
+        PolicyError: a file is missing or broken, the weights are a pickle, or a processor has a step that is not in
+            `STEPS`, which could run code of the checkpoint. Its text is one line with the fix.
     """
     config = read_json_object(folder / CONFIG, PolicyError)
     kind = config.get("type")
@@ -83,9 +101,11 @@ def read_checkpoint(folder: Path) -> LeRobotCheckpoint:
         if not isinstance(steps, list):
             raise PolicyError(f"{folder / name} has no list of 'steps'; fetch it again")
         for step in steps:
-            origin = step.get("class", "lerobot.") if isinstance(step, dict) else ""
-            if not str(origin).startswith("lerobot."):
+            named = step if isinstance(step, dict) else {}
+            origin = str(named.get("registry_name", named.get("class", "a step without a name")))
+            if "registry_name" not in named or origin not in STEPS:
                 raise PolicyError(
-                    f"{folder / name} runs '{origin}'; only steps of LeRobot itself are allowed, take it out"
+                    f"{folder / name} runs '{plain_line(origin)}'; only steps of LeRobot's own policies are allowed, "
+                    "by their registry_name, since others may run code of the checkpoint; take it out"
                 )
     return LeRobotCheckpoint(folder, kind, config)

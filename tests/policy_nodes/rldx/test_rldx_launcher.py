@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -100,6 +101,20 @@ def test_token_and_folder_of_the_checkpoint(launch: Launch, tmp_path: Path) -> N
     client = SidecarClient(server.endpoint, token="secret", dialect="rldx")
     assert client.call("ping", timeout_s=PATIENCE_S)["status"] == "ok"
     client.close()
+
+
+def test_code_of_the_checkpoint_is_not_run(
+    launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_MODULES_CACHE", str(tmp_path / "modules"))
+    mark = tmp_path / "was run"
+    (tmp_path / "own.py").write_text(f"open({str(mark)!r}, 'w')")
+    config = {"model_type": "own", "auto_map": {"AutoConfig": "own.Own"}}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    process = launch("--checkpoint", str(tmp_path))
+    assert "the checkpoint wants to run code of its own" in process.communicate(timeout=PATIENCE_S)[1]
+    assert process.returncode != 0
+    assert not mark.exists()
 
 
 def test_without_upstream_or_with_another_it_says_so(launch: Launch, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from openral_sidecar.environment.checkpoint_code import refuse_checkpoint_code
 from openral_sidecar.environment.torchvision_shim import ensure_torchvision
 from openral_sidecar.errors import SidecarRefused
 from openral_sidecar.identity import Identity
@@ -26,6 +27,7 @@ class ZeroShotModel:
     def __init__(self, folder: Path, device: str) -> None:
         """Load it from `folder` to a torch device."""
         ensure_torchvision()
+        refuse_checkpoint_code()
         from transformers import AutoModelForZeroShotObjectDetection, AutoProcessor
 
         self._device = device

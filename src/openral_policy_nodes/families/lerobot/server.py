@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from openral_core.errors import OpenralError
 from openral_policy_nodes.families.lerobot.checkpoint import read_checkpoint
 from openral_policy_nodes.families.lerobot.identity import identity_of
+from openral_sidecar.environment.checkpoint_code import refuse_checkpoint_code
 from openral_sidecar.environment.torchvision_shim import ensure_torchvision
 from openral_sidecar.errors import SidecarRefused
 from openral_sidecar.server import serve, server_arguments, server_options
@@ -73,6 +74,7 @@ def main() -> None:
         options = server_options(arguments)
         checkpoint = read_checkpoint(arguments.checkpoint.absolute())
         ensure_torchvision()  # before lerobot imports it
+        refuse_checkpoint_code()
         from openral_policy_nodes.families.lerobot.model import LeRobotModel
 
         model = LeRobotModel(

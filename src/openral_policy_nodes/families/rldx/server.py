@@ -22,6 +22,7 @@ from typing import Any
 
 from openral_core.errors import PolicyError
 from openral_policy_nodes.families.rldx.arguments import identity_of, rldx_parser
+from openral_sidecar.environment.checkpoint_code import refuse_checkpoint_code
 from openral_sidecar.server import ServerOptions, announced, server_options
 from openral_sidecar.stop_request import StopRequest
 
@@ -60,6 +61,7 @@ def main() -> None:
     options = server_options(args)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s: %(message)s")
     _upstream(_POLICY)  # before the loader, since it changes transformers' table of dtypes
+    refuse_checkpoint_code()  # upstream's loader reads the configuration with trust_remote_code
     _replace(_SERVER, "PolicyServer", lambda server: _announcing(server, args, options))
     if args.quantization == "nf4":
         _replace(_LOADER, "AutoModel", _in_nf4)

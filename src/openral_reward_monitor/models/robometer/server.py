@@ -23,6 +23,7 @@ from openral_reward_monitor.models.robometer.sampling import MAX_FRAMES, MAX_SID
 from openral_rskill.nf4.packable_weights import MIN_NUMEL
 from openral_sidecar.cuda_graph_call import CudaGraphs, Recorder
 from openral_sidecar.cuda_graph_layers import DecoderRun, VisionRun, record_decoder, record_vision
+from openral_sidecar.environment.checkpoint_code import refuse_checkpoint_code
 from openral_sidecar.environment.torchvision_shim import ensure_torchvision
 from openral_sidecar.errors import SidecarRefused
 from openral_sidecar.server import serve, server_options
@@ -59,6 +60,7 @@ class RobometerScorer:
             PolicyError: a file is missing or does not fit the others.
         """
         ensure_torchvision()
+        refuse_checkpoint_code()
         from openral_reward_monitor.models.robometer.checkpoint import load_rbm
         from openral_reward_monitor.models.robometer.inputs import RbmInputs
 

@@ -20,4 +20,8 @@ class AutoModel:
 
 
 def load(folder, device):
+    if os.path.isfile(os.path.join(folder, "config.json")):
+        from transformers import AutoConfig
+
+        AutoConfig.from_pretrained(folder, trust_remote_code=True)
     return AutoModel.from_pretrained(folder, device_map=device, torch_dtype="bfloat16")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from openral_core.files.user_path import user_path
 from openral_core.message_field_checks import text_field
 from openral_core.robot import load_robot
 from openral_core.scene import DeployScene, load_scene
-from openral_sim_bridge.backend import Backend
+from openral_sim_bridge.backend import Backend, CameraModel, Frame
 from openral_sim_bridge.coordinate_frames import LinkFrames
 from openral_sim_bridge.disturbances import make_disturbance
 from openral_sim_bridge.simulated_arm import SimulatedArm, WorldRecorder
@@ -29,6 +29,8 @@ MAX_TASK = 128
 """Most characters in the name of a task."""
 MAX_SEED = 2**31 - 1
 """Greatest number of an initial state that can be requested."""
+SAME = 1e-6
+"""[m, deg] by which a frame or a lens may differ and count as the same, which is rounding."""
 
 
 def read_reset(message: Any) -> tuple[str, int]:
@@ -120,9 +122,12 @@ class Simulation(ControlRun):
         loop = ControlLoop(self._arm, executor, sink, settings, state, record)
         super().__init__(scene, executor, loop, settings)
         meshes = run_dir / "meshes" if run_dir else None
+        self._description = robot
         self.robot = backend.robot(robot.name, robot.base_frame, meshes)
         self.links = LinkFrames(self.robot)
         self.cameras = [backend.camera(camera.name) for camera in scene.cameras]
+        self._looked_at = self._task
+        """Task in whose world robot and cameras were looked at last."""
 
     def reset(self, task: str, init_id: int) -> ResetDone:
         """Put the world into an initial state; call it from any other thread.
@@ -137,6 +142,21 @@ class Simulation(ControlRun):
         task = task or self._task
         init_id = init_id if init_id >= 0 else self._init_id
         return ResetDone(task, init_id, self.loop.interrupt(lambda: self._arm.reset(task, init_id)))
+
+    def is_elsewhere(self) -> bool:
+        """Return whether the robot or a camera stands elsewhere since a reset, as in the world of another task.
+
+        `robot`, `links` and `cameras` are then those of the present world. Call it from the control thread.
+        """
+        if self._arm.task == self._looked_at:
+            return False
+        self._looked_at = self._arm.task
+        base = self._backend.robot(self._description.name, self._description.base_frame).base
+        cameras = [self._backend.camera(camera.name) for camera in self.cameras]
+        before, now = ([*_numbers(*found)] for found in ((self.robot.base, self.cameras), (base, cameras)))
+        self.robot, self.cameras = replace(self.robot, base=base), cameras
+        self.links = LinkFrames(self.robot)
+        return not np.allclose(before, now, rtol=0.0, atol=SAME)
 
     def joint_positions(self) -> Mapping[str, float]:
         """Return the present position [rad or m] of each joint of the URDF; call it from the control thread."""
@@ -165,6 +185,13 @@ class Simulation(ControlRun):
         if self._recorder is not None:
             self._recorder.close()
         self._backend.close()
+
+
+def _numbers(base: Frame, cameras: Sequence[CameraModel]) -> Iterator[float]:
+    """Yield the numbers that say where the robot and the cameras stand [m], and what the lenses are [deg]."""
+    yield from (*base.position, *base.quaternion)
+    for camera in cameras:
+        yield from (*camera.position, *camera.rotation.flatten(), camera.fovy_deg)
 
 
 def _loop_settings(options: BridgeOptions, scene: DeployScene) -> LoopSettings:

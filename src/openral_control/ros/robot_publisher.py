@@ -90,7 +90,7 @@ class RobotTopics:
             fixed: further static frames, such as those of cameras.
         """
         self._links, self._positions, self._outbox = links, joint_positions, outbox
-        prefix = frame_prefix(node.get_namespace())
+        prefix = self._prefix = frame_prefix(node.get_namespace())
         self._joints = node.create_publisher(JointState, "/joint_states", 10)
         self._pose = node.create_publisher(PoseStamped, "ee_pose", 10)
         self._target = node.create_publisher(PointStamped, "ee_target", 10)
@@ -106,9 +106,12 @@ class RobotTopics:
                 _transform(frame, prefix) for frame in links.moving(dict.fromkeys(links.joint_names, 0.0))
             ]
         )
-        static = [_transform(frame, prefix) for frame in [*links.fixed(), *fixed]]
-        self._tf_static.publish(TFMessage(transforms=static))
+        self.place([*links.fixed(), *fixed])
         self._description.publish(String(data=urdf))
+
+    def place(self, fixed: Iterable[LinkFrame]) -> None:
+        """Publish all static frames, which are latched in place of those that were published before."""
+        self._tf_static.publish(TFMessage(transforms=[_transform(frame, self._prefix) for frame in fixed]))
 
     def state(self, state: RobotState) -> None:
         """Publish `ee_target` (if it is known), `/joint_states` and `ee_pose` with the same stamp, in this order.

@@ -36,6 +36,13 @@ class BridgeNode(ControlNode[Simulation]):
         self._topics: BridgeTopics | None = None
         self._truth: PositionTopic | None = None
 
+    def begin(self, stamp_s: float) -> None:
+        """Publish that no control step led to the next state, and what a reset has moved: robot, cameras, lenses."""
+        super().begin(stamp_s)
+        run, topics = self._run, self._topics
+        if run is not None and topics is not None and run.is_elsewhere():
+            topics.place(run.links, run.cameras)
+
     def clock(self, stamp_s: float) -> None:
         """Publish the arm's time [s], which does not advance while the loop waits."""
         if self._topics is not None:

@@ -47,7 +47,7 @@ class BridgeTopics:
             depth: publishes the depth images beside the colour images.
         """
         self._depth, self._outbox = depth, outbox
-        prefix = frame_prefix(node.get_namespace())
+        prefix = self._prefix = frame_prefix(node.get_namespace())
         self._clock = node.create_publisher(Clock, "/clock", NEWEST)
         self._robot = RobotTopics(node, links, joint_positions, urdf, outbox, map(camera_frame, cameras))
         self._images = {
@@ -61,6 +61,14 @@ class BridgeTopics:
             for camera in cameras
         }
         self._clock_message = Clock()
+
+    def place(self, links: LinkFrames, cameras: Sequence[CameraModel]) -> None:
+        """Publish where robot and cameras stand after a reset to another world, and describe the lenses there."""
+        self._robot.place([*links.fixed(), *map(camera_frame, cameras)])
+        for camera in cameras:
+            pictures, info_publisher, _ = self._images[camera.name]
+            self._images[camera.name] = pictures, info_publisher, camera_info_message(camera, self._prefix)
+        self._depth.place(cameras)
 
     def clock(self, stamp_s: float) -> None:
         """Publish the simulation time [s]."""

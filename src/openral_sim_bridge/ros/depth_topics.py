@@ -42,7 +42,7 @@ class DepthTopics:
             draw: returns the present depth (H, W) float32 [m] of each camera.
         """
         self._draw = draw
-        prefix = frame_prefix(node.get_namespace())
+        prefix = self._prefix = frame_prefix(node.get_namespace())
         self._topics: dict[str, tuple[Any, Any, Image, CameraInfo]] = {}
         self._every = {camera.name: camera.depth_every for camera in cameras if camera.depth}
         self._seen = dict.fromkeys(self._every, -1)
@@ -59,6 +59,14 @@ class DepthTopics:
                 message,
                 camera_info_message(model, prefix),
             )
+
+    def place(self, models: Sequence[CameraModel]) -> None:
+        """Describe the lenses of the cameras after a reset to another world."""
+        for model in models:
+            if model.name in self._topics:
+                image_publisher, info_publisher, message, _ = self._topics[model.name]
+                info = camera_info_message(model, self._prefix)
+                self._topics[model.name] = image_publisher, info_publisher, message, info
 
     def images(self, stamp_s: float, names: Sequence[str]) -> None:
         """Publish the depth images of a stamp [s], of the cameras in `names` for which depth is due.

@@ -68,6 +68,12 @@ class CameraInbox:
         self._images: OrderedDict[int, Image] = OrderedDict()
         self._depths: OrderedDict[int, NDArray[np.float32]] = OrderedDict()
 
+    def forget(self) -> None:
+        """Forget all images; the lens stays."""
+        self.newest, self.fault = None, ""
+        self._images.clear()
+        self._depths.clear()
+
     def colour(self, stamp_ns: int, image: Image) -> None:
         """Take a colour image (H, W, 3) uint8 RGB, which must not be written to afterwards."""
         _keep(self._images, stamp_ns, image)

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rclpy.clock import JumpThreshold, TimeJump
+from rclpy.duration import Duration
 from rclpy.lifecycle import LifecycleNode
 from rclpy.time import Time
 from sensor_msgs.msg import CameraInfo, Image
@@ -58,6 +60,8 @@ class ViewIntake:
         self._lock = threading.Lock()
         self._inboxes = {camera.name: CameraInbox() for camera in cameras}
         self._buffer = Buffer()
+        back = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1))
+        self._jumps = node.get_clock().create_jump_callback(back, post_callback=self._on_jump)
         self._listener = TransformListener(self._buffer, node)
         self._made: list[Any] = []
         for camera in cameras:
@@ -100,6 +104,7 @@ class ViewIntake:
 
     def close(self) -> None:
         """Stop listening."""
+        self._jumps.unregister()
         self._listener.unregister()
         for subscription in self._made:
             self._node.destroy_subscription(subscription)
@@ -122,6 +127,13 @@ class ViewIntake:
         if not np.isfinite(position).all() or not abs(quaternion @ quaternion - 1.0) < UNIT:
             raise NotLocatedError(f"the frame of camera {camera} is no pose; publish finite numbers on /tf")
         return position, rotation_matrix(quaternion)
+
+    def _on_jump(self, jump: TimeJump) -> None:
+        """Forget what was seen before the clock was set back, as by a bridge that begins anew, whose stamps return."""
+        with self._lock:
+            for inbox in self._inboxes.values():
+                inbox.forget()
+        self._buffer.clear()  # but for the static frames
 
     def _heard(self, camera: SceneCamera, take: Callable[[SceneCamera, Any], None], message: Any) -> None:
         try:

@@ -142,6 +142,8 @@ class GoalSupervisor:
         """Why the arm takes no commands, as a status since the beginning says; empty: it does."""
         self._streak = 0
         self._paused: Instant | None = None
+        self._paused_wall_s = 0.0
+        """[s] wall time of the newest status that says that an operator controls the arm."""
 
     def elapsed_s(self, stamp_s: float) -> float:
         """Return the time [s] on the node's clock from the beginning of the goal to a stamp [s], without pauses."""
@@ -154,8 +156,12 @@ class GoalSupervisor:
         return self._paused is not None
 
     def pause(self, now: Instant) -> None:
-        """Stop counting towards the deadline and checking for stale observations: an operator controls the arm."""
+        """Stop counting towards the deadline and checking for stale observations: an operator controls the arm.
+
+        Call it at every status of the bridge that says so, without which the goal ends.
+        """
         self._paused = self._paused or now
+        self._paused_wall_s = now.wall_s
 
     def go_on(self, now: Instant) -> None:
         """Resume after a pause: the arm was given back."""
@@ -231,7 +237,7 @@ class GoalSupervisor:
         if cancel:
             return CANCELED
         if self.is_paused:
-            return None
+            return self._silent(now)
         if self._arm_refuses:
             text = f"the arm takes no commands ({self._arm_refuses}), and rests until it gets another goal"
             return GoalEnd(GoalOutcome.FAILED, "arm", f"{text}; clear that, then call the service recover")
@@ -254,6 +260,14 @@ class GoalSupervisor:
             text = f"{self._deadline_s:.1f} s are over; whether the task is done is for the reward monitor to say"
             return GoalEnd(GoalOutcome.DEADLINE, "deadline", text)
         return self._stale(now, worker)
+
+    def _silent(self, now: Instant) -> GoalEnd | None:
+        """End a goal that waits for an operator if its bridge is dead: a new one would move the arm for it at once."""
+        silent_s = now.wall_s - self._paused_wall_s
+        if silent_s <= self._limits.silent_wall_s:
+            return None
+        text = f"the bridge has said nothing for {silent_s:.1f} s while an operator had the arm; is it alive?"
+        return GoalEnd(GoalOutcome.FAILED, "stale_observation", text)
 
     def _stale(self, now: Instant, worker: InferenceHealth) -> GoalEnd | None:
         limits = self._limits

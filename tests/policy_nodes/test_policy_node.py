@@ -353,3 +353,19 @@ def test_a_bug_at_start_has_another_exit_code_than_a_skill_that_is_unfit(make_sk
     )
     assert process.returncode == 1
     assert "a bug" in process.stderr
+
+
+def test_a_goal_that_waits_for_an_operator_lasts_as_long_as_its_bridge(bridge, start):
+    start()
+    feedback: list = []
+    handle = bridge.send(feedback, instruction=WORDS, deadline_s=1.0)
+    wait_for(lambda: bridge.chunks, "a chunk")
+    bridge.status.intervention = "paused"
+    wait_for(lambda: feedback and feedback[-1].state == "waiting", "the wait")
+    waited = len(feedback)
+    wait_for(lambda: len(feedback) > waited + 25, "a wait of five seconds, longer than the goal's deadline")
+    assert feedback[-1].state == "waiting"
+    bridge.alive = False
+    result = result_of(handle)
+    assert (GoalOutcome(result.outcome), result.check) == (GoalOutcome.FAILED, "stale_observation")
+    assert "while an operator had the arm" in result.message

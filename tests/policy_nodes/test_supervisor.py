@@ -182,6 +182,7 @@ def test_a_goal_waits_while_an_operator_has_the_arm_and_its_deadline_with_it():
     supervisor = watch(deadline_s=5.0)
     supervisor.on_fresh_observation(Instant(103.0, 3.0))
     supervisor.pause(Instant(103.0, 3.0))
+    supervisor.pause(Instant(129.9, 29.9))  # as each status of the bridge says again
     assert check(supervisor, 130.0, 30.0) == "goes on"  # neither late nor stale
     assert check(supervisor, 130.0, 30.0, InferenceHealth(error="it broke")) == "goes on"
     assert supervisor.elapsed_s(130.0) == 3.0
@@ -196,3 +197,16 @@ def test_a_goal_that_waits_can_be_cancelled_and_stopped(flag, ends):
     supervisor = watch()
     supervisor.pause(Instant(101.0, 1.0))
     assert check(supervisor, 102.0, 2.0, **{flag: True}) == ends
+
+
+def test_a_goal_that_waits_ends_with_its_bridge():
+    """Else it would move the arm as soon as somebody starts the bridge again."""
+    supervisor = watch()
+    for second in range(1, 60):
+        supervisor.pause(Instant(100.0 + second, float(second)))
+        assert check(supervisor, 100.0 + second, second + 0.9) == "goes on"
+    assert check(supervisor, 161.0, 61.9) == "goes on"
+    verdict = supervisor.verdict(Instant(162.1, 62.1), IDLE, cancel=False, estopped=False)
+    assert verdict is not None
+    assert (verdict.outcome, verdict.check) == (GoalOutcome.FAILED, "stale_observation")
+    assert "the bridge has said nothing for 3.1 s while an operator had the arm" in verdict.message

@@ -253,6 +253,8 @@ class ExecuteServer:
         """Pause the goal while an operator controls the arm, and resume it from the newest observation afterwards."""
         supervisor, now = goal.supervisor, self._now()
         if status.taken_over == supervisor.is_paused:
+            if status.taken_over:
+                supervisor.pause(now)  # which shows that the bridge is alive
             return
         name = f"goal {goal.run.goal_id}"
         if status.taken_over:

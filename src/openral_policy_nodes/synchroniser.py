@@ -35,21 +35,14 @@ class StampSynchroniser(Generic[T]):
             depth: number of messages that are kept of each.
         """
         self._rings: dict[str, OrderedDict[int, T]] = {name: OrderedDict() for name in streams}
-        self._newest_ns = dict.fromkeys(self._rings, -1)
         self._depth = depth
 
     def add(self, stream: str, stamp_ns: int, message: T) -> dict[str, T] | None:
         """Store a message; return the messages of its instant by stream, if all are there, else None.
 
         A repeated message of a complete instant returns them again, since a bridge in lockstep mode repeats its newest
-        observation for late subscribers. After a clock that was set back no message from before it belongs to an
-        instant, since stamps come again.
+        observation for late subscribers.
         """
-        if stamp_ns < self._newest_ns[stream] - SET_BACK_NS:
-            for each in self._rings.values():
-                each.clear()
-            self._newest_ns = dict.fromkeys(self._rings, -1)
-        self._newest_ns[stream] = max(self._newest_ns[stream], stamp_ns)
         ring = self._rings[stream]
         ring[stamp_ns] = message
         ring.move_to_end(stamp_ns)
@@ -57,6 +50,11 @@ class StampSynchroniser(Generic[T]):
             ring.popitem(last=False)
         found = {name: other[stamp_ns] for name, other in self._rings.items() if stamp_ns in other}
         return found if len(found) == len(self._rings) else None
+
+    def clear(self) -> None:
+        """Drop all messages, after the clock was set back, so that stamps come again."""
+        for ring in self._rings.values():
+            ring.clear()
 
 
 class NearestSynchroniser(Generic[T]):

@@ -59,6 +59,9 @@ def test_a_picture_of_the_world_before_never_belongs_to_a_state_of_the_new_one(s
         pose.pose.orientation.w = 1.0
         image = Image(height=camera.height, width=camera.width, encoding="rgb8", step=3 * camera.width)
         image.data = np.full(3 * camera.width * camera.height, brightness, np.uint8).tobytes()
+        node.heard["/joint_states"](
+            JointState(name=["wheel"], position=[0.0])
+        )  # of somebody who stamps nothing
         for topic, message in (
             ("/joint_states", joints),
             ("/openral/ee_pose", pose),

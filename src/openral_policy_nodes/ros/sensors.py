@@ -197,6 +197,9 @@ class SensorIntake:
         """Drop messages that are ahead of a clock that was set back, as after a bridge was configured again."""
         if now > 0 and self._body_ns > now + SET_BACK_NS:
             self._body_ns, self._body_parts = -1, {}
+            # Their stamps come again, and a picture of the world before would belong to a state of the new one.
+            self._exact.clear()
+            self._body.clear()
         if now > 0 and self.latest is not None and self.latest.stamp_ns > now + SET_BACK_NS:
             self.latest = None
         if now > 0 and self._nearest is not None:

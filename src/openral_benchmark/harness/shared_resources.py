@@ -44,7 +44,7 @@ class SharedParts:
     def reward_model(self, package: RSkillPackage) -> RewardModel:
         """Return the model of a reward skill. Raises OpenralError: it cannot be loaded."""
         if package.folder not in self._reward_models:
-            self._reward_models[package.folder] = load_reward_model(package)
+            self._reward_models[package.folder] = load_reward_model(package, self._device)
         return self._reward_models[package.folder]
 
     def detector(self, package: RSkillPackage) -> DetectorOnDemand:

@@ -377,7 +377,13 @@ def test_a_failing_simulator_ends_the_loop_with_its_reason():
 def test_the_record_holds_every_step(tmp_path):
     recorder = TruthRecorder(tmp_path / "run", ["reach", "return"], HZ)
     loop, executor, spy, _ = make("lockstep", recorder)
-    spy.answer = lambda stamp, state: loop.post(chunk(stamp, goal="a" if len(spy.shots) < 10 else "b"))
+    spy.answer = lambda stamp, state: loop.post(
+        chunk(
+            stamp,
+            goal="a" if len(spy.shots) < 10 else "b",
+            value=np.nan if len(spy.shots) in (5, 20, 21) else 0.1,
+        )
+    )
     run(loop, lambda: len(spy.shots) > 400)
     recorder.close()
     with np.load(tmp_path / "run" / "truth.npz") as truth:
@@ -388,6 +394,7 @@ def test_the_record_holds_every_step(tmp_path):
         assert truth["goals"].tolist() == ["", "a", "b"]
         assert (truth["reset_task"].tolist(), truth["reset_init"].tolist()) == (["reach"], [3])
         assert truth["chunk_latency_s"] == pytest.approx(0.02)
+        assert truth["chunk_rejected"].sum() == executor.counters.rejected == 3
         assert np.array_equal(
             truth["qpos"][:, :3], np.array([s.ee_position for s in spy.states[-len(truth["qpos"]) :]])
         )

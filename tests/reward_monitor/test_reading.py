@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 from openral_core.manifest import Reward
 from openral_core.progress_judgement import slope_per_second
@@ -84,6 +85,25 @@ def test_words_that_nobody_watches_for_are_judged_by_one_reading():
     maker = ReadingMaker(CONFIG)
     assert reading(maker, 1.0, 0.85, 0.85, task="something else").succeeded
     assert not reading(maker, 2.0, 0.85, 0.7, task="something else").succeeded
+
+
+def test_a_picture_that_is_asked_for_again_counts_once_towards_a_success():
+    maker = ReadingMaker(CONFIG)
+    assert not any(reading(maker, 3.0 + 0.3 * i, 0.85, 0.85).succeeded for i in range(2))
+    assert not any(reading(maker, 3.3, 0.85, 0.85, watched=False).succeeded for _ in range(3))
+    assert reading(maker, 3.6, 0.85, 0.85, watched=False).succeeded
+
+
+def test_at_the_bounds_of_a_calibration_it_is_uncertain_below_and_done_above():
+    camera = CALIBRATION.cameras["corner2"].model_copy(update={"yes_from": 0.75, "no_below": 0.5})
+    said = [camera.is_done(score, 0.8) for score in (0.49, 0.5, 0.74, 0.75)]
+    assert said == [False, None, None, True]
+
+
+def test_a_calibration_with_a_score_without_its_probability_is_refused():
+    values = CALIBRATION.cameras["corner2"].model_dump() | {"probabilities": (0.0, 0.1, 1.0)}
+    with pytest.raises(ValidationError, match="3 for 4 scores"):
+        CameraCalibration.model_validate(values)
 
 
 def test_calibrated_success_is_the_probability_of_the_lesser_head():

@@ -5,7 +5,8 @@ which only its user may enter, and connects to all sockets that it finds there. 
 is no discovery over a network; other users of the machine can neither see nor reach the sessions.
 
 Zenoh holds a lock on `<socket>.lock` while it listens. A socket without that lock was left by a killed
-process, and is removed by the next session that opens or closes.
+process, and is removed by the next session that opens or closes. Systems that clean `/tmp` by age remove the
+lock's file of a session that lives for weeks, but not its socket; whether anybody listens there tells then.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import contextlib
 import fcntl
 import os
 import secrets
+import socket
 import stat
 import time
 from collections.abc import Iterator
@@ -135,8 +137,10 @@ def _remove_if_left(path: Path) -> bool:
     lock = path.with_name(path.name + ".lock")
     try:
         descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:
-        path.unlink(missing_ok=True)  # Zenoh removes the socket before its lock
+    except FileNotFoundError:  # Zenoh removes the socket before its lock
+        if _somebody_listens(path):
+            return False
+        path.unlink(missing_ok=True)
         return True
     try:
         if not _try_lock(descriptor):
@@ -146,3 +150,15 @@ def _remove_if_left(path: Path) -> bool:
         return True
     finally:
         os.close(descriptor)
+
+
+def _somebody_listens(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
+        link.setblocking(False)
+        try:
+            link.connect(str(path))
+        except (ConnectionRefusedError, FileNotFoundError):
+            return False
+        except OSError:  # such as a full queue of connections
+            return True
+        return True

@@ -11,6 +11,7 @@ import pytest
 from example_interfaces.msg import WString
 from rosbags.typesys import Stores, get_typestore
 from sensor_msgs.msg import Image, JointState
+from std_msgs.msg import ByteMultiArray
 from test_msgs.msg import BasicTypes, WStrings
 
 from ros2_embedded.rosidl.cdr_support import SerializationError
@@ -65,6 +66,22 @@ def test_image_data_may_be_any_bytes_like() -> None:
 def test_float_arrays_are_converted() -> None:
     message = JointState(position=np.array([1, 2], np.float32))
     assert list(deserialize(serialize(message), JointState).position) == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("value", [-1, 256, 1.5, np.nan, np.inf])
+def test_numbers_of_an_array_that_do_not_fit_are_refused(value: float) -> None:
+    with pytest.raises(SerializationError, match="uint8"):
+        serialize(Image(data=np.array([7, value])))
+
+
+def test_whole_numbers_of_any_array_fit_integers() -> None:
+    for kind in (bool, np.int64, np.float32, ">u2", object):
+        assert list(deserialize(serialize(Image(data=np.array([0, 1], kind))), Image).data) == [0, 1]
+
+
+def test_an_element_of_several_bytes_is_refused() -> None:
+    with pytest.raises(SerializationError, match="length 1"):
+        serialize(ByteMultiArray(data=[b"a", b"bc"]))
 
 
 def test_wrong_value_names_the_field() -> None:

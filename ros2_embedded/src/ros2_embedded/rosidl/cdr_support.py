@@ -36,14 +36,29 @@ def raw_array(value: Any, base: str) -> memoryview | bytes:
     if isinstance(value, array) and value.typecode == code:
         return memoryview(value).cast("B")
     if isinstance(value, np.ndarray):
-        flat = np.ascontiguousarray(value, DTYPES[base]).reshape(-1)
-        return flat.data.cast("B")
+        return _converted(value, base).data.cast("B")
     if size == 1 and isinstance(value, (bytes, bytearray, memoryview)):
         return memoryview(value).cast("B")
     try:
         return memoryview(array(code, value)).cast("B")
     except (TypeError, OverflowError) as error:
         raise SerializationError(f"{error}, in a sequence of {base}") from error
+
+
+def _converted(value: np.ndarray[Any, Any], base: str) -> np.ndarray[Any, Any]:
+    """Return a numpy array in one dimension and with the elements of a type, without a copy if it has them.
+
+    Raises:
+        SerializationError: an element is no value of an integer type.
+    """
+    with np.errstate(invalid="ignore"):  # NaN, which is compared below
+        flat = np.ascontiguousarray(value, DTYPES[base]).reshape(-1)
+    if flat.dtype.kind in "iu" and value.dtype != flat.dtype:
+        given = value.reshape(-1)
+        differs = np.asarray(flat != given)
+        if differs.any():
+            raise SerializationError(f"{given[int(differs.argmax())]} is no {base}, in a sequence of {base}")
+    return flat
 
 
 def raw_fixed_array(value: Any, base: str, length: int) -> memoryview | bytes:
@@ -69,6 +84,18 @@ def check_length(value: Any, size: int, fixed: bool) -> Any:
             f"{len(value)} elements where {'' if fixed else 'at most '}{size} are allowed"
         )
     return value
+
+
+def join_bytes(values: Any) -> bytes:
+    """Return the elements of a sequence of `byte`, which are bytes of length 1, in one.
+
+    Raises:
+        SerializationError: an element has another length.
+    """
+    joined = b"".join(values)
+    if len(joined) != len(values):
+        raise SerializationError("an element of a sequence of byte has not the length 1")
+    return joined
 
 
 def read_text(data: memoryview, start: int, length: int) -> str:

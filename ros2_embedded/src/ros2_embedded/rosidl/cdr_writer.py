@@ -50,6 +50,7 @@ class Writer:
             "raw_array": cdr_support.raw_array,
             "raw_fixed_array": cdr_support.raw_fixed_array,
             "check_length": cdr_support.check_length,
+            "join_bytes": cdr_support.join_bytes,
             "wide_text": cdr_support.wide_text,
         }
         self.position = Alignment()
@@ -128,7 +129,7 @@ class Writer:
         if kind.base == "bool":
             self.emit(f"out += bytes(map(bool, {name}))")
         elif kind.base == "byte":
-            self.emit(f"out += b''.join({name})")
+            self.emit(f"out += join_bytes({name})")
         else:
             element = self.variable()
             self.emit(f"for {element} in {name}:")

@@ -51,10 +51,12 @@ def _converted(value: np.ndarray[Any, Any], base: str) -> np.ndarray[Any, Any]:
     Raises:
         SerializationError: an element is no value of an integer type.
     """
+    if value.dtype == DTYPES[base]:
+        return np.ascontiguousarray(value).reshape(-1)
+    given = value.reshape(-1)
     with np.errstate(invalid="ignore"):  # NaN, which is compared below
-        flat = np.ascontiguousarray(value, DTYPES[base]).reshape(-1)
-    if flat.dtype.kind in "iu" and value.dtype != flat.dtype:
-        given = value.reshape(-1)
+        flat = given.astype(DTYPES[base])
+    if flat.dtype.kind in "iu":
         differs = np.asarray(flat != given)
         if differs.any():
             raise SerializationError(f"{given[int(differs.argmax())]} is no {base}, in a sequence of {base}")

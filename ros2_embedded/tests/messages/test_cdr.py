@@ -12,7 +12,7 @@ from example_interfaces.msg import WString
 from rosbags.typesys import Stores, get_typestore
 from sensor_msgs.msg import Image, JointState
 from std_msgs.msg import ByteMultiArray
-from test_msgs.msg import BasicTypes, WStrings
+from test_msgs.msg import BasicTypes, BoundedSequences, UnboundedSequences, WStrings
 
 from ros2_embedded.rosidl.cdr_support import SerializationError
 from ros2_embedded.rosidl.classes import class_of, deserialize, serialize
@@ -106,6 +106,15 @@ def test_random_bytes_never_raise_anything_else() -> None:
             deserialize(data, JointState)
         except SerializationError:
             continue
+
+
+@pytest.mark.parametrize("name", ["bool_values", "byte_values", "float64_values", "string_values"])
+def test_sequences_beyond_their_bound_are_refused(name: str) -> None:
+    element = {"bool": True, "byte": b"a", "string": "a"}.get(name.partition("_")[0], 1.0)
+    short, long = (UnboundedSequences(**{name: [element] * count}) for count in (3, 4))
+    assert len(getattr(deserialize(serialize(short), BoundedSequences), name)) == 3
+    with pytest.raises(SerializationError, match="4 elements where at most 3 are allowed"):
+        deserialize(serialize(long), BoundedSequences)
 
 
 def test_byte_and_bool_scalars() -> None:

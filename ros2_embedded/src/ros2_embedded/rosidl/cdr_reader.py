@@ -31,6 +31,7 @@ class Reader:
             "read_bytes": cdr_support.read_bytes,
             "read_wide_text": cdr_support.read_wide_text,
             "read_array": cdr_support.read_array,
+            "check_count": cdr_support.check_count,
         }
         self.class_of = class_of
         self.position = Alignment()
@@ -108,9 +109,9 @@ class Reader:
         """Read an array or a sequence of any element type."""
         if kind.base in NUMERIC:
             return self.numeric(kind)
-        count = str(kind.size) if kind.kind == "array" else self.scalar("uint32")
-        self.flush()
+        count = str(kind.size) if kind.kind == "array" else self.count(kind)
         name = self.variable()
+        self.flush()
         if kind.base in ("bool", "byte"):
             element = "bool(x)" if kind.base == "bool" else "bytes((x,))"
             self.emit(f"{name} = [{element} for x in read_bytes(data, pos, {count})]")
@@ -127,6 +128,14 @@ class Reader:
         self.position.forget()
         return name
 
+    def count(self, kind: FieldType) -> str:
+        """Read the number of elements of a sequence, and check it where there is a bound."""
+        count = self.scalar("uint32")
+        self.flush()
+        if kind.size:
+            self.emit(f"check_count({count}, {kind.size})")
+        return count
+
     def numeric(self, kind: FieldType) -> str:
         """Read numbers as in rclpy: an array as a numpy array, a sequence as `array.array`."""
         size, code = NUMERIC[kind.base]
@@ -139,8 +148,7 @@ class Reader:
             self.emit(f"pos += {kind.size * size}")
             self.position.advance(kind.size * size)
             return name
-        count = self.scalar("uint32")
-        self.flush()
+        count = self.count(kind)
         name = self.variable()
         if size == 8:
             self.emit(f"if {count}:")

@@ -100,6 +100,16 @@ def join_bytes(values: Any) -> bytes:
     return joined
 
 
+def check_count(count: int, bound: int) -> None:
+    """Check the number of elements of a bounded sequence that is read.
+
+    Raises:
+        SerializationError: there are more than the bound allows.
+    """
+    if count > bound:
+        raise SerializationError(f"{count} elements where at most {bound} are allowed")
+
+
 def read_text(data: memoryview, start: int, length: int) -> str:
     """Return a CDR string of `length` bytes, its terminator included.
 

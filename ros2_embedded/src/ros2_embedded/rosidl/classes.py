@@ -58,27 +58,30 @@ def _collection_factory(kind: FieldType, default: list[Any] | None, zero: Any) -
 
 
 def _make_init(definition: Definition, fields: Sequence[Field]) -> Callable[..., None]:
-    """Return an `__init__` with a keyword for each field, compiled because it runs for each message."""
+    """Return an `__init__` with a keyword for each field, compiled because it runs for each message.
+
+    Its other names begin with an underscore, as no field's does.
+    """
     names: dict[str, Any] = {}
     arguments, body = [], []
     for index, field in enumerate(fields):
         arguments.append(f"{field.name}=None")
         factory = _default_factory(field)
         kind = field.type
-        names[f"default{index}"] = factory
-        make = f"default{index}()"
+        names[f"_default{index}"] = factory
+        make = f"_default{index}()"
         given = field.name
         if kind.kind == "single" and kind.is_primitive:
-            names[f"default{index}"] = factory()
-            make = f"default{index}"
+            names[f"_default{index}"] = factory()
+            make = f"_default{index}"
         if kind.base in NUMERIC and kind.kind != "single":
-            names[f"stored{index}"] = storage_of(kind)
-            given = f"stored{index}({given})"
-        body.append(f"    self._{field.name} = {make} if {field.name} is None else {given}")
-    names["check"] = require_fit
+            names[f"_stored{index}"] = storage_of(kind)
+            given = f"_stored{index}({given})"
+        body.append(f"    _self._{field.name} = {make} if {field.name} is None else {given}")
+    names["_check"] = require_fit
     values = "".join(f", {field.name}" for field in fields)
-    body.insert(0, f"    if check_fields: check(self{values})")
-    source = "\n".join([f"def __init__(self, *, {', '.join([*arguments, 'check_fields=False'])}):", *body])
+    body.insert(0, f"    if check_fields: _check(_self{values})")
+    source = "\n".join([f"def __init__(_self, *, {', '.join([*arguments, 'check_fields=False'])}):", *body])
     exec(compile(source, f"<constructor of {definition.name}>", "exec"), names)
     init: Callable[..., None] = names["__init__"]
     return init

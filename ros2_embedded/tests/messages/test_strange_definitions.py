@@ -1,0 +1,37 @@
+"""Interface files that are legal and unusual, and files that are no interfaces."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ros2_embedded.rosidl.classes import deserialize, serialize
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, bytes], str]:
+    """Make the one message `Thing` of a package; a name is for one test, as packages are remembered."""
+
+    def make(name: str, text: bytes) -> str:
+        (tmp_path / "share/ament_index/resource_index/packages").mkdir(parents=True)
+        (tmp_path / "share/ament_index/resource_index/packages" / name).touch()
+        folder = tmp_path / "share" / name / "msg"
+        folder.mkdir(parents=True)
+        (folder / "Thing.msg").write_bytes(text)
+        monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+        return name
+
+    return make
+
+
+def test_fields_may_have_any_name_of_the_constructor(package: Callable[[str, bytes], str]) -> None:
+    name = package("odd_names", b"bool check\nstring default2\nint32 number 3\nint32[] stored3\nint32 self\n")
+    thing = importlib.import_module(f"{name}.msg").Thing
+    assert (thing().number, list(thing().stored3)) == (3, [])
+    given = thing(check=True, default2="a", stored3=[1], self=5, check_fields=True)
+    assert deserialize(serialize(given), thing) == given
+    with pytest.raises(AssertionError, match="check"):
+        thing(check=1, check_fields=True)

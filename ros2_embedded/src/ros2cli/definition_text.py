@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ros2_embedded.rosidl.parser import InterfaceSyntaxError, parse_type, strip_comment
+from ros2_embedded.rosidl.parser import InterfaceSyntaxError, parse_type, read_definition, strip_comment
 from ros2_embedded.rosidl.registry import InterfaceNotFoundError, source_file
 
 
@@ -88,10 +88,10 @@ def _lines(names: tuple[str, ...], comments: bool, nested_comments: bool) -> Ite
         raise InterfaceNotFoundError(f"Unknown interface '{name}'")
     if name in names[:-1]:
         raise InterfaceSyntaxError(f"a message contains itself: {' > '.join(names)}")
+    lines = [InterfaceTextLine(package, stem, text) for text in read_definition(path).splitlines()]
     try:
-        lines = [InterfaceTextLine(package, stem, text) for text in path.read_text("utf-8").splitlines()]
         nested = [line.nested_type for line in lines]
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         raise InterfaceSyntaxError(f"{path}: {error}") from error
     for line, inner in zip(lines, nested, strict=True):
         shown = str(line) if comments else line.code

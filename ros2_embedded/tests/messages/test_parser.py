@@ -36,11 +36,41 @@ def test_fields_constants_and_defaults() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["float64", "float64 1a", "uint8 X=abc", "wchar w w", "int32[ a", "bool b maybe"]
+    "line",
+    [
+        "float64",
+        "float64 1a",
+        "uint8 X=abc",
+        "wchar w w",
+        "int32[ a",
+        "bool b maybe",
+        "int32[0] a",
+        "int32[<=0] a",
+        "int32[<=] a",
+        "string<=0 a",
+        "int32<=5 a",
+        "uint8 a 256",
+        "uint8 A=-1",
+        "uint8[] a [0, 256]",
+        "int32[2] a [1, 2, 3]",
+        "int32[<=2] a [1, 2, 3]",
+        "int32[] a [1.5]",
+        "string<=3 a 'abcd'",
+        "Pose pose 1",
+        "int32 fine",
+        "string from",
+        "bool check_fields",
+    ],
 )
 def test_bad_lines_name_file_and_line(line: str) -> None:
     with pytest.raises(InterfaceSyntaxError, match=r"Thing\.msg:2"):
         parse_message(f"int32 fine\n{line}\n", "pkg/msg/Thing", "Thing.msg")
+
+
+def test_blanks_may_be_tabs() -> None:
+    definition = parse_message("int32\tx\t\t5\nuint8\tA\t=\t1\nfloat64[]\tb\t[1,\t0.5]\n", "pkg/msg/Thing")
+    assert [(field.name, field.default) for field in definition.fields] == [("x", 5), ("b", [1.0, 0.5])]
+    assert definition.constants[0].value == 1
 
 
 def test_services_and_actions_need_their_sections() -> None:

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from ros2_embedded.install.__main__ import main as install
 from ros2_embedded.rosidl.classes import deserialize, serialize
+from ros2_embedded.rosidl.parser import InterfaceSyntaxError
+from ros2cli.cli import main as ros2
 
 
 @pytest.fixture
@@ -35,3 +38,22 @@ def test_fields_may_have_any_name_of_the_constructor(package: Callable[[str, byt
     assert deserialize(serialize(given), thing) == given
     with pytest.raises(AssertionError, match="check"):
         thing(check=1, check_fields=True)
+
+
+def test_a_file_that_is_not_in_utf_8_is_named(
+    package: Callable[[str, bytes], str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = package("odd_letters", b"int32 x\n# 5 \xb0C\n")
+    wanted = r"Thing\.msg:2: not in UTF-8"
+    with pytest.raises(InterfaceSyntaxError, match=wanted):
+        _ = importlib.import_module(f"{name}.msg").Thing
+    source = tmp_path / "share" / name
+    (source / "package.xml").write_text(f"<package><name>{name}</name></package>")
+    (source / "CMakeLists.txt").write_text('rosidl_generate_interfaces(x "msg/Thing.msg")')
+    for command in (
+        lambda: ros2(["interface", "show", f"{name}/msg/Thing"]),
+        lambda: ros2(["topic", "pub", "/x", f"{name}/msg/Thing"]),
+        lambda: install([str(source), "--prefix", str(tmp_path / "prefix")]),
+    ):
+        assert command() == 1
+        assert "Thing.msg:2: not in UTF-8" in capsys.readouterr().err

@@ -15,7 +15,12 @@ from pathlib import Path
 from ros2_embedded.install.cmake_install_rules import read_rules
 from ros2_embedded.install.source_packages import InstallError, SourcePackage
 from ros2_embedded.packages import index_directory
-from ros2_embedded.rosidl.parser import InterfaceSyntaxError, parse_message, split_sections
+from ros2_embedded.rosidl.parser import (
+    InterfaceSyntaxError,
+    parse_message,
+    read_definition,
+    split_sections,
+)
 
 _SECTIONS = {"msg": 1, "srv": 2, "action": 3}
 
@@ -133,13 +138,10 @@ def _copy_interfaces(package: SourcePackage, prefix: Path) -> list[str]:
     for kind, sections in _SECTIONS.items():
         for path in sorted((package.folder / kind).glob(f"*.{kind}")):
             try:
-                for text in (
-                    [path.read_text("utf-8")]
-                    if sections == 1
-                    else split_sections(path.read_text("utf-8"), sections, str(path))
-                ):
-                    parse_message(text, f"{package.name}/{kind}/{path.stem}", str(path))
-            except (InterfaceSyntaxError, UnicodeDecodeError) as error:
+                text = read_definition(path)
+                for section in [text] if sections == 1 else split_sections(text, sections, str(path)):
+                    parse_message(section, f"{package.name}/{kind}/{path.stem}", str(path))
+            except InterfaceSyntaxError as error:
                 raise InstallError(str(error)) from error
             _copy(package, path, prefix / "share" / package.name / kind / path.name, executable=False)
             names.append(f"{kind}/{path.stem}")

@@ -6,7 +6,9 @@ The grammar is the one of https://docs.ros.org/en/jazzy/Concepts/Basic/About-Int
 from __future__ import annotations
 
 import ast
+import keyword
 import re
+from pathlib import Path
 from typing import Any
 
 from ros2_embedded.rosidl.definition import (
@@ -27,6 +29,21 @@ class InterfaceSyntaxError(ValueError):
     """A definition cannot be parsed; the message names the file, the line and the reason."""
 
 
+def read_definition(path: Path) -> str:
+    """Return the text of a file.
+
+    Raises:
+        InterfaceSyntaxError: it cannot be read, or is not UTF-8.
+    """
+    try:
+        return path.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise InterfaceSyntaxError(f"{path}:{line}: not in UTF-8; save the file in that encoding") from error
+    except OSError as error:
+        raise InterfaceSyntaxError(f"{path}: {error.strerror}") from error
+
+
 def parse_type(text: str, package: str) -> FieldType:
     """Parse a type such as `float64[<=3]`, `string<=10`, `Header` or `std_msgs/Header`.
 
@@ -36,6 +53,10 @@ def parse_type(text: str, package: str) -> FieldType:
     match = _TYPE.match(text)
     if match is None:
         raise ValueError(f"{text!r} is not a type")
+    bound, array = match["bound"], match["array"]
+    size = (array or "").removeprefix("<=")
+    if bound == "0" * len(bound or "x") or size == "0" * len(size or "x") or array == "<=":
+        raise ValueError(f"{text!r}: a size is a number above 0")
     base = {"char": "uint8", "octet": "byte"}.get(match["base"], match["base"])
     if base not in PRIMITIVES:
         parts = base.split("/")
@@ -47,13 +68,10 @@ def parse_type(text: str, package: str) -> FieldType:
             )
         elif len(parts) == 2:
             base = f"{parts[0]}/msg/{parts[1]}"
-    bound = int(match["bound"] or 0)
-    array = match["array"]
-    if array is None:
-        return FieldType(base, string_bound=bound)
-    if array == "" or array.startswith("<="):
-        return FieldType(base, "sequence", int(array[2:] or 0), bound)
-    return FieldType(base, "array", int(array), bound)
+    if bound and base not in ("string", "wstring"):
+        raise ValueError(f"{text!r}: only strings have a bound")
+    kind = "single" if array is None else "array" if size == array != "" else "sequence"
+    return FieldType(base, kind, int(size or 0), int(bound or 0))
 
 
 def _parse_scalar(base: str, text: str) -> Any:
@@ -73,15 +91,35 @@ def _parse_scalar(base: str, text: str) -> Any:
 
 
 def _parse_value(kind: FieldType, text: str) -> Any:
-    """Return the Python value of a default: a scalar, or a list for arrays and sequences."""
-    if kind.kind == "single":
-        return _parse_scalar(kind.base, text)
-    if kind.base == "bool":
+    """Return the Python value of a constant or a default: a scalar, or a list for arrays and sequences.
+
+    Raises:
+        ValueError, SyntaxError: the text does not fit the type.
+    """
+    from ros2_embedded.rosidl.message import check_value  # numpy, which most interfaces do not need
+
+    value = _parse_scalar(kind.base, text) if kind.kind == "single" else _parse_list(kind.base, text)
+    if reason := check_value(kind, value, _no_class):
+        raise ValueError(f"the value {text} {reason}")
+    return value
+
+
+def _no_class(name: str) -> type:
+    raise ValueError(f"type {name} takes no literal")
+
+
+def _parse_list(base: str, text: str) -> list[Any]:
+    """Return the Python values of a list of literals."""
+    if base == "bool":
         text = re.sub(r"\b(true|false)\b", lambda match: match[0].capitalize(), text)
     values = ast.literal_eval(text)
     if not isinstance(values, list):
         raise ValueError(f"{text!r} is not a list")
-    return [bytes([value]) if kind.base == "byte" else value for value in values]
+    if base.startswith("float"):
+        return [float(value) if isinstance(value, int) else value for value in values]
+    if base == "bool":
+        return [bool(value) if value in (0, 1) else value for value in values]
+    return [bytes([value]) if base == "byte" else value for value in values]
 
 
 def strip_comment(line: str) -> str:
@@ -104,10 +142,12 @@ def _parse_line(line: str, package: str) -> Field | Constant:
     kind = parse_type(type_text, package)
     constant = re.match(r"^([A-Z][A-Z0-9_]*)\s*=\s*(.*)$", rest)
     if constant and kind.kind == "single":
-        return Constant(constant[1], kind.base, _parse_scalar(kind.base, constant[2].strip()))
+        return Constant(constant[1], kind.base, _parse_value(kind, constant[2].strip()))
     name, _, default = rest.partition(" ")
     if not _FIELD.match(name):
         raise ValueError(f"{name!r} is not a field name")
+    if keyword.iskeyword(name) or name == "check_fields":
+        raise ValueError(f"{name!r} has a meaning in Python, and cannot name a field of a message class")
     return Field(name, kind, _parse_value(kind, default.strip()) if default.strip() else None)
 
 
@@ -125,13 +165,17 @@ def parse_message(text: str, name: str, where: str = "") -> Definition:
     package = name.split("/")[0]
     fields: list[Field] = []
     constants: list[Constant] = []
-    for number, raw in enumerate(text.splitlines(), 1):
+    names: set[str] = set()
+    for number, raw in enumerate(text.replace("\t", " ").splitlines(), 1):
         # A string constant keeps an unquoted '#'; an apostrophe in a comment does not begin a quoted text.
         line = raw.split("#", 1)[0].strip() if raw.lstrip().startswith("#") else strip_comment(raw).strip()
         if not line:
             continue
         try:
             entry = _parse_line(re.sub(r"\s+", " ", line, count=1), package)
+            if entry.name in names:
+                raise ValueError(f"there are two entries {entry.name!r}")
+            names.add(entry.name)
         except (ValueError, SyntaxError) as error:
             raise InterfaceSyntaxError(f"{where or name}:{number}: {line!r}: {error}") from error
         if isinstance(entry, Field):

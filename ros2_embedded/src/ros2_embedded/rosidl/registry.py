@@ -16,7 +16,7 @@ from pathlib import Path
 from ros2_embedded.packages import BUNDLED, PackageNotFoundError, package_prefix, package_share
 from ros2_embedded.rosidl.definition import Definition
 from ros2_embedded.rosidl.derived import parse_action, parse_service
-from ros2_embedded.rosidl.parser import parse_message
+from ros2_embedded.rosidl.parser import parse_message, read_definition
 
 KINDS = ("msg", "srv", "action")
 _HUMBLE, _LYRICAL = BUNDLED.with_name("interfaces_humble"), BUNDLED.with_name("interfaces_lyrical")
@@ -125,7 +125,7 @@ def source_file(name: str) -> Path | None:
 def _parse(path: Path, package: str) -> list[Definition]:
     """Return all types a file defines."""
     kind = path.suffix[1:]
-    name, text = f"{package}/{kind}/{path.stem}", path.read_text("utf-8")
+    name, text = f"{package}/{kind}/{path.stem}", read_definition(path)
     if kind == "msg":
         return [parse_message(text, name, str(path))]
     return (parse_service if kind == "srv" else parse_action)(text, name, str(path))

@@ -56,7 +56,7 @@ def joining(domain: int, root: Path = ROOT) -> Iterator[LocalEndpoints]:
         root: parent of the user's folder.
 
     Raises:
-        LocalLinkError: the folder belongs to another user, or cannot be made.
+        LocalLinkError: the folder belongs to another user, or cannot be made or written.
     """
     folder = private_folder(domain, root)
     own = folder / f"{os.getpid()}-{secrets.token_hex(4)}.sock"
@@ -113,8 +113,15 @@ def _user_folder(root: Path) -> Path:
 
 @contextlib.contextmanager
 def _lock(path: Path) -> Iterator[None]:
-    """Hold a lock while the block runs, or go on without it after LOCK_PATIENCE_S."""
-    descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    """Hold a lock while the block runs, or go on without it after LOCK_PATIENCE_S.
+
+    Raises:
+        LocalLinkError: its file cannot be made, as on a full disk.
+    """
+    try:
+        descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise LocalLinkError(f"no socket for this ROS session can be made: {error}") from error
     try:
         end = time.monotonic() + LOCK_PATIENCE_S
         while not _try_lock(descriptor) and time.monotonic() < end:

@@ -29,7 +29,7 @@ import zenoh
 
 from ros2_embedded.certificate_dates import CertificateError, certificates_of, require_valid
 from ros2_embedded.enclaves import EnclaveError, secured
-from ros2_embedded.local_links import PROTOCOL, LocalEndpoints, joining
+from ros2_embedded.local_links import PROTOCOL, LocalEndpoints, LocalLinkError, joining
 from ros2_embedded.loopback import INTERFACE, has_interface, is_loopback, only_loopback, own_listener
 
 ROUTER_PORT = 7447
@@ -192,9 +192,8 @@ def open_session(domain: int, enclave: str = "/") -> tuple[zenoh.Config, zenoh.S
         enclave: path of the enclave, if ROS_SECURITY_ENABLE asks for one; see `ros2_embedded.enclaves`.
 
     Raises:
-        SessionConfigError: see `make_config`; also if a certificate is not valid, Zenoh refuses the file, or
-            the enclave is not there.
-        LocalLinkError: the folder of the user's sockets cannot be used.
+        SessionConfigError: see `make_config`; also if a certificate is not valid, Zenoh refuses the file, the
+            enclave is not there, or the folder of the user's sockets cannot be used.
     """
     try:
         environment = secured(os.environ, enclave)
@@ -204,9 +203,12 @@ def open_session(domain: int, enclave: str = "/") -> tuple[zenoh.Config, zenoh.S
         config = make_config(environment)
         _require_certificates(config)
         return config, _open(config)
-    with joining(domain) as local:
-        config = make_config(environment, local)
-        return config, _open(config)
+    try:
+        with joining(domain) as local:
+            config = make_config(environment, local)
+            return config, _open(config)
+    except LocalLinkError as error:
+        raise SessionConfigError(str(error)) from error
 
 
 def _require_certificates(config: zenoh.Config) -> None:

@@ -20,6 +20,7 @@ import pytest
 
 from ros2_embedded.local_links import LocalLinkError, joining
 from ros2_embedded.security import Keystore
+from ros2cli.cli import main as ros2
 
 PEERS = Path(__file__).parent / "reach_peers.py"
 HOST, OUTSIDE = "10.99.7.1", "10.99.7.2"
@@ -255,6 +256,19 @@ def test_a_folder_of_somebody_else_is_refused(tmp_path: Path) -> None:
     folder.symlink_to(tmp_path)
     with pytest.raises(LocalLinkError, match="remove it"), joining(3, tmp_path):
         pass
+
+
+def test_a_command_names_the_folder_that_it_cannot_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("ros2_embedded.local_links._user_folder", lambda root: tmp_path)
+    tmp_path.chmod(0o755)
+    assert ros2(["topic", "list", "--no-daemon"]) == 1
+    assert f"{tmp_path} must be a folder that user" in capsys.readouterr().err
+    tmp_path.chmod(0o700)
+    (tmp_path / os.environ["ROS_DOMAIN_ID"] / "opening").mkdir(parents=True)
+    assert ros2(["topic", "list", "--no-daemon"]) == 1
+    assert "no socket for this ROS session can be made" in capsys.readouterr().err
 
 
 def test_sockets_of_killed_processes_are_removed(start: Callable[..., Victim]) -> None:

@@ -55,7 +55,7 @@ class Executor:
         self._looked_into: list[Entity] = []  # in this round: what may be pending still or again
         self._short_waits = 0  # in a row
         self._is_shutdown = False
-        self._held_back = False  # something waits for a callback group
+        self._held_back = False  # something waits for a callback group or a thread
         self._work: Generator[Work, None, None] | None = None
         self._source: tuple[Entity | None, Node | None] = (None, None)  # of the work found last
         self._failures: deque[BaseException] = deque()
@@ -353,6 +353,7 @@ class Executor:
         """The callback of an entity; a coroutine keeps the callback group until it ends."""
 
         def run() -> None:
+            self._started(entity)
             if entity._destroyed:  # while this waited for a thread
                 self._end(entity)
                 return
@@ -371,12 +372,20 @@ class Executor:
 
         return run
 
+    def _started(self, entity: Entity) -> None:
+        """A callback of the entity has its thread."""
+
     def _end(self, entity: Entity) -> None:
         """Free the callback group and look again at what waited for it."""
         if entity.callback_group is not None:
             entity.callback_group.ending_execution(entity)
+        self._look_again()
+
+    def _look_again(self) -> None:
+        """Wake where something was held back."""
         if self._held_back:
             self._held_back = False
+            self._short_waits = 0  # it is no message that wakes
             self.wake()
 
     def _begin(self, entity: Entity) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rclpy.context import Context
+from rclpy.entity import Entity
 from rclpy.executor_base import Executor
 from rclpy.executor_errors import (
     ConditionReachedException,
@@ -107,6 +108,8 @@ class MultiThreadedExecutor(Executor):
         if count == 1:
             warnings.warn("MultiThreadedExecutor with one thread: use SingleThreadedExecutor", stacklevel=2)
         self._executor = DaemonPool(count, self._fail)
+        self._handed_over: set[Entity] = set()
+        """Those with a callback that waits for a thread: one each, as the pool's queue has no bound."""
 
     def _fail(self, error: BaseException) -> None:
         """Have an exception of a callback raised where this spins."""
@@ -127,8 +130,27 @@ class MultiThreadedExecutor(Executor):
             work = self._next_work(timeout_sec, condition)
         except (TimeoutException, ShutdownException, ConditionReachedException):
             return
+        entity = self._source[0]
+        if entity is not None:
+            self._handed_over.add(entity)
         if not self._executor.submit(work):  # shut down meanwhile, and its callback group is taken
             self._do(work)
+
+    def _started(self, entity: Entity) -> None:
+        self._handed_over.discard(entity)
+        self._look_again()
+
+    def _begin(self, entity: Entity) -> bool:
+        return not self._waits_for_thread(entity) and super()._begin(entity)
+
+    def _can_start(self, entity: Entity) -> bool:
+        return not self._waits_for_thread(entity) and super()._can_start(entity)
+
+    def _waits_for_thread(self, entity: Entity) -> bool:
+        if entity not in self._handed_over:
+            return False
+        self._held_back = True  # before the second look: what starts in between has not seen it
+        return entity in self._handed_over
 
     def shutdown(self, timeout_sec: float | None = None) -> bool:
         """Stop; waits at most `timeout_sec` [s] (None or negative: no limit) for callbacks that run.

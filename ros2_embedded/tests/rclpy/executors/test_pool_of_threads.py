@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from typing import Any
 
 import pytest
+from std_msgs.msg import Int32
 
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import MultiThreadedExecutor
 from rclpy.impl.daemon_pool import DaemonPool
+from rclpy.node import Node
 
 
 class Errors:
@@ -68,3 +73,61 @@ def test_functions_that_wait_for_a_thread_take_turns() -> None:
     assert pool.shutdown(60)
     assert sorted(done) == list(range(200))
     assert not pool.submit(lambda: None)
+
+
+def test_messages_wait_in_the_queue_of_their_subscription_while_all_threads_are_busy(node: Node) -> None:
+    heard: list[int] = []
+    both_busy, let_go, newest_came = threading.Barrier(3), threading.Event(), threading.Event()
+
+    def take(message: Int32) -> None:
+        heard.append(message.data)
+        if message.data < 2:
+            both_busy.wait(60)
+        if message.data == 9:
+            newest_came.set()
+        let_go.wait(60)
+
+    node.create_subscription(Int32, "numbers", take, 1, callback_group=ReentrantCallbackGroup())
+    publisher = node.create_publisher(Int32, "numbers", 1)
+    with MultiThreadedExecutor(2) as executor:
+        executor.add_node(node)
+        for number in range(2):
+            publisher.publish(Int32(data=number))
+            while number not in heard:
+                executor.spin_once(timeout_sec=0.01)
+        both_busy.wait(60)
+        for number in range(2, 10):
+            publisher.publish(Int32(data=number))
+            executor.spin_once(timeout_sec=0.0)
+        spinner = threading.Thread(target=executor.spin, daemon=True)
+        spinner.start()
+        let_go.set()
+        assert newest_came.wait(60)
+    spinner.join(60)
+    assert heard == [0, 1, 2, 9]
+
+
+def test_a_timer_calls_once_after_all_threads_were_busy(node: Node) -> None:
+    called: list[str] = []
+    busy, let_go = threading.Event(), threading.Event()
+
+    def block() -> None:
+        busy.set()
+        let_go.wait(60)
+
+    group = ReentrantCallbackGroup()
+    with pytest.warns(UserWarning, match="one thread"):
+        executor = MultiThreadedExecutor(1)
+    with executor:
+        executor.add_node(node)
+        node.create_guard_condition(block, callback_group=group).trigger()
+        executor.spin_once(timeout_sec=60.0)
+        assert busy.wait(60)
+        timer = node.create_timer(0.001, lambda: called.append("timer"), callback_group=group)
+        for _ in range(5):
+            while not timer.is_ready():
+                time.sleep(0.001)
+            executor.spin_once(timeout_sec=0.0)
+        timer.cancel()
+        let_go.set()
+    assert called == ["timer"]

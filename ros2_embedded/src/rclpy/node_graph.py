@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rclpy.exceptions import InvalidHandle, NameValidationException
@@ -18,12 +19,23 @@ if TYPE_CHECKING:
 NamesAndTypes = list[tuple[str, list[str]]]
 
 
-def names_and_types(records: Iterable[EndpointRecord]) -> NamesAndTypes:
-    """Sorted names with their sorted types."""
+def names_and_types(records: Iterable[EndpointRecord], *, strange: bool = False) -> NamesAndTypes:
+    """Sorted names with their sorted types; `strange`: also names that no topic of ROS can have.
+
+    A peer may announce such a name, and nothing can be asked of it here.
+    """
     found: dict[str, set[str]] = {}
     for record in records:
         found.setdefault(record.name, set()).add(record.type_name)
-    return [(name, sorted(found[name])) for name in sorted(found)]
+    return [(name, sorted(found[name])) for name in sorted(found) if strange or _is_name(name)]
+
+
+@lru_cache(maxsize=4096)
+def _is_name(text: str) -> bool:
+    try:
+        return validate_full_topic_name(text)
+    except NameValidationException:
+        return False
 
 
 class InvalidQueryError(ValueError):
@@ -51,20 +63,21 @@ class GraphMixin:
         self._rclpy_check_alive()
         return self.context.session.graph.endpoints(kinds, name)
 
-    def _rclpy_of_node(self, kind: str, name: str, namespace: str) -> NamesAndTypes:
+    def _rclpy_of_node(self, kind: str, name: str, namespace: str, strange: bool = False) -> NamesAndTypes:
         namespace = namespace or "/"
         known = self.context.session.graph.nodes()
         if not any(record.name == name and record.namespace == namespace for record in known):
             raise NodeNameNonExistentError(
                 f"Cannot get names of {namespace.rstrip('/')}/{name}: node not found"
             )
-        return names_and_types(
+        own = (
             r for r in self._rclpy_endpoints((kind,)) if r.node.name == name and r.node.namespace == namespace
         )
+        return names_and_types(own, strange=strange)
 
     def get_topic_names_and_types(self, no_demangle: bool = False) -> NamesAndTypes:
-        """All topics and their types, sorted."""
-        return names_and_types(self._rclpy_endpoints((PUBLISHER, SUBSCRIPTION)))
+        """All topics and their types, sorted; `no_demangle`: also those whose names are none of ROS."""
+        return names_and_types(self._rclpy_endpoints((PUBLISHER, SUBSCRIPTION)), strange=no_demangle)
 
     def get_service_names_and_types(self) -> NamesAndTypes:
         """All services and their types, sorted."""
@@ -78,7 +91,7 @@ class GraphMixin:
         Raises:
             NodeNameNonExistentError: no such node.
         """
-        return self._rclpy_of_node(PUBLISHER, node_name, node_namespace)
+        return self._rclpy_of_node(PUBLISHER, node_name, node_namespace, no_demangle)
 
     def get_subscriber_names_and_types_by_node(
         self, node_name: str, node_namespace: str, no_demangle: bool = False
@@ -88,7 +101,7 @@ class GraphMixin:
         Raises:
             NodeNameNonExistentError: no such node.
         """
-        return self._rclpy_of_node(SUBSCRIPTION, node_name, node_namespace)
+        return self._rclpy_of_node(SUBSCRIPTION, node_name, node_namespace, no_demangle)
 
     def get_service_names_and_types_by_node(self, node_name: str, node_namespace: str) -> NamesAndTypes:
         """Services of a node.

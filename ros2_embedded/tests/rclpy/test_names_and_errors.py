@@ -26,6 +26,10 @@ from rclpy.validate_full_topic_name import validate_full_topic_name
 from rclpy.validate_namespace import validate_namespace
 from rclpy.validate_node_name import validate_node_name
 from rclpy.validate_topic_name import validate_topic_name
+from ros2_embedded.wire.keys import dds_type
+from ros2_embedded.wire.qos_text import WireQoS
+from ros2_embedded.wire.tokens import PUBLISHER, endpoint_token, node_token
+from ros2cli.bag.recorder import Recorder, Selection
 
 
 class TestNames:
@@ -108,6 +112,24 @@ class TestNames:
             count(1)
         with pytest.raises(ValueError, match="is invalid"):
             count("13")
+
+    @pytest.mark.parametrize("name", ["/1st", "/a b", "rt/a", "/a//b"])
+    def test_what_no_topic_can_be_called_is_left_out(self, node, name):
+        domain, session = node.context.get_domain_id(), node.context.session
+        endpoint = (name, dds_type("std_msgs/msg/Empty"), "RIHS01_0")
+        tokens = (
+            node_token(domain, "1f", 1, "/", "stranger"),
+            endpoint_token(domain, "1f", 1, 2, PUBLISHER, ("/", "stranger"), endpoint, WireQoS()),
+        )
+        withdraw = [session.announce(token) for token in tokens]
+        assert name not in dict(node.get_topic_names_and_types())
+        assert name in dict(node.get_topic_names_and_types(no_demangle=True))
+        assert node.get_publisher_names_and_types_by_node("stranger", "/") == []
+        assert node.get_publisher_names_and_types_by_node("stranger", "/", no_demangle=True)
+        recorder = Recorder(node, None, Selection(names=[name]))
+        recorder._look()  # asks for the publishers of each topic
+        for end in withdraw:
+            end()
 
 
 class TestArguments:

@@ -18,18 +18,11 @@ ParameterArgument = tuple[str, bool]
 """Path of a parameter file and True, or `name:=value` and False."""
 
 
-class _Dumper(yaml.SafeDumper):
-    """Writes texts with quotes where a node would take them for numbers or truth values."""
+def _as_yaml(value: Any, **options: Any) -> str:
+    from rclpy.impl.parameter_yaml import ParameterDumper
 
-
-def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    from rclpy.impl.parameter_yaml import plain_value
-
-    style = "'" if text and not isinstance(plain_value(text), str) else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-_Dumper.add_representer(str, _represent_text)
+    text: str = yaml.dump(value, Dumper=ParameterDumper, **options)
+    return text
 
 
 def as_words(arguments: Iterable[ParameterArgument]) -> list[str]:
@@ -70,9 +63,7 @@ def _argument(
     if isinstance(item, Mapping):
         values = dict(flattened(context, item, evaluate_value))
         # The file lies beside the logs, so that a run can be looked at and repeated.
-        target.write_text(
-            yaml.dump({scope: {"ros__parameters": values}}, Dumper=_Dumper, sort_keys=False), encoding="utf-8"
-        )
+        target.write_text(_as_yaml({scope: {"ros__parameters": values}}, sort_keys=False), encoding="utf-8")
         return str(target), True
     file = item if isinstance(item, ParameterFile) else ParameterFile(item)
     path = file.evaluate(context, target)
@@ -83,10 +74,5 @@ def _argument(
 
 
 def _assignment(name: str, value: Any) -> ParameterArgument:
-    text = (
-        yaml.dump(value, Dumper=_Dumper, default_flow_style=True, width=10**9)
-        .strip()
-        .removesuffix("\n...")
-        .strip()
-    )
+    text = _as_yaml(value, default_flow_style=True, width=10**9).strip().removesuffix("\n...").strip()
     return f"{name}:={text}", False

@@ -23,6 +23,7 @@ class ROSArgumentError(RCLInvalidROSArgsError, ValueError):
     def __init__(self, reason: str) -> None:
         """Put the usual text in front."""
         super().__init__(f"Failed to parse ROS arguments: {reason}")
+        self.reason = reason
 
 
 @dataclass(frozen=True)

@@ -77,13 +77,14 @@ def plain_value(value: Any) -> Any:
 
 
 def parse_value(text: str) -> Any:
-    """Return what the text of a parameter means, read as YAML: `1`, `1.0`, `true`, `[a, b]`, or text."""
+    """Return what the text of a parameter means to a node: `1`, `1e-3`, `true`, `[a, b]`, or text."""
     import yaml
 
+    from rclpy.impl.parameter_yaml import read
     from rclpy.parameter import Parameter, normalise
 
     try:
-        value = yaml.safe_load(text)
+        value = read(text)
     except yaml.YAMLError:
         return text
     if value is None or isinstance(value, dict):
@@ -101,41 +102,19 @@ def load_file(path: str, target: str, use_wildcard: bool = True) -> dict[str, An
     Args:
         path: the YAML file.
         target: full name of the node.
-        use_wildcard: whether the section `/**` counts, below the node's own.
+        use_wildcard: whether sections such as `/**` count; what is for the node alone comes first.
     """
-    import yaml
-
+    from rclpy.arguments import ROSArgumentError, matches_node, read_parameter_file
     from rclpy.parameter import normalise
 
     try:
-        with open(path, encoding="utf-8") as file:
-            content = yaml.safe_load(file)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise CliError(f"cannot read parameter file '{path}': {error}".replace("\n", " ")) from error
-    if not isinstance(content, dict):
-        raise CliError(f"parameter file '{path}' holds no mapping of node names to 'ros__parameters'")
-    sections = ["/**"] if use_wildcard else []
-    values: dict[str, Any] = {}
-    for section in [*sections, target.lstrip("/"), target]:
-        held = content.get(section) or {}
-        found = (held.get("ros__parameters") or {}) if isinstance(held, dict) else held
-        if not isinstance(found, dict):
-            raise CliError(
-                f"parameter file '{path}': 'ros__parameters' of '{section}' is no mapping: {found!r}"
-            )
-        values.update(_flatten(found, ""))
-    if not values:
-        raise CliError(
-            f"parameter file '{path}' holds nothing for '{target}'; it has: {', '.join(map(str, content))}"
-        )
-    return {name: normalise(value) for name, value in values.items()}
-
-
-def _flatten(values: dict[str, Any], above: str) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for name, value in values.items():
-        if isinstance(value, dict):
-            flat.update(_flatten(value, f"{above}{name}."))
-        else:
-            flat[f"{above}{name}"] = value
-    return flat
+        entries = read_parameter_file(path)
+    except ROSArgumentError as error:
+        raise CliError(error.reason.replace("\n", " ")) from error
+    fitting = [entry for entry in entries if matches_node(entry[0], target)]
+    general = [entry for entry in fitting if "*" in entry[0] and use_wildcard]
+    own = [entry for entry in fitting if "*" not in entry[0]]
+    if not general and not own:
+        known = ", ".join(dict.fromkeys(pattern for pattern, _, _ in entries)) or "nothing"
+        raise CliError(f"parameter file '{path}' holds nothing for '{target}'; it has: {known}")
+    return {name: normalise(value) for _, name, value in [*general, *own]}

@@ -17,6 +17,8 @@ _INTEGER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|inf|infinity|nan)", re.IGNORECASE)
 _DOTTED = re.compile(r"[+-]?\.(inf|nan)", re.IGNORECASE)
 _INT64 = range(-(2**63), 2**63)
+_LONGEST_INTEGER = 100
+"""Letters of an integer, more than any of 64 bits has; Python refuses to read some thousands of digits."""
 _PLAIN = "!rcl/plain"
 
 
@@ -26,7 +28,7 @@ def plain_value(text: str) -> Any:
         return None
     if text in _TRUE or text in _FALSE:
         return text in _TRUE
-    if _INTEGER.fullmatch(text):
+    if len(text) <= _LONGEST_INTEGER and _INTEGER.fullmatch(text):
         digits = text.lstrip("+-")
         octal = digits.startswith("0") and digits.isdigit()
         number = int(digits, 8 if octal else 0) * (-1 if text.startswith("-") else 1)
@@ -64,6 +66,18 @@ for _tag in (
     *(f"tag:yaml.org,2002:{name}" for name in ("bool", "int", "float", "null", "timestamp")),
 ):
     ParameterLoader.add_constructor(_tag, _construct)
+
+
+class ParameterDumper(yaml.SafeDumper):
+    """Writes parameters so that rcl reads the same values: texts that look like others have quotes."""
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "'" if text and not isinstance(plain_value(text), str) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+ParameterDumper.add_representer(str, _represent_text)
 
 
 def read(text: str) -> Any:

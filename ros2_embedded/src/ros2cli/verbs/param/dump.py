@@ -20,6 +20,8 @@ def main(args: argparse.Namespace) -> int:
     """Print the parameters of a node in the form of a parameter file."""
     import yaml
 
+    from rclpy.impl.parameter_yaml import ParameterDumper
+
     with cli_node() as node:
         target = chosen_node(node, args)
         names = list_names(node, target)
@@ -28,7 +30,7 @@ def main(args: argparse.Namespace) -> int:
     tree: dict[str, Any] = {}
     for name, value in found:
         _put(tree, name.split("."), plain_value(value))
-    write(yaml.safe_dump({target: {"ros__parameters": tree}}, sort_keys=True))
+    write(yaml.dump({target: {"ros__parameters": tree}}, Dumper=ParameterDumper, sort_keys=True))
     return 0
 
 

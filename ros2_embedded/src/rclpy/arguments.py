@@ -116,10 +116,14 @@ def read_parameter_file(path: str | Path) -> list[tuple[str, str, Any]]:
     from rclpy.impl.parameter_yaml import ParameterLoader
 
     found: list[tuple[str, str, Any]] = []
+    above: list[Any] = []
 
     def visit(pattern: str, node: Any) -> None:
         if not isinstance(node, yaml.MappingNode):
             raise ROSArgumentError(f"parameter file {path}: 'ros__parameters' is missing below {pattern!r}")
+        if node in above:  # an alias of YAML
+            raise ROSArgumentError(f"parameter file {path}: {pattern!r} contains itself")
+        above.append(node)
         for key_node, value_node in node.value:
             key = str(key_node.value)
             if key == "ros__parameters":
@@ -131,6 +135,7 @@ def read_parameter_file(path: str | Path) -> list[tuple[str, str, Any]]:
                 found.extend((pattern or "/**", name, item) for name, item in _flatten("", tree))
             else:
                 visit(f"{pattern}/{key.strip('/')}" if pattern else key, value_node)
+        above.pop()
 
     try:
         loader = ParameterLoader(Path(path).read_text("utf-8"))

@@ -214,7 +214,10 @@ class ParameterMixin:
                 raise ValueError(f"{name}: a parameter of static type needs a default value, or a type")
         if not ignore_override and name in self._rclpy_overrides:
             default = self._rclpy_overrides[name]
-        return Parameter(name, value=default), descriptor
+        try:
+            return Parameter(name, value=default), descriptor
+        except TypeError as error:
+            raise TypeError(f"parameter {name!r}: {error}") from error
 
     def _rclpy_declare(self, parameter: Parameter, descriptor: Any) -> None:
         """Check a prepared parameter and keep it."""

@@ -30,6 +30,7 @@ _FIELDS = {
     8: "double_array_value",
     9: "string_array_value",
 }
+_WILDCARDS = ("/**", "/*")
 _ELEMENTS = {5: bytes, 6: bool, 7: int, 8: float, 9: str}
 
 
@@ -202,25 +203,30 @@ def parameter_dict_from_yaml_file(
 
     Args:
         parameter_file: path of the YAML file.
-        use_wildcard: take the `/**` entries too.
+        use_wildcard: take the `/**` entries too; those of a node win over them, wherever they stand.
         target_nodes: fully qualified names of the nodes wanted; None for all.
         namespace: put in front of each name.
 
     Raises:
         FileNotFoundError: there is no such file.
-        RuntimeError: the file has another layout, a target node is not in it, or nothing is left.
+        RuntimeError: the file has another layout, a target node is not in it, nothing is left, or a value is
+            none of a parameter.
     """
     Path(parameter_file).stat()
     found: dict[str, Any] = {}
     absent = {f"/{node.lstrip('/')}" for node in target_nodes or []}
-    for pattern, name, value in read_parameter_file(parameter_file):
-        wildcard = pattern in ("/**", "/*")
+    entries = sorted(read_parameter_file(parameter_file), key=lambda entry: entry[0] not in _WILDCARDS)
+    for pattern, name, value in entries:
+        wildcard = pattern in _WILDCARDS
         node = f"/{pattern.lstrip('/')}"
         wanted = target_nodes is None or node in {f"/{name.lstrip('/')}" for name in target_nodes}
         absent.discard(node)
         if (use_wildcard and wildcard) or (wanted and not wildcard):
             full = namespace + name
-            found[full] = Parameter(full, value=normalise(value)).to_parameter_msg()
+            try:
+                found[full] = Parameter(full, value=normalise(value)).to_parameter_msg()
+            except TypeError as error:
+                raise RuntimeError(f"{parameter_file}: parameter '{name}': {error}") from error
     if absent or not found:
         raise RuntimeError(f"{parameter_file}: no parameters of {', '.join(sorted(absent)) or 'any node'}")
     return found

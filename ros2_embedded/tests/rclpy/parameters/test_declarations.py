@@ -62,6 +62,11 @@ class TestDeclaring:
         with pytest.raises(error):
             given.declare_parameter(*words)
 
+    def test_a_list_from_outside_that_no_type_fits_is_told_with_its_name(self, context):
+        node = rclpy.create_node("told", cli_args=["--ros-args", "-p", "gains:=[1, x]"])
+        with pytest.raises(TypeError, match="parameter 'gains'"):
+            node.declare_parameter("gains", [1])
+
     def test_twice(self, given):
         given.declare_parameter("a", 1)
         with pytest.raises(ParameterAlreadyDeclaredException):
@@ -231,3 +236,23 @@ class TestValues:
         assert set(both) == {"deep.name", "everywhere"}
         with pytest.raises(RuntimeError):
             parameter_dict_from_yaml_file(str(path), target_nodes=["/nobody"])
+
+    def test_what_a_file_has_for_a_node_wins_over_what_it_has_for_all(self, tmp_path):
+        path = tmp_path / "p.yaml"
+        path.write_text("/robot: {ros__parameters: {a: 1}}\n/**: {ros__parameters: {a: 2, b: 2}}\n")
+        found = parameter_dict_from_yaml_file(str(path), True, target_nodes=["/robot"])
+        assert {name: each.value.integer_value for name, each in found.items()} == {"a": 1, "b": 2}
+
+    @pytest.mark.parametrize(
+        ("text", "what"),
+        [
+            ("/robot: {ros__parameters: {gains: [1, x]}}", "parameter 'gains'"),
+            ("/robot: {ros__parameters: {gains: [[1]]}}", "parameter 'gains'"),
+            ("/robot: &again\n  arm: *again\n", "contains itself"),
+        ],
+    )
+    def test_files_that_hold_no_values(self, tmp_path, text, what):
+        path = tmp_path / "p.yaml"
+        path.write_text(text)
+        with pytest.raises(RuntimeError, match=rf"p\.yaml.*{what}"):
+            parameter_dict_from_yaml_file(str(path))

@@ -28,7 +28,7 @@ class ParameterService:
 
     def __init__(self, node: Node) -> None:
         """Create the services below the node's name."""
-        self._node = node
+        self._node, self._has_warned = node, False
         for kind, name, callback in (
             (DescribeParameters, "describe_parameters", self._describe),
             (GetParameters, "get_parameters", self._get),
@@ -53,11 +53,17 @@ class ParameterService:
             try:
                 parameter = self._node.get_parameter(name)
             except (ParameterNotDeclaredException, ParameterUninitializedException) as error:
-                self._node.get_logger().warning(f"Failed to get parameters: {error}")
+                self._warn_once(f"Failed to get parameters: {error}")
                 response.values = []
                 break
             response.values.append(parameter.get_parameter_value())
         return response
+
+    def _warn_once(self, text: str) -> None:
+        """Log the first of what others ask for in vain: no peer must be able to flood the log."""
+        if not self._has_warned:
+            self._has_warned = True
+            self._node.get_logger().warning(f"{text}; further ones are not logged")
 
     def _get_types(self, request: Any, response: Any) -> Any:
         known = self._node._parameters

@@ -58,6 +58,18 @@ def test_client_reads_and_sets(node: Node, remote: Node) -> None:
     assert remote.get_parameter("gain").value == 2.0
 
 
+def test_questions_for_what_is_not_there_are_logged_once(
+    node: Node, remote: Node, capfd: pytest.CaptureFixture[str]
+) -> None:
+    client = AsyncParameterClient(node, "/there/remote")
+    assert client.wait_for_services(PATIENCE_S)
+    for number in range(3):
+        assert not _answer(client.get_parameters([f"missing{number}"])).values
+    logged = capfd.readouterr().err
+    assert logged.count("Failed to get parameters") == 1
+    assert "missing0" in logged
+
+
 def test_client_deletes_and_calls_back(node: Node, remote: Node) -> None:
     client = AsyncParameterClient(node, "/there/remote")
     assert client.wait_for_services(PATIENCE_S)

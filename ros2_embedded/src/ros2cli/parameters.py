@@ -26,6 +26,11 @@ TYPE_NAMES = (
 """Names of the types in `rcl_interfaces/msg/ParameterType`, by number."""
 
 
+def type_name(number: int) -> str:
+    """Return the name of a type; what a node may answer beside those of ROS is named by its number."""
+    return TYPE_NAMES[number] if number < len(TYPE_NAMES) else f"unknown type {number}"
+
+
 def list_names(node: Node, target: str, prefixes: Iterable[str] = ()) -> list[str]:
     """Return the names of a node's parameters, sorted."""
     from rcl_interfaces.srv import ListParameters
@@ -69,10 +74,13 @@ def set_values(node: Node, target: str, values: dict[str, Any]) -> list[Any]:
 
 
 def plain_value(value: Any) -> Any:
-    """Return a `ParameterValue` as a plain value, None when it is not set."""
+    """Return a `ParameterValue` as a plain value, None when not set; raise CliError for an unknown type."""
     from rclpy.parameter import parameter_value_to_python
 
-    plain = parameter_value_to_python(value)
+    try:
+        plain = parameter_value_to_python(value)
+    except RuntimeError as error:
+        raise CliError(str(error)) from error
     return list(plain) if hasattr(plain, "__iter__") and not isinstance(plain, (str, bytes)) else plain
 
 

@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from rcl_interfaces.msg import ParameterValue
 
 import rclpy
 from rclpy.arguments import ROSArgumentError, parse_arguments, read_parameter_file
@@ -14,8 +15,9 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from ros2cli.cli import main
 from ros2cli.errors import CliError
-from ros2cli.parameters import load_file, parse_value, set_values
+from ros2cli.parameters import load_file, parse_value, plain_value, set_values, type_name
 from ros2cli.verbs.param.dump import _put
+from ros2param.api import get_parameter_type_string
 
 
 @pytest.mark.parametrize(
@@ -96,6 +98,16 @@ def test_a_group_that_is_a_parameter_too_keeps_both() -> None:
     for name in ("a", "a.b", "a.b.c", "d.e", "d.f"):
         _put(tree, name.split("."), name)
     assert tree == {"a": "a", "a.b": "a.b", "a.b.c": "a.b.c", "d": {"e": "d.e", "f": "d.f"}}
+
+
+def test_types_have_one_name_each_and_unknown_ones_a_number() -> None:
+    for number in range(10):
+        assert type_name(number) == get_parameter_type_string(number)
+    assert type_name(200) == "unknown type 200"
+    with pytest.raises(KeyError):
+        get_parameter_type_string(200)
+    with pytest.raises(CliError, match="unexpected parameter type 200"):
+        plain_value(ParameterValue(type=200))
 
 
 def test_a_filter_that_is_no_pattern_is_told(capsys: pytest.CaptureFixture[str]) -> None:

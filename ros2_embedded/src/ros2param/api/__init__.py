@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import yaml
-from rcl_interfaces.msg import Parameter, ParameterType
+from rcl_interfaces.msg import Parameter
 
 import rclpy
 from rclpy.parameter import (
@@ -19,6 +19,7 @@ from rclpy.parameter import (
 from rclpy.parameter_client import AsyncParameterClient
 from rclpy.task import Future
 from ros2cli.node.direct import DirectNode
+from ros2cli.parameters import TYPE_NAMES
 
 __all__ = [
     "ParameterNameCompleter",
@@ -34,18 +35,7 @@ __all__ = [
     "parse_parameter_dict",
 ]
 _SERVICE_TIMEOUT_S = 5.0
-_TYPE_NAMES = {
-    ParameterType.PARAMETER_NOT_SET: "not set",
-    ParameterType.PARAMETER_BOOL: "boolean",
-    ParameterType.PARAMETER_INTEGER: "integer",
-    ParameterType.PARAMETER_DOUBLE: "double",
-    ParameterType.PARAMETER_STRING: "string",
-    ParameterType.PARAMETER_BYTE_ARRAY: "byte array",
-    ParameterType.PARAMETER_BOOL_ARRAY: "boolean array",
-    ParameterType.PARAMETER_INTEGER_ARRAY: "integer array",
-    ParameterType.PARAMETER_DOUBLE_ARRAY: "double array",
-    ParameterType.PARAMETER_STRING_ARRAY: "string array",
-}
+_TYPE_NAMES = dict(enumerate(TYPE_NAMES))
 
 
 def get_value(*, parameter_value: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 from ...errors import CliError
 from ...node import cli_node
 from ...nodes import add_node_arguments, chosen_node
-from ...parameters import TYPE_NAMES, get_descriptors
+from ...parameters import get_descriptors, type_name
 from ...topics import write
 
 
@@ -31,7 +31,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _lines(descriptor: Any) -> list[str]:
-    lines = [f"Parameter name: {descriptor.name}", f"  Type: {TYPE_NAMES[descriptor.type]}"]
+    lines = [f"Parameter name: {descriptor.name}", f"  Type: {type_name(descriptor.type)}"]
     if descriptor.description:
         lines.append(f"  Description: {descriptor.description}")
     lines.append("  Constraints:")

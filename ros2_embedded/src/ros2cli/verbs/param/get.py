@@ -7,7 +7,7 @@ import argparse
 from ...errors import CliError
 from ...node import cli_node
 from ...nodes import add_node_arguments, chosen_node
-from ...parameters import TYPE_NAMES, get_values, plain_value
+from ...parameters import get_values, plain_value, type_name
 from ...topics import write
 
 
@@ -29,7 +29,7 @@ def main(args: argparse.Namespace) -> int:
     if args.hide_type:
         write(f"{value}\n")
         return 0
-    name = TYPE_NAMES[values[0].type]
+    name = type_name(values[0].type)
     phrase = f"{name.capitalize()} values are" if name.endswith("array") else f"{name.capitalize()} value is"
     write(f"{phrase.replace(' array', '')}: {value}\n")
     return 0

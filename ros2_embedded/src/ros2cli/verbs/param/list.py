@@ -8,7 +8,7 @@ import re
 from ...errors import check_patterns
 from ...node import cli_node, is_hidden, settle
 from ...nodes import add_node_arguments, chosen_node, node_names
-from ...parameters import TYPE_NAMES, get_descriptors, list_names
+from ...parameters import get_descriptors, list_names, type_name
 from ...topics import write
 
 
@@ -40,7 +40,7 @@ def main(args: argparse.Namespace) -> int:
             if args.filter is not None:
                 names = [name for name in names if re.search(args.filter, name)]
             types = (
-                [f" (type: {TYPE_NAMES[d.type]})" for d in get_descriptors(node, target, names)]
+                [f" (type: {type_name(d.type)})" for d in get_descriptors(node, target, names)]
                 if args.param_type
                 else []
             )

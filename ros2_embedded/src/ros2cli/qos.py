@@ -59,6 +59,7 @@ def profile_from(args: argparse.Namespace, others: Sequence[QoSProfile], *, dept
         depth: queue size when none is given.
     """
     from rclpy import qos
+    from ros2_embedded.wire.qos_text import MOST_ADOPTED_DEPTH
 
     profile = qos.QoSProfile(depth=depth)
     if args.qos_profile is not None:
@@ -68,7 +69,7 @@ def profile_from(args: argparse.Namespace, others: Sequence[QoSProfile], *, dept
             profile.reliability = qos.ReliabilityPolicy.BEST_EFFORT
         if all(other.durability == qos.DurabilityPolicy.TRANSIENT_LOCAL for other in others):
             profile.durability = qos.DurabilityPolicy.TRANSIENT_LOCAL
-            profile.depth = max([depth, *(other.depth for other in others)])
+            profile.depth = min(max([depth, *(other.depth for other in others)]), MOST_ADOPTED_DEPTH)
     if args.qos_depth is not None and args.qos_depth >= 0:  # ROS 2 has -1 for the default
         profile.depth = args.qos_depth
     for name, policy in (

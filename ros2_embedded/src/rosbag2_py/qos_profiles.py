@@ -84,11 +84,13 @@ def adapted(profiles: Iterable[QoSProfile]) -> QoSProfile:
     """Return the profile that gets all that publishers with these profiles send.
 
     Reliable or transient local only if each of them is: a stricter subscription would not match the others.
+    The queue is as long as the longest of them, and no longer than `MOST_ADOPTED_DEPTH`.
     """
     from rclpy import qos
+    from ros2_embedded.wire.qos_text import MOST_ADOPTED_DEPTH
 
     listed = list(profiles)
-    profile = qos.QoSProfile(depth=max([10, *(one.depth for one in listed)]))
+    profile = qos.QoSProfile(depth=min(max([10, *(one.depth for one in listed)]), MOST_ADOPTED_DEPTH))
     if not all(one.reliability == qos.ReliabilityPolicy.RELIABLE for one in listed):
         profile.reliability = qos.ReliabilityPolicy.BEST_EFFORT
     if listed and all(one.durability == qos.DurabilityPolicy.TRANSIENT_LOCAL for one in listed):

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import threading
+from types import SimpleNamespace
 
 import pytest
 from std_msgs.msg import String
 
 from rclpy.duration import Duration, Infinite
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import serialize_message
 from ros2cli.bag.overrides import read_overrides
 from ros2cli.bag.pace import Pace
 from ros2cli.bag.player import Player
 from ros2cli.cli import main
 from ros2cli.errors import CliError
+from ros2topic.api import choose_qos
 from rosbag2_py import SequentialReader, SequentialWriter, StorageOptions, TopicMetadata
+from rosbag2_py.qos_profiles import adapted
 
 START, MS = 10**18, 10**6
 
@@ -105,3 +109,13 @@ def test_overrides_have_spans_and_no_unknown_policies(tmp_path):
         file.write_text(f"/a: {{{wrong}}}")
         with pytest.raises(CliError, match=told):
             read_overrides(str(file))
+
+
+def test_the_depth_that_a_peer_announces_is_no_order_for_an_endless_queue():
+    for depth, queue in ((5, 10), (500, 500), (2**62, 1000)):
+        offered = QoSProfile(depth=depth, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        assert adapted([offered]).depth == queue
+        node = SimpleNamespace(
+            get_publishers_info_by_topic=lambda topic, offered=offered: [SimpleNamespace(qos_profile=offered)]
+        )
+        assert choose_qos(node, "/a", None).depth == queue

@@ -11,6 +11,8 @@ from functools import lru_cache
 
 INFINITE_NS = 9223372036854775807  # rmw: 9223372036 s and 854775807 ns
 DEFAULT_DEPTH = 42
+MOST_ADOPTED_DEPTH = 1000
+"""Longest queue made for the depth that a peer announces, which may be any; ROS's own profiles end there."""
 RELIABLE, BEST_EFFORT = 1, 2
 TRANSIENT_LOCAL, VOLATILE = 1, 2
 KEEP_LAST, KEEP_ALL = 1, 2

@@ -202,8 +202,8 @@ class MatchedEvents(Entity):
     def _look(self) -> None:
         """Compare the graph with what was there."""
         kind, topic, type_name = self._place
-        found = {r.gid for r in self._graph.endpoints((kind,), topic) if r.type_name == type_name}
-        with self._lock:
+        with self._lock:  # whoever looks later must see the same or more
+            found = {r.gid for r in self._graph.endpoints((kind,), topic) if r.type_name == type_name}
             self._total += len(found - self._known)
             changed = found != self._known
             self._known = found

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from std_msgs.msg import Bool, String
 
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.event_handler import (
+    MatchedEvents,
     MatchedInfo,
     MessageLostInfo,
     PublisherEventCallbacks,
     SubscriptionEventCallbacks,
 )
 from rclpy.node import Node
+from ros2_embedded.graph import GraphCache
 from ros2_embedded.rosidl.classes import serialize
-from ros2_embedded.wire.keys import encode_attachment
+from ros2_embedded.wire.keys import dds_type, encode_attachment
+from ros2_embedded.wire.qos_text import WireQoS
+from ros2_embedded.wire.tokens import PUBLISHER, EndpointRecord, endpoint_token
 
 
 def test_publisher_is_told_of_subscriptions(node: Node, spin: Callable[..., None]) -> None:
@@ -48,6 +54,35 @@ def test_subscription_is_told_of_publishers(node: Node, spin: Callable[..., None
     node.create_subscription(String, "chatter", print, 10, event_callbacks=callbacks)
     spin(lambda: events)  # what was there before counts too
     assert events == [MatchedInfo(1, 1, 1, 1)]
+
+
+def test_two_threads_that_look_at_once_end_with_the_newest_graph() -> None:
+    class SlowGraph(GraphCache):
+        """One thread has looked at the graph, and another one looks before it goes on."""
+
+        def endpoints(self, kinds: Iterable[str] = (), name: str | None = None) -> list[EndpointRecord]:
+            found = super().endpoints(kinds, name)
+            if threading.current_thread() is slow:
+                has_looked.set()
+                other_is_through.wait(0.5)
+            return found
+
+    graph, has_looked, other_is_through = SlowGraph(), threading.Event(), threading.Event()
+    slow: threading.Thread | None = None
+    infos: list[MatchedInfo] = []
+    place = (PUBLISHER, "/chatter", "std_msgs/msg/String")
+    matched = MatchedEvents(infos.append, MutuallyExclusiveCallbackGroup(), graph, place)
+    slow = threading.Thread(target=graph.notify)
+    slow.start()
+    assert has_looked.wait(60)
+    endpoint = ("/chatter", dds_type("std_msgs/msg/String"), "RIHS01_0")
+    graph.add(endpoint_token(0, "1f", 1, 2, PUBLISHER, ("/", "talker"), endpoint, WireQoS()))
+    other_is_through.set()
+    slow.join(60)
+    call = matched.take()
+    assert call is not None
+    call()
+    assert infos == [MatchedInfo(1, 1, 1, 1)]
 
 
 def test_lost_messages_are_counted(node: Node, spin: Callable[..., None]) -> None:

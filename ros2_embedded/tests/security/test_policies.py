@@ -205,6 +205,23 @@ def read_policy_of(file: Path, text: str) -> dict[str, list[str]]:
     return read_policy(file)["operator"]
 
 
+@pytest.mark.parametrize(
+    ("paths", "why"),
+    [
+        (("/arm/talker", "/arm_talker"), "/arm/talker and /arm_talker are both arm_talker here"),
+        (("/", "/arm"), "a path other than '/'"),
+    ],
+)
+def test_enclaves_do_not_get_each_others_rights(tmp_path: Path, paths: tuple[str, ...], why: str) -> None:
+    file = tmp_path / "policy.xml"
+    enclaves = "".join(f"<enclave path='{path}'/>" for path in paths)
+    file.write_text(f"<policy><enclaves>{enclaves}</enclaves></policy>")
+    with pytest.raises(PolicyError, match=why):
+        read_policy(file)
+    file.write_text("<policy><enclaves><enclave path='/a/b'/><enclave path='/a/b/'/></enclaves></policy>")
+    assert list(read_policy(file)) == ["a_b"]
+
+
 def test_passwords_let_members_in_and_nobody_else(tmp_path: Path, join: Callable[[Path], Any]) -> None:
     keystore, robot_file, operator_file = members(tmp_path / "k", passwords=True)
     keystore.set_policy(

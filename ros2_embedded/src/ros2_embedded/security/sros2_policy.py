@@ -33,7 +33,8 @@ def read_sros2_policy(path: Path) -> Rights:
     """Return the rights of a policy file of SROS2.
 
     Raises:
-        Sros2PolicyError: the file cannot be read, has another format, or denies a name that a pattern allows.
+        Sros2PolicyError: the file cannot be read, has another format, denies a name that a pattern allows, or
+            has enclaves whose paths are no names here, or the same one.
     """
     try:
         if b"<!DOCTYPE" in path.read_bytes():
@@ -46,8 +47,16 @@ def read_sros2_policy(path: Path) -> Rights:
     if root.tag != "policy" or not enclaves:
         raise Sros2PolicyError(f"policy {path}: <policy><enclaves><enclave path=…> is expected")
     rights: Rights = {}
+    paths: dict[str, str] = {}
     for enclave in enclaves:
-        name = member_name(enclave.get("path", ""))
+        given = f"/{enclave.get('path', '').strip('/')}"
+        name = member_name(given)
+        if not name:
+            raise Sros2PolicyError(f"policy {path}: an enclave needs a path other than '/', such as /robot")
+        if paths.setdefault(name, given) != given:  # they would have the rights of both
+            raise Sros2PolicyError(
+                f"policy {path}: the enclaves {paths[name]} and {given} are both {name} here; rename one"
+            )
         own = rights.setdefault(name, {})
         denied: dict[str, set[str]] = {}
         for profile in enclave.findall("./profiles/profile"):

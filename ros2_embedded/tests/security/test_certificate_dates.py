@@ -59,6 +59,11 @@ def robot(keystore: Keystore) -> subprocess.Popen[str]:
     )
 
 
+def test_the_authority_outlasts_certificates_that_are_renewed_for_years(keystore: Keystore) -> None:
+    authority = Certificate.read(keystore.directory / "ca.pem")
+    assert authority.ends_s - authority.begins_s > 15 * 365 * DAY_S
+
+
 def test_the_dates_are_those_that_openssl_reads(keystore: Keystore) -> None:
     path = keystore.enclave("robot") / "cert.pem"
     words = ["openssl", "x509", "-in", str(path), "-noout", "-enddate", "-dateopt", "iso_8601"]

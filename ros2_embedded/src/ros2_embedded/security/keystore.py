@@ -20,6 +20,8 @@ from ros2_embedded.security.errors import KeystoreError
 
 DEFAULT_PORT = 7448
 VALID_DAYS = 365
+AUTHORITY_DAYS = 20 * 365
+"""Validity of the authority's certificate, which cannot be renewed and must outlast those of all members."""
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}")
 _HOST = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*\.?")
 _LIKE_IPV4 = re.compile(r"[0-9.]+")
@@ -51,7 +53,7 @@ class Keystore:
         if self._authority.exists:
             raise KeystoreError(f"{self.directory} is a keystore already")
         self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._authority.create(VALID_DAYS)
+        self._authority.create(AUTHORITY_DAYS)
         if passwords:
             self._write_users({})
 

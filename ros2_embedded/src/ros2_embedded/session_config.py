@@ -10,7 +10,8 @@ change it:
   127.0.0.1, and any router on 127.0.0.1:7447, whoever runs it and whenever it starts; every user of the
   machine can join. `SUBNET`: all interfaces, with discovery by multicast. `OFF`: no discovery.
   `ROS_LOCALHOST_ONLY=1` disables `SUBNET` and static peers.
-- `ROS_STATIC_PEERS`: hosts, or `host:port`, to connect to, separated by `;`.
+- `ROS_STATIC_PEERS`: hosts, or `host:port`, to connect to, separated by `;`; of IPv6 as `fe80::1` or
+  `[fe80::1]:7447`.
 - `ZENOH_SESSION_CONFIG_URI`: a JSON5 file that replaces all of this, as for rmw_zenoh.
 - `ROS_SECURITY_ENABLE`: see `ros2_embedded.enclaves`.
 - `ZENOH_CONFIG_OVERRIDE`: `key=json;key=json` that override single values, as for rmw_zenoh.
@@ -18,10 +19,12 @@ change it:
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
 from collections.abc import Callable, Mapping
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +110,15 @@ def _static_peers(environment: Mapping[str, str]) -> list[str]:
     if _localhost_only(environment):
         return []
     hosts = [host.strip() for host in environment.get("ROS_STATIC_PEERS", "").split(";") if host.strip()]
-    return [f"tcp/{host}" if ":" in host else f"tcp/{host}:{ROUTER_PORT}" for host in hosts]
+    return [f"tcp/{_with_port(host)}" for host in hosts]
+
+
+def _with_port(host: str) -> str:
+    """Return `host:port`: an address of IPv6 in brackets, and the port of routers where there is none."""
+    with contextlib.suppress(ValueError):
+        address = ip_address(host.strip("[]"))
+        return f"[{address}]:{ROUTER_PORT}" if address.version == 6 else f"{address}:{ROUTER_PORT}"
+    return host if ":" in host else f"{host}:{ROUTER_PORT}"
 
 
 def settings(
@@ -206,6 +217,7 @@ def open_session(domain: int, enclave: str = "/") -> tuple[zenoh.Config, zenoh.S
     try:
         with joining(domain) as local:
             config = make_config(environment, local)
+            _require_certificates(config)
             return config, _open(config)
     except LocalLinkError as error:
         raise SessionConfigError(str(error)) from error

@@ -20,6 +20,7 @@ from ros2_embedded.session_config import (
     discovery_range,
     domain_id,
     make_config,
+    open_session,
     settings,
 )
 
@@ -93,6 +94,24 @@ def test_static_peers_and_overrides(caplog: pytest.LogCaptureFixture) -> None:
     assert _get("connect/endpoints", ZENOH_CONFIG_OVERRIDE='connect/endpoints=["tcp/10.0.0.1:1"]') == [
         "tcp/10.0.0.1:1"
     ]
+
+
+def test_static_peers_of_ipv6_have_brackets_and_a_port() -> None:
+    peers = "fe80::1;[fe80::2];[fe80::3]:7000;10.0.0.9:7001"
+    assert _get("connect/endpoints", ROS_STATIC_PEERS=peers)[-4:] == [
+        "tcp/[fe80::1]:7447",
+        "tcp/[fe80::2]:7447",
+        "tcp/[fe80::3]:7000",
+        "tcp/10.0.0.9:7001",
+    ]
+
+
+def test_a_certificate_that_an_override_names_is_looked_at_before_the_session_opens(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ZENOH_CONFIG_OVERRIDE", 'transport/link/tls/connect_certificate="/nowhere.pem"')
+    with pytest.raises(SessionConfigError, match=r"no session is opened: certificate /nowhere\.pem"):
+        open_session(0)
 
 
 def test_a_file_replaces_the_settings(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@
     python -m ros2_embedded.router --config keystore/enclaves/robot/session.json5 --join
 
 It listens on loopback by default. Everyone who can connect to it is in the graph, so on other interfaces it
-needs a configuration with TLS (docs/security.md). It forwards messages without knowledge of ROS.
+needs a configuration with TLS (docs/security.md), whose certificate is watched as that of a session. It
+forwards messages without knowledge of ROS.
 
 With `--join` it joins the graph of its user on this machine, by the Unix sockets of that graph, and connects
 that graph to other routers. Machines that cannot reach each other run such a router each, and connect to one
@@ -24,6 +25,12 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ros2_embedded.certificate_dates import (
+    CertificateError,
+    CertificateWatch,
+    certificates_of,
+    require_valid,
+)
 from ros2_embedded.local_links import PROTOCOL, LocalEndpoints, joining
 from ros2_embedded.loopback import everything, is_loopback
 from ros2_embedded.session_config import LONGEST_QUEUE, QUEUE, SessionConfigError, domain_id
@@ -119,8 +126,10 @@ def main(argv: list[str] | None = None) -> int:
             config = zenoh.Config.from_file(args.config) if args.config else zenoh.Config()
             for key, value in settings(args, local, config.get_json).items():
                 config.insert_json5(key, json.dumps(value))
+            certificates = certificates_of(config)
+            require_valid(certificates)
             session = zenoh.open(config)
-    except (zenoh.ZError, OSError) as error:
+    except (zenoh.ZError, OSError, CertificateError) as error:
         sys.stderr.write(f"the router cannot listen: {error}\n")
         return 1
     if not args.config:
@@ -130,8 +139,10 @@ def main(argv: list[str] | None = None) -> int:
         signal.signal(number, lambda number, frame: stopped.set())
     sys.stdout.write(f"router {session.zid()} forwards, {_where(args)}\n")
     sys.stdout.flush()
+    watch = CertificateWatch(certificates)
     TcpSockets(args.handshake_s / ROUND_TRIPS).keep_set_up(stopped)
     stopped.wait()
+    watch.close()
     session.close()
     return 0
 

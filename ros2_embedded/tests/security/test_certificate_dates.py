@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ros2_embedded.certificate_dates import Certificate, CertificateError
+from ros2_embedded.router import main as router
 from ros2_embedded.security import Keystore
 from ros2_embedded.security.tls_diagnosis import refusals
 
@@ -94,6 +95,20 @@ def test_a_command_says_what_is_wrong_with_its_certificate(
     assert str(keystore.enclave("operator") / "cert.pem") in done.stderr
     if ends_s < 30 * DAY_S and begins_s < 0:
         assert f"security renew {keystore.directory} operator" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("begins_s", "ends_s", "words"),
+    [(-2 * DAY_S, -DAY_S, "ended on 20"), (DAY_S, 2 * DAY_S, "set the clock")],
+)
+def test_a_router_says_what_is_wrong_with_its_certificate(
+    keystore: Keystore, capsys: pytest.CaptureFixture[str], begins_s: float, ends_s: float, words: str
+) -> None:
+    date_certificate(keystore, "robot", begins_s, ends_s)
+    assert router(["--config", str(keystore.enclave("robot") / "session.json5")]) == 1
+    said = capsys.readouterr().err
+    assert words in said
+    assert str(keystore.enclave("robot") / "cert.pem") in said
 
 
 def test_a_certificate_with_months_to_go_is_not_talked_about(keystore: Keystore) -> None:

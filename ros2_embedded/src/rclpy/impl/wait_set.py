@@ -97,7 +97,9 @@ class WaitSet:
                 left = None if end is None else end - time.monotonic_ns()
                 if self._found or (left is not None and left <= 0):
                     break
-                waits = [timer.nanoseconds_left() for timer in self._entities.get("timer", ())]  # type: ignore[attr-defined]
+                timers: list[Any] = self._entities.get("timer", [])
+                # A clock that is simulated tells its timers when they are due.
+                waits = [timer.nanoseconds_left() for timer in timers if timer.clock.follows_wall]
                 waits = [wait for wait in (left, *waits) if wait is not None]
                 woken.wait(max(min(waits), 0) / 1e9 if waits else None)
         finally:

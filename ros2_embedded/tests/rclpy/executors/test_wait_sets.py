@@ -12,13 +12,16 @@ from std_msgs.msg import Empty, String
 from std_srvs.srv import Trigger
 
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.clock import Clock
+from rclpy.clock import Clock, ROSClock
 from rclpy.clock_type import ClockType
 from rclpy.event_handler import QoSPublisherEventType, QoSSubscriptionEventType
 from rclpy.exceptions import InvalidHandle
 from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
+from rclpy.impl.wait_set import WaitSet
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
+from rclpy.time import Time
+from rclpy.timer import Timer
 from rclpy.waitable import NumberOfEntities, Waitable
 
 PROFILE = QoSProfile(depth=10).get_c_qos_profile()
@@ -138,6 +141,26 @@ def test_wait_set_of_a_program(node: Node) -> None:
     waiting.wait(-1)
     assert waiting.is_ready("timer", due)
     assert timer.handle.is_timer_ready()
+
+
+def test_a_wait_for_simulated_time_does_not_poll(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = ROSClock()
+    clock.set_ros_time_override(Time(seconds=1, clock_type=ClockType.ROS_TIME))
+    clock._set_ros_time_is_active(True)
+    timer = node.create_timer(1e-6, lambda: None, clock=clock)
+    wait_set = WaitSet()
+    wait_set.add_timer(timer)
+    asked: list[Timer] = []
+    is_pending: Callable[[Timer], bool] = Timer.is_pending
+    monkeypatch.setattr(Timer, "is_pending", lambda self: asked.append(self) or is_pending(self))
+    wait_set.wait(SECOND_NS // 10)
+    assert len(asked) <= 2
+    later = Time(seconds=2, clock_type=ClockType.ROS_TIME)
+    setter = threading.Timer(0.05, lambda: clock.set_ros_time_override(later))
+    setter.start()
+    wait_set.wait(60 * SECOND_NS)
+    assert wait_set.is_ready("timer", 0)
+    setter.join()
 
 
 def test_events_never_come(node: Node) -> None:

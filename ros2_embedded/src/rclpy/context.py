@@ -144,17 +144,26 @@ class Context:
             self._callbacks = [known for known in self._callbacks if known is not callback]
 
     def _invalidate(self) -> None:
-        """Make `ok` false and wake everybody, without touching the network; safe in a signal handler."""
+        """Make `ok` false and wake everybody, without touching the network; safe in a signal handler.
+
+        An exception of a callback comes out when all are called, as others wake executors.
+        """
         if not self._valid:
             return
         self._valid = False
         callbacks, self._callbacks = self._callbacks, []
+        failure: Exception | None = None
         for known in callbacks:
             callback = _resolve(known)
-            if callback is not None:
-                callback()
+            try:
+                if callback is not None:
+                    callback()
+            except Exception as error:  # noqa: BLE001 - a program's callback may raise anything; raised below
+                failure = failure or error
         if self._session is not None:
             self._session.graph.notify()
+        if failure is not None:
+            raise failure
 
     def shutdown(self) -> None:
         """End the context.
@@ -173,8 +182,10 @@ class Context:
 
     def try_shutdown(self) -> None:
         """End the context if it is not ended yet, and close its session."""
-        self._invalidate()
-        self._close()
+        try:
+            self._invalidate()
+        finally:
+            self._close()
 
     def destroy(self) -> None:
         """Release the session; does nothing when the context was shut down."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 
 import pytest
@@ -11,6 +12,7 @@ from example_interfaces.srv import AddTwoInts
 import rclpy
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
 from rclpy.context import Context
+from rclpy.exceptions import NotInitializedException
 from rclpy.executors import (
     Executor,
     ExternalShutdownException,
@@ -189,3 +191,35 @@ def test_init_and_shutdown_again_and_again() -> None:
             node.destroy_node()
         assert not rclpy.ok()
     assert threading.active_count() == before
+
+
+def test_a_shutdown_callback_that_raises_keeps_nobody_waiting() -> None:
+    context = rclpy.Context()
+    context.init([])
+    node = Node("waits", context=context)
+
+    def fail() -> None:
+        raise ValueError("of a program")
+
+    context.on_shutdown(fail)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    ended: list[type[BaseException]] = []
+
+    def spin() -> None:
+        try:
+            executor.spin()
+        except ExternalShutdownException as error:
+            ended.append(type(error))
+
+    spinner = threading.Thread(target=spin, daemon=True)
+    executor.create_task(lambda: None)
+    spinner.start()
+    while executor._tasks:
+        time.sleep(0.001)
+    with pytest.raises(ValueError, match="of a program"):
+        context.try_shutdown()
+    spinner.join(60)
+    assert not spinner.is_alive()
+    with pytest.raises(NotInitializedException):
+        _ = context.session

@@ -16,7 +16,7 @@ from geometry_msgs.msg import PoseWithCovariance, Quaternion
 from sensor_msgs.msg import Image, JointState, NavSatStatus
 from std_msgs.msg import Header, String
 from std_srvs.srv import SetBool
-from test_msgs.msg import Constants, Defaults
+from test_msgs.msg import Arrays, Constants, Defaults
 
 import ros2_embedded
 from ros2_embedded.rosidl.registry import distribution, get_definition, select_distribution
@@ -39,6 +39,15 @@ def test_storage_of_numeric_fields_is_that_of_rclpy() -> None:
     assert isinstance(JointState().position, array)
     assert isinstance(PoseWithCovariance().covariance, np.ndarray)
     assert PoseWithCovariance().covariance.shape == (36,)
+
+
+def test_arrays_of_integers_take_integers_alone() -> None:
+    assert list(Arrays(int32_values=[1, True, np.int64(3)]).int32_values) == [1, 1, 3]
+    for wrong in ([1.5, 2, 3], [1.0, 2.0, 3.0], [np.nan, 2, 3]):
+        with pytest.raises((TypeError, ValueError)):
+            Arrays(int32_values=wrong)
+    assert list(Arrays(uint64_values=[2**64 - 1, 1, 0]).uint64_values) == [2**64 - 1, 1, 0]
+    assert list(Arrays(float32_values=[1, 2, 3]).float32_values) == [1.0, 2.0, 3.0]
 
 
 def test_messages_do_not_share_defaults() -> None:

@@ -39,7 +39,10 @@ def storage_of(kind: FieldType) -> Callable[[Any], Any]:
             return value
         if isinstance(value, _BUFFERS):
             return np.frombuffer(value, dtype)
-        return np.array(value, dtype)
+        made = np.array(value, dtype)
+        if dtype.kind in "iu" and any(isinstance(item, (float, np.floating)) for item in value):
+            raise TypeError(f"{value!r:.80} holds numbers that are no integers")
+        return made
 
     return store_array if kind.kind == "array" else store_sequence
 

@@ -10,6 +10,9 @@ from rclpy.duration import Duration, Infinite
 from rclpy.impl.rmw_qos_profile import rmw_qos_profile_t
 from ros2_embedded.wire.qos_text import DEFAULT_DEPTH, INFINITE_NS, WireQoS
 
+MOST_DEPTH = 2**63 - 1
+"""Largest depth that endpoints announce."""
+
 
 class QoSPolicyKind(IntEnum):
     """The policies, as bit mask values of rmw."""
@@ -228,6 +231,8 @@ class QoSProfile:
             raise AssertionError("depth must be an integer")
         if value < 0:
             raise ValueError("depth must be greater than or equal to zero")
+        if value > MOST_DEPTH:
+            raise ValueError(f"depth must be at most {MOST_DEPTH}, not {value}")
         self._depth = value
 
     @property
@@ -314,6 +319,8 @@ class QoSProfile:
 def _duration(value: Any) -> Duration:
     if not isinstance(value, Duration):
         raise AssertionError("a QoS duration must be an rclpy.duration.Duration")
+    if value.nanoseconds < 0:  # no peer would understand the endpoint
+        raise ValueError(f"a QoS duration must not be negative, as {value} is")
     return Infinite if value.nanoseconds >= INFINITE_NS else value
 
 

@@ -71,7 +71,10 @@ def profile_from(args: argparse.Namespace, others: Sequence[QoSProfile], *, dept
             profile.durability = qos.DurabilityPolicy.TRANSIENT_LOCAL
             profile.depth = min(max([depth, *(other.depth for other in others)]), MOST_ADOPTED_DEPTH)
     if args.qos_depth is not None and args.qos_depth >= 0:  # ROS 2 has -1 for the default
-        profile.depth = args.qos_depth
+        try:
+            profile.depth = args.qos_depth
+        except ValueError as error:
+            raise CliError(f"--qos-depth: {error}") from error
     for name, policy in (
         ("history", qos.HistoryPolicy),
         ("reliability", qos.ReliabilityPolicy),
@@ -84,7 +87,10 @@ def profile_from(args: argparse.Namespace, others: Sequence[QoSProfile], *, dept
     if args.qos_liveliness_lease_duration_seconds is not None:
         from rclpy.duration import Duration
 
-        profile.liveliness_lease_duration = Duration(seconds=args.qos_liveliness_lease_duration_seconds)
+        try:
+            profile.liveliness_lease_duration = Duration(seconds=args.qos_liveliness_lease_duration_seconds)
+        except (OverflowError, ValueError) as error:
+            raise CliError(f"--qos-liveliness-lease-duration-seconds: {error}") from error
     return profile
 
 

@@ -10,6 +10,7 @@ from std_msgs.msg import Empty
 from std_srvs.srv import Trigger
 
 import rclpy
+from rclpy.duration import Duration
 from rclpy.exceptions import (
     InvalidHandle,
     InvalidNamespaceException,
@@ -139,6 +140,13 @@ class TestArguments:
             node.create_publisher(Empty, "a", depth)
         with pytest.raises(error):
             node.create_subscription(Empty, "a", lambda message: None, depth)
+
+    @pytest.mark.parametrize("what", ["deadline", "lifespan", "liveliness_lease_duration"])
+    def test_profiles_that_no_peer_would_understand(self, what):
+        with pytest.raises(ValueError, match="must not be negative"):
+            QoSProfile(depth=1, **{what: Duration(nanoseconds=-1)})
+        with pytest.raises(ValueError, match="at most"):
+            QoSProfile(depth=2**63)
 
     def test_depth_zero(self, node):
         assert node.create_publisher(Empty, "a", 0)

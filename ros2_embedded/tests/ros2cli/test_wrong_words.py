@@ -39,6 +39,15 @@ FILES = {
         ("bag play x --playback-until-sec inf", "playback end inf must be a number, finite"),
         ("bag play x --delay -1", "delay -1 must be a number, at least zero"),
         ("bag record -a -b -1", "bag size -1 must be a whole number, at least 0"),
+        (f"topic echo /x std_msgs/msg/String --qos-depth {10**20}", "--qos-depth: depth must be at most"),
+        (f"topic pub /x std_msgs/msg/String --qos-depth {10**20}", "--qos-depth: depth must be at most"),
+        *(
+            (
+                f"topic echo /x std_msgs/msg/String --qos-liveliness-lease-duration-seconds {wrong}",
+                "--qos-liveliness-lease-duration-seconds: ",
+            )
+            for wrong in ("-1", "nan", "1e300")
+        ),
         ("topic echo //x std_msgs/msg/String --timeout 0.1", "'//x' is invalid"),
         ("topic info /x-y", "'/x-y' is invalid"),
         (

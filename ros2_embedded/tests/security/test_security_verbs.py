@@ -135,7 +135,7 @@ def test_artifacts_and_lists(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main(["security", "list_enclaves", str(tmp_path / "none")]) == 1
 
 
-def test_a_policy_of_what_is_there(tmp_path: Path) -> None:
+def test_a_policy_of_what_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "policy.xml"
     context = rclpy.Context()
     rclpy.init(args=["--ros-args", "--enclave", "/arm/talker"], context=context)
@@ -147,6 +147,8 @@ def test_a_policy_of_what_is_there(tmp_path: Path) -> None:
     try:
         for _ in range(2):
             assert main(["security", "generate_policy", str(path)]) == 0
+        assert main(["security", "generate_policy", str(tmp_path / "nowhere" / "policy.xml")]) == 1
+        assert "nowhere/policy.xml: No such file or directory" in capsys.readouterr().err
     finally:
         node.destroy_node()
         context.try_shutdown()

@@ -44,7 +44,10 @@ def main(args: argparse.Namespace) -> int:
         for name, namespace, path in sorted(found):
             _add_node(node, _profile(enclaves, path, namespace, name), name, namespace)
     ElementTree.indent(root)
-    args.POLICY_FILE_PATH.write_text(ElementTree.tostring(root, encoding="unicode") + "\n", encoding="utf-8")
+    try:
+        args.POLICY_FILE_PATH.write_text(f"{ElementTree.tostring(root, encoding='unicode')}\n", "utf-8")
+    except OSError as error:
+        raise CliError(f"cannot write the policy {args.POLICY_FILE_PATH}: {error.strerror}") from error
     write(f"{len(found)} nodes in {args.POLICY_FILE_PATH}\n")
     return 0
 

@@ -230,6 +230,21 @@ def test_who_is_removed_and_not_shut_out_is_named(
     assert "refuse its password" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("edit", ["// mine\n{}", "[]", "{}", '{"listen": 5}', '{"listen": {"endpoints": 5}}'])
+def test_a_session_file_that_was_edited_is_named(
+    keystore: Keystore, tmp_path: Path, capsys: pytest.CaptureFixture[str], edit: str
+) -> None:
+    path = keystore.enclave("robot") / "session.json5"
+    path.write_text(edit)
+    assert main(["add", str(keystore.directory), "third", "--connect", "127.0.0.1"]) == 1
+    assert str(path) in capsys.readouterr().err
+    if edit[0] != "{":
+        policy = tmp_path / "policy.yaml"
+        policy.write_text("robot: {publish: [/rosout]}\n")
+        assert main(["policy", str(keystore.directory), str(policy)]) == 1
+        assert str(path) in capsys.readouterr().err
+
+
 def test_a_place_for_no_keystore_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (file := tmp_path / "file").write_text("")
     for place in (file, Path("/proc/keystore")):

@@ -156,9 +156,15 @@ class Keystore:
 
     def _taken(self) -> list[str]:
         """Return the endpoints with a fixed port on which members listen."""
-        files = [self.enclave(name) / "session.json5" for name in self.enclaves()]
-        listens = [json.loads(file.read_text("utf-8"))["listen"]["endpoints"] for file in files]
-        return [endpoint for endpoints in listens for endpoint in endpoints if not _is_any(endpoint)]
+        found: list[str] = []
+        for name in self.enclaves():
+            path = self.enclave(name) / "session.json5"
+            listen = _read_object(path).get("listen")
+            endpoints = listen.get("endpoints") if isinstance(listen, dict) else None
+            if not isinstance(endpoints, list):
+                raise KeystoreError(f"{path} has no list of endpoints to listen on; make the enclave anew")
+            found += [endpoint for endpoint in endpoints if not _is_any(str(endpoint))]
+        return found
 
     def _listen_endpoint(self, address: str) -> str:
         taken = self._taken()
@@ -236,7 +242,7 @@ class Keystore:
         sessions: dict[Path, str] = {}
         for name in self.enclaves():
             path = self.enclave(name) / "session.json5"
-            session = json.loads(path.read_text("utf-8"))
+            session = _read_object(path)
             session["access_control"] = access_control(policy)
             _try_to_open(path, session)
             sessions[path] = json.dumps(session, indent=2)
@@ -249,8 +255,23 @@ class Keystore:
         if not self._policy.exists():
             return {}
         known = self.enclaves()
-        saved: Policy = json.loads(self._policy.read_text("utf-8"))
+        saved: Policy = _read_object(self._policy)
         return {name: rights for name, rights in saved.items() if name in known}
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    """Return the object of a JSON file.
+
+    Raises:
+        KeystoreError: it is none, such as after an edit that added comments.
+    """
+    try:
+        content = json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise KeystoreError(f"{path} must be JSON, without comments: {error}") from error
+    if not isinstance(content, dict):
+        raise KeystoreError(f"{path} must be a JSON object")
+    return content
 
 
 def _try_to_open(path: Path, session: dict[str, Any]) -> None:

@@ -162,6 +162,8 @@ def test_links_that_lead_back_or_nowhere_are_left_out(sources: Path, tmp_path: P
     (sources / "more/back").symlink_to(sources)
     (sources / "arm_tools/launch/gone.launch.xml").symlink_to(tmp_path / "gone")
     (sources / "more/py_pkg/.#talk.py").symlink_to("somebody@somewhere.1234")
+    (sources / "arm_tools/launch/again").symlink_to(".")
+    (sources / "more/py_pkg/up").symlink_to("..")
     prefix = tmp_path / "prefix"
     assert main([str(sources), "--prefix", str(prefix)]) == 0
     assert [path.name for path in (prefix / "share/arm_tools/launch").iterdir()] == ["grip.launch.xml"]

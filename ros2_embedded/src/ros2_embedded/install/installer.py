@@ -127,8 +127,14 @@ def _copy(package: SourcePackage, source: Path, target: Path, *, executable: boo
 
 
 def _copy_folder(source: Path, target: Path, *ignored: str) -> None:
-    """Copy a folder but for links to nothing, as editors leave them."""
-    ignore = shutil.ignore_patterns(*ignored)
+    """Copy a folder but for links to nothing, as editors leave them, and to folders that they lie in."""
+    by_name = shutil.ignore_patterns(*ignored)
+
+    def ignore(folder: str, names: list[str]) -> set[str]:
+        here = Path(folder).absolute()
+        above = {os.path.realpath(each) for each in (here, *here.parents)}
+        return by_name(folder, names) | {name for name in names if os.path.realpath(here / name) in above}
+
     shutil.copytree(source, target, dirs_exist_ok=True, ignore=ignore, ignore_dangling_symlinks=True)
 
 

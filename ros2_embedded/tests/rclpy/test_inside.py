@@ -55,6 +55,16 @@ def test_bytes_and_arrays_of_more_dimensions_are_not_copied(node: Node, spin: Sp
     assert got.shape == (10_000,)
 
 
+@pytest.mark.parametrize("kind", ["view", "mapped"])
+def test_read_only_views_of_what_may_change_are_copied(node: Node, spin: Spin, kind: str) -> None:
+    buffer = np.zeros(SIZE, np.uint8)
+    mapped = np.frombuffer(memoryview(buffer).toreadonly(), np.uint8)  # as a camera's frames are
+    message = Image(data=mapped if kind == "mapped" else read_only(buffer.view()))
+    got = exchange(node, spin, message)
+    buffer[:] = 7  # the next frame
+    assert not np.any(got.data)
+
+
 @pytest.mark.parametrize("make", [np.array, lambda values: array("B", values)], ids=["numpy", "array"])
 def test_what_may_change_is_copied(node: Node, spin: Spin, make: Callable[[Any], Any]) -> None:
     heard: list[Any] = []

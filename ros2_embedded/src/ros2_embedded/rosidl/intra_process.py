@@ -1,7 +1,8 @@
 """Passes the large arrays of a message to subscriptions of the same process without copying them.
 
-Only immutable data is shared: `bytes`, and numpy arrays that are not writable. Other arrays are copied when
-they are published, since the publisher may overwrite its buffer at once.
+Only immutable data is shared: `bytes`, and numpy arrays that are not writable and have memory of their own,
+or that of `bytes`. Other arrays are copied when they are published, since the publisher may overwrite its
+buffer at once; so are read-only views of such a buffer, as drivers of cameras give them.
 """
 
 from __future__ import annotations
@@ -36,6 +37,15 @@ def _sequences(message: Message) -> tuple[tuple[str, str], ...]:
     return found
 
 
+def _is_constant(value: Any) -> bool:
+    """Return whether nobody can change the memory of an array."""
+    while isinstance(value, np.ndarray):
+        if value.flags.writeable:
+            return False
+        value = value.base
+    return value is None or isinstance(value.obj if isinstance(value, memoryview) else value, bytes)
+
+
 def shareable(message: Message) -> Shared:
     """Return the large read-only sequences of a message by field, as flat numpy arrays on the same memory."""
     found: Shared = {}
@@ -47,8 +57,8 @@ def shareable(message: Message) -> Shared:
             isinstance(value, np.ndarray)
             and value.nbytes >= LEAST_BYTES
             and value.dtype == DTYPES[base]
-            and not value.flags.writeable
             and value.flags.c_contiguous
+            and _is_constant(value)
         ):
             found[name] = value.reshape(-1)
     return found

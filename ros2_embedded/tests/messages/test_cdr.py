@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import struct
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,10 @@ from std_msgs.msg import ByteMultiArray
 from test_msgs.msg import BasicTypes, BoundedSequences, UnboundedSequences, WStrings
 
 from ros2_embedded.rosidl.cdr_support import SerializationError
+from ros2_embedded.rosidl.cdr_writer import make_serializer
 from ros2_embedded.rosidl.classes import class_of, deserialize, serialize
 from ros2_embedded.rosidl.definition import NUMERIC, FieldType
+from ros2_embedded.rosidl.parser import parse_message
 from ros2_embedded.rosidl.registry import get_definition, interfaces_of
 
 STORE = get_typestore(Stores.ROS2_JAZZY)
@@ -77,6 +80,17 @@ def test_numbers_of_an_array_that_do_not_fit_are_refused(value: float) -> None:
 def test_whole_numbers_of_any_array_fit_integers() -> None:
     for kind in (bool, np.int64, np.float32, ">u2", object):
         assert list(deserialize(serialize(Image(data=np.array([0, 1], kind))), Image).data) == [0, 1]
+
+
+@pytest.mark.parametrize("text", ["string<=3 x", "wstring<=3 x", "string<=3[] x", "string<=3[1] x"])
+def test_texts_beyond_their_bound_are_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    definition = parse_message(text, "pkg/msg/Bounded")
+    monkeypatch.setattr("ros2_embedded.rosidl.cdr_writer.get_definition", lambda name: definition)
+    function = make_serializer(definition)
+    for value in ("abc", "grü", ""):
+        assert function(SimpleNamespace(_x=[value] if "[" in text else value))
+    with pytest.raises(SerializationError, match="at most 3"):
+        function(SimpleNamespace(_x=["abcd"] if "[" in text else "abcd"))
 
 
 def test_an_element_of_several_bytes_is_refused() -> None:

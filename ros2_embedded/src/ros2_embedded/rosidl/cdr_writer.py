@@ -135,7 +135,7 @@ class Writer:
             self.emit(f"for {element} in {name}:")
             self.indent += 1
             self.position.forget()
-            self.value(FieldType(kind.base), element)
+            self.value(FieldType(kind.base, string_bound=kind.string_bound), element)
             self.flush()
             self.indent -= 1
         self.position.forget()
@@ -163,6 +163,8 @@ class Writer:
 
     def value(self, kind: FieldType, expression: str) -> None:
         """Append a value of any type."""
+        if kind.kind == "single" and kind.string_bound:
+            expression = f"check_length({expression}, {kind.string_bound}, False)"
         if kind.kind != "single":
             self.collection(kind, expression)
         elif kind.base == "string":

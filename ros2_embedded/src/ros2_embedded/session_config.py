@@ -8,7 +8,8 @@ change it:
 
 - `ROS_AUTOMATIC_DISCOVERY_RANGE`: `SYSTEM_DEFAULT`, or not set: as above. `LOCALHOST`: also a port on
   127.0.0.1, and any router on 127.0.0.1:7447, whoever runs it and whenever it starts; every user of the
-  machine can join. `SUBNET`: all interfaces, with discovery by multicast. `OFF`: no discovery.
+  machine can join. `SUBNET`: all interfaces, with discovery by multicast. `OFF`: no discovery, and a port
+  on 127.0.0.1 only if peers are named.
   `ROS_LOCALHOST_ONLY=1` disables `SUBNET` and static peers.
 - `ROS_STATIC_PEERS`: hosts, or `host:port`, to connect to, separated by `;`; of IPv6 as `fe80::1` or
   `[fe80::1]:7447`.
@@ -36,6 +37,7 @@ from ros2_embedded.local_links import PROTOCOL, LocalEndpoints, LocalLinkError, 
 from ros2_embedded.loopback import INTERFACE, has_interface, is_loopback, only_loopback, own_listener
 
 ROUTER_PORT = 7447
+_ANY_PORT = "tcp/127.0.0.1:0"
 MAX_DOMAIN_ID = 232
 RANGES = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")
 # [us] longest wait of an image for a congested link before it is dropped; the default of 1 ms loses images on
@@ -142,7 +144,7 @@ def settings(
         router = [f"{router[0]}{_ONCE}"] if is_own(ROUTER_PORT) else []
     peers = _static_peers(environment)
     local_only = reach != "SUBNET" and not peers
-    ports = {"SUBNET": ["tcp/0.0.0.0:0"], "SYSTEM_DEFAULT": []}.get(reach, ["tcp/127.0.0.1:0"])
+    ports = {"SUBNET": ["tcp/0.0.0.0:0"], "LOCALHOST": [_ANY_PORT]}.get(reach, [])
     return {
         "mode": "peer",
         "connect/endpoints": [*local.connect, *router, *peers],
@@ -191,6 +193,8 @@ def make_config(
         places = " and ".join(f"{name}={value!r}" for name, value in named.items() if value)
         raise SessionConfigError(f"the session cannot be set up as {places} says: {why}") from error
     if not uri:
+        if discovery_range(environment) == "OFF":
+            _listen_where_it_connects(config)
         _confine(config)
     return config
 
@@ -235,6 +239,16 @@ def _open(config: zenoh.Config) -> zenoh.Session:
         return zenoh.open(config)
     except zenoh.ZError as error:
         raise SessionConfigError(f"no session can be opened: {str(error).partition(' at /')[0]}") from error
+
+
+def _listen_where_it_connects(config: zenoh.Config) -> None:
+    """Open a port on loopback for the peers of the peers that a session connects to, which are told of it.
+
+    A session that connects to nobody opens none: every user of the machine could join.
+    """
+    listen, connect = (json.loads(config.get_json(f"{key}/endpoints")) for key in ("listen", "connect"))
+    if connect and not listen:
+        config.insert_json5("listen/endpoints", json.dumps([_ANY_PORT]))
 
 
 def _confine(config: zenoh.Config) -> None:

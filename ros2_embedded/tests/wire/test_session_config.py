@@ -71,6 +71,17 @@ def test_localhost_uses_a_port_and_lets_nothing_in_but_on_loopback() -> None:
     assert _get("access_control/default_permission", **local) == "deny"
 
 
+def test_off_opens_a_port_only_for_peers_that_are_named() -> None:
+    off = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "OFF"}
+    assert _get("listen/endpoints", **off) == []
+    assert _get("connect/endpoints", **off) == []
+    override = {"ZENOH_CONFIG_OVERRIDE": 'connect/endpoints=["tcp/127.0.0.2:1"]'}
+    for peers in ({"ROS_STATIC_PEERS": "127.0.0.2"}, override):
+        assert _get("listen/endpoints", **off, **peers) == ["tcp/127.0.0.1:0"]
+    given = {"ZENOH_CONFIG_OVERRIDE": 'listen/endpoints=["tcp/127.0.0.2:7000"]'}
+    assert _get("listen/endpoints", **off, **given) == ["tcp/127.0.0.2:7000"]
+
+
 def test_only_the_links_that_were_asked_for_are_used() -> None:
     config = make_config({"ROS_AUTOMATIC_DISCOVERY_RANGE": "SYSTEM_DEFAULT"}, LOCAL)
     assert json.loads(config.get_json("transport/link/protocols")) in (

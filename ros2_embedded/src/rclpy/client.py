@@ -120,9 +120,13 @@ class Client(Entity):
             self._pending[sequence] = future
         future._add_waker(lambda _: self._take_pending(sequence))
 
+        is_answered = False
+
         def on_reply(reply: zenoh.Reply) -> None:
+            nonlocal is_answered
             sample = reply.ok
-            if sample is not None:
+            if sample is not None and not is_answered:  # a server may send any number
+                is_answered = True
                 self._replies.append((sequence, sample.payload.to_bytes()))
                 self.notify()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,8 @@ from std_srvs.srv import SetBool
 
 from rclpy import service as module
 from rclpy.node import Node
+from ros2_embedded.rosidl.classes import serialize
+from ros2_embedded.session import direct
 
 
 def test_the_oldest_of_too_many_requests_get_no_answer(
@@ -43,3 +46,25 @@ def test_large_requests_do_not_gather(
     spin(last.done)
     assert heard == [30_000]
     assert service.dropped_count == 4
+
+
+def test_a_server_that_answers_many_times_fills_no_queue(node: Node, spin: Callable[..., None]) -> None:
+    client = node.create_client(SetBool, "switch")
+    answers = [bytes(serialize(SetBool.Response(message=str(number)))) for number in range(50)]
+    is_through = threading.Event()
+
+    def answer(query: Any) -> None:
+        for data in answers:
+            query.reply(query.key_expr, data)
+        query.drop()
+        is_through.set()
+
+    queryable = node.context.session.zenoh.declare_queryable(
+        client._endpoint.key, direct(answer), complete=True
+    )
+    future = client.call_async(SetBool.Request())
+    assert is_through.wait(60)
+    assert len(client._replies) <= 1
+    spin(future.done)
+    assert future.result().message == "0"
+    queryable.undeclare()

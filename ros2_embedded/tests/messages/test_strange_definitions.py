@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ros2_embedded.install.__main__ import main as install
+from ros2_embedded.rosidl import registry
 from ros2_embedded.rosidl.classes import deserialize, serialize
 from ros2_embedded.rosidl.parser import InterfaceSyntaxError
 from ros2cli.cli import main as ros2
@@ -57,3 +58,11 @@ def test_a_file_that_is_not_in_utf_8_is_named(
     ):
         assert command() == 1
         assert "Thing.msg:2: not in UTF-8" in capsys.readouterr().err
+
+
+def test_packages_that_are_not_there_are_not_remembered() -> None:
+    known = len(registry._files)
+    for number in range(20):
+        with pytest.raises(registry.InterfaceNotFoundError):
+            registry.get_definition(f"nobody_has_this_{number}/msg/Thing")
+    assert len(registry._files) == known

@@ -90,14 +90,16 @@ def _files_of(package: str) -> dict[str, Path]:
     if not _PACKAGE.fullmatch(package):
         return {}
     with _lock:
-        if package not in _files:
-            found: dict[str, Path] = {}
-            for directory in _directories(package):
-                for kind in KINDS:
-                    for path in (directory / kind).glob(f"*.{kind}"):
-                        found.setdefault(f"{package}/{kind}/{path.stem}", path)
+        if package in _files:
+            return _files[package]
+        found: dict[str, Path] = {}
+        for directory in _directories(package):
+            for kind in KINDS:
+                for path in (directory / kind).glob(f"*.{kind}"):
+                    found.setdefault(f"{package}/{kind}/{path.stem}", path)
+        if found:  # a peer may ask for any number of packages that there are not
             _files[package] = found
-        return _files[package]
+        return found
 
 
 def interfaces_of(package: str) -> dict[str, list[str]]:

@@ -82,6 +82,13 @@ def test_whole_numbers_of_any_array_fit_integers() -> None:
         assert list(deserialize(serialize(Image(data=np.array([0, 1], kind))), Image).data) == [0, 1]
 
 
+@pytest.mark.parametrize("shape", [(4,), (2, 2)])
+def test_arrays_of_any_shape_keep_to_a_bound(shape: tuple[int, ...]) -> None:
+    with pytest.raises(SerializationError, match="at most 3"):
+        serialize(BoundedSequences(float64_values=np.zeros(shape)))
+    assert serialize(BoundedSequences(float64_values=np.zeros((3, 1))))
+
+
 @pytest.mark.parametrize("text", ["string<=3 x", "wstring<=3 x", "string<=3[] x", "string<=3[1] x"])
 def test_texts_beyond_their_bound_are_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     definition = parse_message(text, "pkg/msg/Bounded")

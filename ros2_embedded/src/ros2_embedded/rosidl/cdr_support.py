@@ -101,7 +101,7 @@ def join_bytes(values: Any) -> bytes:
 
 
 def check_count(count: int, bound: int) -> None:
-    """Check the number of elements of a bounded sequence that is read.
+    """Check the number of elements of a bounded sequence.
 
     Raises:
         SerializationError: there are more than the bound allows.

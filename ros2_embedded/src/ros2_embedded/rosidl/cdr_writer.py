@@ -50,6 +50,7 @@ class Writer:
             "raw_array": cdr_support.raw_array,
             "raw_fixed_array": cdr_support.raw_fixed_array,
             "check_length": cdr_support.check_length,
+            "check_count": cdr_support.check_count,
             "join_bytes": cdr_support.join_bytes,
             "wide_text": cdr_support.wide_text,
         }
@@ -150,9 +151,9 @@ class Writer:
             self.emit(f"out += {name}")
             self.position.advance(size * kind.size)
             return
-        if kind.size:
-            expression = f"check_length({expression}, {kind.size}, False)"
         self.emit(f"{name} = raw_array({expression}, {kind.base!r})")
+        if kind.size:
+            self.emit(f"check_count(len({name}) // {size}, {kind.size})")
         self.scalar("uint32", f"len({name}) // {size}")
         self.flush()
         if size == 8:  # an empty sequence of 8-byte elements ends after its count, without padding

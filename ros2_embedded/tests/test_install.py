@@ -130,6 +130,8 @@ def test_one_package_can_be_chosen(sources: Path, tmp_path: Path) -> None:
     [
         ("arm_tools/msg/Grip.msg", "float64\n", "Grip.msg:1"),
         ("arm_tools/package.xml", "<package>", "cannot be read"),
+        ("arm_tools/package.xml", "<?xml version='1.0' encoding='shift_jis'?><package/>", "cannot be read"),
+        ("arm_tools/package.xml", "<?xml version='1.0' encoding='nobodys'?><package/>", "cannot be read"),
         ("arm_tools/CMakeLists.txt", "project(x)\ninstall(FILES no.txt DESTINATION share/x)", "is not there"),
         ("more/py_pkg/setup.py", "raise SystemExit('no way')", "no way"),
         ("twin/package.xml", MANIFEST.format("py_pkg", "ament_python"), "two packages are called 'py_pkg'"),

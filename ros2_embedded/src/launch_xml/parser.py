@@ -20,7 +20,7 @@ class Parser(BaseParser):
         """Return the root element and a parser; raise InvalidFrontendLaunchFileError if that is no XML."""
         try:
             return Entity(ElementTree.parse(file).getroot()), cls()
-        except ElementTree.ParseError as error:
+        except (ElementTree.ParseError, LookupError, ValueError) as error:  # or an unknown encoding
             name = getattr(file, "name", "the text") if hasattr(file, "read") else file
             raise InvalidFrontendLaunchFileError(f"{name} is no XML: {error}") from error
 

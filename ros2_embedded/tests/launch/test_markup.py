@@ -160,6 +160,8 @@ def test_formats_include_each_other(tmp_path, capsys):
         ("launch:\n- log: {message: x, mesage: y}", "unexpected key(s) of `log`: `mesage`"),
         ("launch:\n- log: {message: 5}", "'message' of 'log' is 5; expected str"),
         ("launch:\n- log", "an element is a mapping with one key"),
+        ("<?xml version='1.0' encoding='shift_jis'?><launch/>", "is no XML: multi-byte encodings"),
+        ("<?xml version='1.0' encoding='nobodys'?><launch/>", "is no XML: unknown encoding"),
     ],
 )
 def test_errors_name_the_place(text, problem, tmp_path):

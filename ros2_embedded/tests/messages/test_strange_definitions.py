@@ -60,6 +60,17 @@ def test_a_file_that_is_not_in_utf_8_is_named(
         assert "Thing.msg:2: not in UTF-8" in capsys.readouterr().err
 
 
+def test_a_manifest_that_is_no_xml_is_one_line(
+    package: Callable[[str, bytes], str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = package("odd_manifest", b"int32 x\n")
+    manifest = tmp_path / "share" / name / "package.xml"
+    for text in (b"<package>", b"<package>\xb0</package>"):
+        manifest.write_bytes(text)
+        assert ros2(["pkg", "xml", name, "-t", "name"]) == 1
+        assert str(manifest) in capsys.readouterr().err
+
+
 def test_packages_that_are_not_there_are_not_remembered() -> None:
     known = len(registry._files)
     for number in range(20):

@@ -20,6 +20,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from ros2_embedded.security import Keystore, KeystoreError, PolicyError, access_control, read_policy
 from ros2_embedded.security.__main__ import main
+from ros2cli.cli import main as ros2
 
 sys.path.insert(0, str(Path(__file__).parent))
 from dated_certificate import date_certificate
@@ -203,6 +204,18 @@ def test_a_denied_pattern_takes_back_the_names_that_it_covers(tmp_path: Path, de
 def read_policy_of(file: Path, text: str) -> dict[str, list[str]]:
     file.write_text(text)
     return read_policy(file)["operator"]
+
+
+@pytest.mark.parametrize("encoding", ["shift_jis", "nobodys"])
+def test_policies_in_unknown_encodings_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], encoding: str
+) -> None:
+    file = tmp_path / "policy.xml"
+    file.write_text(f"<?xml version='1.0' encoding='{encoding}'?><policy/>")
+    with pytest.raises(PolicyError, match=r"policy\.xml"):
+        read_policy(file)
+    assert ros2(["security", "generate_policy", str(file)]) == 1
+    assert str(file) in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def read_manifest(path: Path) -> SourcePackage:
     """
     try:
         root = ElementTree.parse(path).getroot()
-    except (OSError, ElementTree.ParseError) as error:
+    except (OSError, ElementTree.ParseError, LookupError, ValueError) as error:  # or an unknown encoding
         raise InstallError(f"{path} cannot be read: {error}") from error
     name = (root.findtext("name") or "").strip()
     if root.tag != "package" or not name.replace("_", "").replace("-", "").isalnum():

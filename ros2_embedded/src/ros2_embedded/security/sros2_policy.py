@@ -37,12 +37,13 @@ def read_sros2_policy(path: Path) -> Rights:
             has enclaves whose paths are no names here, or the same one.
     """
     try:
-        if b"<!DOCTYPE" in path.read_bytes():
-            raise Sros2PolicyError(f"policy {path}: a document type is not accepted; remove <!DOCTYPE …>")
-        root = ElementTree.parse(path).getroot()
+        has_type = b"<!DOCTYPE" in path.read_bytes()
+        root = ElementTree.Element("policy") if has_type else ElementTree.parse(path).getroot()
         ElementInclude.include(root, base_url=str(path))
-    except (OSError, ElementTree.ParseError, ElementInclude.FatalIncludeError) as error:
+    except (OSError, SyntaxError, LookupError, ValueError) as error:  # no XML, or an unknown encoding
         raise Sros2PolicyError(f"policy {path}: {error}") from error
+    if has_type:
+        raise Sros2PolicyError(f"policy {path}: a document type is not accepted; remove <!DOCTYPE …>")
     enclaves = root.findall("./enclaves/enclave")
     if root.tag != "policy" or not enclaves:
         raise Sros2PolicyError(f"policy {path}: <policy><enclaves><enclave path=…> is expected")

@@ -41,7 +41,7 @@ def ros_packages() -> Iterator[tuple[str, str]]:
     for name, prefix in sorted(get_packages_with_prefixes().items()):
         try:
             version = ET.parse(Path(prefix) / "share" / name / "package.xml").getroot().findtext("version")
-        except (OSError, ET.ParseError):
+        except (OSError, ET.ParseError, LookupError, ValueError):
             continue  # packages of the embedded runtime have the version of its distribution
         yield name, (version or "unknown").strip()
 

@@ -25,7 +25,7 @@ def main(args: argparse.Namespace) -> int:
     except PackageNotFoundError as error:
         raise CliError("Package not found") from error
     if path.is_file():
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text("utf-8", "replace")
     elif args.package_name in OWN:
         text = _own_manifest(args.package_name)
     else:
@@ -33,7 +33,10 @@ def main(args: argparse.Namespace) -> int:
     if args.tag is None:
         sys.stdout.write(text.rstrip("\n") + "\n")
         return 0
-    elements = ElementTree.fromstring(text).findall(args.tag)
+    try:
+        elements = ElementTree.fromstring(text).findall(args.tag)
+    except (ElementTree.ParseError, LookupError, ValueError) as error:  # or an unknown encoding
+        raise CliError(f"the manifest {path} is no XML: {error}") from error
     if not elements:
         raise CliError(f"the manifest {path} has no element '{args.tag}'")
     sys.stdout.write("".join(f"{element.text or ''}\n" for element in elements))

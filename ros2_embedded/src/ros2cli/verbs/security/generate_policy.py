@@ -57,7 +57,7 @@ def _existing(path: Path) -> ElementTree.Element:
         return ElementTree.Element("policy", version="0.2.0")
     try:
         root = ElementTree.parse(path).getroot()
-    except (OSError, ElementTree.ParseError) as error:
+    except (OSError, ElementTree.ParseError, LookupError, ValueError) as error:  # or an unknown encoding
         raise CliError(f"cannot read the policy {path}: {error}") from error
     if root.tag != "policy":
         raise CliError(f"{path} is no policy of SROS2; name another file")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import sys
 import weakref
 from collections.abc import Callable
@@ -42,6 +43,7 @@ class Context:
         self._handle = Handle(lambda: self._valid, self)
         self._used = False
         self._session: RosSession | None = None
+        self._process = os.getpid()
         self._callbacks: list[Callable[[], None] | weakref.WeakMethod[Callable[[], None]]] = []
         self._nodes: weakref.WeakSet[Node] = weakref.WeakSet()
         self._executor: Any = None  # behind `rclpy.spin`; it lives as long as the context
@@ -101,6 +103,7 @@ class Context:
                 raise RuntimeError(f"Domain id ({self._domain_id}) must be in [0, {MAX_DOMAIN_ID}]")
             if initialize_logging:
                 configure_from_arguments(self.arguments)
+            self._process = os.getpid()
             self._session = RosSession(self._domain_id, self.arguments.enclave, self.servers_only)
             self._valid = self._used = True
         atexit.register(self._close)
@@ -192,6 +195,8 @@ class Context:
         self.try_shutdown()
 
     def _close(self) -> None:
+        if self._process != os.getpid():  # a child by `os.fork` has none of the session's threads
+            return
         # Another thread that is closing must have ended: at the end of the interpreter it could not.
         with self._close_lock:
             session, self._session = self._session, None

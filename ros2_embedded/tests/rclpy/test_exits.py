@@ -59,3 +59,34 @@ def test_the_process_ends(kind: str) -> None:
         assert not [word for word in NOISE if word in errors], errors
     if ROUNDS > 1:
         sys.stdout.write(f"{kind}: {ROUNDS} ends, exit codes {codes}, slowest {max(times):.2f} s\n")
+
+
+FORKS = """
+import os, sys, rclpy
+rclpy.init()
+node = rclpy.create_node("forks")
+child = os.fork()
+if child == 0:
+    sys.exit(7)
+print(child, flush=True)
+_, status = os.waitpid(child, 0)
+other = rclpy.create_node("after")
+print(os.waitstatus_to_exitcode(status), node.wait_for_node("/after", 60.0), flush=True)
+rclpy.shutdown()
+"""
+
+
+def test_a_forked_process_ends_and_leaves_the_session_to_its_parent() -> None:
+    process = subprocess.Popen([sys.executable, "-c", FORKS], stdout=subprocess.PIPE, text=True)
+    child = None
+    try:
+        assert process.stdout is not None
+        child = int(process.stdout.readline())
+        said, _ = process.communicate(timeout=PATIENCE_S)
+        child = None
+    finally:
+        if child is not None:
+            os.kill(child, 9)
+        process.kill()
+        process.communicate()
+    assert said == "7 True\n"

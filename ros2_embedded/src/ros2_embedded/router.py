@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import math
 import signal
 import sys
 import threading
@@ -114,6 +115,9 @@ def main(argv: list[str] | None = None) -> int:
     args = parser.parse_args(argv)
     if not 0.0 < args.handshake_s < LONGEST_HANDSHAKE_S:
         parser.error(f"--handshake-s: a number of seconds above 0 and below {LONGEST_HANDSHAKE_S:g}")
+    for option, hz in (("--image-hz", args.image_hz), ("--jpeg-hz", args.jpeg_hz)):
+        if hz is not None and not 0.0 <= hz < math.inf:
+            parser.error(f"{option}: a finite rate in Hz, or 0 for all")
     try:
         domain = domain_id()
     except SessionConfigError as error:

@@ -95,3 +95,11 @@ def test_a_handshake_takes_a_time(seconds: str, capsys: pytest.CaptureFixture[st
     with pytest.raises(SystemExit):
         main(["--handshake-s", seconds])
     assert "--handshake-s: a number of seconds" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("rate", ["nan", "inf", "-1"])
+@pytest.mark.parametrize("option", ["--image-hz", "--jpeg-hz"])
+def test_a_rate_of_pictures_is_a_number(option: str, rate: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([f"{option}={rate}", "--config", "/nowhere"])
+    assert f"{option}: a finite rate" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from collections.abc import Callable, Iterator
 from threading import RLock
@@ -85,12 +86,21 @@ class EntityMixin:
         return self._rclpy_entities
 
     def _rclpy_add(self, entity: Entity) -> None:
-        self._rclpy_as_node()._rclpy_check_alive()
         entity._notify = self._rclpy_wake
-        with self._rclpy_changing:
+        with self._rclpy_own(entity):
             entities = [*self._rclpy_entities, entity]
             self._rclpy_set_entities(tuple(sorted(entities, key=lambda known: known._turn)))
         self._rclpy_wake()
+
+    @contextlib.contextmanager
+    def _rclpy_own(self, entity: Entity) -> Iterator[None]:
+        """Hold the lock to add a new entity, which is destroyed where another thread destroyed the node."""
+        with self._rclpy_changing:
+            if not self._rclpy_as_node()._rclpy_destroyed:
+                yield
+                return
+        entity.destroy()
+        self._rclpy_as_node()._rclpy_check_alive()
 
     def _rclpy_attach(self, owner: Entity, events: Entity) -> None:
         """Add the events of a publisher or a subscription, which go when it goes."""
@@ -227,7 +237,8 @@ class EntityMixin:
         validate_full_topic_name(full)
         profile = self._rclpy_profile(Publisher, full, qos_profile, qos_overriding_options)
         publisher = publisher_class(self._rclpy_as_node(), msg_type, full, profile, type_name)
-        self._rclpy_publishers.append(publisher)
+        with self._rclpy_own(publisher):
+            self._rclpy_publishers.append(publisher)
         group = callback_group or self._default_callback_group
         callbacks = event_callbacks or PublisherEventCallbacks()
         publisher.event_handlers += callbacks.create_event_handlers(group, publisher.handle, full)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from rclpy.action.server import ServerGoalHandle
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
 from rclpy.context import Context
 from rclpy.duration import Duration
+from rclpy.exceptions import InvalidHandle
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.impl.errors import RCLError
 from rclpy.node import Node
@@ -292,3 +294,23 @@ def test_waiting_leaves_nothing_behind(context: Context, node: Node) -> None:
         wait()
 
     assert sizes() == before
+
+
+def test_entities_made_while_their_node_is_destroyed_leave_the_graph(context: rclpy.Context) -> None:
+    def make(node: Node, begins: threading.Event) -> None:
+        begins.set()
+        with contextlib.suppress(InvalidHandle):
+            for number in range(6):
+                node.create_subscription(String, f"heard{number}", lambda message: None, 1)
+                node.create_publisher(String, f"said{number}", 1)
+
+    for number in range(20):
+        node = Node(f"short{number}", start_parameter_services=False, enable_rosout=False)
+        begins = threading.Event()
+        maker = threading.Thread(target=make, args=(node, begins))
+        maker.start()
+        begins.wait()
+        node.destroy_node()
+        maker.join()
+    session = context.session
+    assert [record.name for record in session.graph.endpoints() if record.node.session == session.id] == []

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FILES = sorted(path for kind in ("msg", "srv", "action") for path in (ROOT / kind).glob(f"*.{kind}"))
 FIELD = re.compile(r"^[\w/\[\]<=]+\s+([A-Za-z]\w*)\b", re.MULTILINE)
 CPP = """

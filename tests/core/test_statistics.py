@@ -15,9 +15,10 @@ def test_wilson_agrees_with_scipy(successes: int, trials: int) -> None:
     assert wilson_interval(successes, trials) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
-def test_wilson_refuses_impossible_counts() -> None:
-    with pytest.raises(ValueError, match="3 successes in 2 trials"):
-        wilson_interval(3, 2)
+@pytest.mark.parametrize(("successes", "trials"), [(4, 3), (-1, 3), (0, 0), (0, -1)])
+def test_wilson_refuses_impossible_counts(successes: int, trials: int) -> None:
+    with pytest.raises(ValueError, match=f"{successes} successes in {trials} trials"):
+        wilson_interval(successes, trials)
 
 
 def test_equal_values_share_their_ranks() -> None:

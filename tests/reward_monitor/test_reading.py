@@ -100,9 +100,17 @@ def test_at_the_bounds_of_a_calibration_it_is_uncertain_below_and_done_above():
     assert said == [False, None, None, True]
 
 
-def test_a_calibration_with_a_score_without_its_probability_is_refused():
-    values = CALIBRATION.cameras["corner2"].model_dump() | {"probabilities": (0.0, 0.1, 1.0)}
-    with pytest.raises(ValidationError, match="3 for 4 scores"):
+@pytest.mark.parametrize(
+    ("changed", "fault"),
+    [
+        ({"probabilities": (0.0, 0.1, 1.0)}, "3 for 4 scores"),
+        ({"scores": (0.0, 0.5, 0.5, 1.0)}, "do not rise"),
+        ({"probabilities": (0.0, 0.2, 0.1, 1.0)}, "fall somewhere"),
+    ],
+)
+def test_a_calibration_that_is_no_rising_curve_is_refused(changed, fault):
+    values = CALIBRATION.cameras["corner2"].model_dump() | changed
+    with pytest.raises(ValidationError, match=fault):
         CameraCalibration.model_validate(values)
 
 

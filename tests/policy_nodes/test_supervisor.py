@@ -149,6 +149,18 @@ def test_refusals_of_other_peoples_chunks_do_not_count():
     assert check(supervisor, 100.0, 0.1) == "goes on"
 
 
+@pytest.mark.parametrize(
+    ("active", "executed", "expected"),
+    [("me", 5, "goes on"), ("me", 4, "envelope"), ("other", 5, "envelope")],
+)
+def test_refusals_are_forgotten_once_a_step_of_the_goal_is_executed(active, executed, expected):
+    supervisor = watch(status=BridgeStatus("me", 4, "", 0, ""))
+    supervisor.on_status(BridgeStatus("me", 4, "me", 3, "bad"), chunks_sent=9)
+    assert check(supervisor, 100.0, 0.1) == "envelope"
+    supervisor.on_status(BridgeStatus(active, executed, "other", 1, "bad"), chunks_sent=9)
+    assert check(supervisor, 100.0, 0.1) == expected
+
+
 def test_no_more_chunks_can_be_refused_than_were_sent():
     supervisor = watch(status=BridgeStatus("", 0, "", 0, ""))
     supervisor.on_status(BridgeStatus("", 0, "me", 50, "bad"), chunks_sent=2)

@@ -219,6 +219,7 @@ def skill(tmp_path: Path) -> Path:
 
 def test_films_of_other_noise_or_other_words_are_made_anew(tmp_path: Path, monkeypatch):
     monkeypatch.setenv("OPENRAL_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("openral_training.reward_eval.rollouts.FRAMES_PER_S", 3.0)
     monkeypatch.setattr("openral_training.reward_eval.rollouts.BEHAVIOURS", ("noisy_expert",))
     monkeypatch.setattr("openral_training.reward_eval.rollouts.scripts_for", lambda recipe, task: ())
     policy = resolve("mini-metaworld").folder
@@ -259,6 +260,7 @@ def test_a_calibration_that_cannot_be_read_is_told_before_anything_is_filmed(ski
 @pytest.mark.timeout(900)
 def test_commands_film_once_calibrate_and_judge(skill: Path, tmp_path: Path, monkeypatch):
     monkeypatch.setenv("OPENRAL_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("openral_training.reward_eval.rollouts.FRAMES_PER_S", 3.0)
     recipe = tmp_path / "small.yaml"
     recipe.write_text(yaml.safe_dump(RECIPE))
     common = ("--rskill", str(skill), "--recipe", str(recipe), "--episodes", "1")

@@ -34,7 +34,7 @@ INWARD = 0.1
 """Share of the distance from a corner to its triangle's centroid by which corners are moved before they are compared.
 
 It distinguishes corners at the same point that belong to different sides of an edge."""
-_RECIPE = f"1 {WELD} {AGGRESSIVENESS} {INWARD}"
+_RECIPE = f"1 {WELD} {AGGRESSIVENESS} {INWARD} {version('fast-simplification')}"
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,7 @@ def decimate(vertices: NDArray[np.float32], faces: NDArray[np.int32], max_faces:
 
 def _decimated(vertices: NDArray[np.float32], faces: NDArray[np.int32], max_faces: int) -> LightMesh:
     """Decimate a mesh, or read the result from the cache, whose file name is a digest of all inputs."""
-    digest = hashlib.sha256(
-        f"{_RECIPE} {version('fast-simplification')} {max_faces} {len(vertices)}".encode()
-    )
+    digest = hashlib.sha256(f"{_RECIPE} {max_faces} {len(vertices)}".encode())
     digest.update(vertices.tobytes())
     digest.update(faces.tobytes())
     path = cache_home() / "meshes" / f"{digest.hexdigest()[:32]}.npz"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import os
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from openral_core.errors import NotFoundError, SimulationError
 from openral_sim_bridge.rendering.decimation import with_light_meshes
 from openral_sim_bridge.rendering.opengl import VARIABLE
+from openral_sim_bridge.rendering.used_contexts import USED
 
 
 @dataclass(frozen=True)
@@ -93,10 +95,34 @@ NEARLY_FAR = 0.999
 
 
 class _Renderer(mujoco.Renderer):  # type: ignore[misc]  # MuJoCo has no types
-    """A renderer whose destructor says nothing where its contexts could not be made."""
+    """A renderer that takes over and leaves OpenGL contexts; see `used_contexts`.
 
-    _gl_context: Any = None
+    Its destructor says nothing where its contexts could not be made.
+    """
+
+    _context: Any = None
     _mjr_context: Any = None
+    _thread = 0
+
+    @property
+    def _gl_context(self) -> Any:
+        return self._context
+
+    @_gl_context.setter
+    def _gl_context(self, made: Any) -> None:
+        """Use a context that another renderer has left in place of the one that was made."""
+        self._context = USED.exchange(made)
+        self._thread = threading.get_ident()
+
+    def close(self) -> None:
+        """Leave the context to the next renderer of this thread, or free it."""
+        if self._mjr_context and self._context and self._thread == threading.get_ident():
+            self._context.make_current()
+            self._mjr_context.free()
+            self._mjr_context = None
+            if USED.leave(self._context):
+                self._context = None
+        super().close()
 
 
 class OffscreenRenderer:
@@ -176,7 +202,7 @@ class OffscreenRenderer:
         return np.where(numbers[..., 1] == mujoco.mjtObj.mjOBJ_GEOM, numbers[..., 0], -1)
 
     def close(self) -> None:
-        """Free the OpenGL context."""
+        """Free what belongs to the model, in the thread that made it; its OpenGL context serves the next renderer."""
         self._renderer.close()
 
     def _update(self, data: mujoco.MjData, camera: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,9 @@ def rollouts(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
 @pytest.fixture(scope="module")
 def learnt(rollouts: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("learnt")
-    train(rollouts, folder, QUICK, size=SIZE, latent=16)
+    with pytest.MonkeyPatch.context() as small:
+        small.setattr("openral_training.world_model.learn.WorldShape", partial(WorldShape, layers=1))
+        train(rollouts, folder, QUICK, size=SIZE, latent=16)
     return folder
 
 

@@ -477,7 +477,7 @@ def test_an_interrupt_ends_a_run_with_its_workers_and_keeps_what_was_done(
         str(short_suite),
     ]
     out = tmp_path / "out"
-    words = ["--rskill", "mini-metaworld-mt10", "--row", "home", "--workers", "2", "--out", str(out)]
+    words = ["--rskill", "mini-metaworld-mt10", "--row", "bare", "--workers", "2", "--out", str(out)]
     with (tmp_path / "said").open("wb") as said:
         run = subprocess.Popen([*command, *words], stdout=said, stderr=subprocess.STDOUT)
     try:

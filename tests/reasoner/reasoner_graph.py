@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
+
+from warm_processes import Process, run_module
 
 PATIENCE_S = 90.0
 BRISK = {
@@ -24,37 +25,47 @@ BRISK = {
 class Graph:
     """Starts processes in a domain of their own and ends each of them."""
 
-    def __init__(self, folder: Path) -> None:
-        self.run_dir = folder / "run"
-        self._processes: list[subprocess.Popen[str]] = []
+    def __init__(self, folder: Path, *, cold: bool = False) -> None:
+        """Start none yet.
 
-    def start(self, module: str, *arguments: str, **parameters: object) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", f"openral_reasoner.{module}", *arguments]
-        if parameters:
-            command.append("--ros-args")
+        Args:
+            folder: of the reasoner's run.
+            cold: whether each process imports what it needs, as those of users.
+        """
+        self.run_dir = folder / "run"
+        self._cold = cold
+        self._processes: list[Process] = []
+
+    def start(self, module: str, *arguments: str, **parameters: object) -> Process:
+        words = [*arguments, *(["--ros-args"] if parameters else [])]
         for name, value in parameters.items():
-            command += ["-p", f"{name}:={json.dumps(value)}"]
+            words += ["-p", f"{name}:={json.dumps(value)}"]
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-        process = subprocess.Popen(
-            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        process = run_module(
+            f"openral_reasoner.{module}",
+            *words,
+            environment=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cold=self._cold,
         )
         self._processes.append(process)
         return process
 
-    def skill(self, **parameters: object) -> subprocess.Popen[str]:
+    def skill(self, **parameters: object) -> Process:
         return self.start("ros.fakes_node", "skill", **{"max_execution_s": 20.0, **parameters})
 
-    def home(self) -> subprocess.Popen[str]:
+    def home(self) -> Process:
         return self.start("ros.fakes_node", "home")
 
-    def monitor(self, **parameters: object) -> subprocess.Popen[str]:
+    def monitor(self, **parameters: object) -> Process:
         return self.start("ros.fakes_node", "monitor", **{"rise_s": 0.2, **parameters})
 
-    def reasoner(self, mission: str = "", **parameters: object) -> subprocess.Popen[str]:
+    def reasoner(self, mission: str = "", **parameters: object) -> Process:
         values = {**BRISK, "mission": mission, "run_dir": str(self.run_dir), "exit_when_done": bool(mission)}
         return self.start("ros.reasoner_node", **{**values, **parameters})
 
-    def prompt(self, sentence: str, *options: str) -> subprocess.Popen[str]:
+    def prompt(self, sentence: str, *options: str) -> Process:
         return self.start("commands", "prompt", sentence, *options)
 
     def steps(self) -> list[dict[str, Any]]:
@@ -79,6 +90,6 @@ class Graph:
             process.wait()
 
 
-def end_of(process: subprocess.Popen[str]) -> tuple[int, str]:
+def end_of(process: Process) -> tuple[int, str]:
     output, _ = process.communicate(timeout=PATIENCE_S)
-    return process.returncode, output
+    return process.wait(), output or ""

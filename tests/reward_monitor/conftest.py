@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 import yaml
 from reward_camera import FakeCamera
 from reward_manifest import EMPTY_SAFETENSORS, MANIFEST, SCENE, SIZE
+from warm_processes import Process, run_module
 
 from openral_rskill.registry import RSkillPackage, resolve
 
@@ -48,7 +48,7 @@ def start(make_reward, tmp_path: Path) -> Iterator:
 
     def run(
         parameters: dict[str, Any] | None = None, manifest: dict[str, Any] | None = None, **script: Any
-    ) -> subprocess.Popen[str]:
+    ) -> Process:
         scene = tmp_path / "scene.yaml"
         scene.write_text(yaml.safe_dump(SCENE))
         values = {
@@ -59,12 +59,13 @@ def start(make_reward, tmp_path: Path) -> Iterator:
         }
         arguments = [part for name, value in values.items() for part in ("-p", f"{name}:={value}")]
         with log.open("w") as output:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "openral_reward_monitor.ros.monitor_node", "--ros-args", *arguments],
-                env={**os.environ, "OMP_NUM_THREADS": "1"},
+            process = run_module(
+                "openral_reward_monitor.ros.monitor_node",
+                "--ros-args",
+                *arguments,
+                environment={**os.environ, "OMP_NUM_THREADS": "1"},
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                text=True,
             )
         processes.append(process)
         return process

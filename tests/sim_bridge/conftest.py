@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 
 import pytest
 from bridge_observer import DOMAIN, Observer
+from warm_processes import run_module
 
 
 @pytest.fixture
@@ -24,11 +24,12 @@ def start(fake_scene, tmp_path):
 
     def start(**parameters):
         words = [f"{k}:={v}" for k, v in {"scene": fake_scene, **parameters}.items()]
-        command = [sys.executable, "-m", "openral_sim_bridge.ros.bridge_node", "--ros-args"]
-        command += [word for pair in words for word in ("-p", pair)]
+        arguments = ["--ros-args", *(word for pair in words for word in ("-p", pair))]
         environment = {**os.environ, "ROS_DOMAIN_ID": str(DOMAIN), "OMP_NUM_THREADS": "1"}
         environment["XDG_STATE_HOME"] = str(tmp_path / "state")  # a stop is not that of the next test
-        process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+        process = run_module(
+            "openral_sim_bridge.ros.bridge_node", *arguments, environment=environment, stderr=subprocess.PIPE
+        )
         processes.append(process)
         return process
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import time
@@ -124,7 +125,12 @@ def test_killed_monitor_is_never_a_success(graph: Graph) -> None:
     assert mission["tasks"][0]["attempts"] == 1
 
 
-def test_prompt_command_follows_and_stops(graph: Graph) -> None:
+def test_prompt_command_follows_and_stops(tmp_path: Path) -> None:
+    with contextlib.closing(Graph(tmp_path, cold=True)) as graph:
+        follow_and_stop(graph)
+
+
+def follow_and_stop(graph: Graph) -> None:
     graph.skill()
     graph.monitor(levels=[1.0, 0.7])
     graph.reasoner(**{"gate.default_patience_s": 60.0})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -23,6 +22,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CameraInfo, Image, JointState
 from std_msgs.msg import Bool
+from warm_processes import run_module
 
 from openral_core.robot import load_robot
 
@@ -194,19 +194,14 @@ class PolicyProcess:
     def __init__(self, skill: Path, scene: Path, **parameters: Any) -> None:
         values = {"skill": skill, "scene": scene, "use_sim_time": True, **parameters}
         arguments = [part for name, value in values.items() for part in ("-p", f"{name}:={_yaml(value)}")]
-        self._process = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "openral_policy_nodes.ros.policy_node",
-                "--ros-args",
-                "-r",
-                "__node:=fake_arm",
-                *arguments,
-            ],
-            env={**os.environ, "ROS_DOMAIN_ID": str(DOMAIN), "OMP_NUM_THREADS": "1"},
+        self._process = run_module(
+            "openral_policy_nodes.ros.policy_node",
+            "--ros-args",
+            "-r",
+            "__node:=fake_arm",
+            *arguments,
+            environment={**os.environ, "ROS_DOMAIN_ID": str(DOMAIN), "OMP_NUM_THREADS": "1"},
             stderr=subprocess.PIPE,
-            text=True,
         )
         self.log = ""
 
@@ -215,8 +210,8 @@ class PolicyProcess:
         return self._process.pid
 
     def wait(self, timeout_s: float = 90) -> int:
-        self.log += self._process.communicate(timeout=timeout_s)[1]
-        return self._process.returncode
+        self.log += self._process.communicate(timeout=timeout_s)[1] or ""
+        return self._process.wait()
 
     def stop(self) -> int:
         self._process.terminate()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from fractions import Fraction
 from typing import Any
 
 import pyarrow as pa
@@ -12,10 +11,10 @@ from openral_core.errors import DatasetError
 from openral_core.robot import RobotDescription
 from openral_core.scene import DeployScene
 from openral_data.dataset_schema import ACTION_NAMES, is_folder_name
+from openral_data.video_format import CODEC, PIXELS
 
 STATE_NAMES = ("ee_x", "ee_y", "ee_z", "ee_qx", "ee_qy", "ee_qz", "ee_qw", "gripper_opening")
 """Pose of the hand [m, unit quaternion x, y, z, w] in the world frame, and the opening of the fingers [m]."""
-CODEC, PIXELS = "h264", "yuv420p"
 _KINDS = {"float32": pa.float32(), "float64": pa.float64(), "int64": pa.int64(), "bool": pa.bool_()}
 
 
@@ -167,8 +166,3 @@ class RecordedColumns:
 def whole(fps: float) -> int | float:
     """Return a rate [Hz] as LeRobot writes it, as an integer if it is integral."""
     return round(fps) if abs(fps - round(fps)) < 1e-9 else fps
-
-
-def rate(fps: float) -> Fraction:
-    """Return a rate [Hz] as a fraction, for video containers."""
-    return Fraction(fps).limit_denominator(1000)

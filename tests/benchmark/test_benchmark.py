@@ -22,7 +22,6 @@ from benchmark_points import (
     write_skill,
     write_suite,
 )
-from scipy.stats import binomtest
 from typer.testing import CliRunner
 
 from openral_benchmark.commands import app
@@ -233,6 +232,8 @@ def test_deviations_and_delays_are_said_in_words_and_a_chunk_must_outlast_them(t
 
 @pytest.mark.parametrize(("a", "b"), [(0, 0), (1, 0), (5, 1), (3, 9), (10, 10), (0, 12)])
 def test_the_exact_test_is_the_binomial_one(a, b):
+    from scipy.stats import binomtest  # which takes two seconds, and each worker collects every module
+
     wanted = binomtest(a, a + b, 0.5).pvalue if a + b else 1.0
     assert exact_mcnemar(a, b) == pytest.approx(wanted)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 import tracemalloc
 from pathlib import Path
 
@@ -70,3 +72,10 @@ def test_a_folder_that_somebody_deleted_is_told_once_and_holds_up_nothing(tmp_pa
     world.recorder.tick()
     assert world.recorder.stopped_by == ""
     world.recorder.close()
+
+
+def test_the_encoders_process_imports_neither_schemas_nor_tables() -> None:
+    names = "[name for name in ('pydantic', 'pyarrow') if name in sys.modules]"
+    program = f"import sys, openral_data.recording.video_process; print({names})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

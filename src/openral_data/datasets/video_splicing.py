@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from openral_core.errors import DatasetError
 from openral_core.files.atomic import replaced_file
-from openral_data.recorded_columns import rate
+from openral_data.video_format import rate
 
 
 def readable_frames(path: Path) -> int:

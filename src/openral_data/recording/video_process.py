@@ -27,7 +27,7 @@ import numpy as np
 
 from openral_core.errors import OutputError
 from openral_core.files.output_folder import disk_fault
-from openral_data.recorded_columns import CODEC, PIXELS, rate
+from openral_data.video_format import CODEC, PIXELS, rate
 
 COMMAND = struct.Struct("<cI")
 GROUP_S, GROUP = 0.5, 10

@@ -135,10 +135,11 @@ class WarmStart:
 
 @cache
 def _warm_start() -> WarmStart | None:
-    """Return what starts processes; None: not on the runtime of a real ROS 2, which has threads."""
+    """Return what starts processes; None: on a real ROS 2, or without /proc, which tells threads."""
     import rclpy
 
-    if not (Path(rclpy.__file__).parents[1] / "ros2_embedded").is_dir():
+    embedded = (Path(rclpy.__file__).parents[1] / "ros2_embedded").is_dir()
+    if not embedded or not Path("/proc/self/task").is_dir():
         return None
     started = WarmStart()
     atexit.register(started.close)

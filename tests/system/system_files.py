@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import yaml
 
 from openral_core.files.share import share_directory
+
+if TYPE_CHECKING:
+    from system_operator import Operator
 
 SHARE = share_directory()
 EMPTY_SAFETENSORS = (2).to_bytes(8, "little") + b"{}"
@@ -37,3 +40,19 @@ def load_truth(run_dir: Path) -> dict[str, np.ndarray]:
     """The simulator's own record of a run."""
     with np.load(run_dir / "truth.npz") as archive:
         return {name: archive[name] for name in archive.files}
+
+
+def until_recorded(run_dir: Path, operator: Operator) -> dict[str, np.ndarray]:
+    """Return the simulator's record once it has what the bridge has done until now."""
+    stamp = operator.status[-1].header.stamp
+    now_s, path = stamp.sec + stamp.nanosec * 1e-9, run_dir / "truth.npz"
+    operator.until(lambda: path.is_file() and load_truth(run_dir)["stamp_s"][-1] >= now_s, "the record")
+    return load_truth(run_dir)
+
+
+def moved_while_held(truth: dict[str, np.ndarray]) -> bool:
+    """Whether the set point moved in a step in which the arm was said to hold; resets of the world do not count."""
+    moved, held = np.abs(np.diff(truth["mocap_pos"], axis=0)).max(axis=1), truth["held"][1:].copy()
+    for stamp in truth["reset_stamp_s"]:
+        held &= np.abs(truth["stamp_s"][1:] - stamp) > 2 / float(truth["control_hz"])
+    return bool(moved[held].any())

@@ -18,7 +18,7 @@ KNOCK_S = 1.0
 """[s] timeout of the connection that tests whether there is a hand."""
 IMPORT_S = 20.0
 """[s] timeout of the process's imports."""
-HAND_S = 10.0
+HAND_S = 5.0
 """[s] timeout of the hand's handshake."""
 
 

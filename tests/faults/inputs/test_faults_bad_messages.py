@@ -173,13 +173,13 @@ def set_to_work(running: Deployed, outsider: Outsider) -> None:
         return bool(outsider.true.active_goal) and not outsider.true.holding
 
     outsider.until_status()
-    for _ in range(4):
+    for _ in range(20):
         if works():
             return
         outsider.press("/openral/estop_reset")
         running.operator.say("open the drawer")
         with contextlib.suppress(AssertionError):
-            wait_for(works, "a mission that runs", 10.0)
+            wait_for(works, "a mission that runs", 2.0)
     last = running.operator.missions[-1]
     raise AssertionError(f"no mission could be begun: {last.message}; {running.stack.output[-4000:]}")
 

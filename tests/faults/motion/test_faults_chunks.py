@@ -20,7 +20,7 @@ LOUD, ALOUD = np.zeros(100, np.float32), "data: 100 numbers"
 """More numbers than stated, and what is said of them, however late they come."""
 DECLARED_S = 0.05
 """[s] that the skill's manifest promises for a chunk."""
-LOOK_EVERY = 25
+LOOK_EVERY = 20
 """Each so many bad chunks the world begins anew, and what the arm does after the refusal is looked at."""
 Spoiled = tuple[Any, dict[str, Any]]
 """Actions (H, A), and fields of the message that are changed."""
@@ -172,7 +172,7 @@ def record_fuzz(figure: Any, count: int, worst: int) -> None:
 
 
 def test_bad_chunks_are_refused_whole(shared: Deployed, figure: Any) -> None:
-    record_fuzz(figure, 120, fuzz(shared, 120))
+    record_fuzz(figure, 60, fuzz(shared, 60))
 
 
 @pytest.mark.long
@@ -231,11 +231,11 @@ def wander(shared: Deployed, count: int) -> None:
 
 
 def test_no_accepted_chunk_leads_out_of_the_workspace(shared: Deployed, figure: Any) -> None:
-    wander(shared, 40)
+    wander(shared, 20)
     figure(
         row=2,
         injected="chunk in a random direction, from anywhere in the workspace",
-        times=40,
+        times=20,
         happened="what would lead out was refused whole; every executed action is of a chunk that was accepted",
         worst=1e3 * beyond(shared.truth(), LOW, HIGH),
         unit="mm outside",

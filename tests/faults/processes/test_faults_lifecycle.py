@@ -28,7 +28,7 @@ LEGAL = {
     (ACTIVE, SHUTDOWN[ACTIVE]): FINALIZED,
 }
 BRING_UPS = 2
-NODE_CYCLES, FIRST_CYCLES = 7, 4
+NODE_CYCLES, FIRST_CYCLES = 5, 3
 """Of the nodes of one deployment; what libraries load and start once, they have after the first ones."""
 COUNTED = ("processes", "threads", "descriptors")
 WAYS = {

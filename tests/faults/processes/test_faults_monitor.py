@@ -24,9 +24,8 @@ WARM_UP = 0.3
 GROWTH = 0.05
 
 
-def commands_of(shared: Deployed, goal: str) -> Any:
-    """Return the distinct actions that were executed for a goal (N, 4)."""
-    truth = shared.until_recorded()
+def commands_of(truth: dict[str, np.ndarray], goal: str) -> Any:
+    """Return the distinct actions that were executed for a goal (N, 4), by the simulator's record."""
     rows = ~truth["held"] & (truth["goals"][truth["goal"]] == goal)
     return np.unique(truth["action"][rows].astype(np.float32), axis=0)
 
@@ -49,10 +48,11 @@ def test_what_the_monitor_says_changes_no_command(shared: Deployed, figure: Any)
     goals = {}
     for behaviour in behaviours:
         shared.world.turn(monitor=behaviour)
-        ended, goals[behaviour] = wave(shared, 1.0)
+        ended, goals[behaviour] = wave(shared, 0.5)
         assert ended().outcome == DEADLINE, behaviour
+    truth = shared.until_recorded()
     for behaviour, goal in goals.items():
-        assert np.array_equal(commands_of(shared, goal), [COMMAND]), behaviour
+        assert np.array_equal(commands_of(truth, goal), [COMMAND]), behaviour
     figure(
         row=21,
         injected="a monitor that says the truth, always 1, NaN, noise, or raises",
@@ -80,11 +80,11 @@ def test_a_monitor_without_numbers_lets_no_task_be_called_done(shared: Deployed,
 
 
 def test_a_killed_monitor_stops_no_goal(shared: Deployed, figure: Any) -> None:
-    ended, goal = wave(shared, 2.0)
+    ended, goal = wave(shared, 1.0)
     shared.operator.until_moving()
     shared.stack.node("reward_monitor").kill()
     assert ended().outcome == DEADLINE
-    assert np.array_equal(commands_of(shared, goal), [COMMAND])
+    assert np.array_equal(commands_of(shared.until_recorded(), goal), [COMMAND])
     assert shared.stack.running
     figure(
         row=21,

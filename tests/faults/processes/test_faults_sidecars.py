@@ -19,7 +19,9 @@ import zmq
 from faults_commands import serve
 from faults_deployment import SERVED, Deployed, deployed
 from faults_files import World
+from faults_member import Member
 from faults_truth import HORIZON_S, ages_of_executed_steps
+from lifecycle_msgs.msg import Transition
 from sidecar_mutations import mutations
 from system_stack import wait_for
 
@@ -30,6 +32,12 @@ WORDS = "open the drawer"
 BUDGET_S = 1.0
 """[s] declared by `faults_family`."""
 RESTARTS = 3
+ANEW = (
+    Transition.TRANSITION_DEACTIVATE,
+    Transition.TRANSITION_CLEANUP,
+    Transition.TRANSITION_CONFIGURE,
+    Transition.TRANSITION_ACTIVATE,
+)
 
 
 def gone(process: psutil.Process) -> bool:
@@ -66,29 +74,35 @@ def until_served(shared: Deployed) -> None:
     wait_for(runs, "the sidecar's restart")
 
 
+def load_anew(shared: Deployed) -> None:
+    """Close the skill's model and load it again, behind a server whose restarts are yet to come."""
+    with Member(shared.stack) as member:
+        for transition in ANEW:
+            assert member.change(f"/openral/policy/{SERVED}", transition), transition
+    shared.operator.until_active(SERVED)
+
+
 def test_a_killed_sidecar_is_noticed_and_restarted_and_given_up_in_the_end(
-    tmp_path: Path, figure: Any
+    shared: Deployed, figure: Any
 ) -> None:
-    with deployed(World(tmp_path), "enable_reward_monitor:=false") as own:
-        own.operator.until_active(SERVED)
-        times = []
-        for _ in range(RESTARTS):
-            seconds, result = lose(own, signal.SIGKILL)
-            times.append(seconds)
-            assert (result.outcome, result.check) == (FAILED, "policy_error"), result
-            until_served(own)
-        _, result = lose(own, signal.SIGKILL)
-        assert result.outcome == FAILED
+    load_anew(shared)
+    times = []
+    for _ in range(RESTARTS):
+        seconds, result = lose(shared, signal.SIGKILL)
+        times.append(seconds)
+        assert (result.outcome, result.check) == (FAILED, "policy_error"), result
+        until_served(shared)
+    _, result = lose(shared, signal.SIGKILL)
+    assert result.outcome == FAILED
 
-        def given_up() -> bool:
-            own.world.turn()
-            message = own.operator.run_skill(SERVED, WORDS, 1.0)().message
-            return f"given up after {RESTARTS} restarts" in message
+    def given_up() -> bool:
+        shared.world.turn()
+        message = shared.operator.run_skill(SERVED, WORDS, 1.0)().message
+        return f"given up after {RESTARTS} restarts" in message
 
-        wait_for(given_up, "the latched fault")
-        assert float(ages_of_executed_steps(own.until_recorded()).max()) <= HORIZON_S + 1 / 80
-        own.stack.interrupt()
-        own.stack.wait()
+    wait_for(given_up, "the latched fault")
+    assert float(ages_of_executed_steps(shared.until_recorded()).max()) <= HORIZON_S + 1 / 80
+    load_anew(shared)
     figure(
         row=7,
         injected="SIGKILL of the sidecar in the middle of a goal",
@@ -309,7 +323,7 @@ def below(process: psutil.Process) -> list[psutil.Process]:
 
 def test_nothing_outlives_a_killed_parent(tmp_path: Path, figure: Any) -> None:
     """First the policy node dies, and its server with it; then the launcher, and every node and server with it."""
-    with deployed(World(tmp_path)) as own:
+    with deployed(World(tmp_path), "enable_reward_monitor:=false") as own:
         own.operator.until_active(SERVED)
         node, server = own.node_of(SERVED), own.sidecar()
         ports = {port for process in [server, *below(server)] for port in listens_at(process)}

@@ -9,7 +9,8 @@ import asyncio
 import base64
 import json
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import cv2
@@ -38,25 +39,6 @@ def test_other_scenes_do_their_own_mission(tmp_path, scene, tasks):
     assert summary["passed"]
 
 
-@pytest.fixture(scope="module")
-def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, Operator]]:
-    """`ros2 launch` by its package's name, without a mission of its own, until Ctrl-C."""
-    folder = tmp_path_factory.mktemp("launch")
-    words = ("exit_when_done:=false", f"run_dir:={folder / 'run'}")
-    with (
-        Stack(
-            folder, "ros2", "launch", "openral", "deploy_sim.launch.py", "scene:=metaworld_drawer", *words
-        ) as stack,
-        Operator(stack) as operator,
-    ):
-        operator.until_active("mini_metaworld")
-        yield stack, operator
-        before = stack.errors
-        stack.interrupt()
-        assert stack.wait() == 0, stack.output
-        assert stack.errors == before
-
-
 def end_of_mission(operator: Operator, text: str) -> object:
     """Wait for the end of the mission with this text, and return it."""
 
@@ -67,15 +49,15 @@ def end_of_mission(operator: Operator, text: str) -> object:
     return found()[-1]
 
 
-def test_launched_without_a_command_line_of_ours_the_scene_s_mission_is_done(deployment):
-    _, operator = deployment
+def test_launched_without_a_command_line_of_ours_the_scene_s_mission_is_done(drawer):
+    _, operator = drawer
     mission = end_of_mission(operator, "open the drawer, then close it")
     assert (mission.state, [task.state for task in mission.tasks]) == ("done", ["done", "done"])
 
 
-def test_words_that_no_training_saw_and_conditions_are_taken_on_the_running_deployment(deployment):
+def test_words_that_no_training_saw_and_conditions_are_taken_on_the_running_deployment(drawer):
     """A condition is looked up in the world before anything moves."""
-    stack, operator = deployment
+    stack, operator = drawer
     end_of_mission(operator, "open the drawer, then close it")
 
     def check(text: str, tasks: list[str]) -> None:
@@ -92,8 +74,8 @@ def test_words_that_no_training_saw_and_conditions_are_taken_on_the_running_depl
     check("if the drawer is open then push it shut", ["drawer-close-v3"])
 
 
-def test_an_unknown_task_is_refused_in_one_clear_sentence_and_nothing_moves(deployment):
-    stack, operator = deployment
+def test_an_unknown_task_is_refused_in_one_clear_sentence_and_nothing_moves(drawer):
+    stack, operator = drawer
     end_of_mission(operator, "open the drawer, then close it")
     operator.assert_holding(still=False)
     executed = operator.status[-1].executed
@@ -124,8 +106,8 @@ async def state_of(client: Client) -> dict[str, Any]:
     return state
 
 
-def test_a_client_moves_the_drawer_and_its_death_stops_the_arm(deployment):
-    stack, operator = deployment
+def test_a_client_moves_the_drawer_and_its_death_stops_the_arm(drawer):
+    stack, operator = drawer
     end_of_mission(operator, "open the drawer, then close it")
     before = stack.errors
 
@@ -145,10 +127,17 @@ def test_a_client_moves_the_drawer_and_its_death_stops_the_arm(deployment):
         assert state["mission"]["tasks"][0]["state"] == "done"
         assert state["control"]["steps_executed"] > 0
         await client.call_tool("finish_mission", {"done": True, "words": "the drawer is open"})
+        operator.until(lambda: operator.missions[-1].message == "the drawer is open", "the mission's end")
+        assert operator.missions[-1].state == "done"
+        operator.press("/openral/estop")
+        wait_for(lambda: operator.status[-1].estopped, "the latched stop")
+        refused = await client.call_tool(SKILL, {"task": "drawer-close-v3", "why": "x"})
+        assert refused.is_error
+        assert "the E-stop is latched" in refused.content[0].text
 
     run_client(stack, open_it)
-    operator.until(lambda: operator.missions[-1].message == "the drawer is open", "the mission's end")
-    assert operator.missions[-1].state == "done"
+    operator.press("/openral/estop_reset")
+    wait_for(lambda: not operator.status[-1].estopped, "the release")
 
     async def close_it_and_die(client: Client) -> None:
         call = asyncio.ensure_future(client.call_tool(SKILL, {"task": "drawer-close-v3", "why": "x"}))
@@ -157,21 +146,13 @@ def test_a_client_moves_the_drawer_and_its_death_stops_the_arm(deployment):
             each for each in stack.processes() if each.cmdline()[1:3] == [str(BIN / "openral"), "mcp"]
         ]
         server.send_signal(signal.SIGKILL)
-        await asyncio.wait({call}, timeout=10)
+        stopped = partial(
+            operator.until, lambda: operator.missions[-1].state == "stopped", "the mission's end"
+        )
+        await asyncio.to_thread(stopped)
         call.cancel()
 
     run_client(stack, close_it_and_die)
-    operator.until(lambda: operator.missions[-1].state == "stopped", "the mission's end")
     assert operator.missions[-1].message == "stopped: mcp 0.1.0 went away"
     operator.assert_holding(still=False)
-
-    async def refused(client: Client) -> None:
-        operator.press("/openral/estop")
-        wait_for(lambda: operator.status[-1].estopped, "the latched stop")
-        answer = await client.call_tool(SKILL, {"task": "drawer-close-v3", "why": "x"})
-        assert answer.is_error
-        assert "the E-stop is latched" in answer.content[0].text
-
-    run_client(stack, refused)
-    operator.press("/openral/estop_reset")
     assert stack.errors == before

@@ -4,63 +4,34 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Iterator
 
-import numpy as np
-import pytest
-from system_files import load_truth, write_scene, write_skill
+from system_files import moved_while_held, until_recorded
 from system_operator import Operator
 from system_stack import Stack
 
 FAILED, DEADLINE = 2, 3
-LEFT = [0.1, 0.0, 0.0, -1.0]
 
 
-@pytest.fixture(scope="module")
-def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, Operator]]:
-    """A launched deployment with a good and two faulty skills, and nobody who gives it a mission."""
-    folder = tmp_path_factory.mktemp("faults")
-    skills = [
-        write_skill(folder, "good", action=LEFT),
-        write_skill(folder, "nan", behaviour="nan", good_calls=10, action=LEFT),
-        write_skill(folder, "misshapen", behaviour="wrong_shape", good_calls=10, action=LEFT),
-    ]
-    scene = write_scene(folder, skills=skills, motions=None, reward_skill=None, mission=None)
-    words = [f"scene:={scene}", f"run_dir:={folder / 'run'}"]
-    with (
-        Stack(folder, "ros2", "launch", "openral", "deploy_sim.launch.py", *words) as stack,
-        Operator(stack) as operator,
-    ):
-        operator.until_active("good", "nan", "misshapen")
-        yield stack, operator
-        stack.interrupt()
-        assert stack.wait() == 0
-        truth = load_truth(folder / "run")
-        assert truth["held"].any()
-        moved = np.abs(np.diff(truth["mocap_pos"], axis=0)).max(axis=1)
-        assert not moved[truth["held"][1:]].any(), "the set point moved in a step that held"
-
-
-def run(deployment: tuple[Stack, Operator], slug: str, deadline_s: float = 20.0) -> tuple[object, list[str]]:
+def run(faulty: tuple[Stack, Operator], slug: str, deadline_s: float = 20.0) -> tuple[object, list[str]]:
     """Run a skill to its end; return the result and the new error lines."""
-    stack, operator = deployment
+    stack, operator = faulty
     before = stack.errors
     result = operator.run_skill(slug, "open the drawer", deadline_s)()
     operator.assert_holding()
     return result, stack.errors[len(before) :]
 
 
-def test_a_good_skill_moves_the_arm_until_its_deadline(deployment):
-    _, operator = deployment
-    result, errors = run(deployment, "good", deadline_s=1.0)
+def test_a_good_skill_moves_the_arm_until_its_deadline(faulty):
+    _, operator = faulty
+    result, errors = run(faulty, "good", deadline_s=1.0)
     assert (result.outcome, result.check, errors) == (DEADLINE, "deadline", [])
     assert result.steps > 20
     assert operator.status[-1].rejected == 0
 
 
-def test_numbers_that_are_not_finite(deployment):
-    _, operator = deployment
-    result, errors = run(deployment, "nan")
+def test_numbers_that_are_not_finite(faulty):
+    _, operator = faulty
+    result, errors = run(faulty, "nan")
     assert (result.outcome, result.check) == (FAILED, "envelope")
     assert "finite: step 0, number 0 is nan" in result.message
     assert len(errors) == 1, errors
@@ -72,10 +43,10 @@ def test_numbers_that_are_not_finite(deployment):
     assert "nan" in operator.status[-1].last_rejection
 
 
-def test_a_policy_with_a_wrong_dimension(deployment):
-    _, operator = deployment
+def test_a_policy_with_a_wrong_dimension(faulty):
+    _, operator = faulty
     executed, rejected = operator.status[-1].executed, operator.status[-1].rejected
-    result, errors = run(deployment, "misshapen")
+    result, errors = run(faulty, "misshapen")
     assert (result.outcome, result.check) == (FAILED, "policy_error")
     assert len(errors) == 1, errors
     assert "(1, 16, 3), its manifest promises float32 (1, 16, 4)" in errors[0]
@@ -83,8 +54,8 @@ def test_a_policy_with_a_wrong_dimension(deployment):
     assert operator.status[-1].rejected == rejected, "the policy node kept the bad chunk to itself"
 
 
-def test_a_chunk_with_a_wrong_dimension_from_somebody_else(deployment):
-    stack, operator = deployment
+def test_a_chunk_with_a_wrong_dimension_from_somebody_else(faulty):
+    stack, operator = faulty
     rejected, executed = operator.status[-1].rejected, operator.status[-1].executed
     for _ in range(5):  # on a crowded machine one may come so late that it is refused for that
         operator.send_chunk(dim=3, data=[0.1, 0.0, 0.0] * 16)
@@ -98,8 +69,8 @@ def test_a_chunk_with_a_wrong_dimension_from_somebody_else(deployment):
     assert operator.status[-1].executed == executed
 
 
-def test_a_stale_camera(deployment):
-    stack, operator = deployment
+def test_a_stale_camera(faulty):
+    stack, operator = faulty
     before = stack.errors
     result = operator.run_skill("good", "open the drawer", 60.0)
     operator.until_moving()
@@ -114,5 +85,13 @@ def test_a_stale_camera(deployment):
     errors = stack.errors[len(before) :]
     assert len(errors) == 1, errors
     assert "is the bridge alive, and does every camera of the scene publish?" in errors[0]
-    again, errors = run(deployment, "good", deadline_s=1.0)
+    again, errors = run(faulty, "good", deadline_s=1.0)
     assert (again.outcome, errors) == (DEADLINE, []), "the skill recovers when images come again"
+
+
+def test_the_set_point_moves_in_no_step_that_holds(faulty):
+    """In any of the tests above."""
+    stack, operator = faulty
+    truth = until_recorded(stack.folder / "run", operator)
+    assert truth["held"].any()
+    assert not moved_while_held(truth)

@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment of `openral demo` leaves no process behind."""
+"""Ctrl-C at any moment of `openral demo`, and SIGTERM to a deployment, leave no process behind."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import time
 
 import pytest
+from system_files import write_scene, write_skill
 from system_stack import Stack, wait_for
 
 INTERRUPTED, TERMINATED = 130, 143
@@ -35,8 +36,12 @@ def test_during_the_mission(tmp_path):
 
 
 def test_a_deployment_that_is_terminated_says_what_became_of_it(tmp_path):
-    with Stack(tmp_path, "openral", "demo") as stack:
+    skill = write_skill(tmp_path, "good", action=[0.05, 0.0, 0.0, -1.0])
+    left_out = dict.fromkeys(("motions", "reward_skill", "detector_skill", "playbooks"))
+    scene = write_scene(tmp_path, skills=[skill], mission="open the drawer", **left_out)
+    with Stack(tmp_path, "openral", "deploy", "sim", "--config", str(scene)) as stack:
         stack.until_says("attempt 1")
+        wait_for(lambda: list(tmp_path.glob("runs/*/truth.npz")), "the simulator's record")
         stack.terminate()
         assert stack.wait() == TERMINATED, stack.output
     assert "Traceback" not in stack.output

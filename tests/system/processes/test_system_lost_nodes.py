@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from system_files import load_truth, write_scene
+from system_files import load_truth, moved_while_held, until_recorded
 from system_operator import ENDED, Operator
 from system_stack import Stack, wait_for
+
+from openral_cli.deploy.run_outcome import judge
 
 RESTARTS = 3
 SKILL = "openral/rskill-mini-metaworld"
@@ -42,39 +44,38 @@ def deaths(stack: Stack, *executables: str) -> dict[str, int]:
     return found
 
 
-def moved_while_held(folder) -> bool:
-    """Whether the set point moved in a step of the run in which the arm was said to hold."""
-    truth = load_truth(folder / "run")
-    moved = np.abs(np.diff(truth["mocap_pos"], axis=0)).max(axis=1)
-    return bool(moved[truth["held"][1:]].any())
+def test_reasoner_and_policy_node_killed_once_are_started_again_and_the_mission_goes_on(drawer):
+    stack, operator = drawer
+    operator.until(lambda: operator.missions and operator.missions[-1].state in ENDED, "an earlier mission")
+    known, begun = operator.missions[-1].id, len(operator.status)
+    operator.say("open the drawer, then close it")
+    operator.until(lambda: operator.status[-1].skill == SKILL, "the policy")
+    first = operator.until_moving()
+    killed(stack, "reasoner")
+    stack.until_says(AGAIN)
+    operator.until(
+        lambda: operator.status[-1].active_goal != first, "the end of the motion that was begun before"
+    )
+    operator.until(lambda: operator.status[-1].skill == SKILL, "the policy")
+    second = operator.until_moving()
+    killed(stack, "policy_node")
+    stack.until_says(AGAIN, times=2)
 
+    def has_ended() -> bool:
+        return operator.missions[-1].id != known and operator.missions[-1].state in ENDED
 
-def test_reasoner_and_policy_node_killed_once_are_started_again_and_the_mission_goes_on(tmp_path):
-    scene = write_scene(tmp_path, resume="always")
-    words = ("--config", str(scene), "--run-dir", "run", "--no-video")
-    with Stack(tmp_path, "openral", "deploy", "sim", *words) as stack, Operator(stack) as operator:
-        stack.until_says("attempt 1")  # the drive to the start is over
-        first = operator.until_moving()
-        killed(stack, "reasoner")
-        stack.until_says(AGAIN)
-        operator.until(
-            lambda: operator.status[-1].active_goal != first, "the end of the motion that was begun before"
-        )
-        operator.until(lambda: operator.status[-1].skill == SKILL, "the policy")
-        second = operator.until_moving()
-        killed(stack, "policy_node")
-        stack.until_says(AGAIN, times=2)
-        mission, code = end_of(operator, stack)
-    assert mission.state == "done", mission.message
-    assert code == 0, "the simulator agrees"
-    goals = {status.active_goal for status in operator.status} - {"", first, second}
+    operator.until(has_ended, "the mission's end")
+    assert operator.missions[-1].state == "done", operator.missions[-1].message
+    goals = {status.active_goal for status in operator.status[begun:]} - {"", first, second}
     assert len(goals) >= 2, "the task again, and the next one"
     assert deaths(stack, "reasoner", "policy_node") == {"reasoner": 1, "policy_node": 1}
-    assert not moved_while_held(tmp_path)
-    summary = json.loads((tmp_path / "run/summary.json").read_text())
-    assert summary["passed"]
-    assert [task["skill_task"] for task in summary["tasks"]] == ["drawer-open-v3", "drawer-close-v3"]
-    kinds = [json.loads(line)["kind"] for line in (tmp_path / "run/mission.jsonl").read_text().splitlines()]
+    run = stack.folder / "run"
+    truth = until_recorded(run, operator)
+    assert not moved_while_held(truth)
+    outcome = judge(run)
+    assert outcome.passed, "the simulator agrees"
+    assert [task.skill_task for task in outcome.tasks] == ["drawer-open-v3", "drawer-close-v3"]
+    kinds = [json.loads(line)["kind"] for line in (run / "mission.jsonl").read_text().splitlines()]
     assert kinds.count("resume") == 3, "it said that it was restarted, why it goes on, and what it looks at"
 
 
@@ -90,7 +91,7 @@ def test_a_monitor_killed_once_is_started_again_and_the_mission_goes_on(tmp_path
     assert code == 0, "the simulator agrees"
     assert {status.active_goal for status in operator.status} - {"", first}, "the next task"
     assert deaths(stack, "reward_monitor") == {"reward_monitor": 1}
-    assert not moved_while_held(tmp_path)
+    assert not moved_while_held(load_truth(tmp_path / "run"))
 
 
 @pytest.mark.long
@@ -109,7 +110,7 @@ def test_a_node_that_dies_again_and_again_is_gone_without(tmp_path, executable):
     assert mission.state == "failed"
     assert LAST_WORDS[executable] in mission.message, mission.message
     assert not json.loads((tmp_path / "run/summary.json").read_text())["passed"]
-    assert not moved_while_held(tmp_path)
+    assert not moved_while_held(load_truth(tmp_path / "run"))
     truth = load_truth(tmp_path / "run")
     last = int(np.flatnonzero(~truth["held"])[-1])
     assert len(truth["held"]) > last + 16, "the bridge went on, and held"

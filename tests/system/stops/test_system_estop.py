@@ -14,9 +14,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
-from system_files import write_scene, write_skill
-from system_operator import Operator
-from system_stack import PATIENCE_S, Stack
+from system_stack import PATIENCE_S
 
 FEW, MANY, CALLS = 4, 20, 25
 """Rounds of the quick and of the long half, and the calls that each of two clients makes in a round."""
@@ -67,19 +65,6 @@ class Client:
         self.heard.append(bool(message.data))
 
 
-@pytest.fixture
-def deployment(tmp_path):
-    skill = write_skill(tmp_path, "good", action=[0.05, 0.0, 0.0, -1.0])
-    scene = write_scene(tmp_path, skills=[skill], motions=None, reward_skill=None, mission=None)
-    words = [f"scene:={scene}", f"run_dir:={tmp_path / 'run'}"]
-    with (
-        Stack(tmp_path, "ros2", "launch", "openral", "deploy_sim.launch.py", *words) as stack,
-        Operator(stack) as operator,
-    ):
-        operator.until_active("good")
-        yield stack, operator
-
-
 def refuses(operator) -> bool:
     """Whether the policy node holds the stop for latched: it says so when it is asked."""
     result = operator.run_skill("good", "open the drawer", 0.05)()
@@ -87,8 +72,8 @@ def refuses(operator) -> bool:
 
 
 @pytest.mark.parametrize("rounds", [FEW, pytest.param(MANY, marks=pytest.mark.long)])
-def test_all_nodes_agree_whatever_the_order(deployment, rounds):
-    stack, operator = deployment
+def test_all_nodes_agree_whatever_the_order(faulty, rounds):
+    stack, operator = faulty
     one, two, world = (Client(stack.domain, name) for name in ("one", "two", "world"))
     order = random.Random(3)
     worst_s = {"status": 0.0, "topic": 0.0, "policy": 0.0}

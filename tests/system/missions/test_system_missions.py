@@ -129,15 +129,15 @@ def test_a_client_moves_the_drawer_and_its_death_stops_the_arm(drawer):
         await client.call_tool("finish_mission", {"done": True, "words": "the drawer is open"})
         operator.until(lambda: operator.missions[-1].message == "the drawer is open", "the mission's end")
         assert operator.missions[-1].state == "done"
+
+    async def is_refused(client: Client) -> None:
         operator.press("/openral/estop")
         wait_for(lambda: operator.status[-1].estopped, "the latched stop")
         refused = await client.call_tool(SKILL, {"task": "drawer-close-v3", "why": "x"})
         assert refused.is_error
         assert "the E-stop is latched" in refused.content[0].text
-
-    run_client(stack, open_it)
-    operator.press("/openral/estop_reset")
-    wait_for(lambda: not operator.status[-1].estopped, "the release")
+        operator.press("/openral/estop_reset")
+        wait_for(lambda: not operator.status[-1].estopped, "the release")
 
     async def close_it_and_die(client: Client) -> None:
         call = asyncio.ensure_future(client.call_tool(SKILL, {"task": "drawer-close-v3", "why": "x"}))
@@ -152,7 +152,12 @@ def test_a_client_moves_the_drawer_and_its_death_stops_the_arm(drawer):
         await asyncio.to_thread(stopped)
         call.cancel()
 
-    run_client(stack, close_it_and_die)
+    async def do_all(client: Client) -> None:
+        await open_it(client)
+        await is_refused(client)
+        await close_it_and_die(client)
+
+    run_client(stack, do_all)
     assert operator.missions[-1].message == "stopped: mcp 0.1.0 went away"
     operator.assert_holding(still=False)
     assert stack.errors == before

@@ -40,10 +40,11 @@ class Lockstep:
             None: it is another command; True: it is answered later; False: it is to be answered now.
         """
         if words in (["wait", "on"], ["wait", "off"]):
-            self._waits = words[1] == "on"
+            self._waits, self._began = words[1] == "on", False
             return False
         if len(words) == 2 and words[0] == "run" and words[1].isdigit():
-            self._runs, self._began = True, self._is_moved()
+            self._runs = True
+            self._began |= self._is_moved()  # once begun, a motion that ends is not waited for again
             self._left, self._due = int(words[1]), time.monotonic() + BEGIN_S
             return True
         return None

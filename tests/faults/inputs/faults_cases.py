@@ -11,12 +11,10 @@ from typing import Any
 
 from rosidl_runtime_py.utilities import get_message
 
-LARGE = 10_000_000
-"""[bytes] of a text or array without end."""
 FEW, MANY = 1_000, 10_000
 """Messages of an array of them without end, where time is short and where it is not."""
-TEXTS, NUMBERS = 10_000, 1_000_000
-"""Elements of an array of texts or numbers without end."""
+LARGE, NUMBERS = 1_000, 100
+"""[bytes] of a text and numbers of an array without end, as multiples of that; an array of texts has as many."""
 LARGEST = {"float": 3.4028234663852886e38, "double": 1.7976931348623157e308}
 """The largest number of each kind."""
 INTEGER = re.compile(r"(u?)int(\d+)")
@@ -67,14 +65,14 @@ def cases(message: Any, many: int, path: tuple[str | int, ...] = ()) -> Iterator
         place = (*path, name)
         if array := ARRAY.fullmatch(kind):
             element, length = array[1], int(array[2])
-            for label, number, senseless in _extremes(element):
+            for label, number, senseless in _extremes(element, many):
                 yield Case(place, f"{length} x {label}", [number] * length, senseless)
         elif sequence := SEQUENCE.fullmatch(kind):
             yield from _sequence(place, sequence[1], value, many)
         elif "/" in kind:
             yield from cases(value, many, place)
         else:
-            for label, extreme, senseless in _extremes(kind):
+            for label, extreme, senseless in _extremes(kind, many):
                 yield Case(place, label, extreme, senseless)
 
 
@@ -87,16 +85,16 @@ def _sequence(place: tuple[str | int, ...], element: str, value: Any, many: int)
         for index in range(min(1, len(value))):
             yield from cases(value[index], many, (*place, index))
         return
-    for label, extreme, senseless in _extremes(element):
+    for label, extreme, senseless in _extremes(element, many):
         yield Case(place, f"one {label}", [extreme], senseless)
     if TEXT.match(element):
-        yield Case(place, f"{TEXTS} texts", ["x" * 100] * TEXTS, True)
+        yield Case(place, f"{many} texts", ["x" * 100] * many, True)
     else:
         number = b"\x00" if element == "octet" else False if element == "boolean" else 0
-        yield Case(place, f"{NUMBERS} numbers", [number] * NUMBERS, True)
+        yield Case(place, f"{NUMBERS * many} numbers", [number] * (NUMBERS * many), True)
 
 
-def _extremes(kind: str) -> Iterator[tuple[str, Any, bool]]:
+def _extremes(kind: str, many: int) -> Iterator[tuple[str, Any, bool]]:
     """Yield name, value and whether nobody can mean it, for one value of a kind."""
     if kind in LARGEST:
         largest = LARGEST[kind]
@@ -116,6 +114,6 @@ def _extremes(kind: str) -> Iterator[tuple[str, Any, bool]]:
     else:
         assert TEXT.match(kind), kind
         yield "empty", "", False
-        yield f"{LARGE} characters", "open the " * (LARGE // 9), True
+        yield f"{LARGE * many} characters", "open the " * (LARGE * many // 9), True
         yield "control characters", "open\x00the\x1b[2J\n\x9b", True
         yield "emoji", "🤖👨‍👩‍👧", False

@@ -27,7 +27,7 @@ STILL = "still"
 ACTION = f"/openral/skills/{STILL}/execute"
 MOVED_M = 1e-3
 MAX_GROWTH, MAX_MORE = 500e6, 200e6
-"""[bytes] by which a process may grow while it is sent a gigabyte, and by which once more when it is sent it again."""
+"""[bytes] by which a process may grow while it is sent everything, and by which once more when it is sent it again."""
 MAX_LOG = 2_000_000
 """[bytes] of all that the deployment prints."""
 
@@ -223,7 +223,7 @@ def fuzz(running: Deployed, outsider: Outsider, figure: Any, *, everywhere: bool
         happened="all nodes answered, nothing moved, what is senseless was refused",
         worst=1e-6 * max(total.values()),
         unit="MB grown",
-        bar="500 MB, of a gigabyte sent",
+        bar="500 MB",
     )
 
 

@@ -110,7 +110,7 @@ def small_disk(folder: Path, kilobytes: int) -> Iterator[None]:
 @pytest.mark.skipif(os.geteuid() != 0, reason="a small disk is mounted by root only")
 def test_a_full_disk_ends_no_motion_and_shows_no_traceback(tmp_path: Path, figure: Any) -> None:
     world = World(tmp_path)
-    with small_disk(world.run_dir, 56), deployed(world, "enable_reward_monitor:=false") as own:
+    with small_disk(world.run_dir, 80), deployed(world, "enable_reward_monitor:=false") as own:
         own.operator.until_active(STEADY)
         handle = own.operator.send_goal(STEADY, "wave", 60.0)
         own.operator.until_moving()

@@ -15,7 +15,7 @@ import pytest
 HERE = Path(__file__).parent
 sys.path.append(str(HERE))
 
-from system_files import write_scene, write_skill  # noqa: E402  they lie in this folder
+from system_files import write_bare_scene, write_scene, write_skill  # noqa: E402  they lie in this folder
 from system_operator import Operator  # noqa: E402
 from system_order import put_first  # noqa: E402
 from system_stack import Stack  # noqa: E402
@@ -34,8 +34,7 @@ def faulty_scene(folder: Path) -> Path:
         write_skill(folder, "nan", behaviour="nan", good_calls=10, action=left),
         write_skill(folder, "misshapen", behaviour="wrong_shape", good_calls=10, action=left),
     ]
-    left_out = ("motions", "reward_skill", "detector_skill", "playbooks", "mission")
-    return write_scene(folder, skills=skills, **dict.fromkeys(left_out))
+    return write_bare_scene(folder, skills=skills)
 
 
 class Shared:

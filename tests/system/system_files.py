@@ -25,6 +25,12 @@ def write_scene(folder: Path, **changes: Any) -> Path:
     return path
 
 
+def write_bare_scene(folder: Path, **changes: Any) -> Path:
+    """Write the drawer's scene without motions, monitor, detector, playbooks and mission, and with fields changed."""
+    left_out = dict.fromkeys(("motions", "reward_skill", "detector_skill", "playbooks", "mission"))
+    return write_scene(folder, **{**left_out, **changes})
+
+
 def write_skill(folder: Path, name: str, **script: Any) -> str:
     """Write a skill of the fake family whose `FakeScript` is `script`, and return its reference."""
     skill = folder / name

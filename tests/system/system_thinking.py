@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
-from system_files import write_scene, write_skill
+from system_files import write_bare_scene, write_skill
 from system_operator import Operator
 from system_stack import Stack
 
@@ -70,7 +70,7 @@ class Thinking:
 def thinking(folder: Path) -> Iterator[Thinking]:
     """Start it; end it when the block ends. The record lies in `folder / "run"`."""
     skill = write_skill(folder, SLUG, action=LEFT)
-    scene = write_scene(folder, skills=[skill], motions=None, reward_skill=None, mission=None, playbooks=None)
+    scene = write_bare_scene(folder, skills=[skill])
     words = (f"scene:={scene}", f"run_dir:={folder / 'run'}", "exit_when_done:=false", "memory_file:=")
     thought = threading.Event()
     with Endpoint(Script([]), delay=thought) as endpoint:

@@ -13,6 +13,7 @@ from system_stack import Stack
 
 SUCCEEDED, DEADLINE, STOPPED = 1, 3, 7
 STEPS = 100
+LEFT_OUT = dict.fromkeys(("reward_skill", "detector_skill", "playbooks", "mission"))
 GOALS = (
     {"instruction": "open the drawer", "deadline_s": 2.0},
     {"instruction": "close the drawer", "deadline_s": 5.0, "max_steps": 30},
@@ -36,7 +37,7 @@ def in_turn(operator: Operator) -> list[Any]:
 
 
 def test_a_reset_gives_identical_joint_states_and_ends_at_the_same_observations(tmp_path):
-    scene = write_scene(tmp_path, reward_skill=None, mission=None)
+    scene = write_scene(tmp_path, **LEFT_OUT)
     words = (f"scene:={scene}", "mode:=lockstep", f"run_dir:={tmp_path / 'run'}")
     with (
         Stack(tmp_path, "ros2", "launch", "openral", "deploy_sim.launch.py", *words) as stack,
@@ -70,7 +71,7 @@ def test_a_reset_gives_identical_joint_states_and_ends_at_the_same_observations(
 
 @pytest.mark.long
 def test_two_lockstep_runs_give_identical_joint_states_and_end_at_the_same_observations(tmp_path):
-    scene = write_scene(tmp_path, reward_skill=None, mission=None)
+    scene = write_scene(tmp_path, **LEFT_OUT)
     words = ("deploy_sim.launch.py", f"scene:={scene}", "mode:=lockstep")
     with ExitStack() as stacks:  # side by side, so that each disturbs the other's timing
         folders = [tmp_path / name for name in ("one", "two")]

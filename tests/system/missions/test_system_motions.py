@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from system_files import write_scene
+import yaml
+from system_files import SHARE, write_bare_scene
 from system_operator import ENDED, Operator
 from system_stack import Stack
 
@@ -35,9 +36,8 @@ def scene_of_the_puck() -> dict[str, Any]:
 def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, Operator]]:
     """A deployment of a world with a puck, with motions and without policy or reward monitor."""
     folder = tmp_path_factory.mktemp("motions")
-    scene = write_scene(
-        folder, skills=None, reward_skill=None, mission=None, playbooks=None, scene=scene_of_the_puck()
-    )
+    motions = yaml.safe_load((SHARE / "scenes/deploy/metaworld_drawer.yaml").read_text())["motions"]
+    scene = write_bare_scene(folder, skills=None, motions=motions, scene=scene_of_the_puck())
     words = (f"scene:={scene}", f"run_dir:={folder / 'run'}", "exit_when_done:=false", "mode:=realtime")
     with (
         Stack(folder, "ros2", "launch", "openral", "deploy_sim.launch.py", *words) as stack,

@@ -24,10 +24,10 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("installed")
     uv, told = ensure_uv(sys.executable, LOCK.read_text()), {**os.environ, **uv_settings(os.environ)}
     build = [uv, "build", "--quiet", "--wheel", "-b", str(LOCK), "--out-dir", str(folder / "wheels")]
-    for project in (ROOT, ROOT / "ros2_embedded"):
-        subprocess.run([*build, str(project)], env=told, check=True)
+    built = [subprocess.Popen([*build, str(project)], env=told) for project in (ROOT, ROOT / "ros2_embedded")]
     environment = folder / "environment"
     venv.create(environment, with_pip=False, symlinks=True)
+    assert [each.wait() for each in built] == [0, 0]
     install = [uv, "pip", "install", "--quiet", "--no-deps", "--python", str(environment / "bin" / "python")]
     subprocess.run([*install, *map(str, (folder / "wheels").glob("*.whl"))], env=told, check=True)
     return environment / "bin"

@@ -6,7 +6,7 @@ import json
 import time
 
 import pytest
-from system_files import write_scene, write_skill
+from system_files import write_bare_scene, write_skill
 from system_stack import Stack, wait_for
 
 INTERRUPTED, TERMINATED = 130, 143
@@ -37,8 +37,7 @@ def test_during_the_mission(tmp_path):
 
 def test_a_deployment_that_is_terminated_says_what_became_of_it(tmp_path):
     skill = write_skill(tmp_path, "good", action=[0.05, 0.0, 0.0, -1.0])
-    left_out = dict.fromkeys(("motions", "reward_skill", "detector_skill", "playbooks"))
-    scene = write_scene(tmp_path, skills=[skill], mission="open the drawer", **left_out)
+    scene = write_bare_scene(tmp_path, skills=[skill], mission="open the drawer")
     with Stack(tmp_path, "openral", "deploy", "sim", "--config", str(scene)) as stack:
         stack.until_says("attempt 1")
         wait_for(lambda: list(tmp_path.glob("runs/*/truth.npz")), "the simulator's record")

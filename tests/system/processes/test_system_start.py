@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from system_files import write_scene, write_skill
+from system_files import write_bare_scene, write_scene, write_skill
 from system_stack import Stack
 
 
@@ -26,7 +26,7 @@ def test_a_scene_that_a_skill_does_not_fit_is_refused_with_its_fix(tmp_path):
     manifest = skill / "rskill.yaml"
     tall = manifest.read_text().replace("min_height: 96", "min_height: 960")
     manifest.write_text(tall.replace("image_size:\n  - 96", "image_size:\n  - 960"))
-    scene = write_scene(tmp_path, skills=[str(skill)], motions=None, reward_skill=None)
+    scene = write_bare_scene(tmp_path, skills=[str(skill)])
     words = ("--config", str(scene), "--run-dir", "run", "--no-video")
     with Stack(tmp_path, "openral", "deploy", "sim", *words) as stack:
         assert stack.wait() == 1

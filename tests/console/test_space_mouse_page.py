@@ -105,6 +105,7 @@ def click_until(compact: Compact, heard: Callable[[], bool], operator: Operator)
 def test_the_cap_moves_nothing_before_a_page_has_the_arm_and_the_cap_was_let_go(
     tab: Page, operator: Operator, compact: Compact, watcher: Watcher
 ) -> None:
+    operator.reset("", -1)  # earlier modules may have lifted the hand as far as it goes
     compact.press(z=-FULL)
     tab.wait_for_timeout(300)
     assert watcher.chunks == [], "nobody has taken the arm"

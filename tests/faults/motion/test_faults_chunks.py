@@ -269,7 +269,7 @@ def test_late_answers_are_cut_or_refused_and_never_executed_late(
     shared.operator.reset("", -1)
     before = shared.status
     shared.world.turn(delay_s=times * DECLARED_S)
-    result = shared.operator.run_skill(SERVED, "open the drawer", 3.0)()
+    result = shared.operator.run_skill(SERVED, "open the drawer", 2.0)()
     assert result.outcome in (FAILED, DEADLINE), result
     if result.outcome == FAILED:
         assert "the policy is too slow" in result.message

@@ -89,6 +89,21 @@ class Operator:
         )
         return str(self.status[-1].active_goal)
 
+    def until_begun(self, skill: str, earlier: set[str]) -> str:
+        """Wait until the bridge executes chunks of a new goal of a skill, by its name, and return the goal.
+
+        Args:
+            skill: as in `ControlStatus`, which names it also when its goal has ended.
+            earlier: goals that are not meant.
+        """
+
+        def begun() -> bool:
+            last = self.status[-1]
+            return last.skill == skill and not last.holding and last.active_goal not in {"", *earlier}
+
+        self.until(begun, f"motion of {skill}")
+        return str(self.status[-1].active_goal)
+
     def say(self, text: str) -> None:
         """Say something to the reasoner."""
         self.until(self._prompts.get_subscription_count, "the reasoner")

@@ -48,16 +48,15 @@ def test_reasoner_and_policy_node_killed_once_are_started_again_and_the_mission_
     stack, operator = drawer
     operator.until(lambda: operator.missions and operator.missions[-1].state in ENDED, "an earlier mission")
     known, begun = operator.missions[-1].id, len(operator.status)
+    earlier = {status.active_goal for status in operator.status}
     operator.say("open the drawer, then close it")
-    operator.until(lambda: operator.status[-1].skill == SKILL, "the policy")
-    first = operator.until_moving()
+    first = operator.until_begun(SKILL, earlier)
     killed(stack, "reasoner")
     stack.until_says(AGAIN)
     operator.until(
         lambda: operator.status[-1].active_goal != first, "the end of the motion that was begun before"
     )
-    operator.until(lambda: operator.status[-1].skill == SKILL, "the policy")
-    second = operator.until_moving()
+    second = operator.until_begun(SKILL, {*earlier, first})
     killed(stack, "policy_node")
     stack.until_says(AGAIN, times=2)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -67,3 +69,16 @@ def test_stubs_of_other_packages(tmp_path: Path, capsys: pytest.CaptureFixture[s
     with pytest.raises(SystemExit):
         main(["no_such_package", "--output", str(tmp_path)])
     assert "no_such_package" in capsys.readouterr().err
+
+
+def test_they_are_made_without_numpy(tmp_path: Path) -> None:
+    """The package is built where nothing is installed but what its build needs."""
+    code = (
+        "import pathlib, sys; sys.modules['numpy'] = None; from ros2_embedded.stubs import *; "
+        "write_stubs(bundled_packages(), pathlib.Path(sys.argv[1]), '-stubs')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "std_msgs-stubs").is_dir()

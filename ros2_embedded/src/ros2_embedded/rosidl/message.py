@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ros2_embedded.rosidl.definition import NUMERIC, FieldType
-
-_RANGES = {
-    f"{sign}int{bits}": (0, 2**bits - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-    for sign in ("", "u")
-    for bits in (8, 16, 32, 64)
-}
+from ros2_embedded.rosidl.field_checks import check_value
 
 
 class _SlotTypes:
@@ -93,50 +87,6 @@ def _as_array(value: Any) -> np.ndarray[Any, Any]:
     if isinstance(value, (bytes, bytearray, memoryview)):
         return np.frombuffer(value, np.uint8)
     return np.asarray(value).reshape(-1)
-
-
-def check_value(kind: FieldType, value: Any, class_of: Callable[[str], type]) -> str | None:
-    """Return why a value does not fit a field type, or None when it does."""
-    if kind.kind != "single":
-        return _check_collection(kind, value, class_of)
-    if kind.base in ("string", "wstring"):
-        if not isinstance(value, str):
-            return "must be of type 'str'"
-        if kind.string_bound and len(value) > kind.string_bound:
-            return f"must be a string of at most {kind.string_bound} characters"
-        return None
-    if kind.base == "bool":
-        return None if isinstance(value, (bool, np.bool_)) else "must be of type 'bool'"
-    if kind.base == "byte":
-        return None if isinstance(value, bytes) and len(value) == 1 else "must be bytes of length 1"
-    if kind.base in _RANGES:
-        if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
-            return "must be of type 'int'"
-        low, high = _RANGES[kind.base]
-        return None if low <= value <= high else f"must be an integer in [{low}, {high}]"
-    if kind.base in NUMERIC:
-        fits = isinstance(value, (float, np.floating))
-        return None if fits else "must be of type 'float'"
-    wanted = class_of(kind.base)
-    return None if isinstance(value, wanted) else f"must be a {kind.base.replace('/', '.')}"
-
-
-def _check_collection(kind: FieldType, value: Any, class_of: Callable[[str], type]) -> str | None:
-    """Return why a value does not fit an array or a sequence, or None."""
-    if isinstance(value, (str, dict)) or not hasattr(value, "__len__"):
-        return "must be a sequence"
-    if kind.kind == "array" and len(value) != kind.size:
-        return f"must have exactly {kind.size} elements"
-    if kind.size and len(value) > kind.size:
-        return f"must have at most {kind.size} elements"
-    if kind.base in NUMERIC and isinstance(value, (array, np.ndarray, bytes, bytearray, memoryview)):
-        return None
-    element = FieldType(kind.base, string_bound=kind.string_bound)
-    for index, item in enumerate(value):
-        reason = check_value(element, item, class_of)
-        if reason:
-            return f"element {index} {reason}"
-    return None
 
 
 def explain(message: Message) -> str | None:

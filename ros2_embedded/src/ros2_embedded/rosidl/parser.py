@@ -20,6 +20,7 @@ from ros2_embedded.rosidl.definition import (
     FieldType,
     make_definition,
 )
+from ros2_embedded.rosidl.field_checks import check_value
 
 _TYPE = re.compile(r"^(?P<base>[A-Za-z][\w/]*)(?:<=(?P<bound>\d+))?(?:\[(?P<array>(?:<=)?\d*)\])?$")
 _FIELD = re.compile(r"^[a-z][a-z0-9_]*$", re.IGNORECASE)
@@ -96,8 +97,6 @@ def _parse_value(kind: FieldType, text: str) -> Any:
     Raises:
         ValueError, SyntaxError: the text does not fit the type.
     """
-    from ros2_embedded.rosidl.message import check_value  # numpy, which most interfaces do not need
-
     value = _parse_scalar(kind.base, text) if kind.kind == "single" else _parse_list(kind.base, text)
     if reason := check_value(kind, value, _no_class):
         raise ValueError(f"the value {text} {reason}")

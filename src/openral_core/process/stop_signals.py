@@ -43,8 +43,9 @@ class Executor(Protocol):
 class StopSignals:
     """Context manager of the main thread: the first signal ends `spin`, or else what stands in the `with` block.
 
-    That is done by a KeyboardInterrupt, which does not leave the block. A second signal of a kind does what it did
-    before, which for most processes is to end at once.
+    That is done by a KeyboardInterrupt. It does not leave the block, nor does an exception that a library makes of it,
+    such as pydantic while it builds a validator. A second signal of a kind does what it did before, which for most
+    processes is to end at once.
 
     Attributes:
         received: whether a signal came; what failed to load then was interrupted.
@@ -53,6 +54,7 @@ class StopSignals:
     def __init__(self) -> None:
         """Create it without handlers."""
         self.received = False
+        self._interrupted = False
         self._spinning: Completable | None = None
         self._former: dict[signal.Signals, Any] = {}
 
@@ -72,7 +74,7 @@ class StopSignals:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        """Put back what handled the signals before; the KeyboardInterrupt of a signal ends here."""
+        """Put back what handled the signals before; what interrupted the block ends here."""
         for number, former in self._former.items():
             if signal.getsignal(number) == self._handle:
                 signal.signal(number, former)
@@ -80,7 +82,7 @@ class StopSignals:
         self._sender.close()
         self._thread.join()
         self._receiver.close()
-        return self.received and kind is KeyboardInterrupt
+        return self._interrupted and kind is not None and issubclass(kind, (KeyboardInterrupt, Exception))
 
     def spin(self, executor: Executor, finished: Completable) -> None:
         """Serve callbacks until a future is done or a signal comes; the context is valid in both cases.
@@ -111,5 +113,5 @@ class StopSignals:
             # the main thread may hold the future's lock.
             self._sender.send(bytes([number]))
         elif not self.received:
-            self.received = True
+            self.received = self._interrupted = True
             raise KeyboardInterrupt

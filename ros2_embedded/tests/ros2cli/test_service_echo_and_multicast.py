@@ -153,7 +153,7 @@ def _free_port():
 @pytest.mark.parametrize(
     ("package", "text", "reason"),
     [
-        ("latin_msgs", b"# caf\xe9\nint32 x\n", "'utf-8' codec can't decode"),
+        ("latin_msgs", b"# caf\xe9\nint32 x\n", "Thing.msg:1: not in UTF-8"),
         ("sizeless_msgs", b"int32[x] y\n", "'int32[x]' is not a type"),
         ("part_msgs", b"absent_msgs/Part part\n", "absent_msgs/msg/Part"),
         ("endless_msgs", b"Thing[] x\n", "contains itself: endless_msgs/msg/Thing > endless_msgs/msg/Thing"),

@@ -10,6 +10,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -282,20 +283,22 @@ def test_sockets_of_killed_processes_are_removed(start: Callable[..., Victim]) -
     assert not left.with_name(left.name + ".lock").exists()
 
 
-def test_a_session_whose_lock_a_cleaner_of_tmp_removed_stays_reachable(tmp_path: Path) -> None:
-    with joining(3, tmp_path) as first:
-        path = Path(first.listen[0].partition("/")[2])
-        listener = socket.socket(socket.AF_UNIX)
-        listener.bind(str(path))
-        listener.listen(1)
-    with listener:
-        for _ in range(3):  # the later ones find the queue of its connections full
-            with joining(3, tmp_path) as later:
-                assert [endpoint.partition("#")[0] for endpoint in later.connect] == list(first.listen)
-            assert path.exists()
-    with joining(3, tmp_path) as last:
-        assert not last.connect
-        assert not path.exists()
+def test_a_session_whose_lock_a_cleaner_of_tmp_removed_stays_reachable() -> None:
+    with tempfile.TemporaryDirectory() as folder:  # a socket's path has at most 107 letters
+        root = Path(folder)
+        with joining(3, root) as first:
+            path = Path(first.listen[0].partition("/")[2])
+            listener = socket.socket(socket.AF_UNIX)
+            listener.bind(str(path))
+            listener.listen(1)
+        with listener:
+            for _ in range(3):  # the later ones find the queue of its connections full
+                with joining(3, root) as later:
+                    assert [endpoint.partition("#")[0] for endpoint in later.connect] == list(first.listen)
+                assert path.exists()
+        with joining(3, root) as last:
+            assert not last.connect
+            assert not path.exists()
 
 
 def test_a_session_that_closes_leaves_no_socket_of_a_killed_one(start: Callable[..., Victim]) -> None:

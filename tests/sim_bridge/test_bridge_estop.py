@@ -16,8 +16,7 @@ def test_emergency_stop_latches(start, observer):
     assert observer.call(Trigger, "/openral/estop").success
     observer.until(lambda: observer.seen["estop"] and observer.seen["estop"][-1].data)
     observer.begin("b" * 32)
-    observer.answer(0.2)
-    observer.until(lambda: "emergency stop" in observer.status().last_rejection)
+    observer.answer_until(lambda: "emergency stop" in observer.status().last_rejection)
     assert observer.status().executed == 0
     assert observer.call(Trigger, "/openral/estop_reset").success
     for goal in ("a" * 32, "b" * 32):  # what began before the release is over
@@ -27,8 +26,7 @@ def test_emergency_stop_latches(start, observer):
         observer.until(lambda held=held: observer.status().held > held + 40)
     assert observer.status().executed == 0
     observer.begin("c" * 32)
-    observer.answer(0.2)
-    observer.until(lambda: observer.status().executed > 0)
+    observer.answer_until(lambda: observer.status().executed > 0)
 
 
 def test_emergency_stop_outlives_every_lifecycle_state(start, observer, tmp_path):

@@ -47,35 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--include-hidden-topics", action="store_true", help="with topics such as /x/_action/status"
     )
     parser.add_argument("-o", "--output", help="directory of the bag, rosbag2_<date> by default")
-    parser.add_argument("-s", "--storage", choices=("mcap", "sqlite3"), default="mcap", help="storage")
-    parser.add_argument(
-        "-b",
-        "--max-bag-size",
-        type=whole("bag size", 0),
-        default=0,
-        metavar="BYTES",
-        help="begin another file then",
-    )
-    parser.add_argument(
-        "-d",
-        "--max-bag-duration",
-        type=whole("bag duration", 0),
-        default=0,
-        metavar="S",
-        help="begin another file then",
-    )
-    parser.add_argument(
-        "--storage-preset-profile",
-        default="",
-        help="none, zstd_fast or zstd_small, which compress parts of an MCAP file",
-    )
-    parser.add_argument(
-        "--compression-mode",
-        choices=("none", "file", "message"),
-        default="none",
-        help="compress each file when it is complete, or each message",
-    )
-    parser.add_argument("--compression-format", choices=("", "zstd"), default="", help="how to compress it")
+    _add_storage_arguments(parser)
     parser.add_argument("--qos-profile-overrides-path", metavar="FILE", help="QoS of topics, as YAML")
     parser.add_argument(
         "--polling-interval",
@@ -108,6 +80,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--custom-data", nargs="*", default=[], metavar="KEY=VALUE", help="kept in the metadata"
     )
+
+
+def _add_storage_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add how the bag is stored: its files, and their compression."""
+    parser.add_argument("-s", "--storage", choices=("mcap", "sqlite3"), default="mcap", help="storage")
+    parser.add_argument(
+        "-b",
+        "--max-bag-size",
+        type=whole("bag size", 0),
+        default=0,
+        metavar="BYTES",
+        help="begin another file then",
+    )
+    parser.add_argument(
+        "-d",
+        "--max-bag-duration",
+        type=whole("bag duration", 0),
+        default=0,
+        metavar="S",
+        help="begin another file then",
+    )
+    parser.add_argument(
+        "--storage-preset-profile",
+        default="",
+        help="none, zstd_fast or zstd_small, which compress parts of an MCAP file",
+    )
+    parser.add_argument(
+        "--compression-mode",
+        choices=("none", "file", "message"),
+        default="none",
+        help="compress each file when it is complete, or each message",
+    )
+    parser.add_argument("--compression-format", choices=("", "zstd"), default="", help="how to compress it")
 
 
 def _add_arguments_without_effect(parser: argparse.ArgumentParser) -> None:

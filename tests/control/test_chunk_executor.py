@@ -125,6 +125,11 @@ def test_rows_belong_to_the_steps_after_their_observation(executor):
     assert counts(executor) == (13, 1, 0, 3)
 
 
+def test_a_chunk_of_one_action_is_executed_once(executor):
+    assert executor.offer(chunk(0, horizon=1), 0, None) is None
+    assert [executor.next(step)[1] for step in range(2)] == [False, True]
+
+
 def test_newer_chunk_replaces_the_queue_and_hold_keeps_the_gripper(executor):
     executor.offer(chunk(0, data=np.full((16, 4), 0.1)), 0, None)
     executor.next(0)

@@ -72,10 +72,10 @@ class Graph:
         path = self.run_dir / "mission.jsonl"
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
-    def wait_for(self, kind: str) -> None:
-        """Wait for a step of a kind in the log of the mission."""
+    def wait_for(self, kind: str, reason: str = "") -> None:
+        """Wait for a step of a kind in the log of the mission, in whose reason these words stand."""
         end = time.monotonic() + PATIENCE_S
-        while not any(step["kind"] == kind for step in self.steps()):
+        while not any(step["kind"] == kind and reason in step["reason"] for step in self.steps()):
             assert time.monotonic() < end, f"no step {kind!r} among {[step['kind'] for step in self.steps()]}"
             time.sleep(0.05)
 

@@ -253,7 +253,7 @@ def test_killed_with_the_task_done_it_goes_on_with_the_next_one(graph: Graph) ->
     graph.skill(max_execution_s=120.0)
     graph.monitor(levels=[1.0])
     reasoner = graph.reasoner(ORDER, **{"gate.dwell": 100_000})
-    graph.wait_for("reading")
+    graph.wait_for("reading", "progress 1.00")
     reasoner.kill()
     reasoner.wait()
     code, output = end_of(graph.reasoner(ORDER, resume="always"))

@@ -8,7 +8,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # A GPU's build of torch instead of the CPU's: make UV_TORCH_BACKEND=auto demo
 INSTALL := $(BIN)/python tools/install.py
 
-.PHONY: demo test test-runtime test-live test-stack test-long retest lint lint-ruff lint-stack lint-runtime lint-imports
+.PHONY: demo test test-slow test-runtime test-live test-stack test-long retest lint lint-ruff lint-stack lint-runtime lint-imports
 .PHONY: perf faults faults-long soak docs-check sidecars ros2 lock release audit clean
 
 demo: $(VENV)/.runtime
@@ -40,21 +40,28 @@ test-runtime:
 	@cd ros2_embedded && $(PYTEST) -n 3 $(AT_ONCE) $(RUNTIME_TESTS); echo $$? > $(RESULT)runtime
 
 test-live:
-	@$(PYTEST) $(call CACHE,live) $(ALONE) $(LIVE_TESTS); echo $$? > $(RESULT)live
+	@$(PYTEST) $(call CACHE,live) $(ALONE) $(WHICH) $(LIVE_TESTS); echo $$? > $(RESULT)live
 
 test-stack:
-	@$(PYTEST) -n 3 $(AT_ONCE) --give-way 19 $(STACK_TESTS); echo $$? > $(RESULT)stack
+	@$(PYTEST) -n 3 $(AT_ONCE) --give-way 19 $(WHICH) $(STACK_TESTS); echo $$? > $(RESULT)stack
 
-# What `make test` has no time for, but for the hours of `make faults-long`.
+# More examples of what the quick tests show, in the same two suites: CI runs them after `make test`.
+test-slow: $(VENV)/.dev $(VENV)/.programs
+	@rm -f $(RESULT)*
+	@$(MAKE) --no-print-directory --jobs=2 test-live test-stack WHICH=--slow
+	@! grep --line-regexp --invert-match --no-filename --quiet 0 $(RESULT)*
+
+# What neither has time for, but for the hours of `make faults-long`.
 test-long: $(VENV)/.dev $(VENV)/.programs
 	@$(BIN)/python -m pytest tests --long $(addprefix --ignore=tests/,perf docs sidecars faults ros2 ecosystem)
 
 # Once more, one at a time: the tests of a suite that failed (pytest's 1), all of one that did not come to its end.
-CHOICE = $$(cat $(RESULT)$(1)) in 0) ;; 1) $(2) --last-failed ;; *) $(2) ;; esac
+# After `make test-slow`: make retest WHICH=--slow
+CHOICE = $$(cat $(RESULT)$(1) || echo 0) in 0) ;; 1) $(2) --last-failed ;; *) $(2) ;; esac
 retest: $(VENV)/.dev lint
 	@case $(call CHOICE,runtime,cd ros2_embedded && $(PYTEST) $(RUNTIME_TESTS))
-	@case $(call CHOICE,live,$(PYTEST) $(call CACHE,live) $(LIVE_TESTS))
-	@case $(call CHOICE,stack,$(PYTEST) $(STACK_TESTS))
+	@case $(call CHOICE,live,$(PYTEST) $(call CACHE,live) $(WHICH) $(LIVE_TESTS))
+	@case $(call CHOICE,stack,$(PYTEST) $(WHICH) $(STACK_TESTS))
 
 # Two at a time: mypy of the stack takes as long as all the others.
 lint: $(VENV)/.dev
@@ -92,6 +99,7 @@ perf: $(VENV)/.dev
 # Faults from outside on an installed deployment; docs/reliability.md shows what the last runs found.
 faults: $(VENV)/.dev
 	$(BIN)/python -m pytest tests/faults -s --figures tests/faults/results.json
+	$(BIN)/python -m pytest tests/faults -s --slow --figures tests/faults/results.json
 	$(BIN)/python tools/pages/reliability_table.py
 
 # Hours: FAULTS_SOAK_S=600 FAULTS_KILLS=50 for less.

@@ -80,8 +80,9 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--long` runs what `make test` has no time for, and only that; `--give-way` is for a suite beside another."""
-    parser.addoption("--long", action="store_true", help="run the long half of the tests, and only that")
+    """`--slow` and `--long` run what `make test` has no time for; `--give-way` is for a suite beside another."""
+    parser.addoption("--slow", action="store_true", help="run the tests that are marked slow, and only those")
+    parser.addoption("--long", action="store_true", help="run the tests that are marked long, and only those")
     parser.addoption(
         "--give-way", type=int, default=0, metavar="NICE", help="niceness, 1 to 19, beside other suites"
     )
@@ -114,11 +115,12 @@ def pytest_collection(session: pytest.Session) -> Iterator[Any]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep one half of the tests; skip those that are marked `gpu` where torch finds none."""
-    long = bool(config.getoption("--long"))
+    """Keep the quick, the slow or the long tests; skip those that are marked `gpu` where torch finds none."""
+    chosen: set[str | None] = {mark for mark in ("slow", "long") if config.getoption(f"--{mark}")} or {None}
     kept, other = [], []
     for item in items:
-        (kept if (item.get_closest_marker("long") is not None) == long else other).append(item)
+        mark = next((mark for mark in ("long", "slow") if item.get_closest_marker(mark)), None)
+        (kept if mark in chosen else other).append(item)
     items[:] = kept
     config.hook.pytest_deselected(items=other)
     marked = [item for item in items if item.get_closest_marker("gpu")]

@@ -16,7 +16,6 @@ from sensor_msgs.msg import Image
 
 from openral_policy_nodes.goal_supervisor import GoalOutcome
 
-pytestmark = pytest.mark.slow
 WORDS = "open the drawer"
 PAIRING_NS = 30_000_000
 LATE_NS = 40_000_000

@@ -16,7 +16,6 @@ from lifecycle_msgs.msg import Transition
 from openral_core.guarded_callbacks import EXIT_UNFIT
 from openral_policy_nodes.goal_supervisor import GoalOutcome
 
-pytestmark = pytest.mark.slow
 WORDS = "open the drawer"
 
 

@@ -13,7 +13,6 @@ from openral.msg import TaskProgress
 
 from openral_policy_nodes.goal_supervisor import GoalOutcome
 
-pytestmark = pytest.mark.slow
 WORDS = "open the drawer"
 START = (0.0, 0.6, 0.2)
 THERE = (0.1, 0.7, 0.3)

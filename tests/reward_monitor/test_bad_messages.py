@@ -15,7 +15,6 @@ from sensor_msgs.msg import Image, JointState
 
 from openral_reward_monitor.message_checks import MAX_JOINTS, MAX_SIDE
 
-pytestmark = pytest.mark.slow
 MANY = 10_000_000
 MAX_GROWTH = 100e6
 """[bytes] by which the process may grow while it is sent hundreds of megabytes."""

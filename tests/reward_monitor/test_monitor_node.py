@@ -15,8 +15,6 @@ from reward_manifest import REWARD, SIZE
 
 from openral_core.guarded_callbacks import EXIT_UNFIT
 
-pytestmark = pytest.mark.slow
-
 
 def test_each_attempt_has_its_own_window(camera, start):
     process = start()

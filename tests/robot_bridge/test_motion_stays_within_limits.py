@@ -22,7 +22,6 @@ from openral_robot_bridge.setpoint_streaming import StreamLeader
 from openral_robot_bridge.urdf_limits import read_limits
 from openral_sim_bridge.backends.mjcf.world import CompiledScene
 
-pytestmark = pytest.mark.slow
 CYCLE_S = 0.004
 SCENE, ROBOT = load_scene("fr3_tabletop"), load_robot("fr3")
 assert SCENE.arm is not None

@@ -256,7 +256,6 @@ def test_a_calibration_that_cannot_be_read_is_told_before_anything_is_filmed(ski
     assert str(said.exception).startswith(f"{skill / FILE_NAME}: cannot be read (")
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_commands_film_once_calibrate_and_judge(skill: Path, tmp_path: Path, monkeypatch):
     monkeypatch.setenv("OPENRAL_CACHE_HOME", str(tmp_path / "cache"))

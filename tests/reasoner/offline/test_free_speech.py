@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 import yaml
 
 from openral_reasoner.evaluation.suite import FREE, load_suite
@@ -32,7 +31,6 @@ def tasks(proposal: Proposal) -> list[str]:
     return [task.skill_task for task in proposal.tasks] if isinstance(proposal, Plan) else []
 
 
-@pytest.mark.slow
 def test_most_of_free_speech_is_understood_and_little_done_wrongly() -> None:
     said = [(task, sentence) for task, sentences in SPOKEN.items() for sentence in sentences[::EVERY]]
     done = [(task, sentence, tasks(planned(sentence))) for task, sentence in said]
@@ -41,7 +39,6 @@ def test_most_of_free_speech_is_understood_and_little_done_wrongly() -> None:
     assert sum(found == [task] for task, _, found in done) >= UNDERSTOOD * len(said)
 
 
-@pytest.mark.slow
 def test_little_of_what_comes_near_an_order_moves_anything() -> None:
     moved = {sentence: done for sentence in NEAR_MISSES[::EVERY] if (done := tasks(planned(sentence)))}
     assert len(moved) <= NEAR * len(NEAR_MISSES[::EVERY]), moved

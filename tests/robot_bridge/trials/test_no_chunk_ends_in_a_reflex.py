@@ -18,7 +18,6 @@ from openral_robot_bridge.robot_arm import RobotArm
 from openral_robot_bridge.trials.lockstep_link import LockstepLink
 from openral_robot_bridge.trials.twin_process import CommandedTwin
 
-pytestmark = pytest.mark.slow
 PATIENCE_MS = 900.0
 ABOVE_M = 0.35
 """[m] over the table the hand stays: what moves by itself, as the drawer, is no obstacle to the safety filter."""

@@ -31,7 +31,6 @@ from openral_training.rl.policies.mini_export import add_training, write_mini_sk
 TASK = "metaworld/drawer-open-v3"
 
 
-@pytest.mark.slow
 def test_a_result_is_judged_as_any_skill_is_on_what_was_held_out(tmp_path: Path) -> None:
     path = write(tmp_path, SEEING, {"runner": {"max_epochs": 1}})
     done = CliRunner().invoke(app, ["train", "rl", "--config", str(path), "--package"])

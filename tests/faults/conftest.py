@@ -1,6 +1,6 @@
 """Faults from outside on an installed deployment. Each test prints its figure; `--figures FILE` writes them down.
 
-`--long` (tests/conftest.py) runs the half that takes hours.
+All but those of commands are slow; `--long` (tests/conftest.py) runs the half that takes hours.
 """
 
 from __future__ import annotations
@@ -55,8 +55,15 @@ def ends(item: pytest.Item) -> bool:
     return shares(item) and "shared_at_last" in getattr(item, "fixturenames", ())
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put those that share a deployment first, so that it need not run beside the others, and last what ends it."""
+    """Mark as slow what meets a deployment or a node, before tests/conftest.py chooses.
+
+    Put those that share a deployment first, so that it need not run beside the others, and last what ends it.
+    """
+    for item in items:
+        if HERE in item.path.parents and item.path.parent != HERE / "commands":
+            item.add_marker(pytest.mark.slow)
     put_first(items, HERE, ends)
     put_first(items, HERE, lambda item: shares(item) and not ends(item))
 

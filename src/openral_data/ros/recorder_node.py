@@ -33,6 +33,7 @@ from openral_core.files.user_path import user_path
 from openral_core.graph.namespaces import COMPRESSED_SUFFIX, DEFAULT_NAMESPACE
 from openral_core.guarded_callbacks import GuardedCallbacks
 from openral_core.robot import load_robot
+from openral_core.ros.number_parameters import number_of
 from openral_core.ros.qos import LATCHED
 from openral_core.ros.run_node import run_node
 from openral_core.scene import load_scene
@@ -59,6 +60,8 @@ ORDER_S = 30.0
 """[s] that a service waits for the writing thread."""
 NICENESS = 5
 """Niceness of this process and of the encoder, which gives priority to the nodes that move the arm."""
+MAX_FREE_GB = 1e6
+"""[GB] more than any disk has."""
 Order = Callable[[], tuple[bool, str]]
 Take = Callable[[RecordedTopic, bytes, int], None]
 
@@ -90,7 +93,7 @@ class RecorderNode(GuardedCallbacks, Node):
             columns,
             strategy_of(self._value("strategy")),
             truth=Path(run_dir) / "truth.npz" if run_dir else None,
-            min_free_gb=float(self._value("min_free_gb")),
+            min_free_gb=number_of(self, "min_free_gb", least=0.0, most=MAX_FREE_GB, unit="gigabytes"),
             say=self._say,
             tasks=task_words(scene),
         )

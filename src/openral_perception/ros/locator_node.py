@@ -6,6 +6,7 @@ while the detector runs.
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
@@ -20,6 +21,7 @@ from openral_core.graph.namespaces import DEFAULT_NAMESPACE
 from openral_core.message_field_checks import MAX_NAME, MAX_WORDS, text_field
 from openral_core.robot import load_robot
 from openral_core.ros.loading_node import LoadingNode
+from openral_core.ros.number_parameters import number_of, seconds_of
 from openral_core.ros.run_node import run_node
 from openral_core.scene import DeployScene, load_scene
 from openral_perception.detectors.factory import DetectorOnDemand
@@ -32,6 +34,8 @@ from openral_rskill.compatibility import match, require
 from openral_rskill.registry import resolve
 
 SERVICE = "perception/locate"
+FARTHEST_M = 1000.0
+"""[m] no depth camera measures farther."""
 
 
 class LocatorNode(LoadingNode):
@@ -112,11 +116,11 @@ class LocatorNode(LoadingNode):
             self._detector = DetectorOnDemand(package, self._value("device"))
             what = f"words by {package.manifest.name} {package.manifest.version}, and pixels"
         settings = DepthSettings(
-            far_m=float(self._value("far_m")),
-            position_sigma_m=float(self._value("camera_sigma_m")),
-            rotation_sigma_rad=float(self._value("camera_sigma_rad")),
+            far_m=number_of(self, "far_m", least=TRUSTED.near_m, most=FARTHEST_M, unit="metres"),
+            position_sigma_m=number_of(self, "camera_sigma_m", least=0.0, most=1.0, unit="metres"),
+            rotation_sigma_rad=number_of(self, "camera_sigma_rad", least=0.0, most=math.pi, unit="radians"),
         )
-        self._locator = Locator(self._detector, settings, float(self._value("stale_after_s")))
+        self._locator = Locator(self._detector, settings, seconds_of(self, "stale_after_s"))
         self._scene = scene
         names = ", ".join(camera.name for camera in scene.cameras if camera.depth)
         self.get_logger().info(f"locates {what}, through camera {names}")
@@ -131,7 +135,7 @@ class LocatorNode(LoadingNode):
         try:
             words = text_field("words", request.words, MAX_WORDS).strip()
             if words and self._truth is not None:
-                stale_s = float(self._value("stale_after_s"))
+                stale_s = seconds_of(self, "stale_after_s")
                 return fill_truth(response, world_frame(self), self._truth.newest(), words, stale_s)
             return fill(response, world_frame(self), *self._answer(request, words))
         except OpenralError as error:

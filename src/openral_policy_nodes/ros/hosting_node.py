@@ -16,6 +16,7 @@ from openral_core.graph.namespaces import graph_name
 from openral_core.robot import RobotDescription
 from openral_core.ros.delivery import wait_until_delivered
 from openral_core.ros.loading_node import log_cannot_run
+from openral_core.ros.number_parameters import seconds_of
 from openral_core.ros.qos import STATE, latched
 from openral_core.scene import DeployScene, SceneCamera
 from openral_policy_nodes.goal_request import MAX_DEADLINE_S
@@ -167,15 +168,6 @@ class HostingNode(ExecuteActionHost):
     def _text(self, name: str) -> str:
         return str(self.get_parameter(name).value)
 
-    def _seconds(self, name: str) -> float:
-        """Return a parameter that is a duration [s]. Raises ContractError for one that would never come, or at once."""
-        value = float(self.get_parameter(name).value)
-        if not 0.0 < value <= MAX_DEADLINE_S:  # not a number compares as neither
-            raise ContractError(
-                f"parameter {name} is {value:g}; give seconds, more than 0 and at most {MAX_DEADLINE_S:g}"
-            )
-        return value
-
     def _serve(self, hosting: Hosting, source: ChunkSource, offers: Sequence[SkillOffer]) -> None:
         dt_ns = round(1e9 * hosting.scene.dt)
 
@@ -189,7 +181,7 @@ class HostingNode(ExecuteActionHost):
         self._runner = PolicyRunner(source, publish, hosting.replay_steps * dt_ns, dt_ns // 2)
         limits = Limits(
             frame_period_s=1.0 / min(camera.rate_hz for camera in hosting.scene.cameras),
-            inference_wall_s=self._seconds("inference_timeout_s"),
+            inference_wall_s=seconds_of(self, "inference_timeout_s", most=MAX_DEADLINE_S),
         )
         stopping = Stopping(hosting.scene, hosting.robot)
         self._server = ExecuteServer(
@@ -200,7 +192,7 @@ class HostingNode(ExecuteActionHost):
             stopping,
             hold,
             lambda: self._announce(self._state),
-            self._seconds("default_deadline_s"),
+            seconds_of(self, "default_deadline_s", most=MAX_DEADLINE_S),
         )
 
     def _stop_listening(self, why: str) -> None:

@@ -24,6 +24,7 @@ from openral_core.errors import ContractError
 from openral_core.graph.namespaces import DEFAULT_NAMESPACE
 from openral_core.image_message import ENCODINGS, decode_image, parse_stamp
 from openral_core.ros.loading_node import LoadingNode
+from openral_core.ros.number_parameters import number_of, seconds_of
 from openral_core.ros.qos import best_effort
 from openral_core.ros.run_node import run_node
 from openral_core.teleoperation_names import TAKEN_OVER
@@ -45,6 +46,8 @@ COMPLAINT_PERIOD_S = 5.0
 """[s] between two warnings about dropped messages."""
 EXPIRY_S = 0.2
 """[s] of wall time between two checks for requests that have waited too long."""
+MOST_FRAMES = 1024
+"""Of one scoring; more than any model takes."""
 
 
 class RewardMonitorNode(LoadingNode):
@@ -125,11 +128,11 @@ class RewardMonitorNode(LoadingNode):
             self._value("device"),
             self._value("allow_unevaluated"),
         )
-        stale_after_s = float(self._value("stale_after_s"))
+        stale_after_s = seconds_of(self, "stale_after_s")
         self._cameras = Cameras(
             made.views,
             made.reward,
-            int(self._value("max_frames")),
+            int(number_of(self, "max_frames", least=1, most=MOST_FRAMES, unit="frames")),
             stale_after_s,
             self._value("task"),
         )
@@ -139,7 +142,7 @@ class RewardMonitorNode(LoadingNode):
             self._cameras,
             self._scorer,
             needs_words=made.reward.instruction_required,
-            patience_s=float(self._value("answer_timeout_s")),
+            patience_s=seconds_of(self, "answer_timeout_s"),
             stale_after_s=stale_after_s,
         )
         self._assembly = made

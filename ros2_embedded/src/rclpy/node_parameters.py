@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import inspect
-import math
 import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -26,6 +25,7 @@ from rclpy.exceptions import (
     ParameterNotDeclaredException,
     ParameterUninitializedException,
 )
+from rclpy.impl.parameter_ranges import RELATIVE_TOLERANCE, check_range
 from rclpy.parameter import PARAMETER_SEPARATOR_STRING, Parameter
 from rclpy.validate_parameter_name import validate_parameter_name
 
@@ -66,33 +66,12 @@ def _type_of(value: Any) -> Parameter.Type:
     return Parameter.Type.from_parameter_value(value)
 
 
-def check_range(value: float, descriptor: Any) -> str:
-    """Why a number is outside the range of a descriptor, or an empty text.
-
-    A value is inside when it is a bound, or between them and a whole number of steps above the lower one. The
-    bounds come in any order. Doubles have a tolerance, as those that were single-precision numbers need.
-    """
-    is_float = isinstance(value, float)
-    ranges = descriptor.floating_point_range if is_float else descriptor.integer_range
-    if not ranges:
-        return ""
-    limits = ranges[0]
-    low, high = sorted((limits.from_value, limits.to_value))
-    step, tolerance = limits.step, ParameterMixin.PARAM_REL_TOL
-    if any(
-        math.isclose(value, edge, rel_tol=tolerance) if is_float else value == edge for edge in (low, high)
-    ):
-        return ""
-    if not low < value < high:
-        return f"Parameter {descriptor.name} out of range. Min: {low}, Max: {high}, value: {value}"
-    if not step:
-        return ""
-    if is_float:
-        nearest = low + round((value - low) / step) * step
-        on_grid = math.isclose(nearest, value, rel_tol=tolerance, abs_tol=tolerance * abs(step))
-    else:
-        on_grid = (value - low) % step == 0
-    return "" if on_grid else f"The parameter value for {descriptor.name} is not a valid step. Step: {step}"
+def _override(name: str, value: Any) -> Any:
+    """A value from outside as a parameter; what no type fits as it is, refused where it is declared."""
+    try:
+        return Parameter(name, value=value)
+    except TypeError:
+        return value
 
 
 def _is_listed(name: str, prefix: str, depth: int) -> bool:
@@ -111,13 +90,13 @@ class ParameterMixin:
 
     _parameters: dict[str, Parameter]
     _descriptors: dict[str, Any]
-    _rclpy_overrides: dict[str, Any]
-    _rclpy_allow_undeclared: bool
-    _rclpy_pre_callbacks: list[Callable[[list[Parameter]], list[Parameter]]]
-    _rclpy_on_callbacks: list[SetCallback]
-    _rclpy_post_callbacks: list[Callable[[list[Parameter]], None]]
+    _parameter_overrides: dict[str, Any]
+    _allow_undeclared_parameters: bool
+    _pre_set_parameters_callbacks: list[Callable[[list[Parameter]], list[Parameter]]]
+    _on_set_parameters_callbacks: list[SetCallback]
+    _post_set_parameters_callbacks: list[Callable[[list[Parameter]], None]]
     _rclpy_event_publisher: Any
-    PARAM_REL_TOL = 1e-6
+    PARAM_REL_TOL = RELATIVE_TOLERANCE
     """Numbers that differ by less, relatively, count as a bound or a step of a range."""
 
     if TYPE_CHECKING:
@@ -127,9 +106,11 @@ class ParameterMixin:
 
     def _rclpy_init_parameters(self, overrides: dict[str, Any], allow_undeclared: bool) -> None:
         """Start without parameters."""
-        self._parameters, self._descriptors, self._rclpy_overrides = {}, {}, overrides
-        self._rclpy_allow_undeclared = allow_undeclared
-        self._rclpy_pre_callbacks, self._rclpy_on_callbacks, self._rclpy_post_callbacks = [], [], []
+        self._parameters, self._descriptors = {}, {}
+        self._parameter_overrides = {name: _override(name, value) for name, value in overrides.items()}
+        self._allow_undeclared_parameters = allow_undeclared
+        self._pre_set_parameters_callbacks, self._on_set_parameters_callbacks = [], []
+        self._post_set_parameters_callbacks = []
         self._rclpy_event_publisher = None
 
     def declare_parameter(
@@ -212,8 +193,9 @@ class ParameterMixin:
             descriptor.type = _type_of(default).value
             if not descriptor.type:
                 raise ValueError(f"{name}: a parameter of static type needs a default value, or a type")
-        if not ignore_override and name in self._rclpy_overrides:
-            default = self._rclpy_overrides[name]
+        if not ignore_override and name in self._parameter_overrides:
+            override = self._parameter_overrides[name]
+            default = override.value if isinstance(override, Parameter) else override
         try:
             return Parameter(name, value=default), descriptor
         except TypeError as error:
@@ -256,7 +238,7 @@ class ParameterMixin:
         """
         parameter = self._parameters.get(name)
         if parameter is None:
-            if self._rclpy_allow_undeclared:
+            if self._allow_undeclared_parameters:
                 return Parameter(name)
             raise ParameterNotDeclaredException(name)
         if parameter.type_ is Parameter.Type.NOT_SET and not self._descriptors[name].dynamic_typing:
@@ -295,7 +277,7 @@ class ParameterMixin:
         """
         if name in self._parameters:
             return self._parameters[name].type_
-        if self._rclpy_allow_undeclared:
+        if self._allow_undeclared_parameters:
             return Parameter.Type.NOT_SET
         raise ParameterNotDeclaredException(name)
 
@@ -307,7 +289,7 @@ class ParameterMixin:
         """
         if name in self._descriptors:
             return self._descriptors[name]
-        if self._rclpy_allow_undeclared:
+        if self._allow_undeclared_parameters:
             return ParameterDescriptor()
         raise ParameterNotDeclaredException(name)
 
@@ -379,9 +361,10 @@ class ParameterMixin:
         Raises:
             ParameterNotDeclaredException: one is not declared, and undeclared ones are not allowed.
         """
-        if self._rclpy_pre_callbacks:
+        if self._pre_set_parameters_callbacks:
             given = parameter_list
-            parameter_list = [found for callback in self._rclpy_pre_callbacks for found in callback(given)]
+            callbacks = self._pre_set_parameters_callbacks
+            parameter_list = [found for callback in callbacks for found in callback(given)]
             if not parameter_list:
                 return _refused(
                     "parameter list cannot be empty, this might be due to pre_set_parameters_callback "
@@ -390,7 +373,7 @@ class ParameterMixin:
         if not all(isinstance(parameter, Parameter) for parameter in parameter_list):
             raise TypeError(f"parameter must be instance of type {Parameter!r}")
         missing = [p.name for p in parameter_list if p.name not in self._parameters]
-        if missing and not self._rclpy_allow_undeclared:
+        if missing and not self._allow_undeclared_parameters:
             raise ParameterNotDeclaredException(missing)
         try:
             self._rclpy_apply_checked(parameter_list)
@@ -404,7 +387,7 @@ class ParameterMixin:
         """Check everything, ask the callbacks, store, tell."""
         for parameter in parameters:
             self._rclpy_check(parameter, declaring)
-        for callback in self._rclpy_on_callbacks:
+        for callback in self._on_set_parameters_callbacks:
             result = callback(parameters)
             if not isinstance(result, SetParametersResult):
                 warnings.warn(
@@ -416,7 +399,7 @@ class ParameterMixin:
                 first = parameters[0]
                 raise InvalidParameterValueException(first.name, first.value, result.reason)
         self._rclpy_store(parameters, declaring)
-        for post in self._rclpy_post_callbacks:
+        for post in self._post_set_parameters_callbacks:
             post(parameters)
 
     def _rclpy_check(self, parameter: Parameter, declaring: bool) -> None:
@@ -435,7 +418,7 @@ class ParameterMixin:
         if not descriptor.dynamic_typing and descriptor.type not in (0, number) and not is_empty_list:
             raise InvalidParameterTypeException(parameter, Parameter.Type(descriptor.type).name)
         if number in (ParameterType.PARAMETER_INTEGER, ParameterType.PARAMETER_DOUBLE):
-            reason = check_range(parameter.value, descriptor)
+            reason = check_range(parameter.value, descriptor, self.PARAM_REL_TOL)
             if reason:
                 raise InvalidParameterValueException(parameter.name, parameter.value, reason)
 
@@ -467,7 +450,7 @@ class ParameterMixin:
         """Ask a function before values change; it returns a `SetParametersResult`. The newest is asked
         first.
         """
-        self._rclpy_on_callbacks.insert(0, _takes_one(callback))
+        self._on_set_parameters_callbacks.insert(0, _takes_one(callback))
 
     def remove_on_set_parameters_callback(self, callback: SetCallback) -> None:
         """Undo `add_on_set_parameters_callback`.
@@ -475,22 +458,22 @@ class ParameterMixin:
         Raises:
             ValueError: it was not added.
         """
-        self._rclpy_on_callbacks.remove(callback)
+        self._on_set_parameters_callbacks.remove(callback)
 
     def add_pre_set_parameters_callback(self, callback: Callable[[list[Parameter]], list[Parameter]]) -> None:
         """Let a function change the list of parameters before it is checked."""
-        self._rclpy_pre_callbacks.insert(0, _takes_one(callback))
+        self._pre_set_parameters_callbacks.insert(0, _takes_one(callback))
 
     def remove_pre_set_parameters_callback(
         self, callback: Callable[[list[Parameter]], list[Parameter]]
     ) -> None:
         """Undo `add_pre_set_parameters_callback`."""
-        self._rclpy_pre_callbacks.remove(callback)
+        self._pre_set_parameters_callbacks.remove(callback)
 
     def add_post_set_parameters_callback(self, callback: Callable[[list[Parameter]], None]) -> None:
         """Tell a function after values changed."""
-        self._rclpy_post_callbacks.insert(0, _takes_one(callback))
+        self._post_set_parameters_callbacks.insert(0, _takes_one(callback))
 
     def remove_post_set_parameters_callback(self, callback: Callable[[list[Parameter]], None]) -> None:
         """Undo `add_post_set_parameters_callback`."""
-        self._rclpy_post_callbacks.remove(callback)
+        self._post_set_parameters_callbacks.remove(callback)

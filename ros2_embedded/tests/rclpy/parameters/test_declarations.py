@@ -168,6 +168,25 @@ class TestCallbacks:
         with pytest.raises(ValueError):  # noqa: PT011
             given.remove_on_set_parameters_callback(check)
 
+    def test_a_program_sees_its_callbacks_and_overrides(self, context):
+        node = rclpy.create_node("seen", parameter_overrides=[Parameter("a", value=3)])
+        kinds = ("pre", "on", "post")
+        before = {kind: len(getattr(node, f"_{kind}_set_parameters_callbacks")) for kind in kinds}
+        for kind in kinds:
+            getattr(node, f"add_{kind}_set_parameters_callback")(_keep)
+            callbacks = getattr(node, f"_{kind}_set_parameters_callbacks")
+            assert _keep in callbacks
+            assert len(callbacks) == before[kind] + 1
+            getattr(node, f"remove_{kind}_set_parameters_callback")(_keep)
+            assert _keep not in callbacks
+        assert node._parameter_overrides == {"a": Parameter("a", value=3)}
+        assert node._allow_undeclared_parameters is False
+        node.destroy_node()
+
+
+def _keep(parameters):
+    return parameters
+
 
 class TestUndeclared:
     def test_they_are_allowed_on_request(self, context):

@@ -206,3 +206,20 @@ def test_an_error_of_a_goal_is_told_with_its_place(
     assert "in execute" in told
     server.destroy()
     client.destroy()
+
+
+def test_a_goal_that_the_program_executes_itself(node: Node, spin: Any) -> None:
+    accepted: list[Any] = []
+    server = ActionServer(node, Fibonacci, "by_hand", handle_accepted_callback=accepted.append)
+    client = ActionClient(node, Fibonacci, "by_hand")
+    spin(client.server_is_ready)
+    sent = client.send_goal_async(Fibonacci.Goal(order=3))
+    spin(sent.done)
+    accepted[0].executing()
+    assert accepted[0].status == GoalStatus.STATUS_EXECUTING
+    answered = sent.result().get_result_async()
+    accepted[0].succeed(Fibonacci.Result(sequence=[0, 1, 1]))
+    spin(answered.done)
+    assert answered.result().status == GoalStatus.STATUS_SUCCEEDED
+    assert answered.result().result.sequence.tolist() == [0, 1, 1]
+    server.destroy()

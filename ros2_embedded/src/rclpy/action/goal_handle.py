@@ -97,8 +97,12 @@ class ServerGoalHandle:
         """
         with self._lock:  # a cancel request may be accepted in another thread meanwhile
             if not self.is_cancel_requested:
-                self._update(GoalEvent.EXECUTE)
+                self.executing()
         self._server._start(self, execute_callback)
+
+    def executing(self) -> None:
+        """Say that the goal is being executed, where a program does that without an execute callback."""
+        self._update(GoalEvent.EXECUTE)
 
     def publish_feedback(self, feedback: Any) -> None:
         """Tell the client how it goes.

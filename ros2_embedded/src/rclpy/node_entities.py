@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from rclpy.executors import Executor
     from rclpy.node import Node
     from rclpy.qos_overriding_options import QoSOverridingOptions
+    from rclpy.subscription_content_filter_options import ContentFilterOptions
 
 
 class EntityMixin:
@@ -259,6 +260,7 @@ class EntityMixin:
         event_callbacks: SubscriptionEventCallbacks | None = None,
         qos_overriding_options: QoSOverridingOptions | None = None,
         raw: bool = False,
+        content_filter_options: ContentFilterOptions | None = None,
     ) -> Subscription[Any]:
         """Make a subscription.
 
@@ -271,6 +273,7 @@ class EntityMixin:
             event_callbacks: see `rclpy.event_handler`.
             qos_overriding_options: policies that parameters may change.
             raw: hand over the CDR bytes instead of a message.
+            content_filter_options: not heeded, as `Subscription.is_cft_enabled` says.
 
         Raises:
             NoTypeSupportImportedException, InvalidTopicNameException, InvalidQosOverridesError: see there.

@@ -17,9 +17,11 @@ from rclpy.dropped import DropCounter
 from rclpy.endpoint import Endpoint
 from rclpy.entity import Entity
 from rclpy.event_handler import LostEvents
+from rclpy.impl.errors import RCLError
 from rclpy.impl.handles import SubscriptionHandle
 from rclpy.passed_on import pass_on
 from rclpy.qos import QoSProfile
+from rclpy.subscription_content_filter_options import ContentFilterOptions
 from ros2_embedded.rosidl.classes import deserialize, serialize
 from ros2_embedded.rosidl.intra_process import Shared, restore
 from ros2_embedded.session import direct
@@ -211,6 +213,27 @@ class Subscription(Entity, Generic[MsgT]):
     def logger_name(self) -> str:
         """The name of the node's logger."""
         return self._logger_name
+
+    @property
+    def is_cft_enabled(self) -> bool:
+        """Whether a content filter is in force: never, as with `rmw_zenoh_cpp`."""
+        return False
+
+    def set_content_filter(self, filter_expression: str, expression_parameters: list[str]) -> None:
+        """Filter messages by their fields.
+
+        Raises:
+            RCLError: Zenoh has no such filters.
+        """
+        raise RCLError("failed to set a content filter: the middleware has none")
+
+    def get_content_filter(self) -> ContentFilterOptions:
+        """Return the content filter.
+
+        Raises:
+            RCLError: there is none.
+        """
+        raise RCLError("failed to get the content filter: the middleware has none")
 
     def destroy(self) -> None:
         """Undeclare the subscription; queued messages are dropped."""

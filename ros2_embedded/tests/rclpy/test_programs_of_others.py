@@ -20,6 +20,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter, get_parameter_value, parameter_dict_from_yaml_file
 from rclpy.qos import QoSProfile
+from rclpy.subscription_content_filter_options import ContentFilterOptions
 from rclpy.task import Future
 from rclpy.utilities import remove_ros_args
 
@@ -223,3 +224,19 @@ def test_a_goal_that_the_program_executes_itself(node: Node, spin: Any) -> None:
     assert answered.result().status == GoalStatus.STATUS_SUCCEEDED
     assert answered.result().result.sequence.tolist() == [0, 1, 1]
     server.destroy()
+
+
+def test_a_content_filter_is_accepted_and_said_to_be_off(node: Node, spin: Any) -> None:
+    received: list[str] = []
+    options = ContentFilterOptions(filter_expression="data = %0", expression_parameters=["'x'"])
+    subscription = node.create_subscription(
+        String, "all", lambda message: received.append(message.data), 10, content_filter_options=options
+    )
+    assert subscription.is_cft_enabled is False
+    with pytest.raises(RCLError, match="content filter"):
+        subscription.set_content_filter(*options)
+    with pytest.raises(RCLError, match="content filter"):
+        subscription.get_content_filter()
+    node.create_publisher(String, "all", 10).publish(String(data="y"))
+    spin(lambda: received)
+    assert received == ["y"]

@@ -11,7 +11,7 @@ import numpy as np
 from rcl_interfaces.msg import Parameter as ParameterMsg
 from rcl_interfaces.msg import ParameterType, ParameterValue
 
-from rclpy.arguments import parse_value, read_parameter_file
+from rclpy.arguments import matches_node, parse_value, read_parameter_file
 
 PARAMETER_SEPARATOR_STRING = "."
 AllowableParameterValue: TypeAlias = (
@@ -30,7 +30,6 @@ _FIELDS = {
     8: "double_array_value",
     9: "string_array_value",
 }
-_WILDCARDS = ("/**", "/*")
 _ELEMENTS = {5: bytes, 6: bool, 7: int, 8: float, 9: str}
 
 
@@ -203,30 +202,42 @@ def parameter_dict_from_yaml_file(
 
     Args:
         parameter_file: path of the YAML file.
-        use_wildcard: take the `/**` entries too; those of a node win over them, wherever they stand.
-        target_nodes: fully qualified names of the nodes wanted; None for all.
+        use_wildcard: take the entries with `*` in the name of the node too, where they fit; those of a node
+            win over them, wherever they stand.
+        target_nodes: fully qualified names of the nodes wanted; None or none for all.
         namespace: put in front of each name.
 
     Raises:
         FileNotFoundError: there is no such file.
-        RuntimeError: the file has another layout, a target node is not in it, nothing is left, or a value is
-            none of a parameter.
+        RuntimeError: the file has another layout, it holds nothing for a target node, nothing is left, or a
+            value is none of a parameter.
     """
     Path(parameter_file).stat()
+    targets = [f"/{node.lstrip('/')}" for node in target_nodes or []]
+    absent = set(targets)
     found: dict[str, Any] = {}
-    absent = {f"/{node.lstrip('/')}" for node in target_nodes or []}
-    entries = sorted(read_parameter_file(parameter_file), key=lambda entry: entry[0] not in _WILDCARDS)
+    entries = sorted(read_parameter_file(parameter_file), key=lambda entry: "*" not in entry[0])
     for pattern, name, value in entries:
-        wildcard = pattern in _WILDCARDS
         node = f"/{pattern.lstrip('/')}"
-        wanted = target_nodes is None or node in {f"/{name.lstrip('/')}" for name in target_nodes}
-        absent.discard(node)
-        if (use_wildcard and wildcard) or (wanted and not wildcard):
-            full = namespace + name
-            try:
-                found[full] = Parameter(full, value=normalise(value)).to_parameter_msg()
-            except TypeError as error:
-                raise RuntimeError(f"{parameter_file}: parameter '{name}': {error}") from error
+        if "*" in node and not use_wildcard:
+            continue
+        fitting = [target for target in targets if target == node or _fits(node, target)]
+        if targets and not fitting:
+            continue
+        absent.difference_update(fitting)
+        full = namespace + name
+        try:
+            found[full] = Parameter(full, value=normalise(value)).to_parameter_msg()
+        except TypeError as error:
+            raise RuntimeError(f"{parameter_file}: parameter '{name}': {error}") from error
     if absent or not found:
-        raise RuntimeError(f"{parameter_file}: no parameters of {', '.join(sorted(absent)) or 'any node'}")
+        nodes = ", ".join(sorted(absent)) or "any node"
+        raise RuntimeError(f"Param file does not contain any valid parameters for {nodes}: {parameter_file}")
     return found
+
+
+def _fits(pattern: str, node: str) -> bool:
+    """True when a pattern with `*` means a node; `/**/` before a name stands for one namespace or more."""
+    if "*" not in pattern:
+        return False
+    return pattern == "/**" or matches_node(pattern.replace("/**/", "/*/**/", 1), node)

@@ -256,6 +256,35 @@ class TestValues:
         with pytest.raises(RuntimeError):
             parameter_dict_from_yaml_file(str(path), target_nodes=["/nobody"])
 
+    @pytest.mark.parametrize(
+        ("use_wildcard", "node", "names"),
+        [
+            (False, None, {"own", "deep"}),
+            (True, None, {"own", "deep", "all", "below", "one_below"}),
+            (True, "arm", {"own", "all"}),
+            (True, "/a/arm", {"all", "below", "one_below"}),
+            (True, "/a/b/arm", {"deep", "all", "below"}),
+            (False, "/a/b/arm", {"deep"}),
+            (True, "/nobody", {"all"}),
+            (False, "/nobody", "Param file does not contain any valid parameters"),
+        ],
+    )
+    def test_names_of_nodes_with_stars(self, tmp_path, use_wildcard, node, names):
+        path = tmp_path / "p.yaml"
+        path.write_text(
+            "arm: {ros__parameters: {own: 1}}\n"
+            "/a/b: {arm: {ros__parameters: {deep: 1}}}\n"
+            "/**: {ros__parameters: {all: 1}}\n"
+            "/**/arm: {ros__parameters: {below: 1}}\n"
+            "/*: {arm: {ros__parameters: {one_below: 1}}}\n"
+        )
+        targets = None if node is None else [node]
+        if isinstance(names, str):
+            with pytest.raises(RuntimeError, match=names):
+                parameter_dict_from_yaml_file(str(path), use_wildcard, targets)
+        else:
+            assert set(parameter_dict_from_yaml_file(str(path), use_wildcard, targets)) == names
+
     def test_what_a_file_has_for_a_node_wins_over_what_it_has_for_all(self, tmp_path):
         path = tmp_path / "p.yaml"
         path.write_text("/robot: {ros__parameters: {a: 1}}\n/**: {ros__parameters: {a: 2, b: 2}}\n")

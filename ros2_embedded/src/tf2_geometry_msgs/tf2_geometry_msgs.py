@@ -60,9 +60,10 @@ def do_transform_pose(pose: Any, transform: Any) -> Any:
     rigid, q = _rigid(transform), pose.orientation
     result = Pose()
     result.position.x, result.position.y, result.position.z = _moved(rigid, pose.position)
-    turned = multiply(rigid.rotation, (q.x, q.y, q.z, q.w))
+    x, y, z, w = multiply(rigid.rotation, (q.x, q.y, q.z, q.w))
+    sign = -1.0 if w < 0 else 1.0  # of the two quaternions of a rotation the one that tf2 gives
     o = result.orientation
-    o.x, o.y, o.z, o.w = turned
+    o.x, o.y, o.z, o.w = sign * x, sign * y, sign * z, sign * w
     return result
 
 

@@ -12,6 +12,7 @@ from geometry_msgs.msg import (
     PointStamped,
     PoseStamped,
     PoseWithCovarianceStamped,
+    Quaternion,
     TransformStamped,
     Vector3Stamped,
 )
@@ -171,3 +172,12 @@ def test_vectors_are_not_shifted_and_covariances_turn() -> None:
     pose.pose.covariance[0] = 4.0  # along x
     covariance = tf2_geometry_msgs.do_transform_pose_with_covariance_stamped(pose, transform).pose.covariance
     assert (covariance[0], covariance[7]) == (pytest.approx(0.0), pytest.approx(4.0))
+
+
+def test_a_turned_pose_has_the_quaternion_that_tf2_gives() -> None:
+    transform = make("world", "camera")
+    transform.transform.rotation = Quaternion(x=1.0, w=0.0)
+    pose = PoseWithCovarianceStamped()
+    pose.pose.pose.orientation = Quaternion(x=1.0, w=0.0)
+    turned = tf2_geometry_msgs.do_transform_pose_with_covariance_stamped(pose, transform)
+    assert turned.pose.pose.orientation == Quaternion(w=1.0)  # and not -1, which is the same rotation

@@ -169,13 +169,7 @@ class QoSProfile:
         self.history = kwargs["history"]
         if self.history == HistoryPolicy.KEEP_LAST and "depth" not in kwargs:
             raise InvalidQoSProfileException("History set to KEEP_LAST without a depth setting.")
-        self.depth = kwargs.get("depth", 0)
-        if self.history == HistoryPolicy.KEEP_LAST and self.depth == 0:
-            warnings.warn(
-                "A zero depth with KEEP_LAST doesn't make sense; no data could be stored. "
-                "This will be interpreted as SYSTEM_DEFAULT",
-                stacklevel=2,
-            )
+        self._set_depth(kwargs.get("depth", 0))
         self.reliability = kwargs.get("reliability", ReliabilityPolicy.RELIABLE)
         self.durability = kwargs.get("durability", DurabilityPolicy.VOLATILE)
         self.lifespan = kwargs.get("lifespan", Duration())
@@ -227,12 +221,22 @@ class QoSProfile:
 
     @depth.setter
     def depth(self, value: int) -> None:
+        self._set_depth(value)
+
+    def _set_depth(self, value: int) -> None:
+        """Check a depth and keep it; called from a setter and from the constructor."""
         if not isinstance(value, int):
             raise AssertionError("depth must be an integer")
         if value < 0:
             raise ValueError("depth must be greater than or equal to zero")
         if value > MOST_DEPTH:
             raise ValueError(f"depth must be at most {MOST_DEPTH}, not {value}")
+        if value == 0 and self.history == HistoryPolicy.KEEP_LAST:
+            warnings.warn(
+                "A zero depth with KEEP_LAST doesn't make sense; no data could be stored. "
+                "This will be interpreted as SYSTEM_DEFAULT",
+                stacklevel=3,
+            )
         self._depth = value
 
     @property

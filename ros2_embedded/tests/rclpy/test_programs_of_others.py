@@ -137,6 +137,9 @@ def test_warnings(node: Node) -> None:
         node.declare_parameter("bare")
     with pytest.warns(UserWarning, match="zero depth"):
         QoSProfile(depth=0)
+    profile = QoSProfile(depth=1)
+    with pytest.warns(UserWarning, match="zero depth"):
+        profile.depth = 0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         node.declare_parameter("p", 1)

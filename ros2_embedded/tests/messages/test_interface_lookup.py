@@ -147,6 +147,14 @@ def test_fixtures_become_text_and_stay_as_they_are(name: str) -> None:
         assert message == before
 
 
+@pytest.mark.parametrize("name", sorted(test_msgs.msg.__all__))
+def test_fixtures_differ_from_each_other(name: str) -> None:
+    # Those who receive them wait until they have seen as many different ones as there are.
+    fixtures = get_test_msg(name)
+    assert fixtures
+    assert len({repr(message) for message in fixtures}) == len(fixtures)
+
+
 @pytest.mark.parametrize("name", sorted(test_msgs.srv.__all__))
 def test_fixtures_of_services_come_in_pairs(name: str) -> None:
     pairs = get_test_srv(name)

@@ -25,7 +25,7 @@ _LENGTHS = {True: 1, False: 3}  # of sequences without a bound, in messages of l
 
 
 def get_test_msg(message_name: str) -> list[Any]:
-    """Return the messages of a type: with defaults, with low values, and with high values.
+    """Return the messages of a type: with defaults, with low values, and with high values, each once.
 
     Args:
         message_name: name without package, e.g. `BasicTypes`.
@@ -36,7 +36,11 @@ def get_test_msg(message_name: str) -> list[Any]:
     kind = getattr(test_msgs.msg, message_name, None)
     if kind is None:
         raise NotImplementedError(message_name)
-    return [kind(), filled(kind, True), filled(kind, False)]
+    different: list[Any] = []
+    for message in (kind(), filled(kind, True), filled(kind, False)):
+        if message not in different:
+            different.append(message)
+    return different
 
 
 def filled(kind: Any, low: bool) -> Any:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from message_filters.approximate import ApproximateTimeSynchronizer
 from message_filters.cache import Cache
+from message_filters.chain import Chain
 from message_filters.simple_filter import SimpleFilter
 from message_filters.subscriber import Subscriber
 from message_filters.synchronizer import TimeSynchronizer
 
-__all__ = ["ApproximateTimeSynchronizer", "Cache", "SimpleFilter", "Subscriber", "TimeSynchronizer"]
+__all__ = ["ApproximateTimeSynchronizer", "Cache", "Chain", "SimpleFilter", "Subscriber", "TimeSynchronizer"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ class SimpleFilter:
 
     def __init__(self) -> None:
         self.callbacks: dict[int, tuple[Callable[..., Any], tuple[Any, ...]]] = {}
+        self._keys = itertools.count()
 
     def registerCallback(self, cb: Callable[..., Any], *args: Any) -> int:
         """Have a function called with each output.
@@ -22,9 +24,13 @@ class SimpleFilter:
         Returns:
             The key of the function in `callbacks`.
         """
-        connection = max(self.callbacks, default=-1) + 1
+        connection = next(self._keys)
         self.callbacks[connection] = (cb, args)
         return connection
+
+    def unregisterCallback(self, connection: int) -> None:
+        """Do not call a function any more; a key that `callbacks` does not have changes nothing."""
+        self.callbacks.pop(connection, None)
 
     def signalMessage(self, *msg: Any) -> None:
         """Call every callback with an output of this filter."""

@@ -262,15 +262,15 @@ class ControlLoop:
         Raises:
             OpenralError: the arm failed.
         """
-        self._pacer.restart()
-        self._follow_clock()
+        self._follow_clock(self._dt)  # the restarted pacer does not catch up the time without steps
+        self._pacer.restart(self._ahead_s())
         self._observe()
         while may_go_on():
             self._serve_interruptions()
             if self._settings.mode == "lockstep":
                 self._run_lockstep_window()
             else:
-                self._follow_clock()
+                self._follow_clock(GIVE_UP_S)
                 self._take_chunks()
                 self._advance()
                 self._sink.clock(self.now_s)
@@ -296,9 +296,9 @@ class ControlLoop:
             self._sink.state(self._state)
             self._sink.images(self._images_step * self._dt, self._images)
 
-    def _follow_clock(self) -> None:
-        """Skip control steps if stamps follow a clock and are more than `GIVE_UP_S` behind it."""
-        if self._skip(GIVE_UP_S):
+    def _follow_clock(self, allowed_s: float) -> None:
+        """Skip control steps if stamps follow a clock and are more than `allowed_s` [s] behind it."""
+        if self._skip(allowed_s):
             self._state = replace(self._state, stamp_s=self.now_s)
 
     def _skip(self, allowed_s: float) -> bool:

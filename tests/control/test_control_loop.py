@@ -265,6 +265,17 @@ def test_stamps_are_the_clocks_again_after_an_interruption_that_took_a_while():
     assert stamps[0] == pytest.approx(wall["now"], abs=2 / HZ)
 
 
+def test_stamps_are_the_clocks_however_long_the_loop_stood_by():
+    wall = {"now": 1e9}
+    loop, _, spy, _ = make(clock=lambda: wall["now"])
+    for stood_by_s in (0.4, 0.3):  # until it was activated, and in a pause: the pacer makes up for more
+        wall["now"] += stood_by_s
+        seen = len(spy.states)
+        run(loop, lambda seen=seen: len(spy.states) > seen)
+        assert spy.states[seen].stamp_s == pytest.approx(wall["now"], abs=2 / HZ)
+        wall["now"] = loop.now_s
+
+
 def test_stamps_do_not_run_ahead_of_the_clock_however_often_it_is_interrupted():
     loop, _, _, arm = make(real_time_factor=1.0, clock=time.time)
     ahead = []

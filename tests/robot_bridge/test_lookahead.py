@@ -74,6 +74,8 @@ class Policy:
     link: ToldArm
     clock: list[float]
     planned: np.ndarray = field(default_factory=lambda: CHUNK.copy())
+    amid: Callable[[], object] = lambda: None
+    """Is called amid each step, after the arm's own target and before the targets ahead."""
 
     def step(self, beats: bool = True) -> None:
         """Execute the next action, or hold where nothing is planned."""
@@ -98,7 +100,11 @@ def policy(scene_with: Callable[..., DeployScene]) -> Policy:
 
     clock = [0.0]
     scene = scene_with("fake", slow_start_s=0.0)
-    made = Policy(RobotArm(scene, connect=connect, clock=lambda: clock[0]), links[0], clock)
+    made = Policy(
+        RobotArm(scene, connect=connect, clock=lambda: clock[0], report=lambda _: made.amid()),
+        links[0],
+        clock,
+    )
     made.arm.set_lookahead(lambda: made.planned)
     return made
 
@@ -114,6 +120,19 @@ def test_a_chunk_is_told_at_once_and_its_steps_lead_where_was_told(policy: Polic
     assert np.abs(led[-1] - led[0]).max() > 0.05
     assert len(policy.link.told) <= 4
     assert policy.link.went_on >= 12
+
+
+def test_a_sign_of_life_that_comes_amid_a_step_does_not_shorten_the_way(
+    policy: Policy,
+) -> None:
+    def beat() -> None:
+        policy.clock[0] += 0.003
+        policy.arm.beat()
+
+    policy.amid = beat
+    policy.step()
+    positions, _ = policy.link.told[0]
+    assert len(positions) == 1 + round(AHEAD_S / 0.05)
 
 
 def test_another_chunk_replaces_the_way(policy: Policy) -> None:

@@ -23,8 +23,11 @@ class HoldToRun:
         self._heard = now_s
 
     def is_held(self, now_s: float) -> bool:
-        """Return whether the last sign of life is valid at a monotonic time [s]."""
-        return self._heard <= now_s + 1e-3 and now_s - self._heard <= self._lasts
+        """Return whether the last sign of life is valid at a monotonic time [s].
+
+        It may have come since that time, at which a control step began, but not from further ahead.
+        """
+        return abs(now_s - self._heard) <= self._lasts
 
     def share(self, step: JointStep) -> float:
         """Return 1 while the last sign of life is valid, else 0."""

@@ -41,10 +41,9 @@ def make_filter(
     braking = PLANNED * limits.acceleration
     distance = DistanceCheck(geometry, safety.slow_distance_m, safety.stop_distance_m)
     singularity = SingularityCheck(geometry, safety.slow_condition, safety.stop_condition)
-    first: list[PaceCheck] = [check for check in (hold_to_run, slow_start) if check is not None]
+    first = (hold_to_run, ContactCheck(safety.contact_torque_nm), slow_start)
     paces: list[PaceCheck] = [
-        *first,
-        ContactCheck(safety.contact_torque_nm),
+        *(check for check in first if check is not None),
         distance,
         singularity,
         VelocityCheck(limits, safety.velocity_margin_rad_s, safety.position_margin_rad, braking),

@@ -7,9 +7,14 @@ import numpy as np
 from openral_control.safety.joint_limits import Vector
 from openral_control.safety.joint_step import JointStep
 
+MOVED_RAD = 1e-3
+"""[rad] by which a joint's target must have moved before the time of the slow start begins.
+
+An arm that was asked to move and was kept still, by another check, has not begun."""
+
 
 class SlowStart:
-    """Slows the arm for some time, from the first step that moves it and from the first one after each `restart`."""
+    """Slows the arm for some time from its first motion on, and from the first one after each `restart`."""
 
     name = "slow start"
     yields = False
@@ -30,6 +35,8 @@ class SlowStart:
         """
         self._pose, self._tolerance, self._lasts, self._share = pose, tolerance_rad, lasts_s, share
         self._speeds = speeds
+        self._rest: Vector | None = None
+        """(n,) [rad] target of the joints when a motion was asked for first."""
         self._until: float | None = None
         self._has_begun, self._lead = False, lead
 
@@ -38,7 +45,7 @@ class SlowStart:
 
         The start pose is checked for the first motion only.
         """
-        self._until = None
+        self._until = self._rest = None
 
     def refusal(self, measured: Vector) -> str:
         """Return why the arm may not begin at `measured` (n,) [rad]; empty: it may, or has begun."""
@@ -56,12 +63,16 @@ class SlowStart:
         """Return the share of the slow start while it lasts, then 1; 0 where the arm may not begin."""
         if self.refusal(step.measured):
             return 0.0
-        speeds, until = np.abs(step.velocities), self._until  # read once, since `restart` may reset it
+        # Read once, since `restart` may reset them.
+        speeds, until, rest = np.abs(step.velocities), self._until, self._rest
         if until is None:
             if speeds.max(initial=0.0) < 1e-6:
                 return 1.0
-            until = self._until = step.now_s + self._lasts
-            self._has_begun = True
-        if step.now_s >= until:
+            if rest is None:
+                rest = self._rest = step.start
+            if self._lasts == 0.0 or np.abs(step.start - rest).max(initial=0.0) >= MOVED_RAD:
+                until = self._until = step.now_s + self._lasts
+                self._has_begun = True
+        if until is not None and step.now_s >= until:
             return 1.0
         return self._share * min(1.0, float((self._speeds / np.maximum(speeds, 1e-9)).min(initial=1.0)))

@@ -17,6 +17,7 @@ from openral_control.safety.joint_limits import ArmLimits, Vector, limits_of
 from openral_control.safety.joint_position import PositionCheck
 from openral_control.safety.joint_step import JointStep, PaceCheck, PlaceCheck
 from openral_control.safety.joint_velocity import VelocityCheck
+from openral_control.safety.make_filter import make_filter
 from openral_control.safety.online_trajectory import OnlineTrajectory
 from openral_control.safety.safety_filter import SafetyFilter
 from openral_control.safety.singularity import SingularityCheck
@@ -25,6 +26,7 @@ from openral_control.safety.workspace import WorkspaceCheck
 from openral_core.errors import ManifestError
 from openral_core.manifest.contracts import Box
 from openral_core.robot import load_robot
+from openral_core.scene_arm import SafetyLimits
 
 FR3 = limits_of(load_robot("fr3"))
 # As an FR3 reports them: libfranka 0.21, rate_limiting.h.
@@ -162,8 +164,11 @@ def test_slow_start_asks_for_the_pose_once_and_for_slowness_after_each_stop() ->
         away
     )
     assert check.share(step(MIDDLE, np.zeros(7), now_s=1.0)) == 1.0  # nothing moves yet
-    assert check.share(step(MIDDLE, moving, now_s=10.0)) == 0.2
-    assert check.share(step(MIDDLE, moving, now_s=12.9)) == 0.2
+    assert check.share(step(MIDDLE, moving, now_s=5.0)) == 0.2
+    assert check.share(step(MIDDLE, moving, now_s=9.0)) == 0.2  # another check kept the arm still
+    moved = MIDDLE + 0.01
+    assert check.share(step(moved, moving, now_s=10.0)) == 0.2
+    assert check.share(step(moved, moving, now_s=12.9)) == 0.2
     assert check.share(step(away, moving, now_s=13.1)) == 1.0
     check.restart()
     assert check.share(step(away, moving, now_s=20.0)) == 0.2
@@ -187,7 +192,7 @@ def test_a_slow_start_that_is_restarted_amid_a_step_is_slow() -> None:
     class Step:
         """Another thread resets an emergency stop while its time is read."""
 
-        velocities, measured = np.ones(7), MIDDLE
+        start, velocities, measured = MIDDLE + 0.01, np.ones(7), MIDDLE
 
         @property
         def now_s(self) -> float:
@@ -195,6 +200,24 @@ def test_a_slow_start_that_is_restarted_amid_a_step_is_slow() -> None:
             return 1.0
 
     assert check.share(Step()) == 0.2  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("pressed", [0.0, 40.0])
+def test_an_arm_that_something_kept_still_starts_slowly_afterwards(pressed: float) -> None:
+    slow = SlowStart(MIDDLE, 0.2, 3.0, 0.2, LIMITS.velocity, "")
+    side = float(MIDDLE[0]) - 9e-4  # as far beyond it as the hand may be
+    box = Box(low=(side - 3.0, -3.0, -3.0), high=(side, 3.0, 3.0))
+    guard = make_filter(SafetyLimits(), LIMITS, PointArm(), box, DT, slow)
+    guard.restart(MIDDLE)
+    pushed, out, away = pressed * np.eye(7)[1], np.eye(7)[0], np.eye(7)[6]
+    for number in range(100):  # 5 s
+        held = guard.next(guard.led + DT * out, MIDDLE, pushed, number * DT)
+        assert np.abs(held.positions - MIDDLE).max() < 1e-3
+    speeds = [
+        guard.next(guard.led + DT * away, guard.led, np.zeros(7), number * DT).velocities[6]
+        for number in range(100, 110)
+    ]
+    assert 0.05 < max(speeds) <= 0.2 + 1e-9
 
 
 def test_the_way_is_free_for_an_arm_that_is_far_enough_away_or_is_too_near_already() -> None:

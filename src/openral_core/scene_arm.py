@@ -13,6 +13,8 @@ from openral_core.schema import Fault, Positive, Schema, raise_faults
 
 MAX_DOMAIN = 232
 """Largest ROS domain id."""
+MAX_LABEL = 63
+"""Largest length of a part of a host name, between its dots; sockets raise no OSError for a longer or an empty one."""
 MAX_STREAM_HZ = 1000
 """[Hz] rate of the fastest arms' own cycles."""
 NotNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
@@ -96,4 +98,8 @@ class SceneArm(Schema):
             raise_faults(
                 [Fault("address", what, f"write the number of the arm's ROS_DOMAIN_ID, 0 to {MAX_DOMAIN}")]
             )
+        host = self.address.partition(":")[0].removesuffix(".")
+        if not all(0 < len(part) <= MAX_LABEL for part in host.split(".")):
+            what = f"'{self.address}' is no host name and no IP address"
+            raise_faults([Fault("address", what, "write one such as 192.168.1.10")])
         return self

@@ -182,10 +182,11 @@ def test_a_scene_without_an_arm_is_refused() -> None:
     assert "arm is missing" in str(result.exception)
 
 
-def test_an_address_that_is_none_is_one_line() -> None:
-    error = CliRunner().invoke(app, ["check", "fr3_tabletop", "--address", "not an address"]).exception
+@pytest.mark.parametrize("address", ["not an address", "172.16..2", "192.168.1.2..", f"fr{64 * '3'}.local"])
+def test_an_address_that_is_none_is_one_line(address: str) -> None:
+    error = CliRunner().invoke(app, ["check", "fr3_tabletop", "--address", address]).exception
     assert isinstance(error, UsageError)
-    assert str(error).startswith("--address 'not an address': is no host name and no IP address; write ")
+    assert str(error).startswith(f"--address '{address}': is no host name and no IP address; write ")
     assert "\n" not in str(error)
 
 

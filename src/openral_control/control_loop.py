@@ -177,6 +177,12 @@ class ControlLoop:
         return self._step * self._dt
 
     @property
+    def ahead_s(self) -> float:
+        """[s] by which stamps are ahead of the clock, as where it was set back; 0: they are not, or follow none."""
+        clock = self._settings.clock
+        return 0.0 if clock is None else max(0.0, self.now_s - clock())
+
+    @property
     def effective_hz(self) -> float:
         """[Hz] control steps per wall second, averaged over the last 2 s."""
         return self._meter.hz
@@ -263,7 +269,7 @@ class ControlLoop:
             OpenralError: the arm failed.
         """
         self._follow_clock(self._dt)  # the restarted pacer does not catch up the time without steps
-        self._pacer.restart(self._ahead_s())
+        self._pacer.restart(min(2.0 * self._dt, self.ahead_s))
         self._observe()
         while may_go_on():
             self._serve_interruptions()
@@ -308,12 +314,6 @@ class ControlLoop:
             return False
         self._step += int(behind_s / self._dt)
         return True
-
-    def _ahead_s(self) -> float:
-        """Return by how much [s] stamps are ahead of the clock, at most two steps, as where the clock was set back."""
-        if self._settings.clock is None:
-            return 0.0
-        return min(2.0 * self._dt, max(0.0, self.now_s - self._settings.clock()))
 
     def _take_chunks(self) -> bool:
         """Offer the received chunks to the executor; return whether one of them answered the present observation."""
@@ -401,7 +401,7 @@ class ControlLoop:
         self._step += 1
         self._skip(self._dt)  # the restarted pacer does not catch up the time that this took
         self._executor.restart(self._step)
-        self._pacer.restart(self._ahead_s())
+        self._pacer.restart(min(2.0 * self._dt, self.ahead_s))
         if self._recorder is not None:
             self._recorder.begin(self.now_s)
         self._sink.begin(self.now_s)

@@ -10,6 +10,8 @@ from openral_core.scene import DeployScene
 
 SLOW = 0.9
 """Fraction of the wanted control rate below which the diagnostics warn."""
+SET_BACK_S = 0.1
+"""[s] by which stamps are ahead of the clock, beyond two control steps, from which on it counts as set back."""
 OK, WARN, ERROR = b"\x00", b"\x01", b"\x02"
 """Levels of diagnostic_msgs/DiagnosticStatus."""
 
@@ -90,6 +92,10 @@ class ControlRun(ABC):
         wanted = self.scene.control_hz * self.settings.real_time_factor
         if executor.estopped:
             return ERROR, "emergency stop is latched; call the service estop_reset", values
+        ahead_s = self.loop.ahead_s
+        if ahead_s > SET_BACK_S + 2.0 * self.scene.dt:
+            what = f"stamps are {ahead_s:.1f} s ahead of this computer's clock, which was set back"
+            return WARN, f"{what}; start the deployment again", values
         if executor.last_rejection:
             return WARN, f"last chunk refused: {executor.last_rejection}", values
         if self.settings.mode == "realtime" and 0 < self.loop.effective_hz < SLOW * wanted:

@@ -31,7 +31,8 @@ class SafetyLimits(Schema):
     dynamics_share: Share = 0.5
     """Share of the arm's own limits of acceleration and jerk that is used."""
     elbow: Box | None = None
-    """[m] box of the elbow in the world frame; absent: unlimited."""
+    """[m] box of the elbow in the world frame: of the fourth joint of an arm with seven, else of the third; absent:
+    unlimited."""
     slow_distance_m: Positive = 0.05
     """[m] distance to itself and to its surroundings below which the arm is slowed."""
     stop_distance_m: Positive = 0.01

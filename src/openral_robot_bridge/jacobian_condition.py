@@ -1,4 +1,8 @@
-"""Condition number of the hand's Jacobian, which grows towards singular postures, and its gradient."""
+"""Condition number of the hand's Jacobian, which grows towards singular postures, and its gradient.
+
+An arm of fewer than six joints cannot move its hand in all six directions. Its condition number is that of the hand's
+velocity alone, which is what its actions command (`Chain.turns`).
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,14 @@ from openral_control.safety.joint_limits import Vector
 
 SINGULAR = 1e-12
 """Ratio of the least to the greatest eigenvalue of J J' up to which J counts as singular."""
+TURNING = 6
+"""Least number of joints that move and turn the hand in all directions."""
 
 
 def condition_of(jacobian: Vector) -> float:
     """Return the condition number of a Jacobian (6, n); inf where it is singular."""
-    squares = np.linalg.eigvalsh(jacobian @ jacobian.T).tolist()  # of the singular values, in rising order
+    rows = _commanded(jacobian)
+    squares = np.linalg.eigvalsh(rows @ rows.T).tolist()  # of the singular values, in rising order
     return math.inf if squares[0] <= SINGULAR * squares[-1] else math.sqrt(squares[-1] / squares[0])
 
 
@@ -24,15 +31,22 @@ def condition_slope_of(jacobian: Vector) -> Vector:
     It is zero for a singular Jacobian.
 
     Args:
-        jacobian: (6, n) of a serial chain of revolute joints: rows of the hand's velocity, then its angular velocity.
+        jacobian: (6, n) of a serial chain: rows of the hand's velocity, then its angular velocity.
     """
-    squares, vectors = np.linalg.eigh(jacobian @ jacobian.T)
+    rows = _commanded(jacobian)
+    squares, vectors = np.linalg.eigh(rows @ rows.T)
+    vectors = np.vstack([vectors, np.zeros((len(jacobian) - len(rows), len(rows)))])
     if squares[0] <= SINGULAR * squares[-1]:
         return np.zeros(jacobian.shape[1])
     after = np.tri(jacobian.shape[1], k=-1).T  # (k, i): 1 where joint i comes after joint k
     least, greatest = (_growth(jacobian, vectors[:, index], after) / squares[index] for index in (0, -1))
     slope: Vector = greatest - least
     return slope
+
+
+def _commanded(jacobian: Vector) -> Vector:
+    """Return the rows of a Jacobian (6, n) of the hand's motion that is commanded: (6, n), or (3, n) for few joints."""
+    return jacobian if jacobian.shape[1] >= TURNING else jacobian[:3]
 
 
 def _growth(jacobian: Vector, direction: Vector, after: Vector) -> Vector:

@@ -99,7 +99,7 @@ class MujocoGeometry:
         return self._path.clear(postures, least_m)
 
     def condition(self, joints: Vector) -> float:
-        """Return the condition number of the hand's Jacobian; inf where it is singular."""
+        """Return the condition number of the Jacobian of the hand's commanded motion; inf where it is singular."""
         posture = self._posture(joints)
         if posture.condition is None:
             posture.condition = condition_of(self.jacobian(joints))

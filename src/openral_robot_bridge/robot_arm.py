@@ -36,8 +36,8 @@ from openral_sim_bridge.backends.mjcf.control import JOINTS, make_control
 from openral_sim_bridge.backends.mjcf.gripper import CLOSED, OPEN, gripper_number
 from openral_sim_bridge.backends.mjcf.world import CompiledScene
 
-ELBOW = 3
-"""Index, from 0, of the elbow joint of an arm with seven joints."""
+ELBOW, ELBOW_OF_SEVEN = 2, 3
+"""Index, from 0, of the elbow joint, and of that of an arm with seven joints, whose upper arm turns."""
 GRIP_SPEED_M_S, GRIP_FORCE_N = 0.1, 30.0
 """[m/s] speed and [N] force of all gripper commands."""
 GRIP_CHANGE = 0.2
@@ -174,7 +174,9 @@ class RobotArm:
             self.process.limits.velocity,
             robot_command("home", scene),
         )
-        self.geometry = geometry = MujocoGeometry(self._compiled, ELBOW)
+        count = len(self.start)
+        elbow = ELBOW_OF_SEVEN if count == 7 else min(ELBOW, count - 1)
+        self.geometry = geometry = MujocoGeometry(self._compiled, elbow)
         """Positions of hand and elbow, distances and Jacobians; used from the thread that steps the arm."""
         self._filter = make_filter(
             safety,

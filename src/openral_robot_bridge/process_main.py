@@ -84,8 +84,11 @@ def serve(connection: Connection, settings: HostSettings) -> None:
             leader = PlanLeader(driver, make_follower(info.limits, settings, FINE_S), cycle_s)
         else:
             leader = StreamLeader(driver, make_follower(info.limits, settings, cycle_s))
+        host = _Host(connection, driver, leader, settings.arm)
+        # A service manager tells all processes of a deployment to end at once, this one in the midst of a motion.
+        signal.signal(signal.SIGTERM, lambda number, frame: host.close())
         connection.send((0, info))
-        _Host(connection, driver, leader, settings.arm).run()
+        host.run()
     except OpenralError as error:
         with contextlib.suppress(OSError):
             connection.send((0, error))
@@ -106,6 +109,10 @@ class _Host:
         self._led_at = 0.0
         self._fault = ""
         self._closed = False
+
+    def close(self) -> None:
+        """End `run` as soon as the arm is at rest; may be called by the handler of a signal."""
+        self._closed = True
 
     def run(self) -> None:
         """Cycle until closed and at rest; cycles missed by a delay are skipped."""
@@ -191,7 +198,7 @@ class _Host:
             elif verb == "grip":
                 self._driver.grip(*arguments)
             elif verb == "close":
-                self._closed = True
+                self.close()
             return self._state()
         except OpenralError as error:
             return error

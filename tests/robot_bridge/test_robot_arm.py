@@ -256,6 +256,13 @@ def test_a_driver_that_dies_is_named(arm: RobotArm) -> None:
         drive(arm, UP, 3)
 
 
+def test_a_driver_that_is_told_to_end_in_a_motion_brings_the_arm_to_rest_first(arm: RobotArm) -> None:
+    drive(arm, UP, 10)
+    os.kill(arm.process.pid, signal.SIGTERM)
+    with pytest.raises(ArmError, match=r"the driver's process has ended \(0\)"):
+        drive(arm, UP, 40)
+
+
 def test_scenes_without_an_arm_or_with_a_timeout_that_is_too_short_are_refused(scene_with: Scenes) -> None:
     with pytest.raises(ManifestError, match="arm is missing"):
         RobotArm(load_scene("tabletop_panda"))

@@ -142,6 +142,7 @@ def main() -> None:
         robot.set_collision_behavior(torques, torques, forces, forces)
         client = _ArmClient(robot, libfranka, SharedBlock(int(sys.argv[1])), settings)
         client.look()
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # likewise; a motion is not cut off
         _say({"version": robot.server_version()})
         client.serve()
     except RuntimeError as error:

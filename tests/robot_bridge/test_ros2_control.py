@@ -159,7 +159,7 @@ def test_a_controller_that_dies_is_a_fault_until_it_is_recovered(twin: TwinProce
     lead(arm, OFFSET)
     twin.tell("kill controller")
     fault = wait_for(arm, lambda s: s.mode is ArmMode.FAULT)
-    assert "fr3_arm_controller is inactive" in fault.faults[0]
+    assert "fr3_arm_controller is inactive; call the service recover of its deployment, or" in fault.faults[0]
     with pytest.raises(ArmError, match="inactive"):
         lead(arm, OFFSET)
     arm.recover()

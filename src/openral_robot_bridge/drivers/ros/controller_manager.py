@@ -65,7 +65,8 @@ class ControllerManager:
             )
         if state.state != "active":
             what = f"controller {self.controller} is {state.state}"
-            raise ArmError(f"{what}; run `openral robot recover` with the scene")
+            fix = "call the service recover of its deployment, or without one run `openral robot recover`"
+            raise ArmError(f"{what}; {fix} with the scene")
         claimed = {name.rpartition("/")[0] for name in state.claimed_interfaces}
         missing = [joint for joint in joints if joint not in claimed]
         if missing:

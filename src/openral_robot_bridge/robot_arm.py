@@ -26,6 +26,7 @@ from openral_core.scene import DeployScene
 from openral_core.scene_arm import SafetyLimits
 from openral_core.types import RobotState
 from openral_robot_bridge.driver import ArmAwayError, ArmError, ArmInfo, ArmState, NotLedError
+from openral_robot_bridge.drivers.arm_lock import ArmLock
 from openral_robot_bridge.mujoco_geometry import MujocoGeometry
 from openral_robot_bridge.process import ArmProcess
 from openral_robot_bridge.process_main import HostSettings
@@ -130,7 +131,7 @@ class RobotArm:
             clock: returns the time [s] of control steps, of the slow start and of hold-to-run.
 
         Raises:
-            OpenralError: the scene is invalid, or the arm cannot be reached.
+            OpenralError: the scene is invalid, the arm cannot be reached, or another program moves it.
         """
         if scene.arm is None:
             raise ManifestError(
@@ -152,15 +153,16 @@ class RobotArm:
         """(n,) [rad] the scene's start pose."""
         self.robot_limits = limits_of(robot)
         """Joint limits of robot.yaml."""
-        try:
-            self.process = connect(HostSettings(scene.arm, self.robot_limits, self.start))
-        except ArmAwayError as error:
-            raise ArmError(f"{error}{twin_hint(scene.arm, scene)}") from error
-        try:
+        with contextlib.ExitStack() as held:
+            if not shadow:
+                held.callback(ArmLock(scene.arm).close)
+            try:
+                self.process = connect(HostSettings(scene.arm, self.robot_limits, self.start))
+            except ArmAwayError as error:
+                raise ArmError(f"{error}{twin_hint(scene.arm, scene)}") from error
+            held.callback(self.process.close)
             self._make_safe(scene, scene.arm.safety, begin_anywhere)
-        except BaseException:
-            self.process.close()
-            raise
+            self._held = held.pop_all()
 
     def _make_safe(self, scene: DeployScene, safety: SafetyLimits, begin_anywhere: bool) -> None:
         """Build the safety filter between the scene's control and the connected arm, and read the arm's state."""
@@ -374,7 +376,7 @@ class RobotArm:
 
     def close(self) -> None:
         """Bring the arm to rest and disconnect."""
-        self.process.close()
+        self._held.close()
 
     def _lead(self, target: SafeTarget, coming: Callable[[], NDArray[Any]] | None, now_s: float) -> ArmState:
         """Send the next target, and those that follow it to an arm that takes trajectories and lacks them."""

@@ -47,6 +47,12 @@ def refuse_held(address: str, port: int = ARM_PORT, release_s: float = RELEASE_S
         time.sleep(_PERIOD_S)
 
 
+def described(process: int) -> str:
+    """Return a description of a process by its id. Raises OSError if it has ended."""
+    number, words = _program(process)
+    return f"process {number} of this machine, `{words[:_SHOWN]}`"
+
+
 def _holder(address: str, port: int) -> str:
     """Return a description of another process that is connected to a port of a host; empty: none was found."""
     inodes = _connections(address, port)
@@ -55,8 +61,7 @@ def _holder(address: str, port: int) -> str:
         inodes -= held
         if held and process.name != str(os.getpid()):
             with contextlib.suppress(OSError):  # it has ended meanwhile
-                number, words = _program(int(process.name))
-                return f"process {number} of this machine, `{words[:_SHOWN]}`"
+                return described(int(process.name))
     return "a program of another user of this machine" if inodes else ""
 
 

@@ -124,10 +124,11 @@ class Ros1Node:
         call(self.master_uri, "registerPublisher", self.name, made.topic, made.type_name, self._rpc.uri)
 
     def _register_subscriber(self, made: TopicSubscriber) -> None:
+        before = made.updates  # the master may tell of a publisher before its answer is here
         uris = call(
             self.master_uri, "registerSubscriber", self.name, made.topic, made.type_name, self._rpc.uri
         )
-        made.update(str(uri) for uri in uris)
+        made.update((str(uri) for uri in uris), after=before)
 
     def _watch(self) -> None:
         """Register again with a master that has restarted."""

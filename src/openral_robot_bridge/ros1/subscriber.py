@@ -47,6 +47,8 @@ class TopicSubscriber:
         self.topic, self.type_name, self._types = topic, type_name, types
         self._caller_id, self._heard = caller_id, heard
         self._wanted: set[str] = set()
+        self.updates = 0
+        """Number of calls of `update` so far."""
         self._threads: dict[str, threading.Thread] = {}
         self._open: dict[str, socket.socket] = {}
         self._lock = threading.Lock()
@@ -59,9 +61,18 @@ class TopicSubscriber:
         """Number of connected publishers."""
         return len(self._open)
 
-    def update(self, publishers: Iterable[str]) -> None:
-        """Set the URIs of all present publishers; open connections to others stay until their publisher ends them."""
+    def update(self, publishers: Iterable[str], after: int | None = None) -> None:
+        """Set the URIs of all present publishers; open connections to others stay until their publisher ends them.
+
+        Args:
+            publishers: URIs of nodes.
+            after: value of `updates` when a master was asked for them; they are left out if another call, which knows
+                more, has come since. None: they are the newest.
+        """
         with self._lock:
+            if after not in (None, self.updates):
+                return
+            self.updates += 1
             self._wanted = set(publishers)
             for uri in self._wanted:
                 if not self._closed.is_set() and uri not in self._threads:

@@ -14,6 +14,8 @@ import pytest
 pytest.importorskip("rosbags")
 
 from openral_robot_bridge.ros1.messages import MessageTypes
+from openral_robot_bridge.ros1.node import Ros1Node
+from openral_robot_bridge.ros1.rpc import SUCCESS, RpcServer, call
 from openral_robot_bridge.ros1.subscriber import TopicSubscriber
 from openral_robot_bridge.ros1.tcpros import encode_header, frame, read_header
 
@@ -98,3 +100,30 @@ def test_a_reader_that_fails_hears_the_next() -> None:
             assert heard.get(timeout=PATIENCE_S) == "read"
         finally:
             subscriber.close()
+
+
+def test_a_publisher_that_came_while_the_master_answered_is_connected_to_again() -> None:
+    """Its update is newer than the answer, which does not know it yet."""
+    heard: queue.Queue[str] = queue.Queue()
+    nodes: dict[str, str] = {}
+
+    with publisher(frame(b"")) as uri:
+
+        def register(caller: str, topic: str, kind: str, node: str) -> tuple[int, str, list[str]]:
+            nodes[caller] = node
+            call(node, "publisherUpdate", "/master", topic, [uri])
+            return SUCCESS, "", []
+
+        methods = {
+            "registerSubscriber": register,
+            "unregisterSubscriber": lambda *about: (SUCCESS, "", 1),
+            "lookupNode": lambda caller, name: (SUCCESS, "", nodes[name]),
+        }
+        master = RpcServer("127.0.0.1", 0, methods)
+        node = Ros1Node("listener", master.uri.removeprefix("http://").rstrip("/"), TYPES)
+        try:
+            node.subscribe("/chatter", TYPE, lambda message: heard.put(message.data))
+            assert heard.get(timeout=PATIENCE_S) == "hello"
+        finally:
+            node.close()
+            master.close()

@@ -122,7 +122,7 @@ class FrankaDriver:
             modes.Guiding: ArmMode.GUIDING,
             modes.UserStopped: ArmMode.USER_STOPPED,
             modes.Reflex: ArmMode.REFLEX,
-            modes.AutomaticErrorRecovery: ArmMode.IDLE,
+            modes.AutomaticErrorRecovery: ArmMode.REFLEX,  # it is not over yet
         }.get(state.robot_mode, ArmMode.FAULT)
         faults = fault_names(state.current_errors) or (
             fault_names(state.last_motion_errors) if mode is ArmMode.REFLEX else ()

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-RECOVERY_S = 2.0
-"""[s] timeout after a successful recovery until the arm's mode is idle."""
+RECOVERY_S = 5.0
+"""[s] timeout after a successful recovery until the arm's mode is idle, within which brakes may open."""
 HINT = "release the user stop, look at Desk, try again"
 """Advice for an arm that does not recover."""
 

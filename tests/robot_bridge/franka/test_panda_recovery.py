@@ -1,4 +1,7 @@
-"""A Panda's driver with a libfranka whose recovery takes as long as one in which the brakes open."""
+"""A Panda's driver with a libfranka whose recovery takes as long as one in which the brakes open.
+
+After the answer, the arm is in the mode of a recovery for a moment, in which it takes no commands; its joints are at 1.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +37,17 @@ class Robot:
     def read_once(self):
         time.sleep(0.001)
         zeros = [0.0] * 7
+        if self.mode == 6 and time.monotonic() > self.recovered_s:
+            self.mode = 1
+        recovering = self.mode == 6
         return SimpleNamespace(
-            q=zeros, dq=zeros, tau_ext_hat_filtered=zeros, robot_mode=self.mode, current_errors="[]",
-            last_motion_errors="[]",
+            q=[1.0] * 7 if recovering else zeros, dq=zeros, tau_ext_hat_filtered=zeros, robot_mode=self.mode,
+            current_errors="[]", last_motion_errors="[]",
         )
 
     def automatic_error_recovery(self):
         time.sleep(1.8)
-        self.mode = 1
+        self.mode, self.recovered_s = 6, time.monotonic() + 0.3
 """
 
 

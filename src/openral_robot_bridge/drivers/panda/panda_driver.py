@@ -42,9 +42,9 @@ _MODES = {
     3: ArmMode.GUIDING,
     4: ArmMode.REFLEX,
     5: ArmMode.USER_STOPPED,
-    6: ArmMode.IDLE,
+    6: ArmMode.REFLEX,
 }
-"""Modes by the value of libfranka's `RobotMode`."""
+"""Modes by the value of libfranka's `RobotMode`; in the last one the arm is still recovering from a reflex."""
 
 
 class PandaDriver:

@@ -59,6 +59,27 @@ def used_limits(own: ArmLimits, robot: ArmLimits, dynamics_share: float) -> ArmL
     return replace(both, acceleration=both.acceleration * dynamics_share, jerk=both.jerk * dynamics_share)
 
 
+def require_sound(own: ArmLimits) -> None:
+    """Require that limits which an arm reports are numbers in their ranges, since a NaN would pass any comparison.
+
+    Raises:
+        ArmError: those of a joint, which the message names, are not.
+    """
+    positive = (
+        np.array([own.high - own.low, own.velocity, own.acceleration, own.jerk, own.deceleration]) > 0.0
+    )
+    sound = positive.all(axis=0) & ~np.isnan(own.velocity_offset)
+    if not sound.all():
+        joint = int(np.argmin(sound))
+        low, high, speed, slowing = (
+            values[joint] for values in (own.low, own.high, own.velocity, own.deceleration)
+        )
+        raise ArmError(
+            f"the arm's own limits of {own.names[joint]} are none: {low:g} to {high:g} rad, {speed:g} rad/s, "
+            f"{own.acceleration[joint]:g} rad/s², slowing by {slowing:g} rad/s²; correct the arm's description"
+        )
+
+
 def make_follower(own: ArmLimits, settings: HostSettings, cycle_s: float) -> OnlineTrajectory:
     """Return the jerk-limited trajectory generator, of cycle `cycle_s` [s], for an arm that reports limits `own`."""
     share = settings.arm.safety.dynamics_share
@@ -78,6 +99,7 @@ def serve(connection: Connection, settings: HostSettings) -> None:
     try:
         driver = make_driver(settings.arm, settings.limits, settings.start)
         info = driver.connect()
+        require_sound(info.limits)
         leader: Leader
         cycle_s = 1.0 / settings.arm.stream_hz
         if isinstance(driver, PlannedDriver):

@@ -279,6 +279,18 @@ def test_an_arm_with_another_number_of_joints_than_its_robot_is_refused(scene_wi
     assert multiprocessing.active_children() == []
 
 
+@pytest.mark.parametrize(("what", "limit"), [("velocity", np.nan), ("deceleration", -6.0), ("low", np.nan)])
+def test_an_arm_that_reports_limits_that_are_none_is_refused(
+    scene_with: Scenes, what: str, limit: float
+) -> None:
+    def confused(settings: HostSettings) -> ArmProcess:
+        values = {what: np.where(np.arange(7) == 2, limit, getattr(settings.limits, what))}
+        return ArmProcess(replace(settings, limits=replace(settings.limits, **values)))
+
+    with pytest.raises(ArmError, match=rf"own limits of fr3_joint3 are none: .*{limit:g}.*; correct the arm"):
+        RobotArm(scene_with("fake"), connect=confused)
+
+
 def test_a_deployment_says_at_once_that_its_arm_is_away_from_the_start_pose(
     scene_with: Scenes, monkeypatch: pytest.MonkeyPatch
 ) -> None:

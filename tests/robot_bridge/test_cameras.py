@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import yaml
 
-from openral_core.errors import ManifestError
+from openral_core.errors import ContractError, ManifestError
 from openral_core.files.share import share_directory
 from openral_core.scene import load_scene
 from openral_robot_bridge.cameras.camera_check import judge_camera
@@ -50,6 +50,13 @@ def test_bars_are_black_and_nothing_is_cut_when_padded() -> None:
     assert (padded[-18:] == 0).all()
     assert (padded[22:58] == 255).all()
     assert (PictureFit((80, 80), "crop").picture(image) == 255).all()
+
+
+def test_a_picture_whose_bars_would_fill_the_memory_is_refused() -> None:
+    line = np.zeros((1, 200_000, 3), np.uint8)  # 600 kB, and 90 GB with bars
+    with pytest.raises(ContractError, match="picture of 200000x1 is too narrow for one of 128x96 with bars"):
+        PictureFit((128, 96), "pad").picture(line)
+    assert PictureFit((128, 96), "crop").picture(line).shape == (96, 128, 3)
 
 
 def feed_of(rate_hz: float, seconds: float, image: Any, age_s: float = 0.03) -> PictureFeed:

@@ -8,7 +8,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from openral_core.errors import ContractError
 from openral_core.hardware.real_camera import Fit
+from openral_core.image_message import MAX_PIXELS
 from openral_core.types import Image
 
 Matrix = NDArray[np.float64]
@@ -24,13 +26,22 @@ class PictureFit:
     """See `RealCamera.fit`."""
 
     def picture(self, image: Image) -> Image:
-        """Return a copy of an image (H, W, 3) uint8 of any size in the scene's size."""
+        """Return a copy of an image (H, W, 3) uint8 of any size in the scene's size.
+
+        Raises:
+            ContractError: it is so narrow that with bars it would have more than `MAX_PIXELS`.
+        """
         height, width = image.shape[:2]
         if (width, height) == self.size:
             return image.copy()
         left, top, cut_width, cut_height = self._cut(width, height)
         part = image[max(top, 0) : max(top, 0) + cut_height, max(left, 0) : max(left, 0) + cut_width]
         if top < 0 or left < 0:
+            if cut_width * cut_height > MAX_PIXELS:
+                shape = "{}x{}".format(*self.size)
+                raise ContractError(
+                    f"a picture of {width}x{height} is too narrow for one of {shape} with bars"
+                )
             part = np.zeros((cut_height, cut_width, 3), np.uint8)
             part[-top : -top + height, -left : -left + width] = image
         smaller = cut_width >= self.size[0]

@@ -14,6 +14,7 @@ from sensor_msgs.msg import CameraInfo
 
 from openral_control.control_thread import ERROR, OK, WARN
 from openral_control.ros.camera_publisher import ImageTopics
+from openral_core.errors import ContractError
 from openral_core.graph.namespaces import frame_prefix
 from openral_core.hardware.real_camera import RealCamera
 from openral_core.ros.qos import NEWEST
@@ -70,7 +71,10 @@ class CameraRelay:
         return frame
 
     def picture(self, stamp_ns: int, image: Image) -> None:
-        """Publish an image, unless its stamp is not later than the one before, or it exceeds the scene's rate."""
+        """Publish an image, unless its stamp is not later than the one before, or it exceeds the scene's rate.
+
+        One that cannot be fitted to the scene's size is a fault of the camera.
+        """
         stamp_s = 1e-9 * stamp_ns
         if not self.feed.picture(stamp_s, time.time(), image):
             return
@@ -78,7 +82,12 @@ class CameraRelay:
             return
         self._passed_s = stamp_s
         stamp = Time(sec=stamp_ns // 10**9, nanosec=stamp_ns % 10**9)
-        self._pictures.publish(stamp, self._fit.picture(image))
+        try:
+            fitted = self._fit.picture(image)
+        except ContractError as error:
+            self.feed.failed(str(error))
+            return
+        self._pictures.publish(stamp, fitted)
         if self._info is None:
             return
         size = (image.shape[1], image.shape[0])

@@ -25,7 +25,7 @@ class SafetyLimits(Schema):
     """Limits of the safety filter of a real arm. Defaults and their sources: docs/real-arms.md."""
 
     position_margin_rad: NotNegative = 0.1
-    """[rad] margin that joints keep from the ends of their ranges."""
+    """[rad] margin that joints keep from the ends of their ranges; one that slides keeps none."""
     velocity_margin_rad_s: NotNegative = 0.1
     """[rad/s] margin below the speed that the arm allows a joint at its position."""
     dynamics_share: Share = 0.5

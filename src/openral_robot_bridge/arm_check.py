@@ -40,7 +40,7 @@ def check_arm(scene: DeployScene) -> list[ArmFinding]:
             ArmFinding("connection", True, versions),
             *_limit_rows(arm.robot_limits, info.limits),
             _mode_row(last, scene),
-            _margin_row(arm.process.limits, last, scene),
+            _margin_row(arm, last, scene),
             ArmFinding(
                 "start pose", not refusal, refusal or "the arm is near it", f"{refusal}, or change the scene"
             ),
@@ -115,11 +115,12 @@ def _place(point: Vector) -> str:
     return "(" + ", ".join(f"{number:.2f}" for number in point) + ") m"
 
 
-def _margin_row(limits: ArmLimits, state: ArmState, scene: DeployScene) -> ArmFinding:
+def _margin_row(arm: RobotArm, state: ArmState, scene: DeployScene) -> ArmFinding:
     assert scene.arm is not None
-    margin = scene.arm.safety.position_margin_rad
+    limits, margin = arm.process.limits, arm.margin
     room = np.minimum(state.positions - limits.low, limits.high - state.positions)
-    joint = int(np.argmin(room))
-    found = f"{limits.names[joint]} is the nearest, {room[joint]:.3f} rad from the end of its range"
-    fix = f"guide it at least {margin:g} rad away from there by hand"
-    return ArmFinding("ranges", bool(room[joint] >= margin), found, fix)
+    joint = int(np.argmin(room - margin))
+    unit = "rad" if margin[joint] == scene.arm.safety.position_margin_rad else "m"
+    found = f"{limits.names[joint]} is the nearest, {room[joint]:.3f} {unit} from the end of its range"
+    fix = f"guide it at least {margin[joint]:g} {unit} away from there by hand"
+    return ArmFinding("ranges", bool(room[joint] >= margin[joint]), found, fix)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openral_control.safety.hold_to_run import HoldToRun
-from openral_control.safety.joint_limits import ArmLimits, Vector, limits_of
+from openral_control.safety.joint_limits import ArmLimits, Vector, limits_of, position_margins
 from openral_control.safety.make_filter import make_filter
 from openral_control.safety.safety_filter import SafeTarget
 from openral_control.safety.slow_start import SlowStart
@@ -166,7 +166,9 @@ class RobotArm:
 
     def _make_safe(self, scene: DeployScene, safety: SafetyLimits, begin_anywhere: bool) -> None:
         """Build the safety filter between the scene's control and the connected arm, and read the arm's state."""
-        self._margin_rad, self._timeout_s = safety.position_margin_rad, safety.command_timeout_s
+        self.margin = position_margins(self._robot, safety.position_margin_rad)
+        """(n,) [rad or m] margins that joints keep from the ends of their ranges."""
+        self._timeout_s = safety.command_timeout_s
         self._hold_to_run = HoldToRun(safety.hold_to_run_s) if safety.hold_to_run else None
         self._slow_start = SlowStart(
             self.start,
@@ -188,6 +190,7 @@ class RobotArm:
             scene.dt,
             self._slow_start,
             self._hold_to_run,
+            self.margin,
         )
         self.control_hz = scene.control_hz
         self.counts: Counter[str] = Counter()
@@ -452,6 +455,5 @@ class RobotArm:
         Otherwise the filter would slow the whole arm for a joint at its margin, where other joints could move instead.
         """
         chain, limits, here = self._compiled.robot.chain, self.process.limits, self.state.positions
-        margin = self._margin_rad
-        chain.low = np.minimum(limits.low + margin, here)
-        chain.high = np.maximum(limits.high - margin, here)
+        chain.low = np.minimum(limits.low + self.margin, here)
+        chain.high = np.maximum(limits.high - self.margin, here)

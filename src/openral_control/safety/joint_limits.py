@@ -103,6 +103,15 @@ def limits_of(robot: RobotDescription) -> ArmLimits:
     )
 
 
+def position_margins(robot: RobotDescription, margin_rad: float) -> Vector:
+    """Return the margins (n,) [rad or m] from the ends of the joints' ranges: the given one [rad], 0 where one slides.
+
+    An angle is no length, and a range of 0.2 m would have no middle with 0.1 m less at each end.
+    """
+    joints = [joint for joint in robot.joints if joint.role == "arm"]
+    return np.array([0.0 if joint.joint_type == "prismatic" else margin_rad for joint in joints])
+
+
 def _missing(robot: RobotDescription) -> list[str]:
     """Return one line for each missing limit of a joint of role `arm`."""
     document, lines = robot.source or Document(Path(f"robots/{robot.name}/robot.yaml")), []

@@ -15,9 +15,9 @@ class PositionCheck:
 
     name = "joint position"
 
-    def __init__(self, limits: ArmLimits, margin_rad: float) -> None:
-        """Take the arm's limits and the margin [rad]."""
-        self._low, self._high = limits.low + margin_rad, limits.high - margin_rad
+    def __init__(self, limits: ArmLimits, margin: float | Vector) -> None:
+        """Take the arm's limits and the margin [rad], one or (n,)."""
+        self._low, self._high = limits.low + margin, limits.high - margin
 
     def allows(self, start: Vector, end: Vector) -> bool:
         """Return whether each joint at `end` is within its range, or no further outside than at `start` (n,) [rad]."""

@@ -18,11 +18,14 @@ class VelocityCheck:
     yields = False
 
     def __init__(
-        self, limits: ArmLimits, margin_rad_s: float, position_margin_rad: float, braking: Vector
+        self, limits: ArmLimits, margin_rad_s: float, position_margin: float | Vector, braking: Vector
     ) -> None:
-        """Take the arm's limits, margins of speed [rad/s] and position [rad], and its deceleration (n,) [rad/s²]."""
+        """Take the arm's limits, margins of speed [rad/s] and position [rad], and its deceleration (n,) [rad/s²].
+
+        The margin of the position is one or (n,).
+        """
         self._limits, self._margin, self._braking = limits, margin_rad_s, braking
-        self._low, self._high = limits.low + position_margin_rad, limits.high - position_margin_rad
+        self._low, self._high = limits.low + position_margin, limits.high - position_margin
 
     def share(self, step: JointStep) -> float:
         """Return the allowed share of the velocities, the same for all joints so that the hand keeps its direction."""

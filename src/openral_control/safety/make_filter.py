@@ -6,7 +6,7 @@ from openral_control.safety.clear_path import ClearPathCheck
 from openral_control.safety.contact import ContactCheck
 from openral_control.safety.distance import DistanceCheck
 from openral_control.safety.hold_to_run import HoldToRun
-from openral_control.safety.joint_limits import ArmLimits
+from openral_control.safety.joint_limits import ArmLimits, Vector
 from openral_control.safety.joint_position import PositionCheck
 from openral_control.safety.joint_step import ArmGeometry, PaceCheck, PlaceCheck
 from openral_control.safety.joint_velocity import VelocityCheck
@@ -26,6 +26,7 @@ def make_filter(
     dt: float,
     slow_start: SlowStart | None = None,
     hold_to_run: HoldToRun | None = None,
+    position_margin: Vector | None = None,
 ) -> SafetyFilter:
     """Return the filter of a scene, which checks whether the arm may move, then its speed, then its postures.
 
@@ -37,7 +38,9 @@ def make_filter(
         dt: [s] control step.
         slow_start: None: the arm begins in any posture, at full speed.
         hold_to_run: None: the arm moves without an operator's signs of life.
+        position_margin: (n,) [rad or m] margins from the ends of the joints' ranges; None: that of `safety` for each.
     """
+    margin = safety.position_margin_rad if position_margin is None else position_margin
     braking = PLANNED * limits.acceleration
     distance = DistanceCheck(geometry, safety.slow_distance_m, safety.stop_distance_m)
     singularity = SingularityCheck(geometry, safety.slow_condition, safety.stop_condition)
@@ -46,10 +49,10 @@ def make_filter(
         *(check for check in first if check is not None),
         distance,
         singularity,
-        VelocityCheck(limits, safety.velocity_margin_rad_s, safety.position_margin_rad, braking),
+        VelocityCheck(limits, safety.velocity_margin_rad_s, margin, braking),
     ]
     places: list[PlaceCheck] = [
-        PositionCheck(limits, safety.position_margin_rad),
+        PositionCheck(limits, margin),
         WorkspaceCheck(geometry, workspace, safety.elbow),
         distance,
         singularity,

@@ -202,15 +202,23 @@ def test_the_token_opens_and_stop_ends_the_server(start_server, client, tmp_path
 
 
 def test_another_version_of_the_protocol_is_refused_by_name(start_server) -> None:
+    """Whatever stands in its place: a version is looked at before the token is."""
     _, announced = start_server()
+    message = {"v": 99, "id": 7, "op": "ping", "token": "", "wait_ms": 9, "data": {}}
+    nest = wire.pack(message).replace(b"\xa1v\x63", b"\xa1v" + b"\x91" * 1000 + b"\x90")
+    pictures = [wire.pack({**message, "v": np.zeros(size, np.uint8)}) for size in (0, 2)]
+    said = []
     with zmq.Context() as context, context.socket(zmq.REQ) as raw:
         raw.linger = 0
         raw.connect(announced.endpoint)
-        raw.send(wire.pack({"v": 99, "id": 7, "op": "ping", "token": "", "wait_ms": 9, "data": {}}))
-        assert raw.poll(PATIENCE_S * 1e3)
-        reply = wire.unpack(raw.recv())
-    assert (reply["code"], reply["id"]) == ("version", 7)
-    assert "protocol 1, the client 99" in reply["message"]
+        for frame in (nest, *pictures, wire.pack(message)):
+            raw.send(frame)
+            assert raw.poll(PATIENCE_S * 1e3)
+            reply = wire.unpack(raw.recv())
+            assert (reply["code"], reply["id"]) == ("version", 7)
+            said.append(reply["message"])
+    assert "protocol 1, the client a list" in said[0]
+    assert "protocol 1, the client 99" in said[-1]
 
 
 def test_off_loopback_needs_a_token() -> None:

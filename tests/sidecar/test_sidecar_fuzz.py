@@ -198,6 +198,23 @@ def test_a_client_survives_damaged_replies(answering, client, dialect: str, coun
     assert [error for error in errors if not error.isprintable()] == []
 
 
+def test_a_client_takes_fields_of_any_type(answering, client) -> None:
+    """A list in the place of a number or of words, as deep as a message can have it, or an array."""
+    nest = b"\x91" * 1000 + b"\x90"
+    pair = np.zeros(2, np.uint8)
+    odd = [
+        wire.pack({"v": pair, "id": 1, "data": {}}),
+        wire.pack({"v": 1, "id": pair, "data": {}}),
+        wire.pack({"v": 99, "data": {}}).replace(b"\xa1v\x63", b"\xa1v" + nest),
+        wire.pack({"v": 1, "code": "x", "message": 99}).replace(b"message\x63", b"message" + nest),
+    ]
+    assert len(ask(client(answering(odd)), len(odd))) == len(odd)
+    error = rldx_wire.encode({"error": 99}).replace(b"error\x63", b"error" + nest)
+    assert ask(client(answering([error]), dialect="rldx"), 1) == [
+        "error: the server failed and did not say why; see its log"
+    ]
+
+
 @pytest.mark.parametrize("dialect", ["openral", "rldx"])
 def test_a_client_takes_no_reply_that_is_too_large(answering, client, dialect: str) -> None:
     caller = client(answering([bytes(64 * 2**20), REPLIES[dialect][0]]), dialect=dialect)

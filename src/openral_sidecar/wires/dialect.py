@@ -14,6 +14,17 @@ PROTOCOL = 1
 """Version of the `openral` dialect, which must be equal on both sides."""
 
 
+def other_version(version: Any) -> str:
+    """Return the words for a message's version if it is not PROTOCOL, else an empty text.
+
+    Nobody has looked at it before: it may be an array, or lists as deep as a message can have them.
+    """
+    if type(version) is int and version == PROTOCOL:
+        return ""
+    plain = version is None or isinstance(version, int | float | str)
+    return str(version)[:20] if plain else f"a {type(version).__name__}"
+
+
 class Dialect(Protocol):
     """Encoding of one frame in each direction over ZeroMQ REQ/REP."""
 
@@ -61,14 +72,13 @@ class OpenralDialect:
         message = wire.unpack(frame)
         if not isinstance(message, dict):
             raise WireError("the reply is not a map")
-        code, data = message.get("code"), message.get("data")
+        code, said, data = (message.get(name) for name in ("code", "message", "data"))
         if isinstance(code, str):
-            raise SidecarRefused(code, str(message.get("message", "")))
-        if message.get("v") != PROTOCOL:
-            raise WireError(
-                f"the server speaks protocol {message.get('v')!r}, this client {PROTOCOL}; update one"
-            )
-        if message.get("id") != call or not isinstance(data, dict):
+            raise SidecarRefused(code, said if isinstance(said, str) else "")
+        if other := other_version(message.get("v")):
+            raise WireError(f"the server speaks protocol {other}, this client {PROTOCOL}; update one")
+        answered = message.get("id")
+        if type(answered) is not int or answered != call or not isinstance(data, dict):
             raise WireError("the reply answers another call, or has no data")
         return data
 
@@ -97,11 +107,11 @@ class RldxDialect:
     def reply(self, frame: memoryview, call: int) -> dict[str, Any]:
         """Return the server's answer to a call; a refusal has the code `error`, the only one of this dialect."""
         answer = bytes(frame)
-        if answer == b"ERROR":
-            raise SidecarRefused("error", "the server failed and did not say why; see its log")
-        value = rldx_wire.decode(answer)
+        value = {"error": None} if answer == b"ERROR" else rldx_wire.decode(answer)
         if isinstance(value, dict) and "error" in value:
-            raise SidecarRefused("error", str(value["error"]))
+            said = value["error"]
+            unsaid = "the server failed and did not say why; see its log"
+            raise SidecarRefused("error", said if isinstance(said, str) else unsaid)
         return value if isinstance(value, dict) else {"result": value}
 
 

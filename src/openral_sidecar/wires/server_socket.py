@@ -24,7 +24,7 @@ from openral_sidecar.paths import run_folder
 from openral_sidecar.server_announcement import read_announcement
 from openral_sidecar.stop_request import StopRequest
 from openral_sidecar.wires import openral as wire
-from openral_sidecar.wires.dialect import PROTOCOL
+from openral_sidecar.wires.dialect import PROTOCOL, other_version
 
 MAX_WAITING = 32
 """Largest number of requests that wait for the model; each client has one call at a time."""
@@ -187,8 +187,8 @@ class RequestSocket:
             SidecarRefused: the request is malformed or not allowed, or the queue is full.
         """
         version, token, op, data, wait = (message.get(key) for key in ("v", "token", "op", "data", "wait_ms"))
-        if version != PROTOCOL:
-            text = f"this server speaks protocol {PROTOCOL}, the client {str(version)[:20]}; update the older one"
+        if other := other_version(version):
+            text = f"this server speaks protocol {PROTOCOL}, the client {other}; update the older one"
             raise SidecarRefused("version", text)
         if self._token and not (isinstance(token, str) and _same(token, self._token)):
             raise SidecarRefused("token", "wrong token; give the client the server's")

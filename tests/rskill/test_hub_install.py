@@ -409,6 +409,20 @@ def test_search_and_dead_hubs(hub: Hub, commit: Callable[..., tuple[str, str]]) 
         dead.search("x", 5)
     with pytest.raises(HubError, match="is not https"):
         HubClient({"HF_ENDPOINT": "http://hub.example"})
+    with pytest.raises(HubError, match="is no address"):
+        HubClient({"HF_ENDPOINT": "https://[::1"})
+    for address in ("https://hub..example", "https://hub.example/h\u00fcb"):
+        with pytest.raises(HubError, match="cannot be reached"):
+            HubClient({"HF_ENDPOINT": address}).search("x", 5)
+
+
+@pytest.mark.parametrize("token", ["hf_abc\u2026", "hf_abc\nhf_def"])
+def test_a_token_that_can_be_none_is_not_sent_and_not_shown(hub: Hub, token: str) -> None:
+    """Such as one that was copied with the dots by which a page shortens it, or a file with two."""
+    with pytest.raises(HubError, match=r"HF_TOKEN .*copy it anew") as caught:
+        HubClient({"HF_TOKEN": token, "HF_ENDPOINT": hub.endpoint}).listing(HubReference(SKILL))
+    assert "hf_abc" not in str(caught.value)
+    assert hub.requests == []
 
 
 def test_a_lock_that_was_tampered_with_leads_nowhere(skill_folder: Path) -> None:

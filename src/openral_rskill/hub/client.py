@@ -74,11 +74,16 @@ class HubClient:
         """Read endpoint, token and offline mode from the environment.
 
         Raises:
-            HubError: the endpoint would send a token unencrypted to another machine.
+            HubError: the endpoint is no address, or would send a token unencrypted to another machine.
         """
         self.endpoint = (environment.get("HF_ENDPOINT") or ENDPOINT).rstrip("/")
         self._offline = environment.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
-        parts = urllib.parse.urlsplit(self.endpoint)
+        try:
+            parts = urllib.parse.urlsplit(self.endpoint)
+        except ValueError as error:
+            raise HubError(
+                f"HF_ENDPOINT={self.endpoint} is no address ({error}); write an https address"
+            ) from error
         if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _LOOPBACK):
             raise HubError(f"HF_ENDPOINT={self.endpoint} is not https; write an https address")
         self._token = _token(environment)
@@ -153,6 +158,8 @@ class HubClient:
         what = str(reference) if reference else self.endpoint
         if self._offline:
             raise HubError(f"{what}: HF_HUB_OFFLINE is set; unset it to ask {self.endpoint}")
+        if self._token and not (self._token.isascii() and self._token.isprintable()):
+            raise HubError(f"{what}: HF_TOKEN or its file has letters that no token has; copy it anew")
         token = {"Authorization": f"Bearer {self._token}"} if self._token else {}
         request = urllib.request.Request(
             self.endpoint + url, headers={"User-Agent": "openral", "Accept-Encoding": "identity", **headers}
@@ -164,7 +171,11 @@ class HubClient:
             return answer
         except urllib.error.HTTPError as error:
             raise HubError(f"{what}: {self._refusal(error.code, reference)}") from error
-        except (OSError, http.client.HTTPException) as error:
+        except (
+            OSError,
+            http.client.HTTPException,
+            ValueError,
+        ) as error:  # ValueError: no host has such a name
             reason = getattr(error, "reason", error)
             raise HubError(
                 f"{what}: {self.endpoint} cannot be reached ({reason}); check the network"

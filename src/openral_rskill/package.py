@@ -19,6 +19,9 @@ from openral_rskill.store.repo_id import HUB, HubReference
 from openral_rskill.store.store_folders import find_lock, installed_skills, snapshot
 from openral_rskill.weights_files import checkpoint_faults, is_pickled, pickle_refusal
 
+_LOADED = f"model{SUFFIX}"
+"""The file that the loaders of a checkpoint's folder read."""
+
 
 @dataclass(frozen=True)
 class RSkillPackage:
@@ -52,14 +55,14 @@ class RSkillPackage:
             LicenseError: the gate refuses.
             NotFoundError: the manifest names no weights, they are not installed, or the file is not there.
             ManifestError: the file lies outside the folder.
-            WeightsError: it is a pickle, altered, or not whole; or there are several.
+            WeightsError: it is a pickle, altered, or not whole; or there are several, of which a loader takes another.
         """
         uri = self._weights_uri()
         if uri.startswith(LOCAL) and uri.endswith(SUFFIX):
             return self._local_path(uri)
         folder = self.checkpoint()
-        if (folder / f"model{SUFFIX}").is_file():  # beside it may lie the statistics of processors
-            return folder / f"model{SUFFIX}"
+        if (folder / _LOADED).is_file():  # beside it may lie the statistics of processors
+            return folder / _LOADED
         files = sorted(folder.glob(f"*{SUFFIX}"))
         if len(files) != 1:
             raise WeightsError(
@@ -143,4 +146,8 @@ class RSkillPackage:
             raise WeightsError(f"{place}: {pickle_refusal(path.name, str(path))}")
         if fault:
             raise WeightsError(f"{place}: {fault}; fetch the file again as safetensors")
+        if path.name != _LOADED and os.path.exists(path.parent / _LOADED):
+            raise WeightsError(
+                f"{place}: beside {path.name} is {_LOADED}, which loaders take in its place; move one of them away"
+            )
         return path

@@ -116,6 +116,18 @@ def test_weights_may_be_a_folder(skill_folder: Path) -> None:
         package.checkpoint()
 
 
+def test_weights_beside_those_that_a_loader_takes_are_refused(skill_folder: Path) -> None:
+    """Every loader of a checkpoint's folder takes `model.safetensors`: the manifest's own would not be what moves."""
+    write_safetensors(skill_folder / "better.safetensors", count=3)
+    (skill_folder / "rskill.yaml").write_text(MANIFEST.replace("model.safetensors", "better.safetensors"))
+    package = load_package(skill_folder)
+    for read in (package.weights_path, package.checkpoint):
+        with pytest.raises(WeightsError, match=r"weights_uri: .*better\.safetensors.* move one of them away"):
+            read()
+    (skill_folder / "model.safetensors").unlink()
+    assert package.weights_path().name == "better.safetensors"
+
+
 def test_weights_on_a_hub_must_be_installed(skill_folder: Path) -> None:
     file = skill_folder / "rskill.yaml"
     file.write_text(MANIFEST.replace("local://model.safetensors", "hf://owner/model@abc"))

@@ -23,6 +23,7 @@ from openral_rskill.hub.client import HubClient, HubFile
 from openral_rskill.hub.install import install
 from openral_rskill.hub.remove import remove
 from openral_rskill.package import RSkillPackage
+from openral_rskill.playbook_procedure import load_playbook
 from openral_rskill.registry import list_skills, load_package, resolve
 from openral_rskill.store import store_folders
 from openral_rskill.store.repo_id import HubReference
@@ -262,6 +263,29 @@ def test_weights_beside_the_manifest(
     asked = len(hub.requests)
     install(SKILL)
     assert len(hub.requests) == asked
+
+
+@pytest.mark.parametrize("text", ["PLAYBOOK.md", "texts/steps.txt"])
+def test_a_playbook_comes_with_its_text(hub: Hub, text: str) -> None:
+    manifest = Path(resolve("free-drawer").folder, "rskill.yaml").read_text()
+    files = {
+        "rskill.yaml": manifest.replace("openral/", "maker/")
+        .replace("//PLAYBOOK.md", f"//./{text}")
+        .encode(),
+        text: b"## Steps\n\n1. open the drawer\n",
+        "notes.md": b"of no use",
+    }
+    hub.commit("maker/rskill-free-drawer", files)
+    package = install("hf://maker/rskill-free-drawer").package
+    assert load_playbook(package).steps == ("open the drawer",)
+    assert not (package.folder / "notes.md").exists()
+    newest = hub.commit("maker/rskill-free-drawer", {**files, text: b"## Steps\n\n1. close the drawer\n"})
+    newer = install("hf://maker/rskill-free-drawer", update=True)
+    assert load_playbook(newer.package).steps == ("close the drawer",)
+    assert newer.lock.manifest is not None
+    assert newer.lock.manifest.revision == newest
+    remove("hf://maker/rskill-free-drawer")
+    assert not package.folder.exists()
 
 
 def test_a_copy_of_a_skill_keeps_weights_of_ones_own(

@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from openral_core.errors import HubError, NotFoundError, WeightsError
+from openral_core.files.yaml_document import read_document
 from openral_core.manifest import MANIFEST_NAME
 from openral_core.manifest.family_rules import server_elsewhere
 from openral_core.manifest.runtime import LOCAL
 from openral_core.schema import inside
 from openral_rskill.hub.checkpoint import complete, fetch_weights, repositories_locked
-from openral_rskill.hub.client import HubClient, Listing
+from openral_rskill.hub.client import HubClient, HubFile, Listing
 from openral_rskill.hub.download import Progress, fetch
 from openral_rskill.registry import RSkillPackage, load_package, resolve
 from openral_rskill.store.lockfile import (
@@ -102,6 +103,8 @@ def install(
         elif package.manifest.weights_uri is not None:
             lock = fetch_weights(package, lock, client, progress)
             lock = lock.model_copy(update={"manifest": source})
+        else:
+            lock = lock.model_copy(update={"manifest": source})
         if (lock.manifest, lock.weights) != (None, None):
             skill_folder(name).mkdir(parents=True, exist_ok=True)
             lock.write(skill_folder(name))
@@ -154,7 +157,7 @@ def _manifest(
 
 
 def _fetch_manifest(wanted: HubReference, client: HubClient, progress: Progress) -> RSkillPackage:
-    """Download the manifest, README, licence, evaluations and calibration of a repository, and return the skill."""
+    """Download manifest, README, licence, evaluations, calibration and playbook of a repository; return the skill."""
     listing = client.listing(wanted)
     small = [file for file in listing.files if _is_small(file.path)]
     if MANIFEST_NAME not in [file.path for file in small]:
@@ -167,13 +170,21 @@ def _fetch_manifest(wanted: HubReference, client: HubClient, progress: Progress)
         staging = staging_folder(wanted.repository)
         shutil.rmtree(staging, ignore_errors=True)
         files: dict[str, LockedFile] = {}
-        for file in small:
+
+        def take(file: HubFile) -> None:
             if file.size > MAX_SMALL:
                 raise HubError(
                     f"{wanted}: {file.path} has {file.size} bytes, more than {MAX_SMALL}; ask its owner"
                 )
             digest = fetch(client, listing.reference, file, staging / file.path, progress)
             files[file.path] = LockedFile(size=(staging / file.path).stat().st_size, sha256=digest)
+
+        for file in small:
+            take(file)
+        text = _playbook_text(staging)
+        for file in listing.files:
+            if file.path == text and text not in files:
+                take(file)
         name = load_package(staging).manifest.name
         if name.lower() != wanted.repository.lower():
             raise HubError(f"{wanted}: its manifest calls itself {name}; a fork must write its own name")
@@ -188,6 +199,15 @@ def _fetch_manifest(wanted: HubReference, client: HubClient, progress: Progress)
         )
         before.model_copy(update={"skill": name, "manifest": locked}).write(target)
     return load_package(target)
+
+
+def _playbook_text(folder: Path) -> str | None:
+    """Return the path of the text that the manifest in a folder names; None: it is no playbook, or its path leaves."""
+    playbook = read_document(folder / MANIFEST_NAME).section("playbook").data
+    uri = playbook.get("body_uri") if isinstance(playbook, dict) else None
+    if not (isinstance(uri, str) and uri.startswith(LOCAL) and inside(folder, uri.removeprefix(LOCAL))):
+        return None
+    return str(PurePosixPath(uri.removeprefix(LOCAL)))
 
 
 def _require_own_weights_kept(package: RSkillPackage, source: LockedRepository) -> None:

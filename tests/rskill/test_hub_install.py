@@ -243,6 +243,28 @@ def test_an_update_leaves_nothing_that_the_newer_commit_lacks(
     assert [path.name for path in (folder / "eval").iterdir()] == ["mine.json"]
 
 
+@pytest.mark.parametrize("uri", [f"hf://{WEIGHTS}", "local://model.safetensors"])
+def test_an_update_that_breaks_off_leaves_no_newer_manifest_with_older_weights(
+    hub: Hub, commit: Callable[..., tuple[str, str]], tmp_path: Path, uri: str
+) -> None:
+    commit(uri=uri)
+    older = install(SKILL).package.weights_path()
+    write_safetensors(tmp_path / "newer.safetensors", count=3000)
+    newer = (tmp_path / "newer.safetensors").read_bytes()
+    for repository in (SKILL, WEIGHTS):
+        files = list(hub.repositories[repository].values())[-1]
+        hub.commit(repository, {**files, "model.safetensors": newer})
+    hub.cuts["model.safetensors"] = [0] * 5
+    with pytest.raises(HubError, match="run it again"):
+        install(SKILL, update=True)
+    with pytest.raises(NotFoundError):
+        resolve("example").checkpoint()
+    hub.cuts.clear()
+    assert install(SKILL).package.weights_path().read_bytes() == newer
+    gone = remove("example")
+    assert not [path for path in (older, *gone) if path.exists()]
+
+
 def test_a_commit_that_names_a_folder_elsewhere_is_refused(
     hub: Hub, commit: Callable[..., tuple[str, str]], tmp_path: Path
 ) -> None:

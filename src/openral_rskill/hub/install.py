@@ -17,7 +17,7 @@ from openral_core.manifest.runtime import LOCAL
 from openral_core.schema import inside
 from openral_rskill.hub.checkpoint import complete, fetch_weights, repositories_locked
 from openral_rskill.hub.client import HubClient, HubFile, Listing
-from openral_rskill.hub.download import Progress, fetch
+from openral_rskill.hub.download import Progress, check_file, fetch
 from openral_rskill.registry import RSkillPackage, load_package, resolve
 from openral_rskill.store.lockfile import (
     LOCK_NAME,
@@ -190,13 +190,13 @@ def _fetch_manifest(wanted: HubReference, client: HubClient, progress: Progress)
             raise HubError(f"{wanted}: its manifest calls itself {name}; a fork must write its own name")
         if name != wanted.repository:  # a hub takes no notice of capital letters, and folders have one name
             held.enter_context(one_at_a_time(name))
-        target = skill_folder(name)
-        before = load_lock(target) or SkillLock(skill=name)
+        target, revision = skill_folder(name), listing.reference.revision
+        before = load_lock(target)
+        if before is None or before.manifest is None or before.manifest.revision != revision:
+            _delete_other(target, before, listing)
+            before = SkillLock(skill=name)  # whose weights are pinned anew
         _move_into(staging, target, files)
-        _delete_dropped(target, before, listing)
-        locked = LockedRepository(
-            repository=name, requested=wanted.revision, revision=listing.reference.revision, files=files
-        )
+        locked = LockedRepository(repository=name, requested=wanted.revision, revision=revision, files=files)
         before.model_copy(update={"skill": name, "manifest": locked}).write(target)
     return load_package(target)
 
@@ -254,16 +254,20 @@ def _move_into(staging: Path, target: Path, files: Mapping[str, LockedFile]) -> 
     shutil.rmtree(staging)
 
 
-def _delete_dropped(target: Path, before: SkillLock, listing: Listing) -> None:
-    """Delete what an earlier commit of the skill's repository had and this one has not.
+def _delete_other(target: Path, before: SkillLock | None, listing: Listing) -> None:
+    """Delete what an earlier commit of the skill's repository had and this one has not, or has with other bytes.
 
-    Left beside the new manifest, weights, calibration and evaluations of the earlier one would count as its own.
+    Left beside the new manifest, weights, calibration and evaluations of the earlier one would count as its own, also
+    where the new weights cannot be fetched.
     """
-    there = {file.path for file in listing.files}
-    for name in before.manifest.files if before.manifest else ():
-        path = inside(target, name)
-        if name not in there and path is not None:
-            path.unlink(missing_ok=True)
+    there = {file.path: file for file in listing.files}
+    for name in before.manifest.files if before and before.manifest else ():
+        path, file = inside(target, name), there.get(name)
+        if path is None or not path.is_file() or (file is not None and _is_small(name)):
+            continue  # small files are replaced
+        is_known = file is not None and (file.sha256 or file.git_sha1)
+        if file is None or not is_known or check_file(path, file) is None:
+            path.unlink()
 
 
 def _is_small(name: str) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 from openral_core.errors import NotFoundError
 from openral_rskill.registry import resolve
 from openral_rskill.store.lockfile import load_lock
+from openral_rskill.store.repo_id import HUB, HubReference
 from openral_rskill.store.store_folders import one_at_a_time, skill_folder, snapshots, used_snapshots
 
 
@@ -27,9 +28,12 @@ def remove(ref: str) -> list[Path]:
             raise NotFoundError(
                 f"nothing was fetched for {package.manifest.name}; {package.folder} stays as it is"
             )
+        repositories = {locked.repository for locked in (lock.weights, *lock.extra) if locked}
+        if (uri := package.manifest.weights_uri or "").startswith(HUB):  # also where their download broke off
+            repositories.add(HubReference.parse(uri).repository)
         shutil.rmtree(folder)
         gone = [folder]
-        for repository in {locked.repository for locked in (lock.weights, *lock.extra) if locked}:
+        for repository in sorted(repositories):
             with one_at_a_time(f"files {repository}"):  # whoever installs them has written its lock then
                 gone += _delete_unused(snapshots(repository))
     return gone

@@ -19,6 +19,8 @@ PREPROCESSOR, POSTPROCESSOR = "policy_preprocessor.json", "policy_postprocessor.
 FAMILIES = ("act", "diffusion", "pi0", "pi05", "smolvla", "xvla")
 """Policies of LeRobot that openral has a family for."""
 MIGRATE = "python -m lerobot.processor.migrate_policy_normalization --pretrained-path"
+MAX_OBS_STEPS = 1000
+"""Most control steps that a policy may see at once; a manifest lists them."""
 _EMPTY_CAMERA = "observation.images.empty_camera_"
 
 
@@ -61,9 +63,14 @@ def read_policy(folder: Path) -> PolicyFacts:
                 f"{folder} has no {name}, it is from before LeRobot 0.4; convert it with `{MIGRATE} {folder}`"
             )
     try:
-        return _facts(str(family), config)
+        facts = _facts(str(family), config)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise WeightsError(f"{folder / CONFIG} lacks {error}; is it whole?") from error
+    if facts.n_obs_steps > MAX_OBS_STEPS:
+        raise WeightsError(
+            f"{folder / CONFIG} has n_obs_steps {facts.n_obs_steps}, at most {MAX_OBS_STEPS} are taken; is it whole?"
+        )
+    return facts
 
 
 def _facts(family: str, config: dict[str, Any]) -> PolicyFacts:

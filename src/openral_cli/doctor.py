@@ -137,7 +137,7 @@ def _skills() -> list[Check]:
         try:
             package = load_package(folder)
             if (package.manifest.weights_uri or "").startswith(LOCAL):
-                package.weights_path()
+                package.checkpoint()
             found = f"{package.manifest.kind}, {package.manifest.license}{_far(package)}"
         except OpenralError as error:
             checks.append(

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import typer
-from example_skill import MANIFEST
+from example_skill import MANIFEST, write_safetensors
 from typer.testing import CliRunner
 
 from openral_cli import app as cli
@@ -284,7 +284,7 @@ def test_doctor_fails_with_the_command_that_fixes(monkeypatch: pytest.MonkeyPatc
     assert RUN.invoke(cli.app, ["doctor"]).exit_code == 0
 
 
-def test_doctor_names_a_skill_whose_lock_is_damaged_beside_the_others(
+def test_doctor_names_a_skill_whose_lock_is_damaged_and_takes_weights_in_several_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENRAL_CACHE_HOME", str(tmp_path))
@@ -292,7 +292,13 @@ def test_doctor_names_a_skill_whose_lock_is_damaged_beside_the_others(
     lock = skill_folder("OpenRAL/rskill-smolvla-metaworld") / "rskill.lock"
     lock.parent.mkdir(parents=True)
     lock.write_text("{}")
+    shards = skill_folder("maker/rskill-sharded") / "checkpoint"
+    shards.mkdir(parents=True)
+    for number in (1, 2):
+        write_safetensors(shards / f"model-0000{number}-of-00002.safetensors")
+    (shards.parent / "rskill.yaml").write_text(MANIFEST.replace("model.safetensors", "checkpoint"))
     checks = {check.name: check for check in doctor.examine()}
+    assert checks["skill maker--rskill-sharded"].ok
     assert "rskill.lock:1: skill: is missing" in checks["skill smolvla-metaworld"].found
     assert checks["skill mini-metaworld"].ok
 

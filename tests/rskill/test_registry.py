@@ -13,6 +13,7 @@ from openral_core.errors import LicenseError, ManifestError, NotFoundError, Weig
 from openral_core.manifest import RSkillManifest
 from openral_rskill.license import check_license, is_evaluated
 from openral_rskill.registry import list_skills, load_package, resolve
+from openral_rskill.store.repo_id import HubReference
 
 
 @pytest.mark.parametrize(
@@ -126,6 +127,29 @@ def test_weights_beside_those_that_a_loader_takes_are_refused(skill_folder: Path
             read()
     (skill_folder / "model.safetensors").unlink()
     assert package.weights_path().name == "better.safetensors"
+
+
+@pytest.mark.parametrize(
+    ("uri", "ok"),
+    [
+        ("hf://me/_model@_dev", True),
+        ("hf://_me/m.o-d_el", True),
+        ("hf://me/-model", False),
+        ("hf://me/.model", False),
+        ("hf://me/model@-dev", False),
+    ],
+)
+def test_a_manifest_names_the_repositories_that_a_hub_can_have(
+    skill_folder: Path, uri: str, ok: bool
+) -> None:
+    (skill_folder / "rskill.yaml").write_text(MANIFEST.replace("local://model.safetensors", uri))
+    if not ok:
+        with pytest.raises(ManifestError, match=r"rskill\.yaml:\d+: weights_uri"):
+            load_package(skill_folder)
+        return
+    with pytest.raises(NotFoundError, match="are not on this machine"):
+        load_package(skill_folder).checkpoint()
+    assert str(HubReference.parse(uri)).startswith(uri)
 
 
 def test_weights_on_a_hub_must_be_installed(skill_folder: Path) -> None:

@@ -9,8 +9,12 @@ from pydantic import Field, JsonValue, StringConstraints, model_validator
 from openral_core.schema import Fault, Positive, Schema, Word, raise_faults
 from openral_core.vocabulary import Dtype, QuantizationBackend
 
-_REPOSITORY = r"hf://[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9._-]+"
-HubUri = Annotated[str, StringConstraints(pattern=rf"^{_REPOSITORY}(@[A-Za-z0-9._/-]+)?$", max_length=300)]
+HUB_WORD = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
+"""Owner or name of a repository on the hub."""
+REVISION = r"[A-Za-z0-9_][A-Za-z0-9._/-]*"
+"""Branch, tag or commit of one."""
+_REPOSITORY = rf"hf://{HUB_WORD}/{HUB_WORD}"
+HubUri = Annotated[str, StringConstraints(pattern=rf"^{_REPOSITORY}(@{REVISION})?$", max_length=300)]
 """hf://owner/repository, with @revision to pin it."""
 FileUri = Annotated[
     str,
@@ -21,9 +25,7 @@ FileUri = Annotated[
 """hf://owner/repository/file.ext, or local://file.ext relative to the manifest's folder."""
 WeightsUri = Annotated[
     str,
-    StringConstraints(
-        pattern=rf"^({_REPOSITORY}(@[A-Za-z0-9._/-]+)?|local://[A-Za-z0-9._/-]+)$", max_length=300
-    ),
+    StringConstraints(pattern=rf"^({_REPOSITORY}(@{REVISION})?|local://[A-Za-z0-9._/-]+)$", max_length=300),
 ]
 """hf://owner/repository[@revision], or local://file relative to the manifest's folder."""
 LOCAL = "local://"

@@ -15,6 +15,7 @@ from pydantic import Field, StringConstraints
 
 from openral_core.files.atomic import write_atomically
 from openral_core.files.yaml_document import read_document
+from openral_core.manifest.runtime import HUB_WORD
 from openral_core.schema import Schema, Word, inside, validate
 from openral_rskill.store.repo_id import HubReference
 
@@ -34,9 +35,7 @@ class LockedFile(Schema):
 class LockedRepository(Schema):
     """A repository at one commit."""
 
-    repository: Annotated[
-        str, StringConstraints(pattern=r"^[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*$", max_length=200)
-    ]
+    repository: Annotated[str, StringConstraints(pattern=rf"^{HUB_WORD}/{HUB_WORD}$", max_length=300)]
     """owner/name"""
     requested: Word
     """Branch, tag or commit that was asked for."""

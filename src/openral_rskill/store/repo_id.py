@@ -6,12 +6,10 @@ import re
 from dataclasses import dataclass
 
 from openral_core.errors import NotFoundError
+from openral_core.manifest.runtime import HUB_WORD, REVISION
 
 HUB = "hf://"
-_PART = r"[A-Za-z0-9][A-Za-z0-9._-]*"
-_REPOSITORY = re.compile(
-    rf"(?P<owner>{_PART})/(?P<name>{_PART})(@(?P<revision>[A-Za-z0-9][A-Za-z0-9._/-]*))?"
-)
+_REPOSITORY = re.compile(rf"(?P<owner>{HUB_WORD})/(?P<name>{HUB_WORD})(@(?P<revision>{REVISION}))?")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 

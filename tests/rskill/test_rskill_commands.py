@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Iterator
@@ -15,9 +16,11 @@ import pytest
 import yaml
 from example_skill import MANIFEST, SEED, write_safetensors
 from hub_server import Hub
+from rich.console import Console
 from typer.testing import CliRunner
 
 from openral_cli.app import app
+from openral_core.cli.downloads import download_bars
 from openral_core.errors import HubError, LicenseError, NotFoundError, OpenralError, UsageError, WeightsError
 from openral_core.files.share import share_directory
 from openral_core.manifest import load_manifest
@@ -141,6 +144,14 @@ def test_the_words_of_others_are_no_markup_and_command_no_terminal(hub: Hub, ski
         done = RUN.invoke(app, ["rskill", *command])
         assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
         assert r"a \[/x] \x1b]0;theirs\x07" in " ".join(done.output.split())
+
+
+def test_the_name_of_a_file_that_is_fetched_commands_no_terminal() -> None:
+    out = io.StringIO()
+    with download_bars(Console(file=out, force_terminal=True, width=100)) as show:
+        show("[/x]\x1b]0;theirs\x07.json", 5, 10)
+    assert "\x1b]0;theirs" not in out.getvalue()
+    assert r"[/x]\x1b]0;theirs\x07.json" in out.getvalue()
 
 
 def test_check_looks_at_the_skills_that_are_named(tmp_path: Path, skill_folder: Path) -> None:

@@ -6,8 +6,9 @@ import contextlib
 from collections.abc import Callable, Iterator
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TransferSpeedColumn
+
+from openral_core.cli.tables import cell_text
 
 
 @contextlib.contextmanager
@@ -19,7 +20,7 @@ def download_bars(console: Console) -> Iterator[Callable[[str, int, int], None]]
 
         def show(name: str, done: int, total: int) -> None:
             if name not in tasks:
-                tasks[name] = bars.add_task(escape(name), total=total if total >= 0 else None)
+                tasks[name] = bars.add_task(cell_text(name), total=total if total >= 0 else None)
             bars.update(tasks[name], completed=done)
 
         yield show

@@ -6,15 +6,15 @@ of their repository, the origin that the installer recorded beside them) take pr
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from openral_core.errors import LicenseError, ManifestError
+from openral_core.errors import LicenseError, ManifestError, NotFoundError, WeightsError
+from openral_core.files.json_file import read_json_object
 from openral_core.manifest import COMMERCIAL_LICENSES, MANIFEST_NAME, RSkillManifest, load_manifest
 from openral_core.manifest.runtime import LOCAL
-from openral_rskill.store.repo_id import HubReference
+from openral_rskill.store.repo_id import HUB, HubReference
 from openral_rskill.store.store_folders import skill_folders
 
 OPT_IN = "OPENRAL_ACCEPT_NONCOMMERCIAL"
@@ -153,9 +153,9 @@ def _shown(weights: str) -> str:
 def _origin(folder: Path) -> str | None:
     """Return the repository that the installer recorded beside downloaded weights; None: there is no record."""
     try:
-        note = json.loads((folder / ORIGIN_FILE).read_text(encoding="utf-8"))
-        return f"hf://{note['repository']}"
-    except (OSError, ValueError, KeyError, TypeError):
+        note = read_json_object(folder / ORIGIN_FILE, WeightsError)
+        return f"{HUB}{HubReference.parse(str(note['repository'])).repository}"
+    except (WeightsError, NotFoundError, KeyError):
         return None
 
 
@@ -169,9 +169,9 @@ def _manifest_of(folder: Path) -> RSkillManifest | None:
 
 def _architecture_license(folder: Path) -> str:
     try:
-        names = json.loads((folder / "config.json").read_text(encoding="utf-8"))["architectures"]
+        names = read_json_object(folder / "config.json", WeightsError)["architectures"]
         return next((KNOWN_ARCHITECTURES[name] for name in names if name in KNOWN_ARCHITECTURES), "unknown")
-    except (OSError, ValueError, KeyError, TypeError):
+    except (WeightsError, KeyError, TypeError):
         return "unknown"
 
 

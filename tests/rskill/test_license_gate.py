@@ -193,6 +193,10 @@ def test_what_nothing_is_known_of_is_refused(tmp_path: Path) -> None:
         with pytest.raises(LicenseError, match="licence 'unknown'"):
             check_checkpoint_license(model)
     check_checkpoint_license("lerobot/smolvla_metaworld")  # a manifest here speaks of it
+    for text in ("[" * 100_000, '{"architectures": [[]]}'):
+        (tmp_path / "bare" / "config.json").write_text(text)
+        with pytest.raises(LicenseError, match="licence 'unknown'"):
+            check_checkpoint_license(str(tmp_path / "bare"))
     (tmp_path / "bare" / "config.json").write_text('{"architectures": ["RLDX"]}')
     with pytest.raises(LicenseError, match="licence 'rlwrld_non_commercial'"):
         check_checkpoint_license(str(tmp_path / "bare"))

@@ -135,6 +135,8 @@ def test_the_words_of_others_are_no_markup_and_command_no_terminal(hub: Hub, ski
     words = "a \\[/x] \x1b]0;theirs\x07"
     manifest = {**yaml.safe_load(MANIFEST), "description": f"It does {words}", "evaluated_tasks": [words]}
     (skill_folder / "rskill.yaml").write_text(json.dumps(manifest))
+    (skill_folder / "eval").mkdir()
+    (skill_folder / "eval" / "deep.json").write_text("[" * 100_000)
     hub.commit(f"maker/rskill-{words}", {})
     for command in (
         ["show", str(skill_folder)],

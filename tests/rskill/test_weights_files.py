@@ -174,8 +174,13 @@ def test_shards_are_converted_with_their_index(tmp_path: Path) -> None:
     shard = "pytorch_model-00001-of-00001.bin"
     torch.save({"w": torch.zeros(2)}, source / shard)
     index = {"metadata": {}, "weight_map": {"w": shard}}
-    (source / "pytorch_model.bin.index.json").write_text(json.dumps(index))
     (source / "config.json").write_text("{}")
+    for text in ("[" * 100_000, "{}"):
+        (source / "pytorch_model.bin.index.json").write_text(text)
+        with pytest.raises(WeightsError, match=r"bin\.index\.json .*fetch it again"):
+            convert(source, target)
+        assert not list(target.iterdir()), "before gigabytes are converted"
+    (source / "pytorch_model.bin.index.json").write_text(json.dumps(index))
     names = [path.name for path in convert(source, target)]
     assert names == ["model-00001-of-00001.safetensors", "model.safetensors.index.json", "config.json"]
     assert checkpoint_faults(target) == []

@@ -10,7 +10,8 @@ from rich.table import Table
 
 from openral_core.cli.listing import RowListing
 from openral_core.cli.tables import FAULT, OK, cell_text, console
-from openral_core.errors import ManifestError
+from openral_core.errors import ManifestError, WeightsError
+from openral_core.files.json_file import read_json_object
 from openral_rskill.cli import author, check, hub
 from openral_rskill.cli.options import Ref, Search
 
@@ -114,13 +115,11 @@ def _facts(package: RSkillPackage) -> list[tuple[str, str]]:
 
 def _evaluations(package: RSkillPackage) -> list[str]:
     """Return each evaluation beside the manifest with its status; a broken file says so and no more."""
-    import json
-
     found = []
     for path in sorted((package.folder / "eval").glob("*.json")):
         try:
-            status = str(json.loads(path.read_text(encoding="utf-8"))["source"]["status"])
-        except (OSError, ValueError, KeyError, TypeError):
+            status = str(read_json_object(path, WeightsError)["source"]["status"])
+        except (WeightsError, KeyError, TypeError):
             status = "unreadable"
         found.append(f"{path.stem} {status}")
     return found

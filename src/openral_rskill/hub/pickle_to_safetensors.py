@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 
 from openral_core.errors import InstallationError, NotFoundError, WeightsError
+from openral_core.files.json_file import read_json_object
 from openral_rskill.safetensors_check import SUFFIX, weights_fault
 from openral_rskill.weights_files import INDEX_SUFFIX, PICKLE_SUFFIXES, TEXT_SUFFIXES, is_pickled
 
@@ -62,8 +63,11 @@ def convert(source: Path, target: Path) -> list[Path]:
     names = [*(_new_name(path.name) for path in pickles), *map(_new_index_name, indices)]
     for name in (*names, *(path.name for path in texts)):  # before any is written
         _require_free(target / name)
+    rewritten = {target / _new_index_name(path): _converted_index(path) for path in indices}
     written = [_convert_file(path, target / _new_name(path.name)) for path in pickles]
-    written += [_convert_index(path, target) for path in indices]
+    for path, text in rewritten.items():
+        path.write_text(text, encoding="utf-8")
+    written += rewritten
     written += [Path(shutil.copy2(path, target / path.name)) for path in texts]
     return written
 
@@ -99,16 +103,14 @@ def _convert_file(source: Path, target: Path) -> Path:
     return target
 
 
-def _convert_index(source: Path, target: Path) -> Path:
-    """Rewrite an index of shards with the new names of its files."""
+def _converted_index(source: Path) -> str:
+    """Return an index of shards with the new names of its files."""
+    index = read_json_object(source, WeightsError)
     try:
-        index = json.loads(source.read_text(encoding="utf-8"))
         index["weight_map"] = {name: _new_name(str(file)) for name, file in index["weight_map"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (KeyError, AttributeError) as error:
         raise WeightsError(f"{source} is no index of shards; fetch it again") from error
-    made = target / _new_index_name(source)
-    made.write_text(json.dumps(index, indent=2) + "\n", encoding="utf-8")
-    return made
+    return json.dumps(index, indent=2) + "\n"
 
 
 def _require_free(target: Path) -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from openral_core.errors import PolicyError
+from openral_core.files.json_file import read_json_object
 
 FILE = "quantization_metadata.json"
 
@@ -51,12 +51,13 @@ def check_metadata(folder: Path, layers: Sequence[str]) -> None:
     path = folder / FILE
     if not path.is_file():
         return
+    fields = read_json_object(path, PolicyError)
     try:
-        fields: Any = json.loads(path.read_text())
-        count, names = int(fields["modules_quantized"]), fields.get("modules")
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        listed = fields.get("modules")
+        count, names = int(fields["modules_quantized"]), set(layers if listed is None else listed)
+    except (ValueError, TypeError, KeyError, OverflowError) as error:
         raise PolicyError(f"{path}: cannot be read ({error!r}); fetch it again") from error
-    if count != len(layers) or (names is not None and set(names) != set(layers)):
+    if count != len(layers) or names != set(layers):
         raise PolicyError(
             f"{path}: speaks of {count} packed layers, the weights hold {len(layers)} or others; fetch both again"
         )

@@ -29,8 +29,21 @@ def test_the_hubs_file_counts_layers_and_names_none(tmp_path: Path) -> None:
         check_metadata(tmp_path, ["a"])
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"modules_quantized": "many"}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"modules_quantized": "many"}',
+        '{"modules_quantized": 1e999}',
+        '{"modules_quantized": 0, "modules": [[]]}',
+        '{"modules_quantized": 0, "modules": 0}',
+        "[" * 100_000,
+    ],
+    ids=lambda text: text[:50],
+)
 def test_a_broken_file_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / FILE).write_text(text)
-    with pytest.raises(PolicyError, match="cannot be read"):
+    with pytest.raises(PolicyError, match="fetch it again"):
         check_metadata(tmp_path, [])

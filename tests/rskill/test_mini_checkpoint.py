@@ -46,3 +46,19 @@ def test_a_network_is_built_only_where_its_weights_fit(tmp_path: Path, width: in
     with pytest.raises(PolicyError, match=why):
         load_network(tmp_path, make)
     assert devices == ["meta"]
+
+
+def test_no_more_layers_are_built_than_the_weights_have(tmp_path: Path) -> None:
+    save_network(nn.ModuleList([nn.Linear(2, 4, bias=False)]), LayerConfig(), tmp_path, {})
+    (tmp_path / CONFIG).write_text(json.dumps({"family": "mini", "layers": 10_000}))
+    built = []
+
+    def make(layers: int) -> nn.ModuleList:
+        for _ in range(layers):
+            built.append(nn.Linear(2, 4, bias=False))
+        return nn.ModuleList(built)
+
+    with pytest.raises(PolicyError, match="describes more tensors than"):
+        load_network(tmp_path, make)
+    assert len(built) < 1000
+    nn.Linear(2, 4)  # may be built again

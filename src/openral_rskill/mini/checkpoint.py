@@ -12,6 +12,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from openral_core.errors import PolicyError
 from openral_core.files.atomic import write_atomically
@@ -52,16 +53,35 @@ def _require_fit(
 ) -> None:
     """Check that config.json describes the network of the weights, before one of its size takes memory.
 
+    Tensors on the meta device take none, but their layers do.
+
     Raises:
         ValueError: it describes another.
     """
-    with torch.device("meta"):
+    with torch.device("meta"), _AtMost(2 * len(values) + 100):
         wanted = {name: value.shape for name, value in make(**content).state_dict().items()}
     for name in sorted({*wanted, *values}):
         found = tuple(values[name].shape) if name in values else "not there"
         needed = tuple(wanted[name]) if name in wanted else "not there"
         if found != needed:
             raise ValueError(f"{name} is {found} in {WEIGHTS}, {needed} by {CONFIG}")
+
+
+class _AtMost(TorchFunctionMode):
+    """A context in which a network gets at most so many tensors, of this thread."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._left = most
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Call a function of torch; each layer gets its weight from `torch.empty`."""
+        self._left -= func is torch.empty
+        if self._left < 0:
+            raise ValueError(f"{CONFIG} describes more tensors than {WEIGHTS} has")
+        return func(*args, **(kwargs or {}))
 
 
 def save_network(network: nn.Module, config: Any, folder: Path, metadata: dict[str, str]) -> None:

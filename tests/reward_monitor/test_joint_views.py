@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import cv2
@@ -15,6 +17,7 @@ from openral_core.guarded_callbacks import EXIT_UNFIT
 from openral_core.manifest import Reward
 from openral_reward_monitor.camera_views import cameras_of, require_view, side_by_side
 from openral_reward_monitor.cameras import Cameras
+from openral_reward_monitor.models.mini.model import load_folder
 from openral_reward_monitor.models.mini.network import MiniRewardConfig, MiniRewardNetwork
 from openral_reward_monitor.models.reward_model import load_reward_model
 from openral_rskill.mini.checkpoint import save_network
@@ -49,6 +52,17 @@ def test_pictures_of_an_instant_make_a_frame_in_the_order_of_the_name(cameras: C
     assert not cameras.add("corner2", 2.0, picture(11), 0.0)
     assert cameras.add("wrist", 2.05, picture(21), 0.0), "cameras of two clocks are never of one instant"
     assert levels(cameras) == [(1.0, 10, 20), (2.05, 11, 21)]
+
+
+@pytest.mark.parametrize("change", [{"views": 0}, {"image_size": 10**6}, {"image_size": "96"}])
+def test_a_configuration_says_nothing_that_no_network_can_be(
+    tmp_path: Path, change: dict[str, object]
+) -> None:
+    save_network(MiniRewardNetwork(MiniRewardConfig()), MiniRewardConfig(), tmp_path, {})
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, **change}))
+    with pytest.raises(PolicyError, match=f"{next(iter(change))}: .* is no whole number from 1 to"):
+        load_folder(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,9 @@ from torch import Tensor, nn
 
 from openral_rskill.mini.trunk import FilmTrunk
 
+MOST_PX, MOST_VIEWS = 2048, 64
+"""Largest `image_size` [px] and `views` of a `MiniRewardConfig`."""
+
 
 @dataclass(frozen=True)
 class MiniRewardConfig:
@@ -24,6 +27,17 @@ class MiniRewardConfig:
     """Whether the first frame of the attempt is an input beside the frame that is scored."""
     views: int = 1
     """V, number of cameras whose pictures of one instant are scored together."""
+
+    def __post_init__(self) -> None:
+        """Check what no size of the weights tells.
+
+        Raises:
+            ValueError: a number is none that it can be, as in a config.json that was written by hand.
+        """
+        for name, most in (("image_size", MOST_PX), ("views", MOST_VIEWS)):
+            value = getattr(self, name)
+            if type(value) is not int or not 1 <= value <= most:
+                raise ValueError(f"{name}: {value!r:.100} is no whole number from 1 to {most}")
 
 
 class MiniRewardNetwork(nn.Module):

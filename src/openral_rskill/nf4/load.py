@@ -176,6 +176,10 @@ def _load_packed(
         linear = _part(skeleton, layer, path)
         if not isinstance(linear, nn.Linear):
             raise PolicyError(f"{path}: {layer} is packed, but is no linear layer of this model")
+        if weight not in names:
+            raise PolicyError(
+                f"{path}: {weight} is missing, of which statistics are there; fetch the file again"
+            )
         data = source.get_tensor(weight)
         if data.dtype != torch.uint8 or data.numel() * 2 != linear.in_features * linear.out_features:
             raise PolicyError(

@@ -36,7 +36,7 @@ def statistics_fault(statistics: Mapping[str, Tensor], shape: tuple[int, int]) -
         if not _is_described(fields, shape, is_nested):
             return f"{_STATE} describes another layer"
         scales = -(-math.prod(shape) // fields["blocksize"])
-    except (KeyError, TypeError, ValueError, RecursionError):
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
         return f"{_STATE} cannot be read"
     wanted = {
         "quant_map": (torch.float32, _LEVELS),
@@ -50,6 +50,8 @@ def statistics_fault(statistics: Mapping[str, Tensor], shape: tuple[int, int]) -
         if found is None or found.dtype != dtype or found.numel() != count:
             have = "is missing" if found is None else f"has {found.numel()} values of {found.dtype}"
             return f"{name} {have}, needed {count} of {dtype}"
+    if others := sorted(set(statistics) - {_STATE, *wanted}):
+        return f"{others[0]} is none of its statistics"
     return None
 
 

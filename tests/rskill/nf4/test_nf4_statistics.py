@@ -72,6 +72,8 @@ def test_what_bitsandbytes_writes_is_in_order() -> None:
         ({KEY: described(dtype="load")}, "describes another layer"),
         ({KEY: described(nested_blocksize=1)}, "describes another layer"),
         ({KEY: described(nested_offset="x")}, "cannot be read"),
+        ({KEY: described(nested_offset=10**400)}, "cannot be read"),
+        ({"quant_state.bitsandbytes__fp4": described()}, "quant_state.bitsandbytes__fp4 is none of"),
         ({KEY: torch.zeros(3, dtype=torch.uint8)}, "cannot be read"),
     ],
 )
@@ -85,3 +87,12 @@ def test_statistics_of_another_size_are_refused(tmp_path: Path, changes: dict[st
     with pytest.raises(PolicyError, match=why) as refused:
         load_checkpoint(skeleton, [tmp_path / "model.safetensors"])
     assert "layer.weight: " in str(refused.value)
+
+
+def test_statistics_without_their_weights_are_refused(tmp_path: Path) -> None:
+    tensors = {f"layer.weight.{key}": value for key, value in statistics().items()}
+    save_file(tensors, tmp_path / "model.safetensors")
+    skeleton = nn.Sequential()
+    skeleton.add_module("layer", nn.Linear(SHAPE[1], SHAPE[0], bias=False, device="meta"))
+    with pytest.raises(PolicyError, match=r"layer\.weight is missing, of which statistics are there"):
+        load_checkpoint(skeleton, [tmp_path / "model.safetensors"])

@@ -24,6 +24,8 @@ from openral_sidecar.table import sidecar_names, sidecar_spec
 
 BESIDE_A_PORT = (".json", ".sock")
 _OF_A_PORT = re.compile(r"[0-9]+\.(json|sock)")
+_RUN = re.compile(r"[0-9]+(-[0-9]+-[0-9a-f]+)?\.log")
+"""End of the name of a sidecar's log, after the sidecar's name, which may be the begin of another's."""
 _TOKEN = re.compile(r".+-[0-9a-f]{8}\.token")
 """Names of the files that servers leave in the run folder, in which consoles and MCP servers have theirs, too."""
 
@@ -79,8 +81,11 @@ def log_of(target: str | None) -> Path:
     for server in announcements():
         if str(server.port) == target and server.log:
             return Path(server.log)
-    begin = f"{target}-" if target else ""
-    logs = [path for path in log_folder().glob("*-*.log") if path.name.startswith(begin)]
+    logs = [
+        path
+        for path in log_folder().glob("*-*.log")
+        if not target or (path.name.startswith(f"{target}-") and _RUN.fullmatch(path.name, len(target) + 1))
+    ]
     there = [path for path in sorted(logs, key=changed_s) if path.exists()]
     if not there:
         raise SidecarError(
@@ -91,13 +96,14 @@ def log_of(target: str | None) -> Path:
 
 def size_of(path: Path) -> int:
     """Return the size [bytes] of a file or folder; files that uv shares between environments count in each."""
-    if not path.is_dir():
-        with contextlib.suppress(FileNotFoundError):  # whoever starts a server deletes old logs, too
-            return path.lstat().st_size
-        return 0
-    return sum(
-        os.lstat(os.path.join(folder, name)).st_size for folder, _, names in os.walk(path) for name in names
-    )
+    names = [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names]
+    size = 0
+    for name in names if path.is_dir() else [path]:
+        with contextlib.suppress(
+            FileNotFoundError
+        ):  # who starts a server deletes logs, who builds renames files
+            size += os.lstat(name).st_size
+    return size
 
 
 def disposable(*, everything: bool) -> list[Path]:

@@ -26,6 +26,7 @@ from openral_sidecar.process import old_logs
 from openral_sidecar.server_announcement import announcements
 from openral_sidecar.server_argument_check import check_arguments
 from openral_sidecar.sidecar import Sidecar, SidecarSettings
+from openral_sidecar.sidecar_inventory import size_of
 
 SPEC = SidecarSpec(
     "echo",
@@ -174,6 +175,22 @@ def test_a_log_that_another_process_deletes_meanwhile_hinders_nobody(openral) ->
     assert "words" in openral("logs", "echo")
     assert old_logs([]) == [kept]
     assert f"removed {kept}" in openral("prune")
+
+
+def test_the_log_of_a_sidecar_is_not_that_of_another_whose_name_begins_so(openral) -> None:
+    ours = log_folder() / "echo-20261128-150000-0a1b.log"
+    for log in (ours, *(log_folder() / f"echo-{more}-20261128-160000-0a1b.log" for more in ("two", "2"))):
+        log.write_text(f"words of {log.name}\n")
+    os.utime(ours, (0, 0))
+    assert f"words of {ours.name}" in openral("logs", "echo")
+
+
+def test_what_is_gone_while_it_is_measured_takes_no_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("12345")
+    monkeypatch.setattr(os, "walk", lambda folder: [(folder, [], ["file", "gone"])])
+    assert size_of(tmp_path) == 5
 
 
 @pytest.mark.parametrize("name", ["/tmp", "**", "../echo", "["])

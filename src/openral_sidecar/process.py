@@ -89,7 +89,7 @@ class ServerProcess:
         tied: whether the server ends with this process.
 
     Raises:
-        SidecarError: the interpreter cannot be run.
+        SidecarError: the interpreter cannot be run, or the log cannot be written.
     """
 
     def __init__(
@@ -126,9 +126,10 @@ class ServerProcess:
                 )
         except OSError as error:
             self.token_file.unlink(missing_ok=True)
-            raise SidecarError(
-                f"{python}: {error.strerror}; `openral sidecar build {spec.name}` makes it"
-            ) from error
+            where = error.filename or python
+            is_ours = str(where) == str(python)
+            fix = f"`openral sidecar build {spec.name}` makes it" if is_ours else "fix that, then try again"
+            raise SidecarError(f"{where}: {error.strerror}; {fix}") from error
         self.pid = self._process.pid
 
     def wait_ready(

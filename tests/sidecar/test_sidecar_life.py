@@ -261,6 +261,16 @@ def test_an_interpreter_that_is_not_there_is_named(open_sidecar) -> None:
         open_sidecar(python=Path("/nowhere/python"))
 
 
+def test_a_log_that_cannot_be_written_is_named_and_not_the_interpreter(
+    open_sidecar, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("openral_sidecar.process.new_log", lambda spec: tmp_path / "gone" / "a.log")
+    with pytest.raises(SidecarError, match=r"gone/a\.log: No such file or directory; fix that") as caught:
+        open_sidecar()
+    assert "sidecar build" not in str(caught.value)
+    assert files() == []
+
+
 def test_a_killed_server_ends_the_call_and_comes_back(open_sidecar) -> None:
     sidecar = open_sidecar()
     pid = sidecar.pid

@@ -229,6 +229,15 @@ def test_new_from_the_hub_is_pinned(hub: Hub, tmp_path: Path) -> None:
     assert resolve(str(target)).checkpoint().name == commit
 
 
+def test_new_fetches_no_large_file_beside_the_configuration(hub: Hub, tmp_path: Path) -> None:
+    source = checkpoint(tmp_path / "c", config())
+    files = {path.name: path.read_bytes() for path in source.iterdir()}
+    hub.commit("maker/policy", {**files, "README.md": bytes(2**20 + 1)})
+    with pytest.raises(HubError, match=r"README\.md has 1048577 bytes, more than 1048576"):
+        new_skill("hf://maker/policy", tmp_path / "new", Choices(embodiment="sawyer"))
+    assert not [path for path in hub.fetched() if path.endswith("README.md")]
+
+
 def test_a_slow_policy_needs_a_world_that_waits(skill_folder: Path) -> None:
     file = skill_folder / "rskill.yaml"
     file.write_text(file.read_text().replace("per_chunk_ms: 50", "per_chunk_ms: 5000"))

@@ -40,7 +40,7 @@ from openral_rskill.weights_files import select
 CALIBRATION_NAME = "calibration.json"
 """Calibration of a reward model's scores; see openral_reward_monitor.models.calibration."""
 MAX_SMALL = 1024 * 1024
-"""[byte] largest size of a manifest, README or evaluation."""
+"""[byte] largest size of a manifest, README, configuration or evaluation."""
 
 
 @dataclass(frozen=True)
@@ -172,10 +172,7 @@ def _fetch_manifest(wanted: HubReference, client: HubClient, progress: Progress)
         files: dict[str, LockedFile] = {}
 
         def take(file: HubFile) -> None:
-            if file.size > MAX_SMALL:
-                raise HubError(
-                    f"{wanted}: {file.path} has {file.size} bytes, more than {MAX_SMALL}; ask its owner"
-                )
+            require_small(wanted, file)
             digest = fetch(client, listing.reference, file, staging / file.path, progress)
             files[file.path] = LockedFile(size=(staging / file.path).stat().st_size, sha256=digest)
 
@@ -199,6 +196,14 @@ def _fetch_manifest(wanted: HubReference, client: HubClient, progress: Progress)
         locked = LockedRepository(repository=name, requested=wanted.revision, revision=revision, files=files)
         before.model_copy(update={"skill": name, "manifest": locked}).write(target)
     return load_package(target)
+
+
+def require_small(reference: HubReference, file: HubFile) -> None:
+    """Raise HubError for a file that is too large for a manifest, configuration or text."""
+    if file.size > MAX_SMALL:
+        raise HubError(
+            f"{reference}: {file.path} has {file.size} bytes, more than {MAX_SMALL}; ask its owner"
+        )
 
 
 def _playbook_text(folder: Path) -> str | None:

@@ -21,6 +21,7 @@ from openral_core.scene import DeployScene
 from openral_core.vocabulary import License
 from openral_rskill.hub.client import HubClient
 from openral_rskill.hub.download import fetch
+from openral_rskill.hub.install import require_small
 from openral_rskill.hub.lerobot_config import CONFIG, POSTPROCESSOR, PREPROCESSOR, read_policy
 from openral_rskill.hub.manifest_text import Draft, manifest_text
 from openral_rskill.peak_memory import peak_of
@@ -121,6 +122,7 @@ def _small_files(source: str, client: HubClient | None) -> Iterator[tuple[Path, 
     with tempfile.TemporaryDirectory(prefix="openral-") as name:
         for file in listing.files:
             if file.path in _SMALL:
+                require_small(listing.reference, file)
                 fetch(client, listing.reference, file, Path(name) / file.path, lambda *step: None)
         yield Path(name), listing.reference
 

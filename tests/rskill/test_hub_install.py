@@ -265,6 +265,25 @@ def test_an_update_that_breaks_off_leaves_no_newer_manifest_with_older_weights(
     assert not [path for path in (older, *gone) if path.exists()]
 
 
+def test_an_update_writes_over_no_result_of_ones_own(
+    hub: Hub, commit: Callable[..., tuple[str, str]]
+) -> None:
+    commit()
+    evaluations = install(SKILL).package.folder / "eval"
+    for name in ("a.json", "b.json"):
+        (evaluations / name).write_text('{"results": {"mine": 1}}')
+    files = list(hub.repositories[SKILL].values())[-1]
+    theirs = b'{"results": {"theirs": 1}}'
+    for number in range(2):
+        hub.commit(
+            SKILL, {**files, "eval/a.json": theirs, "eval/b.json": theirs, f"eval/c{number}.json": theirs}
+        )
+        install(SKILL, update=True)
+        assert (evaluations / "a.json").read_bytes() == (evaluations / "b.json").read_bytes() == theirs
+        kept = sorted(path for path in evaluations.iterdir() if "mine" in path.read_text())
+        assert [path.name.split("-")[0] for path in kept] == ["a.own", "b.own"]
+
+
 def test_a_commit_that_names_a_folder_elsewhere_is_refused(
     hub: Hub, commit: Callable[..., tuple[str, str]], tmp_path: Path
 ) -> None:

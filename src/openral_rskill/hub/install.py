@@ -18,6 +18,7 @@ from openral_core.schema import inside
 from openral_rskill.hub.checkpoint import complete, fetch_weights, repositories_locked
 from openral_rskill.hub.client import HubClient, HubFile, Listing
 from openral_rskill.hub.download import Progress, check_file, fetch
+from openral_rskill.measured_results import is_measured
 from openral_rskill.registry import RSkillPackage, load_package, resolve
 from openral_rskill.store.lockfile import (
     LOCK_NAME,
@@ -26,6 +27,7 @@ from openral_rskill.store.lockfile import (
     SkillLock,
     faults,
     load_lock,
+    sha256_of,
 )
 from openral_rskill.store.repo_id import HUB, HubReference
 from openral_rskill.store.store_folders import (
@@ -189,6 +191,7 @@ def _fetch_manifest(wanted: HubReference, client: HubClient, progress: Progress)
             held.enter_context(one_at_a_time(name))
         target, revision = skill_folder(name), listing.reference.revision
         before = load_lock(target)
+        _keep_own_results(target, before, files)
         if before is None or before.manifest is None or before.manifest.revision != revision:
             _delete_other(target, before, listing)
             before = SkillLock(skill=name)  # whose weights are pinned anew
@@ -249,6 +252,16 @@ def _weights_beside(
 def _is_whole(package: RSkillPackage, source: LockedRepository) -> bool:
     has_weights = any(not _is_small(name) for name in source.files)
     return has_weights and not any(faults(source.files, package.folder, hashes=True))
+
+
+def _keep_own_results(target: Path, before: SkillLock | None, files: Mapping[str, LockedFile]) -> None:
+    """Rename the results in eval/ that were measured here and that files of the hub are about to replace."""
+    fetched = before.manifest.files if before and before.manifest else {}
+    for name in files:
+        path = target / name
+        is_fetched = name in fetched and not any(faults({name: fetched[name]}, target, hashes=True))
+        if PurePosixPath(name).parts[0] == "eval" and not is_fetched and is_measured(path):
+            path.replace(path.with_name(f"{path.stem}.own-{sha256_of(path)[:8]}.json"))
 
 
 def _move_into(staging: Path, target: Path, files: Mapping[str, LockedFile]) -> None:

@@ -18,6 +18,7 @@ from example_skill import MANIFEST, write_safetensors
 from hub_server import Hub
 
 from openral_core.errors import HubError, LicenseError, NotFoundError, OpenralError, WeightsError
+from openral_rskill.checks.package import hashes_fit
 from openral_rskill.hub import download
 from openral_rskill.hub.client import HubClient, HubFile
 from openral_rskill.hub.install import install
@@ -208,6 +209,27 @@ def test_an_altered_cache_is_noticed_and_fixed(
     path.write_bytes(weights[:-1] + b"x")
     install(SKILL)
     assert path.read_bytes() == weights
+
+
+@pytest.mark.parametrize("uri", [f"hf://{WEIGHTS}", "local://model.safetensors"])
+def test_small_files_are_completed_and_those_of_ones_own_are_left(
+    hub: Hub, commit: Callable[..., tuple[str, str]], uri: str
+) -> None:
+    commit(uri=uri)
+    package = install(SKILL).package
+    (package.folder / "calibration.json").unlink()
+    (package.folder / "README.md").write_text("mine")
+    install(SKILL)
+    assert (package.folder / "calibration.json").read_text() == "{}"
+    assert (package.folder / "README.md").read_text() == "mine"
+    asked = len(hub.requests)
+    install(SKILL)
+    assert len(hub.requests) == asked
+    (altered,) = [row for row in hashes_fit(package) if not row.ok]
+    assert altered.found.startswith("README.md ")
+    assert altered.fix.startswith("openral rskill install example --update")
+    install(SKILL, update=True)
+    assert all(row.ok for row in hashes_fit(package))
 
 
 def test_an_update_is_asked_for(hub: Hub, commit: Callable[..., tuple[str, str]]) -> None:

@@ -34,9 +34,9 @@ from openral_core.mission_record import STEPS_FILE, RecordedStep
 from openral_core.scene import BenchmarkScene
 from openral_core.suite import Suite
 from openral_reasoner.mission.mission import LogEntry
-from openral_rskill.hub.install import CALIBRATION_NAME
 from openral_rskill.registry import RSkillPackage, load_package, resolve
 from openral_rskill.store.lockfile import sha256_of
+from openral_rskill.store.skill_files import CALIBRATION_NAME
 from openral_rskill.weights_hash import weights_sha256
 from openral_sim_bridge.backends.environments import build_environments, environment_digests
 from openral_sim_bridge.backends.fingerprint import fingerprint

@@ -19,8 +19,8 @@ from pydantic import Field, ValidationError, model_validator
 from openral_core.errors import ManifestError
 from openral_core.schema import Count, Fault, Many, Schema, Unit, Word, raise_faults
 from openral_reward_monitor.models.reward_model import RewardScores
-from openral_rskill.hub.install import CALIBRATION_NAME
 from openral_rskill.package import RSkillPackage
+from openral_rskill.store.skill_files import CALIBRATION_NAME
 from openral_rskill.weights_hash import weights_sha256
 
 FILE_NAME = CALIBRATION_NAME

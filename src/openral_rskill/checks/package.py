@@ -19,6 +19,7 @@ from openral_rskill.peak_memory import PeakMemory
 from openral_rskill.registry import RSkillPackage, resolve
 from openral_rskill.safetensors_check import SUFFIX
 from openral_rskill.store.lockfile import LOCK_NAME, SkillLock, faults
+from openral_rskill.store.skill_files import is_small
 from openral_rskill.store.store_folders import find_lock, snapshot
 from openral_rskill.vram import Budget
 
@@ -96,7 +97,12 @@ def hashes_fit(package: RSkillPackage) -> Iterator[Finding]:
             folder = package.folder if locked is manifest else snapshot(locked.reference)
             fault = next(faults(locked.files, folder, hashes=True), None)
             found = fault or f"{len(locked.files)} files at {locked.revision[:12]}"
-            yield Finding.of(f"hashes {locked.repository}", fault is None, found, "as in the lock", fix)
+            small = {name: entry for name, entry in locked.files.items() if is_small(name)}
+            is_text = locked is manifest and any(faults(small, folder, hashes=True))
+            anew = f"{fix} --update fetches it anew, or leave it if it is your own"
+            yield Finding.of(
+                f"hashes {locked.repository}", fault is None, found, "as in the lock", anew if is_text else fix
+            )
     if not _is_hashed(package, lock):
         found = f"not hashed: no {LOCK_NAME} says what the weights were"
         fix = (

@@ -74,6 +74,8 @@ def complete(
         HubError: a file differs from its hash or its path leaves the folder, or there is not enough space.
     """
     by_name = {file.path: file for file in listing.files}
+    if absent := sorted(set(names) - set(by_name)):
+        raise HubError(f"{listing.reference}: there is no {absent[0]} in it, which the lock lists; ask who wrote it")
     known = before.files if before and before.revision == listing.reference.revision else {}
     todo = [by_name[name] for name in names if not _is_there(folder, name, known.get(name))]
     _require_space(folder, todo)

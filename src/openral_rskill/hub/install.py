@@ -30,6 +30,7 @@ from openral_rskill.store.lockfile import (
     sha256_of,
 )
 from openral_rskill.store.repo_id import HUB, HubReference
+from openral_rskill.store.skill_files import is_small
 from openral_rskill.store.store_folders import (
     find_lock,
     holds_skill,
@@ -39,8 +40,6 @@ from openral_rskill.store.store_folders import (
 )
 from openral_rskill.weights_files import select
 
-CALIBRATION_NAME = "calibration.json"
-"""Calibration of a reward model's scores; see openral_reward_monitor.models.calibration."""
 MAX_SMALL = 1024 * 1024
 """[byte] largest size of a manifest, README, configuration or evaluation."""
 
@@ -65,8 +64,8 @@ def install(
 ) -> Installed:
     """Download the missing files of a skill, and write its `rskill.lock`.
 
-    An installed skill is completed at the commit of its lock, and all its hashes are compared; the network is used only
-    if something is missing.
+    An installed skill is completed at the commit of its lock, and the hashes of its weights are compared; the network is
+    used only if something is missing. Small files that were altered stay, since they may hold results of this machine.
 
     Args:
         ref: any reference that `openral_rskill.registry.resolve` takes, or a repository on the hub.
@@ -96,6 +95,10 @@ def install(
             raise HubError(f"{name}: was removed while it was being installed; install it again")
         lock = (None if update else find_lock(name, package.folder)) or SkillLock(skill=name)
         source = (load_lock(package.folder) or lock).manifest
+        if source is not None and package.folder == skill_folder(name):
+            missing = [file for file in source.files if not os.path.lexists(package.folder / file)]
+            if small := [file for file in missing if is_small(file)]:
+                complete(client.listing(source.reference), small, package.folder, source, client, progress)
         if (package.manifest.weights_uri or "").startswith(LOCAL):
             # Without a lock of its own, a folder elsewhere has weights of its own, whatever was fetched for its name.
             if source is not None and (package.folder / LOCK_NAME).is_file():
@@ -161,7 +164,7 @@ def _manifest(
 def _fetch_manifest(wanted: HubReference, client: HubClient, progress: Progress) -> RSkillPackage:
     """Download manifest, README, licence, evaluations, calibration and playbook of a repository; return the skill."""
     listing = client.listing(wanted)
-    small = [file for file in listing.files if _is_small(file.path)]
+    small = [file for file in listing.files if is_small(file.path)]
     if MANIFEST_NAME not in [file.path for file in small]:
         raise HubError(
             f"{wanted}: there is no {MANIFEST_NAME} in it; "
@@ -228,7 +231,7 @@ def _require_own_weights_kept(package: RSkillPackage, source: LockedRepository) 
     there = {
         name: entry
         for name, entry in source.files.items()
-        if not _is_small(name) and (package.folder / name).is_file()
+        if not is_small(name) and (package.folder / name).is_file()
     }
     for fault in faults(there, package.folder, hashes=True):
         raise WeightsError(
@@ -243,15 +246,15 @@ def _weights_beside(
     listing = client.listing(source.reference) if not _is_whole(package, source) else None
     if listing is None:
         return source
-    names = [name for name in select([file.path for file in listing.files]) if not _is_small(name)]
-    small = {name: entry for name, entry in source.files.items() if _is_small(name)}
+    names = [name for name in select([file.path for file in listing.files]) if not is_small(name)]
+    small = {name: entry for name, entry in source.files.items() if is_small(name)}
     files = complete(listing, names, package.folder, source, client, progress)
     return source.model_copy(update={"files": {**small, **files}})
 
 
 def _is_whole(package: RSkillPackage, source: LockedRepository) -> bool:
-    has_weights = any(not _is_small(name) for name in source.files)
-    return has_weights and not any(faults(source.files, package.folder, hashes=True))
+    weights = {name: entry for name, entry in source.files.items() if not is_small(name)}
+    return bool(weights) and not any(faults(weights, package.folder, hashes=True))
 
 
 def _keep_own_results(target: Path, before: SkillLock | None, files: Mapping[str, LockedFile]) -> None:
@@ -281,16 +284,8 @@ def _delete_other(target: Path, before: SkillLock | None, listing: Listing) -> N
     there = {file.path: file for file in listing.files}
     for name in before.manifest.files if before and before.manifest else ():
         path, file = inside(target, name), there.get(name)
-        if path is None or not path.is_file() or (file is not None and _is_small(name)):
+        if path is None or not path.is_file() or (file is not None and is_small(name)):
             continue  # small files are replaced
         is_known = file is not None and (file.sha256 or file.git_sha1)
         if file is None or not is_known or check_file(path, file) is None:
             path.unlink()
-
-
-def _is_small(name: str) -> bool:
-    path = PurePosixPath(name)
-    if len(path.parts) == 1:
-        known = (MANIFEST_NAME, "README.md", CALIBRATION_NAME)
-        return path.name in known or path.name.upper().startswith("LICENSE")
-    return path.parts[0] == "eval" and len(path.parts) == 2 and path.suffix == ".json"

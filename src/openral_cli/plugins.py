@@ -74,8 +74,9 @@ class PluginGroup(TyperGroup):
             with uncollected_imports():
                 target = entry.load()
             command = command_of(target, cmd_name)
-        except (ImportError, AttributeError) as error:
-            _log.warning("`openral %s` (%s) cannot be loaded: %s", cmd_name, entry.value, error)
+        except Exception as error:  # noqa: BLE001  a broken package of others must not end the help of all verbs
+            why = f"{type(error).__name__}: {error}"
+            _log.warning("`openral %s` (%s) cannot be loaded: %s", cmd_name, entry.value, why)
             return None
         self.add_command(command, cmd_name)
         return in_its_panel(command, cmd_name)

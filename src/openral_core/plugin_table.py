@@ -24,7 +24,7 @@ def load_plugin(group: str, built_in: Mapping[str, str], name: str | None) -> An
         name: the wanted name.
 
     Raises:
-        NotFoundError: no such name, or its code is not installed; the text lists the names there are.
+        NotFoundError: no such name (the text lists those that there are), or its code is not installed or broken.
     """
     targets = plugin_targets(group, built_in)
     target = targets.get(name) if name is not None else None
@@ -40,4 +40,11 @@ def load_plugin(group: str, built_in: Mapping[str, str], name: str | None) -> An
         raise NotFoundError(
             f"{name!r} ({target}) could not be imported: {error}; install its dependencies, "
             "e.g. `pip install 'openral[models]'`"
+        ) from error
+    except Exception as error:  # whatever the module of another distribution raises
+        if name in built_in and not isinstance(error, AttributeError):
+            raise
+        raise NotFoundError(
+            f"{name!r} ({target}) cannot be loaded: {type(error).__name__}: {error}; "
+            "install another version of what brings it, or remove that"
         ) from error

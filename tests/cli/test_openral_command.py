@@ -230,12 +230,15 @@ def hello(name: str) -> None:
 
 
 def test_plugins_add_groups_and_verbs(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    (tmp_path / "built_for_another_numpy.py").write_text("raise ValueError('numpy.dtype size changed')")
+    monkeypatch.syspath_prepend(tmp_path)
     found = [
         EntryPoint("toy", f"{__name__}:toy", plugins.GROUP),
         EntryPoint("hello", f"{__name__}:hello", plugins.GROUP),
         EntryPoint("broken", "no_such_module_anywhere:app", plugins.GROUP),
+        EntryPoint("old", "built_for_another_numpy:app", plugins.GROUP),
         EntryPoint("doctor", f"{__name__}:hello", plugins.GROUP),
     ]
     monkeypatch.setattr(plugins, "entry_points", lambda group: found)
@@ -244,6 +247,7 @@ def test_plugins_add_groups_and_verbs(
     assert "Greet." in help_.output
     assert help_.output.index(plugins.OTHERS) < help_.output.index("Greet.")
     assert "`openral broken` (no_such_module_anywhere:app) cannot be loaded" in caplog.text
+    assert "(built_for_another_numpy:app) cannot be loaded: ValueError: numpy.dtype size" in caplog.text
     assert RUN.invoke(cli.app, ["toy", "sim"]).output == "sim was run\n"
     assert RUN.invoke(cli.app, ["hello", "arm"]).output == "hello arm\n"
     assert RUN.invoke(cli.app, ["broken"]).exit_code == 2

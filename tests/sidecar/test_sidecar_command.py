@@ -36,13 +36,14 @@ SPEC = SidecarSpec(
     parser="sidecar_echo:echo_parser",
     description="sends back what comes",
 )
+BROKEN = {"broken": "no_such_module:SPEC", "misspelt": "json:SPEC"}
 Openral = Callable[..., str]
 
 
 @pytest.fixture
 def openral(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Openral:
-    """Run `openral sidecar` with a table of two: the echo, and one that cannot be imported."""
-    monkeypatch.setattr(table, "BUILT_IN", {"echo": f"{__name__}:SPEC", "broken": "no_such_module:SPEC"})
+    """Run `openral sidecar` with a table of three: the echo, and two that cannot be imported."""
+    monkeypatch.setattr(table, "BUILT_IN", {**BROKEN, "echo": f"{__name__}:SPEC"})
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("OPENRAL_ACCEPT_NONCOMMERCIAL", "1")  # nothing is known of the weights of an echo
 
@@ -93,8 +94,9 @@ def test_list_shows_sidecars_servers_and_what_is_broken(started, openral) -> Non
     assert "not built" in printed
     assert "No module named 'no_such_module'" in printed
     assert f"echo at port {started}, pid" in printed
+    assert "module 'json' has no attribute 'SPEC'" in " ".join(printed.split())
     rows = json.loads(openral("list", "--json"))
-    assert [row["name"] for row in rows["sidecars"]] == ["broken", "echo"]
+    assert [row["name"] for row in rows["sidecars"]] == ["broken", "echo", "misspelt"]
     assert rows["servers"][0]["port"] == int(started)
 
 

@@ -97,8 +97,9 @@ def family_rule(family: str | None) -> FamilyRule | None:
     for entry in entry_points(group=GROUP, name=family or ""):
         try:
             rule = entry.load()
-        except (ImportError, AttributeError) as error:
-            _log.warning("the rule of family %s (%s) cannot be loaded: %s", family, entry.value, error)
+        except Exception as error:  # noqa: BLE001  a broken package of others must not hide the fault of a manifest
+            why = f"{type(error).__name__}: {error}"
+            _log.warning("the rule of family %s (%s) cannot be loaded: %s", family, entry.value, why)
             return None
         if isinstance(rule, FamilyRule):
             return rule

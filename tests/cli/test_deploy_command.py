@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from openral_cli.deploy import mission_video
+from openral_cli.deploy import commands, mission_video
 from openral_cli.deploy.commands import deploy as app
 from openral_core.errors import UsageError
 from openral_core.process import launched_deployment as deploy
@@ -149,6 +150,33 @@ def test_no_mission_at_all(run, record):
     assert "launch.log" in output
     code, output, _ = run()
     assert code == 1, "the log of the first would be printed as that of the second"
+
+
+def test_a_mission_that_nobody_ordered_has_no_table(run, record):
+    mission = json.loads((record / "mission.json").read_text())
+    (record / "mission.json").write_text(json.dumps({**mission, "state": "idle", "tasks": []}))
+    code, output, folder = run(code=3)
+    assert code == 1
+    assert "no mission was run: the launch ended with code 3 before one began" in output
+    assert not (folder / "summary.json").exists()
+
+
+def test_a_mission_whose_simulation_left_no_record_is_told_as_such(run, record):
+    (record / "truth.npz").unlink()
+    code, output, _ = run()
+    assert code == 1
+    assert "no mission was run" not in output
+    assert "the simulator judged nothing: " in output
+    assert "the bridge left no record of its control steps" in output
+
+
+def test_an_interrupt_before_a_mission_tells_of_the_recording(run, monkeypatch):
+    """Such as of what an operator drove by hand."""
+    monkeypatch.setattr(commands, "follow", lambda *_: (signal.SIGINT, 0))
+    code, output, _ = run("--record", "always")
+    assert "the deployment was interrupted before one began" in output
+    assert "nothing was recorded" in output
+    assert code == 1
 
 
 @pytest.mark.parametrize(

@@ -187,7 +187,7 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
     Raises:
         OpenralError: the scene is wrong, or the folder holds a run or cannot be written.
     """
-    from openral_cli.deploy.no_mission_message import tell_no_mission
+    from openral_cli.deploy.no_mission_message import ordered_mission, tell_no_mission
     from openral_cli.deploy.outcome_table import print_outcome
     from openral_cli.deploy.prepare import check_run_folder, prepare
     from openral_cli.deploy.recording_summary import RunRecording
@@ -196,6 +196,7 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
     from openral_core.files.output_folder import make_private
     from openral_core.process.launched_deployment import LAUNCH_LOG
     from openral_core.scene import DeployScene, load_scene
+    from openral_reasoner.mission.mission_view import table_of
 
     console = Console(highlight=False)
     scene: DeployScene = load_scene(arguments["scene"])
@@ -207,12 +208,20 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
     ended_by, code = follow(
         console, "deploy_sim.launch.py", {**given, "run_dir": str(folder.resolve())}, folder, verbose
     )
+    mission = ordered_mission(folder)
+    if mission is None:
+        return tell_no_mission(console, folder, code, ended_by=ended_by, recording=recording)
+    passed = False
     try:
         outcome = replace(judge(folder), unevaluated_skills=unevaluated)
-    except NotFoundError:
-        return tell_no_mission(console, folder, code, ended_by=ended_by)
-    print_outcome(console, outcome)
-    outcome.write(folder)
+    except NotFoundError as error:  # such as of a bridge whose disk was full
+        console.print(f"[red]the simulator judged nothing[/red]: {cell_text(str(error))}", soft_wrap=True)
+        console.print(table_of(mission))
+        video = False
+    else:
+        print_outcome(console, outcome)
+        outcome.write(folder)
+        passed = outcome.passed
     if code and not ended_by:
         console.print(
             f"[red]the launch ended with code {code}[/red]; see {cell_text(str(folder / LAUNCH_LOG))}",
@@ -226,7 +235,7 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
     console.print(f"everything about this run: {folder}", markup=False, soft_wrap=True)
     if ended_by == signal.SIGTERM:
         return SIGNALLED + ended_by
-    return 0 if outcome.passed and recorded and (code == 0 or ended_by) else 1
+    return 0 if passed and recorded and (code == 0 or ended_by) else 1
 
 
 def _film(console: Console, folder: Path, scene: Any) -> None:

@@ -54,7 +54,7 @@ def run_on_arm(arguments: dict[str, str], folder: Path, *, verbose: bool) -> int
     try:
         mission = load_mission(folder)
     except NotFoundError:
-        return tell_no_mission(console, folder, code, ended_by=ended_by)
+        return tell_no_mission(console, folder, code, ended_by=ended_by, recording=recording)
     if mission.state == "idle":
         console.print("no mission was run")
     else:

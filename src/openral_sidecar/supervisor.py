@@ -81,7 +81,11 @@ class Supervisor(threading.Thread):
 
     def lost(self, server: RunningServer) -> str | None:
         """Return why no answer can come any more from `server`; None: one can."""
-        return f"{self._request.name}: closed" if self._closing.is_set() else server.exit_reason()
+        if self._closing.is_set():
+            return f"{self._request.name}: closed"
+        if self.server is not server:  # it hangs, and is not ended before its calls have
+            return f"{self._request.name}: {self.fault or self.down}"
+        return server.exit_reason()
 
     @contextlib.contextmanager
     def calling(self, timeout_s: float) -> Iterator[RunningServer]:

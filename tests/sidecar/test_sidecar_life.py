@@ -306,6 +306,29 @@ def test_a_stopped_server_is_noticed_and_replaced(open_sidecar, idle: bool) -> N
     assert not running(pid)
 
 
+def test_a_call_that_could_wait_for_long_does_not_delay_the_restart(open_sidecar) -> None:
+    sidecar = open_sidecar(call_timeout_s=0.5)
+    before, begun, ends = sidecar.pid, threading.Event(), []
+
+    def wait_long() -> None:
+        begun.set()
+        try:
+            sidecar.call("echo", timeout_s=20.0)
+        except SidecarError as error:
+            ends.append(error)
+
+    os.kill(before, signal.SIGSTOP)
+    waiting = threading.Thread(target=wait_long)
+    waiting.start()
+    assert begun.wait(PATIENCE_S)
+    with pytest.raises(SidecarTimeout):
+        sidecar.call("echo")
+    waiting.join()
+    assert [type(end) for end in ends] == [SidecarDown]
+    assert "it hangs" in str(ends[0])
+    started_anew(sidecar, before)
+
+
 def test_a_slow_answer_is_a_timeout_and_no_reason_to_restart(open_sidecar) -> None:
     sidecar = open_sidecar()
     pid = sidecar.pid

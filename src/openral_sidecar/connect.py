@@ -116,7 +116,7 @@ def _at_port(request: ServerRequest) -> RunningServer | None:
         return _use(request, other)
     try:
         socket.create_connection((settings.host, settings.port), timeout=HELLO_S).close()
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # UnicodeError: no machine can be called so
         if local:
             return None
         raise SidecarDown(

@@ -201,6 +201,9 @@ def test_nothing_is_started_where_that_is_not_wanted(open_sidecar) -> None:
         SidecarDown, match="none may be started here; start one with `openral sidecar start echo`"
     ):
         open_sidecar(auto_spawn=False)
+    for host in ("robot..lan", "x" * 80):  # which no machine can be called
+        with pytest.raises(SidecarDown, match=f"{host}:5555: .*; start it there, or fix host and port"):
+            open_sidecar(host=host, port=5555)
 
 
 def test_a_port_of_another_program_is_refused(open_sidecar, monkeypatch) -> None:

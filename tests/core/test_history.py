@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,8 +12,8 @@ from pydantic import ValidationError
 
 from openral_core.adapters.history import FrameHistory
 from openral_core.adapters.observation_adapter import ObservationAdapter
-from openral_core.errors import ContractError
-from openral_core.manifest import RSkillManifest
+from openral_core.errors import ContractError, ManifestError
+from openral_core.manifest import RSkillManifest, load_manifest
 from openral_core.scene import DeployScene
 from openral_core.types import Image, Observation, RobotState, StepView
 
@@ -114,3 +115,15 @@ def test_state_history_needs_instants(manifest: Callable[..., RSkillManifest]) -
 def test_offsets_must_rise_to_now(manifest: Callable[..., RSkillManifest], offsets: list[int]) -> None:
     with pytest.raises(ValidationError, match="does not count up to 0"):
         manifest(image_preprocessing={"history": offsets})
+
+
+def test_a_skill_does_not_keep_an_episode_of_images(
+    skill_folder: Path, manifest: Callable[..., RSkillManifest]
+) -> None:
+    manifest(image_preprocessing={"history": [-512, 0]})
+    file = skill_folder / "rskill.yaml"
+    file.write_text(file.read_text().replace("flip_180: false", "history: [-1000000, 0]"))
+    with pytest.raises(
+        ManifestError, match=r"yaml:\d+: image_preprocessing.history: -1000000 is .*; write control steps"
+    ):
+        load_manifest(file)

@@ -332,7 +332,7 @@ def test_new_for_an_arm_of_ones_own_describes_its_body_and_its_joints(tmp_path: 
         ),
         (
             lambda folder: (folder / "config.json").write_text(json.dumps(config(n_obs_steps=300_000))),
-            "config.json has n_obs_steps 300000, at most 1000",
+            "config.json has n_obs_steps 300000, at most 512",
         ),
         (lambda folder: (folder / "config.json").unlink(), "has no config.json"),
         (lambda folder: (folder / PROCESSORS[0]).unlink(), "migrate_policy_normalization"),

@@ -13,6 +13,9 @@ from openral_core.vocabulary import Modality
 ImageSize = Annotated[tuple[Count, Count], Field(strict=False)]
 """[height, width] in pixels."""
 
+MOST_STEPS_BACK = 512
+"""Control steps that a skill may look back: the images of all of them are in memory while it runs."""
+
 
 class SensorRequirement(Schema):
     """One sensor that the skill needs."""
@@ -71,4 +74,9 @@ class ImagePreprocessing(Schema):
     def _history_ends_now(cls, value: tuple[int, ...]) -> tuple[int, ...]:
         if value and (value[-1] != 0 or any(a >= b for a, b in pairwise(value))):
             raise ValueError(f"{list(value)} does not count up to 0; write steps such as [-6, -4, -2, 0]")
+        if value and value[0] < -MOST_STEPS_BACK:
+            raise ValueError(
+                f"{value[0]} is further back than {MOST_STEPS_BACK} control steps, whose images are all kept; "
+                "write control steps, not milliseconds"
+            )
         return value

@@ -13,14 +13,13 @@ from typing import Any
 
 from openral_core.errors import WeightsError
 from openral_core.files.json_file import read_json_object
+from openral_core.manifest.sensors import MOST_STEPS_BACK
 
 CONFIG = "config.json"
 PREPROCESSOR, POSTPROCESSOR = "policy_preprocessor.json", "policy_postprocessor.json"
 FAMILIES = ("act", "diffusion", "pi0", "pi05", "smolvla", "xvla")
 """Policies of LeRobot that openral has a family for."""
 MIGRATE = "python -m lerobot.processor.migrate_policy_normalization --pretrained-path"
-MAX_OBS_STEPS = 1000
-"""Most control steps that a policy may see at once; a manifest lists them."""
 _EMPTY_CAMERA = "observation.images.empty_camera_"
 
 
@@ -66,9 +65,9 @@ def read_policy(folder: Path) -> PolicyFacts:
         facts = _facts(str(family), config)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise WeightsError(f"{folder / CONFIG} lacks {error}; is it whole?") from error
-    if facts.n_obs_steps > MAX_OBS_STEPS:
+    if facts.n_obs_steps > MOST_STEPS_BACK:
         raise WeightsError(
-            f"{folder / CONFIG} has n_obs_steps {facts.n_obs_steps}, at most {MAX_OBS_STEPS} are taken; is it whole?"
+            f"{folder / CONFIG} has n_obs_steps {facts.n_obs_steps}, at most {MOST_STEPS_BACK} are taken; is it whole?"
         )
     return facts
 

@@ -38,7 +38,8 @@ class HandPanel:
         self._context, self._operator = context, operator
         self._tab = uuid4().hex
         self._freshness = Freshness()
-        self._has_it, self._open, self._fault = False, True, ""
+        self._has_it, self._fault = False, ""
+        self._client = ui.context.client
         self._mouse = context.space_mouse
         self._presses, self._heard_s, self._is_still, self._stop_fault = 0, 0.0, True, ""
         with ui.element("section").classes("c-panel"):
@@ -60,8 +61,7 @@ class HandPanel:
                     ui.label(meaning).classes("c-soft")
         ui.on("steer", self._steer)
         ui.on("gripper", lambda: self._context.manual_control.toggle_gripper(self._tab))
-        ui.context.client.on_connect(self._back)
-        ui.context.client.on_disconnect(self._gone)
+        self._client.on_disconnect(self._let_go_if_gone)
 
     def update(self) -> None:
         """Show the present state."""
@@ -103,8 +103,7 @@ class HandPanel:
         why = await asyncio.to_thread(self._context.manual_control.engage, self._tab, self._operator)
         self._context.actions(self._operator, "took the arm", why)
         self._fault = why
-        if not self._open:  # the tab went while the bridge was asked
-            self._let_go()
+        self._let_go_if_gone()  # the tab may have gone while the bridge was asked
 
     async def _give_back(self) -> None:
         holder = self._tab if self._context.manual_control.holder == self._tab else ""
@@ -112,15 +111,12 @@ class HandPanel:
         self._context.actions(self._operator, "gave the arm back", why)
         self._fault = why
 
-    def _back(self) -> None:
-        self._open = True
+    def _let_go_if_gone(self) -> None:
+        """Let the arm go unless the tab has a connection.
 
-    def _gone(self) -> None:
-        self._open = False
-        self._let_go()
-
-    def _let_go(self) -> None:
-        if self._context.manual_control.holder == self._tab:
+        A tab that changes its network has the new one before the end of the old one is noticed.
+        """
+        if not self._client.has_socket_connection and self._context.manual_control.holder == self._tab:
             self._context.manual_control.disengage(self._tab)
             self._context.actions(self._operator, "let the arm go")
 

@@ -18,17 +18,19 @@ STOPS = {"/stop": "pressed stop", "/stop-all": "pressed stop for all deployments
 class ActionLog:
     """Records actions. May be used from any thread."""
 
-    def __init__(self, path: Path, say: Callable[[str], object]) -> None:
+    def __init__(self, path: Path, say: Callable[[str], object], *, is_checked: bool = False) -> None:
         """Append to a file.
 
         Args:
             path: of the file; JSON, one action a line.
             say: takes the words for the node's log.
+            is_checked: whether its folder was found to be writable before, and may have become full since.
 
         Raises:
             OutputError: its folder cannot be written.
         """
-        make_private(check_folder(path.parent, "folder of the console's log"))
+        if not is_checked:
+            make_private(check_folder(path.parent, "folder of the console's log"))
         self.path, self._say = path, say
         self._lock = threading.Lock()
 

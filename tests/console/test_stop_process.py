@@ -9,6 +9,8 @@ import socket
 import subprocess
 import sys
 import threading
+import urllib.error
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -61,3 +63,17 @@ def test_it_ends_without_a_word_where_the_console_ended_before_it_sent_the_setti
     command = [sys.executable, "-m", "openral_console.ros.stop_server"]
     done = subprocess.run(command, input="", capture_output=True, text=True, check=False, timeout=120)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_it_serves_also_where_the_operators_actions_cannot_be_written(tmp_path: Path) -> None:
+    """As where the disk has become full since the console began."""
+    (tmp_path / "full").write_text("")
+    actions = tmp_path / "full" / "actions.jsonl"
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        stopper = StopProcess(listening, Sessions.create(), ListenOptions(), actions, print, "/openral")
+        try:
+            url = f"http://127.0.0.1:{listening.getsockname()[1]}/stop"
+            with pytest.raises(urllib.error.HTTPError, match="403"):
+                urllib.request.urlopen(url, data=b"no key", timeout=60.0)
+        finally:
+            stopper.close()

@@ -97,7 +97,8 @@ def main() -> int:
     rclpy.init(args=ros_arguments(settings["namespace"]), signal_handler_options=SignalHandlerOptions.NO)
     node = StopNode()
     with spinning(node):
-        log = ActionLog(Path(settings["actions"]), node.get_logger().info)
+        # The console has checked it; on a disk that is full meanwhile, a stop counts more than its line.
+        log = ActionLog(Path(settings["actions"]), node.get_logger().info, is_checked=True)
         app = application(node.stops, sessions, log)
         server = uvicorn.Server(server_config(app, settings["certificate"], settings["private_key"]))
 

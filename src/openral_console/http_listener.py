@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 from openral_console.listen_options import ListenOptions
 from openral_console.sessions import Sessions
 from openral_core.errors import InstallationError
-from openral_core.http.slow_clients import TimedHttpProtocol
+from openral_core.http.slow_clients import BoundedListener, TimedHttpProtocol
 
 MAX_PORT = 65535
 _log = logging.getLogger(__name__)
@@ -121,7 +121,7 @@ def listen(options: ListenOptions, port: int, option: str) -> socket.socket:
 
 
 def _bind(address: str, port: int) -> socket.socket:
-    listening = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
+    listening = BoundedListener(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((address, port))

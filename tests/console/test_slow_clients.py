@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import socket
 import ssl
@@ -15,6 +16,10 @@ import psutil
 import pytest
 from websockets.exceptions import InvalidMessage
 from websockets.sync.client import ClientConnection, connect
+
+from openral_console.http_listener import listen
+from openral_console.listen_options import ListenOptions
+from openral_core.http.slow_clients import MOST_CONNECTIONS
 
 SERVER = """
 import asyncio, sys
@@ -161,6 +166,27 @@ def test_an_answer_that_is_not_read_ends_the_connection(server: tuple[int, bool]
                 if heard > 50_000_000:
                     break
     assert 0 < heard < 50_000_000
+
+
+def test_a_client_that_agrees_on_no_encryption_loses_its_connection(server: tuple[int, bool]) -> None:
+    with socket.create_connection(("127.0.0.1", server[0]), timeout=30.0) as client:
+        assert client.recv(1) == b""
+
+
+def test_a_client_more_than_there_may_be_ends_the_one_that_has_not_gone_on_for_longest() -> None:
+    async def accept_all() -> None:
+        with listen(ListenOptions(), 0, "--port") as listening, contextlib.ExitStack() as stack:
+            made = []
+            for _ in range(MOST_CONNECTIONS + 2):
+                made.append(stack.enter_context(socket.create_connection(listening.getsockname())))
+                stack.enter_context(listening.accept()[0])
+            for client in made:
+                client.setblocking(False)
+            assert [client.recv(1) for client in made[:2]] == [b"", b""]
+            with pytest.raises(BlockingIOError):
+                made[2].recv(1)
+
+    asyncio.run(accept_all())
 
 
 def test_a_client_that_waits_for_the_server_keeps_its_connection(server: tuple[int, bool]) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import socket
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -37,6 +36,7 @@ from openral_console.ros.spinning import spinning
 from openral_console.sessions import STOP, Sessions
 from openral_core.graph.namespaces import DEFAULT_NAMESPACE, ros_arguments
 from openral_core.guarded_callbacks import GuardedCallbacks
+from openral_core.http.slow_clients import BoundedListener
 from openral_core.loopback import host_of
 
 MAX_BODY = 1024
@@ -107,7 +107,7 @@ def main() -> int:
             server.should_exit = True
 
         threading.Thread(target=watch_parent, name="parent", daemon=True).start()
-        server.run(sockets=[socket.socket(fileno=int(settings["socket"]))])
+        server.run(sockets=[BoundedListener(fileno=int(settings["socket"]))])
     return 0
 
 

@@ -8,6 +8,8 @@ others.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import socket
 from typing import Any
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
@@ -17,7 +19,8 @@ REQUEST_S = 20.0
 LOOKS = 4
 """Number of looks at a connection within REQUEST_S."""
 MOST_CONNECTIONS = 256
-"""Largest number of connections, websockets included; one more ends the one that has waited longest for its client."""
+"""Largest number of connections, websockets included; one more ends the one that has waited longest for its client.
+There may be as many again whose encryption is not agreed on yet."""
 
 
 class TimedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]
@@ -26,6 +29,7 @@ class TimedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin to look at the connection from time to time; make place for it if there are too many."""
         super().connection_made(transport)
+        _begun.pop(transport.get_extra_info("socket").fileno(), None)
         self._progress: Any = None
         self._since_s = self.loop.time()
         self.loop.call_later(REQUEST_S / LOOKS, self._look)
@@ -52,3 +56,33 @@ class TimedHttpProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]
             self.transport.abort()
             return
         self.loop.call_later(REQUEST_S / LOOKS, self._look)
+
+
+_begun: dict[int, socket.socket] = {}
+"""Descriptor -> connection that was accepted and that no protocol has yet, the oldest first."""
+
+
+class BoundedListener(socket.socket):
+    """A listening socket that bounds the connections before a protocol has them, which over TLS is after the handshake.
+
+    asyncio gives a client a minute for it, and as many clients as there are descriptors.
+    """
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """Accept a connection, in an event loop; make place for it if there are too many."""
+        made, address = super().accept()
+        for descriptor in [number for number, each in _begun.items() if each.fileno() < 0]:
+            del _begun[descriptor]  # it has ended
+        if len(_begun) >= MOST_CONNECTIONS:
+            _end(next(iter(_begun.values())))
+        _begun[made.fileno()] = made
+        asyncio.get_running_loop().call_later(REQUEST_S, _end, made)
+        return made, address
+
+
+def _end(connection: socket.socket) -> None:
+    """End a connection unless a protocol has it, or it has ended."""
+    if _begun.get(connection.fileno()) is connection:
+        del _begun[connection.fileno()]
+        with contextlib.suppress(OSError):  # the client has gone
+            connection.shutdown(socket.SHUT_RDWR)

@@ -81,7 +81,7 @@ def test_a_name_that_ros_does_not_allow_hides_no_camera(
     real = ConsoleNode.get_topic_names_and_types
 
     def announced(node: Any) -> list[tuple[str, list[str]]]:
-        names = (f"/openral/cameras/{name}/image_raw" for name in ("0front", "é"))
+        names = (f"/openral/cameras/{name}/image_raw" for name in ("0front", "é", "x" * 300))
         return [*((name, ["sensor_msgs/msg/Image"]) for name in names), *real(node)]
 
     monkeypatch.setattr(ConsoleNode, "get_topic_names_and_types", announced)

@@ -14,6 +14,7 @@ from rclpy.exceptions import (
 
 TOPIC_SEPARATOR_STRING = "/"
 MAX_NODE_NAME = 255
+MAX_TOPIC_NAME = 247
 _UNBALANCED = "topic name must not have unbalanced (unmatched) curly braces '{}'"
 _WORD = re.compile(r"[A-Za-z0-9_]*")
 _TEMPLATE = re.compile(r"(?:[A-Za-z0-9_]|\{[A-Za-z_][A-Za-z0-9_]*\})*")
@@ -65,6 +66,8 @@ def validate_full_topic_name(name: str, *, is_service: bool = False) -> bool:
     if not name.startswith("/"):
         _fail(kind, name, "topic name must be absolute, it must lead with a '/'", 0)
     _check_tokens(kind, "topic name", name, 1, _WORD)
+    if len(name) > MAX_TOPIC_NAME:
+        _fail(kind, name, f"topic name length should not exceed '{MAX_TOPIC_NAME}'", MAX_TOPIC_NAME - 1)
     return True
 
 

@@ -52,6 +52,7 @@ class TestNames:
             (validate_topic_name, "a{b/c}", "substitution name must not contain", InvalidTopicNameException),
             (validate_full_topic_name, "a", "must be absolute", InvalidTopicNameException),
             (validate_full_topic_name, "/a//b", "must not contain repeated", InvalidTopicNameException),
+            (validate_full_topic_name, f"/{'a' * 247}", "should not exceed '247'", InvalidTopicNameException),
         ],
     )
     def test_reasons(self, check, name, reason, error):

@@ -25,6 +25,7 @@ from typer.testing import CliRunner
 from openral_console.fleet_commands import app
 from openral_console.ros import fleet_stop
 from openral_console.ros.fleet_node import FleetNode, fleet
+from openral_console.ros.service_call import ServiceCall
 
 LOOK_S, PASS_S = 0.05, 0.01
 """[s] that a look at a graph of a hundred robots takes, and a pass of the loop that receives what they say."""
@@ -101,6 +102,26 @@ def test_a_name_that_ros_does_not_allow_keeps_nobody_from_being_stopped(
     answers = {answer.namespace: answer.fault for answer in searcher.stop([], 1.0)}
     assert answers == {"/r0": "", "/r1": ""}
     assert set(searcher.look(0.3)) == {"/r0", "/r1"}
+
+
+def test_an_answer_that_cannot_be_read_keeps_nobody_from_being_stopped(
+    searcher: FleetNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Any program may offer a service of this name, and send anything."""
+    real = Client.call_async
+
+    def garbled(client: Client, request: Any) -> Any:
+        if client.service_name != "/r0/estop":
+            return real(client, request)
+        future: Future[Any] = Future()
+        future.set_exception(ValueError("5 bytes are no message"))
+        return future
+
+    monkeypatch.setattr(Client, "call_async", garbled)
+    answers = {answer.namespace: answer.fault for answer in searcher.stop([], 1.0)}
+    assert answers == {"/r0": "its answer cannot be read: 5 bytes are no message", "/r1": ""}
+    call = ServiceCall(searcher, Trigger, "/r0/estop")
+    assert call() == "/r0/estop: its answer cannot be read: 5 bytes are no message"
 
 
 STRANGER = """

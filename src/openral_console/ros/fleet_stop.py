@@ -159,13 +159,8 @@ class _StopCall:
         name = self.answer.namespace
         for _, future in self._sent:
             if future.done():
-                said = future.result()
-                fault = (
-                    ""
-                    if said is not None and said.success
-                    else f"refused: {plain_line(getattr(said, 'message', ''))}"
-                )
-                self.answer, self._answered = StopAnswer(name, fault, now_s - self._sent[0][0]), True
+                self.answer = StopAnswer(name, _fault_of(future), now_s - self._sent[0][0])
+                self._answered = True
                 return True
         again = not self._sent or now_s - self._sent[-1][0] >= AGAIN_S * 2 ** (len(self._sent) - 1)
         if again and self._client.service_is_ready():
@@ -175,3 +170,11 @@ class _StopCall:
         waited_s = now_s - self._sent[0][0]
         self.answer = StopAnswer(name, f"its bridge did not answer within {waited_s:.0f} s", math.nan)
         return waited_s > ANSWER_S and not searching
+
+
+def _fault_of(future: Any) -> str:
+    """Return why an answer confirms no stop; empty: it does."""
+    if future.exception() is not None:
+        return f"its answer cannot be read: {plain_line(str(future.exception()))}"
+    said = future.result()
+    return "" if said is not None and said.success else f"refused: {plain_line(getattr(said, 'message', ''))}"

@@ -41,6 +41,8 @@ class ServiceCall:
             return f"nobody answers on {name}: no {self._server} is in the graph"
         except ServiceTimeout as error:
             return str(error)
+        except ValueError as error:  # of what is no message of the service's type
+            return f"{name}: its answer cannot be read: {plain_line(str(error))}"
         # std_srvs calls the field `success`, this package's own services call it `ok`.
         was_done = getattr(answer, "success", False) or getattr(answer, "ok", False)
         return "" if was_done else f"{name}: {plain_line(getattr(answer, 'message', ''))}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from openral_sim_bridge.rollout import EpisodeRow
 
 app = typer.Typer(help="Try a skill in a simulator, in one process and without ROS.", no_args_is_help=True)
-console = Console()
+console = Console(emoji=False)
 
 
 @app.callback()

@@ -99,7 +99,7 @@ def _is_of_session(error: ValueError) -> bool:
 
 def _refuse(why: str, code: int) -> NoReturn:
     with contextlib.suppress(OSError):  # standard error itself may be on the disk that is full
-        Console(stderr=True).print(
+        Console(stderr=True, emoji=False).print(
             f"error: {printable_lines(why)}", style="red", markup=False, highlight=False, soft_wrap=True
         )
     sys.exit(code)

@@ -45,7 +45,7 @@ def stop(namespaces: Names = None, search: Search = 2.0) -> None:
     from openral_core.ros.session_certificates import refused_or
 
     wanted = _read(namespaces or [])
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False)
     with fleet() as node:  # the answers are shown before the node leaves the graph, which may take seconds
         answers = node.stop(wanted, search)
         if answers:
@@ -75,7 +75,7 @@ def _show(namespaces: list[str], search_s: float, *, as_json: bool, briefly: boo
     from openral_core.ros.session_certificates import refused_or
 
     wanted = _read(namespaces)
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False)
     with fleet() as node:
         found = node.look(search_s)
         # Here: until the node has left the graph, what was heard may have grown old.
@@ -95,7 +95,7 @@ def _show(namespaces: list[str], search_s: float, *, as_json: bool, briefly: boo
             else refused_or("start one with `openral deploy sim`")
         )
         what = f"no deployment in {', '.join(missing)}" if missing else "no deployment"
-        Console(stderr=True, highlight=False).print(
+        Console(stderr=True, highlight=False, emoji=False).print(
             f"{what} was found on this ROS_DOMAIN_ID; {there}", style="red", markup=False, soft_wrap=True
         )
         return NOBODY

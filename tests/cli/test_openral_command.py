@@ -330,6 +330,11 @@ def test_letters_that_a_terminal_has_not_are_written_otherwise() -> None:
     assert "\\u2013" in done.stdout
 
 
+def test_the_number_of_a_line_is_no_emoji() -> None:
+    code = "from openral_core.errors import ManifestError\ndef fail(): raise ManifestError('scene.yaml:100: no robot')"
+    assert run_main(f"{code}\ncli.app = fail").stderr == "error: scene.yaml:100: no robot\n"
+
+
 def test_a_path_that_is_no_utf_8_is_told_in_one_line() -> None:
     done = run_main(r"cli.app = lambda: '/data/m\udcfcll'.encode()")
     assert done.returncode == 1

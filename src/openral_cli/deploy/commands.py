@@ -198,7 +198,7 @@ def run_and_report(arguments: dict[str, str], folder: Path, *, video: bool, verb
     from openral_core.scene import DeployScene, load_scene
     from openral_reasoner.mission.mission_view import table_of
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False)
     scene: DeployScene = load_scene(arguments["scene"])
     check_run_folder(folder)
     recording = RunRecording.of(arguments, folder)

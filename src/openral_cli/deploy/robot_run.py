@@ -40,7 +40,7 @@ def run_on_arm(arguments: dict[str, str], folder: Path, *, verbose: bool) -> int
     Raises:
         OpenralError: the scene has no arm or is wrong, or the folder holds a run or cannot be written.
     """
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False)
     scene = load_arm_scene(arguments["scene"], arguments["address"])
     check_run_folder(folder)
     recording = RunRecording.of(arguments, folder)

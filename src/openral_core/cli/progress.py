@@ -27,7 +27,9 @@ def told_when_stopped(goes_on: str | Callable[[], str] = "") -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         goes_on = goes_on if isinstance(goes_on, str) else goes_on()
-        Console(stderr=True).print(f"stopped{goes_on and '; '}{goes_on}", highlight=False, soft_wrap=True)
+        Console(stderr=True, emoji=False).print(
+            f"stopped{goes_on and '; '}{goes_on}", highlight=False, soft_wrap=True
+        )
         raise
 
 

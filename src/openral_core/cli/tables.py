@@ -18,10 +18,10 @@ OK, FAULT = "[green]ok[/green]", "[red]no[/red]"
 
 def console() -> Console:
     """Return a console for results on standard output; where that is no terminal, nothing is cut or wrapped."""
-    out = Console(highlight=False)
+    out = Console(highlight=False, emoji=False)
     if out.is_terminal or os.environ.get("COLUMNS"):
         return out
-    return Console(highlight=False, width=_UNBOUNDED)
+    return Console(highlight=False, width=_UNBOUNDED, emoji=False)
 
 
 def cell_text(text: str) -> str:

@@ -40,7 +40,7 @@ def _node(namespace: str) -> Iterator[Node]:
 
 def order(name: str, patience_s: float, namespace: str, outcome: str = "") -> int:
     """Call a service of the recorder; return 0, 1 where it refused, 2 where there is none."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False)
     marks = name == "mark"
     with _node(namespace) as node:
         client = node.create_client(MarkEpisode if marks else Trigger, f"recorder/{name}")
@@ -62,7 +62,7 @@ def order(name: str, patience_s: float, namespace: str, outcome: str = "") -> in
 
 def show_status(patience_s: float, namespace: str) -> int:
     """Print the recorder's status once; return 0, 1 where it does not record although it should, 2 without one."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False)
     heard: list[Any] = []
     with _node(namespace) as node:
         node.create_subscription(RecorderStatus, "recorder/status", heard.append, LATCHED)

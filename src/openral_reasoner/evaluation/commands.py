@@ -56,7 +56,7 @@ def evaluate_command(
     said = {f"{PREFIX}{name.upper()}": value for name, value in section.items()}
     maker = agent_maker(Deployment(), environment={**os.environ, **said}) if model else None
     who, make_agent = maker or ("offline", None)
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    with Progress(console=Console(stderr=True, emoji=False), transient=True) as bar:
         task = bar.add_task(f"asking {escape(who)}", total=len(loaded.missions))
         rows = evaluate(loaded, make_agent=make_agent, who=who, progress=lambda row: bar.advance(task))
     if out is not None:  # before anything is printed: who reads the table may close the pipe

@@ -29,7 +29,7 @@ def ablation_command(
     if out is not None:
         check_file(out, "--out")
     rows = []
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    with Progress(console=Console(stderr=True, emoji=False), transient=True) as bar:
         task = bar.add_task("missions", total=missions * len(VARIANTS))
         for variant in VARIANTS:
             rows.append(row_of(variant, run_variant(variant, missions, seed, lambda: bar.advance(task))))

@@ -57,7 +57,7 @@ class MissionListener(GuardedCallbacks, Node):
 def _listen(
     act: Callable[[MissionListener, Console], int], patience_s: float, namespace: str, *, steps: bool = False
 ) -> int:
-    console = Console()
+    console = Console(emoji=False)
     rclpy.init(args=ros_arguments(namespace), signal_handler_options=SignalHandlerOptions.NO)
     node = MissionListener(steps=steps)
     try:

@@ -174,12 +174,14 @@ def test_a_refusal_is_words_that_a_terminal_may_show(searcher: FleetNode) -> Non
     assert answer.fault == "refused: no [2J"
 
 
-def test_a_rate_that_is_no_number_is_null_in_json() -> None:
+def test_words_and_numbers_are_in_json_as_they_were_said() -> None:
+    """A number that is none is null, words are no emoji, and a bridge that says that it is stopped is."""
     context = rclpy.Context()
     rclpy.init(context=context)
     node = rclpy.create_node("odd_bridge", namespace="/odd", context=context)
     node.create_service(Trigger, "estop", accept)
-    status = ControlStatus(effective_hz=float("nan"), control_hz=float("inf"))
+    status = ControlStatus(effective_hz=float("nan"), control_hz=float("inf"), estopped=True)
+    status.last_rejection = "chunk:100: out of the workspace"
     publisher = node.create_publisher(ControlStatus, "control_status", 10)
     node.create_timer(0.1, lambda: publisher.publish(status))
     executor = rclpy.executors.SingleThreadedExecutor(context=context)
@@ -192,4 +194,5 @@ def test_a_rate_that_is_no_number_is_null_in_json() -> None:
     node.destroy_node()
     rclpy.try_shutdown(context=context)
     robot = json.loads(told.output, parse_constant=pytest.fail)[0]
-    assert (robot["doing"], robot["effective_hz"], robot["control_hz"]) == ("moving", None, None)
+    assert (robot["doing"], robot["effective_hz"], robot["control_hz"]) == ("stopped", None, None)
+    assert robot["last_rejection"] == "chunk:100: out of the workspace"

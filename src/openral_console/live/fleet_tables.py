@@ -18,9 +18,10 @@ COLOURS = {"stopped": "red", "silent": "red", "moving": "green", "taken over": "
 def doing(robot: LiveDeployment) -> str:
     """Return what the arm does: stopped, silent (its bridge says nothing), taken over, moving or holding."""
     control = robot.control
-    if robot.estopped:
+    is_silent = control is None or robot.control_is_stale
+    if robot.estopped or (control is not None and control.estopped and not is_silent):
         return "stopped"
-    if control is None or robot.control_is_stale:
+    if control is None or is_silent:
         return "silent"
     if control.operator:
         return "taken over"

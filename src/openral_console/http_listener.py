@@ -103,7 +103,7 @@ def listen(options: ListenOptions, port: int, option: str) -> socket.socket:
         option: option of the command line that sets the port, for the error.
 
     Raises:
-        InstallationError: the port is taken, or is none.
+        InstallationError: the port is taken, or is none, or the address is not this machine's.
     """
     if not 0 <= port <= MAX_PORT:
         raise InstallationError(
@@ -115,9 +115,13 @@ def listen(options: ListenOptions, port: int, option: str) -> socket.socket:
         if options.or_free and port and error.errno == errno.EADDRINUSE:
             return listen(options, 0, option)
         why = error.strerror or error
-        raise InstallationError(
-            f"{option} {port} on {options.address}: {why}; use another, or 0 for a free one"
-        ) from error
+        if error.errno in (errno.EADDRINUSE, errno.EACCES):
+            raise InstallationError(
+                f"{option} {port} on {options.address}: {why}; use another, or 0 for a free one"
+            ) from error
+        raise InstallationError(f"--address {options.address}: {why}; name one of this machine") from error
+    except TypeError as error:  # of a name that no resolver takes
+        raise InstallationError(f"--address {options.address}: {error}; name one of this machine") from error
 
 
 def _bind(address: str, port: int) -> socket.socket:

@@ -60,8 +60,8 @@ class ListenOptions:
                 "--passwords, or stay on 127.0.0.1 and use ssh -L"
             )
         for option, path in (("--certificate", self.certificate), ("--key", self.key)):
-            if path is not None and not path.is_file():
-                raise InstallationError(f"{option} {path}: no such file")
+            if path is not None:
+                _check_file(option, path)
         if self.certificate and self.key:
             _check_pair(self.certificate, self.key)
 
@@ -78,6 +78,15 @@ class ListenOptions:
             end
             and f"--certificate {self.certificate} {end}; browsers warn of one that has ended, or refuse it"
         )
+
+
+def _check_file(option: str, path: Path) -> None:
+    try:
+        is_there = path.is_file()
+    except OSError as error:  # as in a folder that this user may not enter
+        raise InstallationError(f"{option} {path}: {error.strerror}") from error
+    if not is_there:
+        raise InstallationError(f"{option} {path}: no such file")
 
 
 def _check_pair(certificate: Path, key: Path) -> None:

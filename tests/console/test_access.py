@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-import socket
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -32,7 +31,6 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from openral_console import server
 from openral_console.access import OPERATOR, Access
-from openral_console.http_listener import listen, serve_on, url_of
 from openral_console.live.deployment import LiveDeployment
 from openral_console.ros.stop_server import application
 from openral_console.sign_in_queue import MAX_OF_PLACE
@@ -346,32 +344,6 @@ def test_a_certificate_that_ends_soon_is_named(pair: Callable[..., dict[str, Pat
     pytest.importorskip("ros2_embedded")
     assert ListenOptions(**pair("year")).warning() == ""
     assert "week.pem ends on 20" in ListenOptions(**pair("week", days=7)).warning()
-
-
-def test_a_console_beside_another_one_takes_a_free_port() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        with pytest.raises(InstallationError, match=f"--port {port} on 127.0.0.1: Address already in use"):
-            listen(ListenOptions(port=port), port, "--port")
-        with listen(ListenOptions(port=port, or_free=True), port, "--port") as other:
-            assert other.getsockname()[1] != port
-
-
-def test_a_server_that_was_told_to_end_before_it_had_handlers_ends() -> None:
-    with listen(ListenOptions(), 0, "--port") as listening:
-        serve_on(Starlette(), listening, ListenOptions(), lambda: True)
-
-
-@pytest.mark.parametrize("port", [-1, 65536])
-def test_a_number_that_is_no_port_is_told_in_one_line(port: int) -> None:
-    """The node's parameters are not checked by the command line."""
-    with pytest.raises(InstallationError, match=f"--port {port} on 127.0.0.1: a port is 0 to 65535"):
-        listen(ListenOptions(port=port), port, "--port")
-
-
-def test_the_address_of_all_addresses_is_the_name_of_the_machine(sessions: Sessions) -> None:
-    options = ListenOptions(address="0.0.0.0", certificate=Path("c"), key=Path("k"), passwords=Path("p"))
-    assert url_of(options, sessions) == f"https://{socket.gethostname()}:8420/"
 
 
 def console_app() -> Any:

@@ -18,6 +18,8 @@ LIFETIME_S = 12 * 3600.0
 PAGE, STOP = "page", "stop"
 """Purposes of a signed name: `PAGE` for everything; `STOP` for the stop alone, which the page's script sends, and which
 is valid as long as the console runs."""
+_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+"""Goes on while the machine sleeps, and nobody sets it: a clock that is set when the network comes signs nobody out."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Sessions:
     def sign(self, name: str, purpose: str = PAGE) -> str:
         """Return a name with its signature for a purpose; for the page it is valid for `LIFETIME_S`."""
         head = base64.urlsafe_b64encode(name.encode()).decode().rstrip("=")
-        body = f"{head}.{int(time.time() + LIFETIME_S) if purpose == PAGE else 0}"
+        body = f"{head}.{int(_now_s() + LIFETIME_S) if purpose == PAGE else 0}"
         return f"{body}.{self._mac(purpose, body)}"
 
     def name_in(self, signed: str, purpose: str = PAGE) -> str | None:
@@ -52,13 +54,18 @@ class Sessions:
             return None
         try:
             name = base64.urlsafe_b64decode(head + "=" * (-len(head) % 4)).decode()
-            return name if purpose == STOP or time.time() < int(until) else None
+            return name if purpose == STOP or _now_s() < int(until) else None
         except (ValueError, binascii.Error):
             return None
 
     def left_s(self, signed: str) -> float:
         """Return the time [s] for which a text that `name_in` has accepted for the page stays valid."""
-        return int(signed.split(".")[1]) - time.time()
+        return int(signed.split(".")[1]) - _now_s()
 
     def _mac(self, purpose: str, body: str) -> str:
         return hmac.new(self.key, f"{purpose}:{body}".encode(), hashlib.sha256).hexdigest()
+
+
+def _now_s() -> float:
+    """Return the time [s] since the machine started."""
+    return time.clock_gettime(_CLOCK)

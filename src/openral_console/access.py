@@ -91,7 +91,7 @@ class Access:
         fault = self._fault_of(scope, headers)
         # As browsers read them: other servers of this host, on other ports, may have set any.
         cookie = HTTPConnection(scope).cookies.get(self._cookie_name, "")
-        name = None if fault else self._sessions.name_in(cookie)
+        name = None if fault or self._has_token(scope) else self._sessions.name_in(cookie)
         if name is not None and scope["type"] == "http":
             # The pages know GET alone. The server sends no body as an answer to HEAD, whatever the application says.
             method = "GET" if scope["method"] == "HEAD" else scope["method"]
@@ -127,10 +127,13 @@ class Access:
             return PlainTextResponse(f"refused: {fault}\n", status_code=403)
         if self._passwords:
             return await self._login(Request(scope, receive))
-        token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        if self._sessions.admits(token):
+        if self._has_token(scope):
             return self._welcome(self._local_name, scope)
-        return PlainTextResponse(WRONG_TOKEN if token else NO_TOKEN, status_code=401)
+        return PlainTextResponse(WRONG_TOKEN if _token_of(scope) else NO_TOKEN, status_code=401)
+
+    def _has_token(self, scope: Scope) -> bool:
+        """Return whether an address has the token, also one that is opened again by an operator who is signed in."""
+        return scope["type"] == "http" and not self._passwords and self._sessions.admits(_token_of(scope))
 
     async def _login(self, request: Request) -> Response:
         if request.method != "POST":
@@ -167,6 +170,11 @@ class Access:
 def _login_page(words: str, code: int) -> Response:
     text = LOGIN_PAGE.read_text(encoding="utf-8").replace("<!-- words -->", html.escape(words))
     return HTMLResponse(text, status_code=code)
+
+
+def _token_of(scope: Scope) -> str:
+    query: bytes = scope["query_string"]
+    return parse_qs(query.decode("latin-1")).get("token", [""])[0]
 
 
 def _host(scope: Scope) -> str:

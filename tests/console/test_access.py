@@ -89,6 +89,8 @@ def test_the_token_becomes_a_cookie_and_leaves_the_address(enter: Enter, session
     answer = browser.get(f"/?token={sessions.token}", follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     assert "HttpOnly" in answer.headers["set-cookie"]
+    again = browser.get(f"/?token={sessions.token}", follow_redirects=False)
+    assert (again.status_code, again.headers["location"]) == (303, "/")
     assert browser.get("/").text == "me"
     assert "frame-ancestors 'none'" in browser.get("/").headers["content-security-policy"]
 

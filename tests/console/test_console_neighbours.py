@@ -17,6 +17,7 @@ from system_stack import Stack
 
 from openral_console.live.deployment import LiveDeployment
 from openral_console.ros.console_node import ConsoleNode
+from openral_core.cli.printable import MAX_LINE
 from openral_core.graph.namespaces import is_of_another
 
 INFO = 20
@@ -35,7 +36,8 @@ class Neighbour:
 
     def talk(self) -> None:
         self.node.get_logger().info(f"this is {self.name}")
-        self._diagnostics.publish(DiagnosticArray(status=[DiagnosticStatus(name=f"{self.name}: control")]))
+        names = (f"{self.name}: control", f"{self.name}: {'x' * 5000}")
+        self._diagnostics.publish(DiagnosticArray(status=[DiagnosticStatus(name=name) for name in names]))
 
 
 @pytest.fixture
@@ -66,7 +68,9 @@ def test_the_log_and_the_diagnostics_are_of_the_own_robot(robots: list[Neighbour
     executor.shutdown()
     console.destroy_node()
     assert set(said()) == {f"this is {OWN}"}
-    assert list(deployment.diagnostics) == [f"{OWN}: control"]
+    first, second = deployment.diagnostics
+    assert first == f"{OWN}: control"
+    assert len(second) <= MAX_LINE, "anybody may send a name of megabytes, which every page would be sent"
 
 
 @pytest.mark.parametrize(

@@ -160,12 +160,8 @@ class ConsoleNode(GuardedCallbacks, Node):
         self._deployment.estopped = bool(message.data)
 
     def _on_diagnostics(self, message: Any) -> None:
-        news = {
-            status.name: diagnostic_of(status)
-            for status in message.status
-            if not self._of_another(status.name)
-        }
-        self._deployment.add_diagnostics(news)
+        views = [diagnostic_of(status) for status in message.status if not self._of_another(status.name)]
+        self._deployment.add_diagnostics({view.name: view for view in views})
 
     def _on_log(self, message: Any) -> None:
         if self._of_another(message.name):

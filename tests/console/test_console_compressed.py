@@ -14,7 +14,7 @@ import pytest
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from sensor_msgs.msg import CompressedImage
+from sensor_msgs.msg import CompressedImage, Image
 
 from openral_console.live.deployment import LiveDeployment
 from openral_console.ros.console_node import ConsoleNode
@@ -89,3 +89,18 @@ def test_a_name_that_ros_does_not_allow_hides_no_camera(
     console.deployment.watchers = 1
     turn(console, lambda: console.deployment.cameras, lambda: None)
     assert set(console.deployment.cameras) == {"thin"}
+
+
+def test_a_camera_is_looked_at_as_asked_for_also_where_that_is_found_later(console: Any) -> None:
+    """Over a thin network names arrive one after the other, and somebody may look where there is nothing."""
+    node = console.cameras
+    topics = [("cameras/front/image_raw", Image), ("cameras/front/image_raw/compressed", CompressedImage)]
+    (wanted, kind), (other, other_kind) = topics[::-1] if console.compressed else topics
+    node.create_subscription(kind, wanted, lambda message: None, NEWEST)
+    node.create_publisher(other_kind, other, NEWEST)
+    console.deployment.watchers = 1
+    turn(console, lambda: node.count_subscribers(other) == 1, lambda: None)
+    assert node.count_subscribers(wanted) == 1  # that of the node itself
+    node.create_publisher(kind, wanted, NEWEST)
+    turn(console, lambda: node.count_subscribers(wanted) == 2, lambda: None)
+    turn(console, lambda: node.count_subscribers(other) == 0, lambda: None)

@@ -198,6 +198,9 @@ class ConsoleNode(GuardedCallbacks, Node):
             self._images.clear()
             return
         for name, topic in self._camera_topics().items():
+            before = self._images.get(name)
+            if before is not None and before.topic_name != topic:  # what is wanted was found later
+                self.destroy_subscription(self._images.pop(name))
             if name in self._images or len(self._images) >= MAX_CAMERAS:
                 continue
             known = self._deployment.cameras
@@ -209,14 +212,15 @@ class ConsoleNode(GuardedCallbacks, Node):
             self._images[name] = self.create_subscription(kind, topic, on_picture, NEWEST)
 
     def _camera_topics(self) -> dict[str, str]:
-        """Return camera -> topic of its images."""
+        """Return camera -> topic of its images, of those that somebody publishes."""
         found: dict[str, str] = {}
         for topic, kinds in self.get_topic_names_and_types():
             match = self._pattern.fullmatch(topic)
             if match is None or not is_ros_name(topic):
                 continue  # anybody may announce a name that cannot be subscribed to
             packed = bool(match[2])
-            if (PACKED if packed else RAW) in kinds and (packed == self.compressed or match[1] not in found):
+            is_there = (PACKED if packed else RAW) in kinds and self.count_publishers(topic) > 0
+            if is_there and (packed == self.compressed or match[1] not in found):
                 found[match[1]] = topic
         return found
 

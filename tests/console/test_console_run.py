@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -208,3 +209,26 @@ def test_the_slider_goes_back_in_time(browser: Browser, url: str) -> None:
     page.wait_for_function("document.querySelector('#picture img')?.naturalWidth == 32")
     context.close()
     assert faults == []
+
+
+def dragged(low: float, high: float, step: float, ratio: float) -> float:
+    """Return the value of a slider of Quasar that is dragged to a share of its length (`convertRatioToModel`)."""
+    value = low + ratio * (high - low)
+    rest = math.fmod(value - low, step)
+    return min(max(round(value + (step if rest >= step / 2 else 0.0) - rest, 2), low), high)
+
+
+@pytest.mark.parametrize("shift_s", [0.0, 0.023, 0.049, 1.7e9])
+def test_a_slider_that_is_dragged_to_its_ends_shows_begin_and_end_of_the_run(
+    run_dir: Path, shift_s: float
+) -> None:
+    """Wherever between two steps of the slider they are."""
+    record = run_dir / "mission.jsonl"
+    steps = [json.loads(line) for line in record.read_text().splitlines()]
+    moved = [{**step, "stamp_s": step["stamp_s"] + shift_s} for step in steps]
+    record.write_text("".join(json.dumps(step) + "\n" for step in moved))
+    run = FinishedRun(run_dir)
+    first, last = (dragged(*run.slider_ends(0.05), 0.05, ratio) for ratio in (0.0, 1.0))
+    assert run.begin_s - 0.05 < first <= run.begin_s
+    assert run.end_s <= last < run.end_s + 0.1
+    assert run.mission_at(last).state == "done"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,13 @@ class FinishedRun:
     def end_s(self) -> float:
         """[s] node clock, of the latest step."""
         return max((step.stamp_s for step in self._steps), default=0.0)
+
+    def slider_ends(self, step_s: float) -> tuple[float, float]:
+        """Return the ends [s] of a slider of a browser that reaches begin and end of the run.
+
+        It stops at whole steps [s] alone: dragged to its end, one that ended with the run may stop before it.
+        """
+        return math.floor(self.begin_s / step_s) * step_s, math.ceil(self.end_s / step_s + 1e-3) * step_s
 
     def steps_at(self, stamp_s: float) -> tuple[RecordedStep, ...]:
         """Return the newest decisions up to a moment [s], without readings."""

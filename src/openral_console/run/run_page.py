@@ -15,6 +15,8 @@ FILM = "/film.mp4"
 """Path of the film's address."""
 PLAY_S = 0.1
 """[s] between two updates while the run is played, at its own speed."""
+STEP_S = 0.05
+"""[s] of the slider."""
 
 
 class RunPage:
@@ -24,15 +26,16 @@ class RunPage:
         """Make the page at the end of the run."""
         self._run, self._shown = run, LiveDeployment()
         self._shown.skills = run.skills()
+        first, last = run.slider_ends(STEP_S)
         style_page()
         with ui.element("header").classes("c-bar"):
             ui.label(f"openral: run {run.run_dir.name}").classes("c-brand")
             self._play = ui.button(icon="play_arrow", on_click=self._switch).props("flat round id=play")
             self._slider = (
                 ui.slider(
-                    min=run.begin_s,
-                    max=max(run.end_s, run.begin_s + 0.1),
-                    step=0.05,
+                    min=first,
+                    max=last,
+                    step=STEP_S,
                     value=run.end_s,
                     on_change=self._show,
                 )
@@ -67,7 +70,8 @@ class RunPage:
 
     def _show(self) -> None:
         """Show the run at the slider's time."""
-        stamp_s, run = float(self._slider.value), self._run
+        run = self._run
+        stamp_s = min(max(float(self._slider.value), run.begin_s), run.end_s)
         self._shown.mission = run.mission_at(stamp_s)
         self._shown.steps = run.steps_at(stamp_s)
         self._shown.readings = run.readings_at(stamp_s)

@@ -13,7 +13,7 @@ from openral_console.live.camera_feed import CameraFeed
 from openral_console.live.deployment import MAX_DIAGNOSTICS, MAX_READINGS, LiveDeployment
 from openral_console.live.frame_tree import MAX_FRAMES, MAX_NAME, Frames, Pose
 from openral_console.live.log_lines import KEPT, LogLines
-from openral_console.live.urdf_visuals import read_urdf
+from openral_console.live.urdf_visuals import MAX_PARTS, read_urdf
 from openral_console.live.views import DiagnosticView, ReadingView
 from openral_core.errors import ContractError
 from openral_core.image_message import packed_pixels
@@ -137,9 +137,12 @@ def test_a_mesh_that_cannot_be_looked_at_is_missing_and_the_rest_is_drawn(mesh: 
     [
         "<robot",
         '<robot><link name="a"><visual><geometry><box size="1 1 x"/></geometry></visual></link></robot>',
+        f"<robot>{'<link/>' * (MAX_PARTS + 1)}</robot>",
+        f"<robot><link>{'<visual/>' * (MAX_PARTS + 1)}</link></robot>",
     ],
+    ids=["cut off", "no number", "links", "visuals"],
 )
-def test_what_is_no_description_is_refused(text: str) -> None:
+def test_what_is_no_description_or_would_take_all_time_is_refused(text: str) -> None:
     with pytest.raises(ContractError, match="robot_description"):
         read_urdf(text)
 

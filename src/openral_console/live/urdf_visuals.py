@@ -17,6 +17,8 @@ from openral_core.errors import ContractError
 
 MAX_URDF = 20_000_000
 """Most characters of a URDF."""
+MAX_PARTS = 4096
+"""Most links, and most visuals of all of them: every page goes through the links ten times a second."""
 MAX_MESH = 100 * 1024 * 1024
 """[bytes] greatest size of a mesh that is served."""
 GREY = (0.75, 0.76, 0.77, 1.0)
@@ -61,6 +63,9 @@ def read_urdf(text: str) -> DrawnRobot:
         root = ET.fromstring(text)
     except ET.ParseError as error:
         raise ContractError(f"robot_description is no XML: {error}") from error
+    for what, path in (("links", "link"), ("visuals", "link/visual")):
+        if (count := len(root.findall(path))) > MAX_PARTS:
+            raise ContractError(f"robot_description has {count} {what}; send at most {MAX_PARTS}")
     colors = {
         str(material.get("name")): color
         for material in root.iter("material")

@@ -2,11 +2,13 @@
 // window.openralStop has `port`, of the process that serves the stop alone, and `key`, which says who presses.
 (() => {
   const PATIENCE_MS = 4000;
+  // Not where one of several is chosen, which is an input that cannot be written to.
   const typing = () => {
     const at = document.activeElement;
-    return at && (at.tagName === "TEXTAREA" || at.isContentEditable ||
-      (at.tagName === "INPUT" && !["button", "checkbox", "radio", "range"].includes(at.type)));
+    return Boolean(at) && (at.tagName === "TEXTAREA" || at.isContentEditable ||
+      (at.tagName === "INPUT" && !at.readOnly && !["button", "checkbox", "radio", "range"].includes(at.type)));
   };
+  window.openralTyping = typing;
 
   function send(url, body) {
     const gone = new AbortController();

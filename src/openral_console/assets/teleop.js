@@ -13,7 +13,6 @@
   const FINGERS = 0, STOP = 1, HOLD = [4, 5]; // A or cross, B or circle, the shoulder buttons
   const held = new Set();
   let engaged = false, cap = false, timer = 0, moving = false, fingersDown = false, stopDown = false;
-  const typing = () => ["INPUT", "TEXTAREA"].includes(document.activeElement?.tagName);
   const attended = () => document.hasFocus() && !document.hidden;
   const pads = () => [...(navigator.getGamepads?.() ?? [])].filter((pad) => pad?.connected && pad.mapping === "standard");
   const isDown = (pad, button) => Boolean(pad.buttons[button]?.pressed);
@@ -58,14 +57,18 @@
   }
 
   document.addEventListener("keydown", (event) => {
-    if (!engaged || typing() || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.code === "KeyG" && !event.repeat) emitEvent("gripper", {});
-    if (!(event.code in AXES)) return;
+    if (!engaged || window.openralTyping() || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.code !== "KeyG" && !(event.code in AXES)) return;
     event.preventDefault();
+    event.stopPropagation(); // a list that has the focus would look for an entry with this letter
+    if (event.code === "KeyG") {
+      if (!event.repeat) emitEvent("gripper", {});
+      return;
+    }
     if (held.has(event.code)) return;
     held.add(event.code);
     look();
-  });
+  }, true);
   document.addEventListener("keyup", (event) => {
     if (held.delete(event.code)) look();
   });

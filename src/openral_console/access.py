@@ -27,7 +27,7 @@ from openral_core.loopback import host_of, is_loopback
 
 REFUSED_DELAY_S = 1.0
 """[s] by which a wrong password delays further tries from the same place; see `sign_in_queue`."""
-TOO_MANY = "Others try this name from your address; wait some seconds."
+TOO_MANY = "Others try this name from your address, or too many try at once; wait some seconds."
 MAX_FORM = 4096
 """[bytes] greatest size of the form with name and password."""
 EXPIRED = 1008

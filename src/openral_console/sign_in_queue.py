@@ -13,10 +13,12 @@ from contextlib import asynccontextmanager
 from ipaddress import IPv6Address, ip_address
 from weakref import WeakValueDictionary
 
+from openral_core.http.slow_clients import MOST_CONNECTIONS
+
 MAX_OF_PLACE = 5
 """Most tries of one place that run or wait; more are refused unread."""
-MAX_OF_ALL = 500
-"""Most tries of all places that run or wait, which bounds the memory that they take."""
+MAX_OF_ALL = MOST_CONNECTIONS // 4
+"""Most tries of all places that run or wait: each keeps one of the connections that others need, too."""
 
 
 class SignInQueue:

@@ -34,6 +34,7 @@ from openral_console.access import OPERATOR, Access
 from openral_console.live.deployment import LiveDeployment
 from openral_console.ros.stop_server import application
 from openral_console.sign_in_queue import MAX_OF_PLACE
+from openral_core.http.slow_clients import MOST_CONNECTIONS
 
 HOME = "http://127.0.0.1:8420"
 SOCKET = "ws://127.0.0.1:8420/socket"
@@ -264,6 +265,23 @@ def test_who_guesses_at_length_waits_alone(sessions: Sessions) -> None:
         await log_in(app, ended, "2001:db8::9", "anna", PASSWORD)
         await log_in(app, ended, "2001:db8:0:1::9", "bob", PASSWORD)
         assert ended == ["anna 303", "bob 303"]
+        for guess in guesses:
+            guess.cancel()
+
+    asyncio.run(all_of_them())
+
+
+def test_guesses_from_everywhere_leave_connections_to_others(sessions: Sessions) -> None:
+    options = ListenOptions(address="0.0.0.0", certificate=Path("cert.pem"), key=Path("key.pem"))
+    app = Access(Starlette(), sessions, options, {"anna": PASSWORD}, "me", lambda who, what: None)
+
+    async def all_of_them() -> None:
+        guesses = [
+            asyncio.create_task(log_in(app, [], f"10.0.{number}.1", "eve", "guess"))
+            for number in range(MOST_CONNECTIONS)
+        ]
+        await asyncio.sleep(0.05)
+        assert sum(not guess.done() for guess in guesses) <= MOST_CONNECTIONS // 2
         for guess in guesses:
             guess.cancel()
 

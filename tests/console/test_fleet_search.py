@@ -124,6 +124,15 @@ def test_an_answer_that_cannot_be_read_keeps_nobody_from_being_stopped(
     assert call() == "/r0/estop: its answer cannot be read: 5 bytes are no message"
 
 
+def test_who_is_not_called_where_there_are_too_many_is_told(
+    searcher: FleetNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fleet_stop, "MAX_DEPLOYMENTS", 1)
+    first, more = searcher.stop([], 1.0)
+    assert (first.namespace, first.fault) == ("/r0", "")
+    assert (more.namespace, more.fault[:10]) == ("1 more, from /r1 on", "not called")
+
+
 STRANGER = """
 import rclpy
 from std_msgs.msg import Bool

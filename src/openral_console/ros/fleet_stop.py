@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from rclpy.context import Context
@@ -27,7 +27,7 @@ KNOWN_S = 0.5
 REST = 4.0
 """Time between two looks at the graph, in the time that a look takes."""
 MAX_DEPLOYMENTS = 256
-"""Most deployments that are received from and stopped."""
+"""Most deployments that are received from, and that are stopped where none is named."""
 _STOP, _TRIGGER = "/estop", "std_srvs/srv/Trigger"
 """Name and type of the service by which a deployment is found; its bridge offers it as long as it runs."""
 
@@ -42,7 +42,12 @@ def see_bridges_only(context: Context) -> None:
 
 
 def deployments_in(node: Node) -> list[str]:
-    """Return the namespaces of the deployments that a node sees in the graph now, sorted.
+    """Return the namespaces of the deployments that a node sees in the graph now, sorted; `MAX_DEPLOYMENTS` at most."""
+    return _all_deployments_in(node)[:MAX_DEPLOYMENTS]
+
+
+def _all_deployments_in(node: Node) -> list[str]:
+    """Return the namespaces of all deployments in the graph, sorted.
 
     Any program may announce any name. One that ROS does not allow is left out: no call can be made to it, and the
     attempt would keep the others from being stopped.
@@ -53,7 +58,7 @@ def deployments_in(node: Node) -> list[str]:
         for name, kinds in services
         if name.endswith(_STOP) and _TRIGGER in kinds and is_ros_name(name)
     ]
-    return sorted(name for name in found if name)[:MAX_DEPLOYMENTS]
+    return sorted(name for name in found if name)
 
 
 def is_ros_name(name: str) -> bool:
@@ -110,10 +115,20 @@ def stop_deployments(
             searching = now - begun < search_s
             open_ = [call for call in calls.values() if not call.look(now, searching=searching)]
             if not open_ and (namespaces or not searching):
-                return [calls[namespace].answer for namespace in sorted(calls)]
+                answers = [calls[namespace].answer for namespace in sorted(calls)]
+                return answers if namespaces else [*answers, *_not_called(node, calls)]
     finally:
         for call in calls.values():
             call.close()
+
+
+def _not_called(node: Node, called: Collection[str]) -> list[StopAnswer]:
+    """Return what is said of the deployments that are too many to be called; nothing where all were."""
+    left = [name for name in _all_deployments_in(node) if name not in called]
+    if not left or len(called) < MAX_DEPLOYMENTS:
+        return []
+    fault = f"not called, since no more than {MAX_DEPLOYMENTS} are at once; name them"
+    return [StopAnswer(f"{len(left)} more, from {left[0]} on", fault, math.nan)]
 
 
 class StopAll:
@@ -130,6 +145,7 @@ class StopAll:
         own = self._node.get_namespace()
         names = {own, *deployments_in(self._node)}
         answers = stop_deployments(self._node, sorted(names), KNOWN_S, lambda: time.sleep(PAUSE_S))
+        answers += _not_called(self._node, names)
         return "; ".join(f"{answer.namespace}: {answer.fault}" for answer in answers if answer.fault)
 
 

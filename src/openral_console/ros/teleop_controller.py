@@ -7,14 +7,17 @@ policies are paused (service `intervene` of the bridge).
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from array import array
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
 import numpy as np
 from geometry_msgs.msg import PointStamped, PoseStamped
+from numpy.typing import NDArray
 from openral.msg import ActionChunk, SkillInfo
 from openral.srv import Intervene
 from rclpy.clock import Clock
@@ -60,6 +63,8 @@ class TeleopController:
         self._lock = threading.RLock()
         self._goal, self._sequence = "", 0
         self._gripper: float | None = None
+        """Number that the gripper was told last; None: it is the one of the step of `_others` that is due."""
+        self._others = _GripperSteps()
         self._pose: Any = None
         self._pose_at_s = self._engaged_s = 0.0
         self._target: Any = None
@@ -78,7 +83,7 @@ class TeleopController:
         self._infos = node.create_publisher(SkillInfo, "skills", LATCHED)
         self._chunks = node.create_publisher(ActionChunk, "action_chunk", 10)
         node.create_timer(HEARTBEAT_S, self._beat, clock=Clock(clock_type=ClockType.STEADY_TIME))
-        # What the gripper was told last it is told on, whoever told it.
+        # What the gripper was told last it is told on, whoever told it: nobody lets go of a thing by taking the arm.
         node.create_subscription(ActionChunk, "action_chunk", self._on_chunk, 10)
 
     def why_not(self) -> str:
@@ -101,6 +106,7 @@ class TeleopController:
                 self.holder = self._goal = ""
                 return fault
             self._engaged_s = time.monotonic()
+            self._gripper = self._told()
             subscribe = self._node.create_subscription
             self._listening = [
                 subscribe(PoseStamped, "ee_pose", self._on_pose, 1),
@@ -153,8 +159,7 @@ class TeleopController:
         with self._lock:
             if holder and holder == self.holder:
                 low, high = float(self._arm.low[-1]), float(self._arm.high[-1])
-                commanded = low if self._gripper is None else self._gripper
-                self._gripper = high if commanded < (low + high) / 2 else low
+                self._gripper = high if self._told() < (low + high) / 2 else low
                 self.drive(holder, Steer())
 
     def _unfit(self) -> str:
@@ -183,8 +188,7 @@ class TeleopController:
             gripper_opening=float("nan"),
             ee_target=self._target,
         )
-        gripper = float(self._arm.low[-1]) if self._gripper is None else self._gripper
-        data = actions_for(self._arm, state, steer, gripper)
+        data = actions_for(self._arm, state, steer, self._told())
         chunk = ActionChunk(
             goal_id=self._goal,
             skill=SKILL,
@@ -232,7 +236,40 @@ class TeleopController:
         self._target = np.array([message.point.x, message.point.y, message.point.z])
 
     def _on_chunk(self, message: Any) -> None:
-        if message.skill != SKILL and len(message.data) and message.dim == self._arm.dim:
-            commanded = float(message.data[-1])
-            if np.isfinite(commanded):
-                self._gripper = float(np.clip(commanded, self._arm.low[-1], self._arm.high[-1]))
+        with self._lock:
+            if (
+                message.skill == SKILL or self._listening
+            ):  # while an operator has the arm, others move nothing
+                return
+            if not message.horizon:  # the rest of the goal's chunk is not executed
+                self._gripper = self._told()
+            elif message.dim == self._arm.dim and len(message.data) == message.horizon * message.dim:
+                steps = np.array(message.data, np.float64)[self._arm.dim - 1 :: self._arm.dim]
+                if np.isfinite([*steps, message.latency_s, message.dt]).all():
+                    self._others = _GripperSteps(steps, time.monotonic() - message.latency_s, message.dt)
+                    self._gripper = None
+
+    def _told(self) -> float:
+        """Return the number that the gripper was told last, between the arm's bounds; open, if it was told nothing."""
+        low, high = float(self._arm.low[-1]), float(self._arm.high[-1])
+        told = self._others.at(time.monotonic()) if self._gripper is None else self._gripper
+        return low if told is None else min(max(told, low), high)
+
+
+@dataclass(frozen=True)
+class _GripperSteps:
+    """What a chunk tells the gripper."""
+
+    steps: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    """(H,)"""
+    began_s: float = 0.0
+    """[s] monotonic, of the observation that it answers."""
+    dt: float = 1.0
+    """[s] between two steps."""
+
+    def at(self, now_s: float) -> float | None:
+        """Return the number of the step that is executed at a moment, or was last; None: there is none."""
+        if not len(self.steps):
+            return None
+        passed = (now_s - self.began_s) / self.dt if self.dt > 0.0 else math.inf
+        return float(self.steps[int(min(max(passed, 0.0), len(self.steps) - 1.0))])

@@ -62,6 +62,7 @@ def server_config(app: ASGIApp, certificate: str | None, key: str | None) -> uvi
         http=TimedHttpProtocol,
         log_level="warning",
         access_log=False,
+        proxy_headers=False,  # whoever guesses passwords would say of each guess that it is another machine's
         ws_per_message_deflate=False,  # pictures are small already, and what pages are told is short
         ssl_certfile=certificate,
         ssl_keyfile=key,

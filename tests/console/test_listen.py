@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +17,7 @@ pytest.importorskip("nicegui", reason="pip install 'openral[console]'")
 
 from starlette.applications import Starlette
 
-from openral_console.http_listener import listen, serve_on, url_of
+from openral_console.http_listener import listen, serve_on, server_config, url_of
 
 
 def test_a_console_beside_another_one_takes_a_free_port() -> None:
@@ -56,3 +58,18 @@ def test_a_file_that_cannot_be_looked_at_is_named() -> None:
     """As one in a folder that this user may not enter."""
     with pytest.raises(InstallationError, match=r"--certificate x+: File name too long"):
         ListenOptions(certificate=Path("x" * 300), key=Path("key.pem")).check()
+
+
+def test_a_client_does_not_say_itself_from_where_it_comes() -> None:
+    """Guesses of passwords from one machine wait for each other."""
+    clients: list[Any] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        clients.append(scope["client"])
+
+    config = server_config(app, None, None)
+    config.load()
+    headers = [(b"x-forwarded-for", b"10.0.0.1")]
+    scope: Any = {"type": "http", "client": ("127.0.0.1", 1), "headers": headers}
+    asyncio.run(config.loaded_app(scope, None, None))  # type: ignore[arg-type]
+    assert clients == [("127.0.0.1", 1)]

@@ -27,6 +27,9 @@ def test_an_image_is_not_root_and_says_whether_it_is_well(path):
     users = [line.split()[1] for line in lines if line.startswith("USER ")]
     assert users[-1] == "1000"
     assert any(line.startswith("HEALTHCHECK ") for line in lines)
+    assert "(userdel --remove ubuntu || true)" in path.read_text(), (
+        "of another base, which may have user 1000"
+    )
     base = next(line.partition("=")[2] for line in lines if line.startswith("ARG BASE="))
     assert base.rpartition(":")[2] not in ("", "latest")
 

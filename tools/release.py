@@ -28,6 +28,12 @@ SPECIFICATION = "1.6"
 EXTRAS = GROUPS["runtime"][1].removeprefix(".")
 
 
+def built(dist: Path) -> tuple[str, str]:
+    """Return the wheels of a folder, as words for `uv pip install`: an index may have others of these names."""
+    own, runtime = (next(dist.glob(f"{name}-*.whl")).as_uri() for name in ("openral", "ros2_embedded"))
+    return f"openral{EXTRAS} @ {own}", f"ros2-embedded @ {runtime}"
+
+
 def weights_of_skills(folder: Path) -> list[dict[str, Any]]:
     """Return one component of CycloneDX for each skill of the folder that has weights beside its manifest."""
     components = []
@@ -117,7 +123,7 @@ def main() -> int:
             install = [uv, "pip", "install", "--quiet", "--python", python, "-c", str(LOCK)]
             torch = choice(uv, python, environ)
             environ.pop("UV_TORCH_BACKEND", None)
-            for words in (torch.words, (f"openral{EXTRAS}", "ros2-embedded")):
+            for words in (torch.words, built(dist)):
                 subprocess.run([*install, *words], env=environ, check=True)
             bill = bill_of_materials(python)
     except subprocess.CalledProcessError:

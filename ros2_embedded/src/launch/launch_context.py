@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .event import Event
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 
 class LaunchLocals:
-    """Attribute access to the context's local and global values."""
+    """Attribute access to the context's local and global values; `extend_locals` adds to them."""
 
-    def __init__(self, values: Mapping[str, Any], keep: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, values: Mapping[str, Any]) -> None:
         self.__dict__["_values"] = dict(values)
-        self.__dict__["_keep"] = keep
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self.__dict__["_values"][name] = value
-        self.__dict__["_keep"]({name: value})
+        raise AttributeError(
+            f"cannot set '{name}': locals are read-only, use extend_locals({{'{name}': ...}})"
+        )
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -110,7 +110,7 @@ class LaunchContext:
     @property
     def locals(self) -> LaunchLocals:
         """Locals over globals, as attributes: `context.locals.event`."""
-        return LaunchLocals(self.get_locals_as_dict(), self.extend_locals)
+        return LaunchLocals(self.get_locals_as_dict())
 
     def get_locals_as_dict(self) -> dict[str, Any]:
         """Return locals over globals as a new dict."""

@@ -21,8 +21,8 @@ class LaunchDescriptionEntity:
         """Called when the entities that `visit` returned were visited."""
 
     def describe(self) -> str:
-        """Return a short text for people."""
-        return repr(self)
+        """Return a short text for people; entities that have one replace this."""
+        raise NotImplementedError(f"{type(self).__name__} has no description")
 
     def describe_sub_entities(self) -> list[LaunchDescriptionEntity]:
         """Return the entities this one will certainly visit, as far as that is known without a context."""
@@ -35,3 +35,11 @@ class LaunchDescriptionEntity:
     def get_asyncio_future(self) -> asyncio.Future[None] | None:
         """Return a future that is done when the entity's work is over; None when it is over after `visit`."""
         return None
+
+
+def description_of(entity: LaunchDescriptionEntity) -> str:
+    """Return what an entity says of itself, or what Python says of one without a description."""
+    try:
+        return entity.describe()
+    except NotImplementedError:
+        return repr(entity)

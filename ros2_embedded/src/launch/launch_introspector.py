@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from .launch_description import LaunchDescription
-from .launch_description_entity import LaunchDescriptionEntity
+from .launch_description_entity import LaunchDescriptionEntity, description_of
 
 if TYPE_CHECKING:
     from .actions.declare_launch_argument import DeclareLaunchArgument
@@ -86,7 +86,7 @@ class LaunchIntrospector:
         return "\n".join(self._lines(launch_description, ""))
 
     def _lines(self, entity: LaunchDescriptionEntity, indent: str) -> Iterator[str]:
-        yield indent + entity.describe()
+        yield indent + description_of(entity)
         for child in entity.describe_sub_entities():
             yield from self._lines(child, indent + "    ")
         for condition, children in entity.describe_conditional_sub_entities():

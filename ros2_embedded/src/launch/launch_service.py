@@ -14,7 +14,7 @@ from .event_handlers import OnIncludeLaunchDescription, OnShutdown
 from .events import HurryShutdown, IncludeLaunchDescription, Shutdown
 from .launch_context import LaunchContext
 from .launch_description import LaunchDescription
-from .launch_description_entity import LaunchDescriptionEntity
+from .launch_description_entity import LaunchDescriptionEntity, description_of
 from .logging import get_logger, launch_config
 from .utilities.done import Done
 from .utilities.visit import thread_event_loop
@@ -217,7 +217,7 @@ class LaunchService:
     def __visit(self, entity: LaunchDescriptionEntity) -> None:
         if not isinstance(entity, LaunchDescriptionEntity):
             raise TypeError(f"expected launch description entities, found {entity!r}: return actions")
-        self.__logger.debug(f"visiting {entity.describe()}")
+        self.__logger.debug(f"visiting {description_of(entity)}")
         children = entity.visit(self.__context)
         future = entity.get_asyncio_future()
         if future is not None:

@@ -10,7 +10,13 @@ from typing import Any
 
 import pytest
 
-from launch import InvalidLaunchFileError, LaunchContext, LaunchDescription, LaunchService
+from launch import (
+    InvalidLaunchFileError,
+    LaunchContext,
+    LaunchDescription,
+    LaunchIntrospector,
+    LaunchService,
+)
 from launch.actions import (
     AppendEnvironmentVariable,
     DeclareLaunchArgument,
@@ -19,6 +25,7 @@ from launch.actions import (
     IncludeLaunchDescription,
     LogInfo,
     OpaqueFunction,
+    ResetLaunchConfigurations,
     SetEnvironmentVariable,
     TimerAction,
 )
@@ -29,6 +36,7 @@ from launch.launch_description_sources import (
     AnyLaunchDescriptionSource,
     PythonLaunchDescriptionSource,
     get_launch_description_from_any_launch_file,
+    get_launch_description_from_python_launch_file,
 )
 from launch.substitutions import (
     AndSubstitution,
@@ -166,7 +174,10 @@ def test_environment_actions_tell_their_parts(context: LaunchContext) -> None:
 
 
 def test_context_and_arguments(context: LaunchContext) -> None:
-    context.locals.mine = 3
+    context.extend_locals({"mine": 3})
+    assert context.locals.mine == 3
+    with pytest.raises(AttributeError, match="read-only"):
+        context.locals.mine = 4
     assert context.get_locals_as_dict()["mine"] == 3
     for wrong in ({"a": 1}, [["a"]], b"a", None):
         with pytest.raises(TypeError):
@@ -295,6 +306,37 @@ def test_a_timer_of_simulated_time_counts_from_the_start_of_time() -> None:
     node.destroy_node()
     context.try_shutdown()
     assert seen == [2]
+
+
+def test_an_entity_without_a_description_is_visited_and_outlined(context: LaunchContext) -> None:
+    class Silent(LaunchDescriptionEntity):
+        def visit(self, context: LaunchContext) -> None:
+            seen.append(context)
+
+    seen: list[LaunchContext] = []
+    with pytest.raises(NotImplementedError):
+        Silent().describe()
+    description = LaunchDescription([Silent()])
+    assert "Silent" in LaunchIntrospector().format_launch_description(description)
+    service = LaunchService(noninteractive=True)
+    service.include_launch_description(description)
+    assert service.run() == 0
+    assert len(seen) == 1
+
+
+def test_a_fresh_scope_keeps_lists_and_python_launch_files_have_paths(
+    context: LaunchContext, tmp_path: Path
+) -> None:
+    ResetLaunchConfigurations({"global_params": [("speed", "1")]}).visit(context)
+    assert context.launch_configurations == {"global_params": [("speed", "1")]}
+    path = tmp_path / "empty.launch.py"
+    path.write_text(
+        "from launch import LaunchDescription\ngenerate_launch_description = lambda: LaunchDescription()\n"
+    )
+    assert get_launch_description_from_python_launch_file(path).entities == []
+    path.unlink()
+    with pytest.raises(FileNotFoundError):
+        get_launch_description_from_python_launch_file(path)
 
 
 def test_the_runtimes_own_packages_have_a_prefix(context: LaunchContext) -> None:

@@ -13,6 +13,7 @@ from ..launch_description_entity import LaunchDescriptionEntity
 from ..some_substitutions_type import SomeSubstitutionsType
 from ..substitution import Substitution
 from ..utilities.substitutions import normalize_to_list_of_substitutions, perform_substitutions
+from ..utilities.type_utils import is_normalized_substitution
 
 if TYPE_CHECKING:
     from ..frontend.parser import Parser
@@ -42,6 +43,14 @@ def normalized_pairs(
     ]
 
 
+def _normalized_value(value: Any) -> Any:
+    """Return text and substitutions as a list of substitutions, and a list of anything else, such as that of
+    the parameters for all nodes, as it is."""
+    if isinstance(value, list) and not all(isinstance(part, (str, Substitution)) for part in value):
+        return value
+    return normalize_to_list_of_substitutions(value)
+
+
 @expose_action("reset")
 class ResetLaunchConfigurations(Action):
     """Removes all launch configurations but those given, whose values are worked out before."""
@@ -52,7 +61,10 @@ class ResetLaunchConfigurations(Action):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.__kept = normalized_pairs(as_pairs(launch_configurations))
+        self.__kept = [
+            (normalize_to_list_of_substitutions(name), _normalized_value(value))
+            for name, value in as_pairs(launch_configurations)
+        ]
 
     @classmethod
     def parse(cls, entity: Entity, parser: Parser) -> tuple[Any, dict[str, Any]]:
@@ -69,7 +81,9 @@ class ResetLaunchConfigurations(Action):
     def execute(self, context: LaunchContext) -> list[LaunchDescriptionEntity] | None:
         """Replace the configurations."""
         context.launch_configurations = {
-            perform_substitutions(context, name): perform_substitutions(context, value)
+            perform_substitutions(context, name): (
+                perform_substitutions(context, value) if is_normalized_substitution(value) else value
+            )
             for name, value in self.__kept
         }
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from types import ModuleType
 
 from ..invalid_launch_file_error import InvalidLaunchFileError, LaunchFileNotFoundError
@@ -17,10 +18,10 @@ class PythonLaunchFileNotFoundError(InvalidPythonLaunchFileError, LaunchFileNotF
     """There is no such launch file."""
 
 
-def load_python_launch_file_as_module(python_launch_file_path: str) -> ModuleType:
+def load_python_launch_file_as_module(python_launch_file_path: str | os.PathLike[str]) -> ModuleType:
     """Execute a launch file and return it as a module; raise InvalidPythonLaunchFileError if it cannot be
     read."""
-    path = python_launch_file_path
+    path = os.fspath(python_launch_file_path)
     from importlib.machinery import SourceFileLoader
 
     loader = SourceFileLoader("python_launch_file", path)
@@ -41,11 +42,12 @@ def load_python_launch_file_as_module(python_launch_file_path: str) -> ModuleTyp
     return module
 
 
-def get_launch_description_from_python_launch_file(python_launch_file_path: str) -> LaunchDescription:
+def get_launch_description_from_python_launch_file(
+    python_launch_file_path: str | os.PathLike[str],
+) -> LaunchDescription:
     """Return what `generate_launch_description()` of a file returns; raise InvalidPythonLaunchFileError
-    without
-    it."""
-    path = python_launch_file_path
+    without it."""
+    path = os.fspath(python_launch_file_path)
     module = load_python_launch_file_as_module(path)
     generate = getattr(module, "generate_launch_description", None)
     if generate is None:

@@ -339,6 +339,28 @@ def test_a_fresh_scope_keeps_lists_and_python_launch_files_have_paths(
         get_launch_description_from_python_launch_file(path)
 
 
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        ("launch: [{set_parameter: {name: gain, value: 'true'}}]", True),
+        ("launch: [{set_parameter: {name: gain, value: 2}}]", 2),
+        ("launch: [{set_parameter: {name: gain, value: plain}}]", "plain"),
+        ("<launch><set_parameter name='gain' value='1.5'/></launch>", 1.5),
+        ("""<launch><set_parameter name='gain' value="'1.5'"/></launch>""", "1.5"),
+    ],
+)
+def test_a_value_that_markup_sets_is_read_as_yaml(
+    context: LaunchContext, markup: str, expected: object
+) -> None:
+    root, parser = Parser.load(io.StringIO(markup))
+    [action] = parser.parse_description(root).entities
+    assert isinstance(action, SetParameter)
+    if isinstance(expected, str) and expected == "plain":
+        assert text(action.value) == "plain"
+    action.visit(context)
+    assert context.launch_configurations["global_params"] == [("gain", expected)]
+
+
 def test_the_runtimes_own_packages_have_a_prefix(context: LaunchContext) -> None:
     prefix = perform_substitutions(context, [FindPackagePrefix("launch_ros")])
     assert prefix == sys.prefix

@@ -26,7 +26,12 @@ class SetParameter(Action):
         """Return how to make the action of an element in markup."""
         _, kwargs = super().parse(entity, parser)
         kwargs["name"] = parser.parse_substitution(entity.get_attr("name"))
-        kwargs["value"] = parser.parse_if_substitutions(entity.get_attr("value", data_type=None))
+        value = entity.get_attr("value", data_type=None)
+        text = entity.get_attr("value") if isinstance(value, str) else None
+        # Text is read as YAML once its substitutions are known, so "'1'" is a text and "1" is a number.
+        kwargs["value"] = (
+            parser.parse_if_substitutions(value) if text is None else parser.parse_substitution(text)
+        )
         return cls, kwargs
 
     @property

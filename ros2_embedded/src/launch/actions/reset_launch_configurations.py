@@ -19,16 +19,12 @@ if TYPE_CHECKING:
     from ..frontend.parser import Parser
     from ..launch_context import LaunchContext
 
-Configurations = (
-    Mapping[SomeSubstitutionsType, SomeSubstitutionsType]
-    | Iterable[tuple[SomeSubstitutionsType, SomeSubstitutionsType]]
-)
-"""Launch configurations by name, or pairs of name and value."""
+Configurations = Mapping[SomeSubstitutionsType, Any] | Iterable[tuple[SomeSubstitutionsType, Any]]
+"""Launch configurations by name, or pairs of name and value: texts and substitutions, or lists as the actions
+of launch_ros keep them."""
 
 
-def as_pairs(
-    configurations: Configurations | None,
-) -> list[tuple[SomeSubstitutionsType, SomeSubstitutionsType]]:
+def as_pairs(configurations: Configurations | None) -> list[tuple[SomeSubstitutionsType, Any]]:
     """Return configurations as pairs of name and value."""
     return list(configurations.items() if isinstance(configurations, Mapping) else configurations or ())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,61 +52,111 @@ class TopicInformation:
     message_count: int
 
 
-@dataclass
-class FileInformation:
-    """A file of a bag; times in nanoseconds."""
+class _Span:
+    """A time and a length, kept in nanoseconds and told as rclpy has them."""
+
+    starting_time_ns: int
+    duration_ns: int
+
+    @property
+    def starting_time(self) -> Time:
+        """When the first message was received."""
+        from rclpy.time import Time
+
+        return Time(nanoseconds=self.starting_time_ns)
+
+    @starting_time.setter
+    def starting_time(self, value: Time | int) -> None:
+        self.starting_time_ns = _nanoseconds(value)
+
+    @property
+    def duration(self) -> Duration:
+        """From the first message to the last."""
+        from rclpy.duration import Duration
+
+        return Duration(nanoseconds=self.duration_ns)
+
+    @duration.setter
+    def duration(self, value: Duration | int) -> None:
+        self.duration_ns = _nanoseconds(value)
+
+
+def _nanoseconds(value: Time | Duration | int) -> int:
+    """Return the nanoseconds of a time, a duration, or of a number of them."""
+    return value if isinstance(value, int) else value.nanoseconds
+
+
+@dataclass(init=False)
+class FileInformation(_Span):
+    """A file of a bag; numbers in place of times are nanoseconds."""
 
     path: str
     starting_time_ns: int
     duration_ns: int
     message_count: int
 
-    @property
-    def starting_time(self) -> Time:
-        """When the first message was received."""
-        from rclpy.time import Time
+    def __init__(
+        self,
+        path: str = "",
+        starting_time: Time | int = 0,
+        duration: Duration | int = 0,
+        message_count: int = 0,
+    ) -> None:
+        """Keep what is said."""
+        self.path = path
+        self.starting_time_ns = _nanoseconds(starting_time)
+        self.duration_ns = _nanoseconds(duration)
+        self.message_count = message_count
 
-        return Time(nanoseconds=self.starting_time_ns)
 
-    @property
-    def duration(self) -> Duration:
-        """From the first message to the last."""
-        from rclpy.duration import Duration
+@dataclass(init=False)
+class BagMetadata(_Span):
+    """A bag; numbers in place of times are nanoseconds, `bag_size` is in bytes."""
 
-        return Duration(nanoseconds=self.duration_ns)
+    version: int
+    bag_size: int
+    storage_identifier: str
+    relative_file_paths: list[str]
+    files: list[FileInformation]
+    starting_time_ns: int
+    duration_ns: int
+    message_count: int
+    topics_with_message_count: list[TopicInformation]
+    compression_format: str
+    compression_mode: str
+    custom_data: dict[str, str]
+    ros_distro: str
 
-
-@dataclass
-class BagMetadata:
-    """A bag; times in nanoseconds, `bag_size` in bytes."""
-
-    version: int = 9
-    bag_size: int = 0
-    storage_identifier: str = "mcap"
-    relative_file_paths: list[str] = field(default_factory=list)
-    files: list[FileInformation] = field(default_factory=list)
-    starting_time_ns: int = 0
-    duration_ns: int = 0
-    message_count: int = 0
-    topics_with_message_count: list[TopicInformation] = field(default_factory=list)
-    compression_format: str = ""
-    compression_mode: str = ""
-    custom_data: dict[str, str] = field(default_factory=dict)
-    ros_distro: str = ""
-
-    @property
-    def starting_time(self) -> Time:
-        """When the first message was received."""
-        from rclpy.time import Time
-
-        return Time(nanoseconds=self.starting_time_ns)
-
-    @property
-    def duration(self) -> Duration:
-        """From the first message to the last."""
-        from rclpy.duration import Duration
-
-        return Duration(nanoseconds=self.duration_ns)
+    def __init__(
+        self,
+        version: int = 9,
+        bag_size: int = 0,
+        storage_identifier: str = "mcap",
+        relative_file_paths: Sequence[str] = (),
+        files: Sequence[FileInformation] = (),
+        duration: Duration | int = 0,
+        starting_time: Time | int = 0,
+        message_count: int = 0,
+        topics_with_message_count: Sequence[TopicInformation] = (),
+        compression_format: str = "",
+        compression_mode: str = "",
+        custom_data: Mapping[str, str] | None = None,
+        ros_distro: str = "",
+    ) -> None:
+        """Keep what is said."""
+        self.version = version
+        self.bag_size = bag_size
+        self.storage_identifier = storage_identifier
+        self.relative_file_paths = list(relative_file_paths)
+        self.files = list(files)
+        self.duration_ns = _nanoseconds(duration)
+        self.starting_time_ns = _nanoseconds(starting_time)
+        self.message_count = message_count
+        self.topics_with_message_count = list(topics_with_message_count)
+        self.compression_format = compression_format
+        self.compression_mode = compression_mode
+        self.custom_data = dict(custom_data or {})
+        self.ros_distro = ros_distro
 
 
 def to_yaml(metadata: BagMetadata) -> str:
@@ -186,8 +237,9 @@ def from_yaml(text: str) -> BagMetadata:
             version=values["version"],
             storage_identifier=values["storage_identifier"],
             relative_file_paths=[str(name) for name in values["relative_file_paths"]],
-            starting_time_ns=int(values["starting_time"]["nanoseconds_since_epoch"]),
-            duration_ns=int(values["duration"]["nanoseconds"]),
+            files=[_file_from(entry) for entry in values.get("files") or ()],
+            starting_time=int(values["starting_time"]["nanoseconds_since_epoch"]),
+            duration=int(values["duration"]["nanoseconds"]),
             message_count=int(values["message_count"]),
             topics_with_message_count=[_topic_from(entry) for entry in values["topics_with_message_count"]],
             compression_format=str(values.get("compression_format") or ""),
@@ -197,6 +249,15 @@ def from_yaml(text: str) -> BagMetadata:
         )
     except (yaml.YAMLError, AttributeError, KeyError, OverflowError, RecursionError, TypeError) as error:
         raise ValueError(repr(error)) from error
+
+
+def _file_from(entry: dict[str, Any]) -> FileInformation:
+    return FileInformation(
+        path=str(entry["path"]),
+        starting_time=int(entry["starting_time"]["nanoseconds_since_epoch"]),
+        duration=int(entry["duration"]["nanoseconds"]),
+        message_count=int(entry["message_count"]),
+    )
 
 
 def _topic_from(entry: dict[str, Any]) -> TopicInformation:

@@ -14,6 +14,7 @@ from .mcap_reader import McapMessage
 from .metadata import (
     FILE_NAME,
     BagMetadata,
+    FileInformation,
     TopicInformation,
     TopicMetadata,
     read_metadata,
@@ -73,8 +74,8 @@ class SequentialReader:
                 _check_compression(said)
             self._files = bag_files(path, said)
             if said is not None and any(file.is_packed for file in self._files):
-                names = [file.path.name for file in self._files]
-                self._metadata = replace(said, relative_file_paths=names)
+                said.relative_file_paths = [file.path.name for file in self._files]
+                self._metadata = said
             else:
                 self._survey(said)
         except (OSError, ValueError) as error:
@@ -273,8 +274,17 @@ def _metadata(files: list[BagFile], readers: list[FileReader], said: BagMetadata
         storage_identifier="sqlite3" if isinstance(readers[0], SqliteReader) else "mcap",
         bag_size=sum(file.path.stat().st_size for file in files),
         relative_file_paths=[file.path.name for file in files],
-        starting_time_ns=start,
-        duration_ns=end - start,
+        files=[
+            FileInformation(
+                path=file.path.name,
+                starting_time=one.start_time,
+                duration=one.end_time - one.start_time,
+                message_count=sum(topic.count for topic in one.topics.values()),
+            )
+            for file, one in zip(files, readers, strict=True)
+        ],
+        starting_time=start,
+        duration=end - start,
         message_count=sum(topic.message_count for topic in topics.values()),
         topics_with_message_count=sorted(topics.values(), key=lambda topic: topic.topic_metadata.name),
         compression_format=said.compression_format if said is not None else "",

@@ -18,6 +18,7 @@ from .sequential_reader import SequentialReader
 from .sequential_writer import SequentialCompressionWriter
 
 if TYPE_CHECKING:
+    from rclpy.logging import LoggingSeverity
     from rclpy.node import Node
     from rclpy.qos import QoSProfile
 
@@ -78,10 +79,16 @@ _PLAYERS: weakref.WeakSet[Player] = weakref.WeakSet()
 
 
 class Recorder:
-    """Records topics to a bag until it is cancelled."""
+    """Records topics to a bag until it is cancelled.
+
+    Args:
+        log_level: of its node; a RuntimeError where there is no such level.
+    """
 
     def __init__(self, log_level: str = "info") -> None:
-        self._log_level = log_level
+        from rclpy.logging import get_logging_severity_from_string
+
+        self._severity = get_logging_severity_from_string(log_level)
         self._stopped = threading.Event()
         _RECORDERS.add(self)
 
@@ -116,7 +123,7 @@ class Recorder:
         name = record_options.node_prefix + node_name
         with (
             writing(storage_options.uri),
-            _own_node(name, self._log_level) as node,
+            _own_node(name, self._severity) as node,
             SequentialCompressionWriter(compression) as writer,
         ):
             writer.open(storage_options)
@@ -140,10 +147,16 @@ class Recorder:
 
 
 class Player:
-    """Plays a bag until its end, or until it is cancelled."""
+    """Plays a bag until its end, or until it is cancelled.
+
+    Args:
+        log_level: of its node; a RuntimeError where there is no such level.
+    """
 
     def __init__(self, log_level: str = "info") -> None:
-        self._log_level = log_level
+        from rclpy.logging import get_logging_severity_from_string
+
+        self._severity = get_logging_severity_from_string(log_level)
         self._pace: Any = None
         _PLAYERS.add(self)
 
@@ -181,7 +194,7 @@ class Player:
         reader.set_filter(chosen)
         names = [topic.name for topic in reader.get_all_topics_and_types() if chosen.wants(topic.name)]
         pace = self._pace = Pace(options.rate, paused=options.start_paused or burst is not None)
-        with _own_node(f"{options.node_prefix}rosbag2_player", self._log_level) as node:
+        with _own_node(f"{options.node_prefix}rosbag2_player", self._severity) as node:
             playing = player.Player(
                 node,
                 reader,
@@ -232,12 +245,10 @@ def bag_rewrite(input_options: list[StorageOptions], output_config_file: str) ->
 
 
 @contextlib.contextmanager
-def _own_node(name: str, log_level: str) -> Iterator[Node]:
+def _own_node(name: str, severity: LoggingSeverity) -> Iterator[Node]:
     """A node in a context of its own, so that it needs no `rclpy.init` and outlives no block."""
     import rclpy
-    from rclpy.logging import get_logging_severity_from_string
 
-    severity = get_logging_severity_from_string(log_level)
     context = rclpy.Context()
     context.init(args=[])
     node = rclpy.create_node(name, context=context, start_parameter_services=False)

@@ -13,10 +13,12 @@ from std_msgs.msg import Int32, String
 
 import rclpy
 import rosbag2_py
+from rclpy.duration import Duration
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.serialization import deserialize_message, serialize_message
+from rclpy.time import Time
 from ros2cli.bag import recorder
 
 TUTORIAL = """
@@ -127,6 +129,9 @@ def test_what_a_bag_says_about_itself(tmp_path: Path) -> None:
     metadata = io.read_metadata(str(tmp_path / "bag"))
     assert io.deserialize_metadata(io.serialize_metadata(metadata)) == metadata
     assert metadata.duration.nanoseconds == 9
+    [file] = metadata.files
+    assert (file.path, file.message_count, file.starting_time.nanoseconds) == ("bag_0.mcap", 20, 1000)
+    assert rosbag2_py.Info().read_metadata(str(tmp_path / "bag"), "mcap").files == [file]
     unknown = rosbag2_py.LocalMessageDefinitionSource().get_full_text("no_such_msgs/msg/Thing")
     assert (unknown.topic_type, unknown.encoding) == ("no_such_msgs/msg/Thing", "unknown")
     assert rosbag2_py.get_default_storage_id() in rosbag2_py.get_registered_writers()
@@ -134,6 +139,24 @@ def test_what_a_bag_says_about_itself(tmp_path: Path) -> None:
         fill(tmp_path / "bag")
     with pytest.raises(RuntimeError, match=r"has no metadata\.yaml"):
         io.read_metadata(str(tmp_path))
+
+
+def test_metadata_is_made_of_times_and_durations() -> None:
+    start, duration = Time(nanoseconds=100), Duration(nanoseconds=200)
+    file = rosbag2_py.FileInformation(path="one", starting_time=start, duration=duration, message_count=12)
+    assert rosbag2_py.FileInformation("one", start, duration, 12) == file
+    metadata = rosbag2_py.BagMetadata(files=[file], duration=duration, starting_time=start, message_count=12)
+    assert (metadata.starting_time_ns, metadata.duration_ns) == (100, 200)
+    metadata.starting_time, metadata.duration = Time(nanoseconds=7), Duration(nanoseconds=8)
+    assert (metadata.starting_time.nanoseconds, metadata.duration.nanoseconds) == (7, 8)
+    assert (metadata.version, metadata.custom_data) == (9, {})
+
+
+@pytest.mark.parametrize("kind", [rosbag2_py.Recorder, rosbag2_py.Player])
+def test_an_unknown_log_level_is_refused(kind: type) -> None:
+    kind("debug")
+    with pytest.raises(RuntimeError, match="loud"):
+        kind("loud")
 
 
 def test_a_bag_is_split_compressed_and_written_anew(tmp_path: Path) -> None:
@@ -179,7 +202,7 @@ def end(node: Node) -> None:
     node.context.shutdown()
 
 
-def test_a_recorder_and_a_player_in_a_program(tmp_path: Path) -> None:
+def test_a_recorder_and_a_player_in_a_program(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     options = rosbag2_py.StorageOptions(uri=str(tmp_path / "bag"), storage_id="mcap")
     what = rosbag2_py.RecordOptions()
     what.topics = ["chatter"]
@@ -210,6 +233,7 @@ def test_a_recorder_and_a_player_in_a_program(tmp_path: Path) -> None:
     executor.shutdown()
     end(node)
     assert heard == ["0", "1", "2", "3", "4"]
+    assert "[rosbag2_player]: Playback until timestamp: -1" in capfd.readouterr().err
 
 
 def test_what_came_before_the_end_is_in_the_bag_though_it_was_not_written_yet(

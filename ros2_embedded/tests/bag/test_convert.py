@@ -65,7 +65,9 @@ def test_an_output_is_filtered_and_split(tmp_path, bags):
         bags,
         {"uri": str(some), "topics": ["a"]},
         {"uri": str(parts), "exclude_topics": ["/b"], "max_bagfile_duration": 4},
+        {"uri": str(tmp_path / "older"), "exclude": "/a.*"},
     )
+    assert {topic for topic, _, _ in read(tmp_path / "older")[0]} == {"/b"}
     assert {topic for topic, _, _ in read(some)[0]} == {"/a"}
     entries, metadata = read(parts)
     assert len(entries) == 5

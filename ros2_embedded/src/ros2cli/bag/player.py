@@ -101,6 +101,7 @@ class Player:
         first = metadata.starting_time_ns + round(self.start_offset * _NS)
         ends = [first + round(self.duration * _NS)] if self.duration >= 0 else []
         last = max([*ends, *([self.until] if self.until >= 0 else [])], default=None)
+        self.node.get_logger().info(f"Playback until timestamp: {self.until}")
         begin: int | None = first
         while begin is not None:
             self.reader.seek(begin)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rosbag2_py.mcap_reader import McapMessage
 
 _LISTS = ("topics", "topic_types", "exclude_topics", "exclude_topic_types")
-_TEXTS = ("regex", "exclude_regex")
+_TEXTS = ("regex", "exclude_regex", "exclude")  # the last is the older name of the one before
 _OPTIONS = (
     "uri",
     "storage_id",
@@ -136,7 +136,7 @@ def _selection(output: Mapping[str, Any]) -> Selection:
         names=named,
         regex=regex,
         exclude_names=[full_name(topic) for topic in output.get("exclude_topics") or ()],
-        exclude_regex=output.get("exclude_regex") or "",
+        exclude_regex=output.get("exclude_regex") or output.get("exclude") or "",
         types=types,
         exclude_types=output.get("exclude_topic_types") or (),
         hidden=bool(output.get("include_hidden_topics", True)),

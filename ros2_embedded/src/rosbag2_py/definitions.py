@@ -69,11 +69,13 @@ def full_text(type_name: str) -> str:
     """Return a message definition followed by those of all messages in it (schema encoding `ros2msg`).
 
     Args:
-        type_name: such as `std_msgs/msg/Header`.
+        type_name: such as `std_msgs/msg/Header`, or `std_msgs/Header` for a message.
 
     Raises:
         InterfaceNotFoundError: no package provides it.
     """
+    if type_name.count("/") == 1:
+        type_name = type_name.replace("/", "/msg/")
     names = list(dict.fromkeys(_walk(type_name)))
     parts = [_text(get_definition(type_name))]
     for name in names[1:]:

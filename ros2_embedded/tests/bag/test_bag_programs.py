@@ -134,6 +134,8 @@ def test_what_a_bag_says_about_itself(tmp_path: Path) -> None:
     assert rosbag2_py.Info().read_metadata(str(tmp_path / "bag"), "mcap").files == [file]
     unknown = rosbag2_py.LocalMessageDefinitionSource().get_full_text("no_such_msgs/msg/Thing")
     assert (unknown.topic_type, unknown.encoding) == ("no_such_msgs/msg/Thing", "unknown")
+    short = rosbag2_py.LocalMessageDefinitionSource().get_full_text("std_msgs/String")
+    assert (short.topic_type, short.encoded_message_definition) == ("std_msgs/String", "string data\n")
     assert rosbag2_py.get_default_storage_id() in rosbag2_py.get_registered_writers()
     with pytest.raises(RuntimeError, match="exists already"):
         fill(tmp_path / "bag")

@@ -63,7 +63,8 @@ def test_pkg_verbs(ros2):
     assert ros2.ok("pkg", "xml", "testbed", "-t", "version") == "1.2.3\n"
     assert ros2.ok("pkg", "xml", "launch_ros", "-t", "name") == "launch_ros\n"
     for verb in ("prefix", "xml"):
-        assert ros2.run("pkg", verb, "nonesuch") == (1, "Package not found\n")
+        for name in ("nonesuch", "_nonesuch"):
+            assert ros2.run("pkg", verb, name) == (1, "Package not found\n")
     code, output = ros2.run("run", "testbed", "rubot")
     assert code == 1
     assert "has no executable 'rubot'; it has: robot" in output

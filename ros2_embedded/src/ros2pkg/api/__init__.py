@@ -24,10 +24,10 @@ def get_package_names() -> list[str]:
 
 
 def get_prefix_path(package_name: str) -> str | None:
-    """Return the prefix of a package, None when nothing provides it."""
+    """Return the prefix of a package, None when nothing provides it or its name is none."""
     try:
         return get_package_prefix(package_name)
-    except PackageNotFoundError:
+    except (PackageNotFoundError, ValueError):
         return None
 
 

@@ -32,8 +32,6 @@ def main(args: argparse.Namespace) -> int:
         request.parameters = [Parameter(name=args.parameter_name)]  # a value of type 'not set' deletes
         result = call_once(node, SetParameters, f"{target}/set_parameters", request).results[0]
     if not result.successful:
-        raise CliError(
-            f"deleting parameter '{args.parameter_name}' failed: {result.reason or 'no reason given'}"
-        )
+        raise CliError(f"Deleting parameter failed: {result.reason or 'no reason given'}")
     write("Deleted parameter successfully\n")
     return 0

@@ -25,8 +25,6 @@ def main(args: argparse.Namespace) -> int:
     look_up = get_package_share_directory if args.share else get_package_prefix
     try:
         sys.stdout.write(look_up(args.package_name) + "\n")
-    except PackageNotFoundError as error:
+    except (PackageNotFoundError, ValueError) as error:  # or a name that no package can have
         raise CliError("Package not found") from error
-    except ValueError as error:
-        raise CliError(str(error)) from error
     return 0

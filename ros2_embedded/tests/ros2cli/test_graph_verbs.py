@@ -267,6 +267,9 @@ def test_parameters(robot):
     code, output = robot.run("param", "get", "/robot", "sped")
     assert code == 1
     assert output == "Parameter not set\n"
+    code, output = robot.run("param", "delete", "/robot", "speed")
+    assert code == 1
+    assert output.startswith("Deleting parameter failed: ")
 
 
 SERVER = """
@@ -339,6 +342,10 @@ def test_lifecycle(robot):
     assert robot.ok("lifecycle", "set", "/robot", "configure") == "Transitioning successful\n"
     robot.ok("lifecycle", "set", "/robot", "activate")
     assert robot.ok("lifecycle", "get", "/robot") == "active [3]\n"
+    every = re.findall(r"\[(\d+)\]", robot.ok("lifecycle", "list", "/robot", "-a"))
+    assert " ".join(every) == (
+        "1 10 11 12 2 20 21 22 3 30 31 32 4 40 41 42 5 6 7 50 51 52 60 61 62"  # as rcl registers them
+    )
 
 
 def test_hidden_nodes_are_found_only_where_they_are_asked_for(robot):

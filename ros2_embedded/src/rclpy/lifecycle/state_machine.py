@@ -88,8 +88,10 @@ _REQUESTS = (
 
 
 def _all_transitions() -> list[LifecycleTransition]:
-    found = [LifecycleTransition(*entry) for entry in _REQUESTS]
+    """All transitions in the order of rcl: those into a transition state, then its outcomes."""
+    found: list[LifecycleTransition] = []
     for start, first_id, *goals in _OUTCOMES:
+        found += [LifecycleTransition(*entry) for entry in _REQUESTS if entry[-1] == start]
         for offset, (outcome, goal) in enumerate(zip(TransitionCallbackReturn, goals, strict=True)):
             found.append(LifecycleTransition(first_id + offset, outcome.to_label(), start, goal))
     return found

@@ -10,7 +10,7 @@ from typing import Any
 from launch.events.process import ProcessIO
 
 from .asserts.text import Expected, ends_at, text_of
-from .util import NoMatchingProcessException, resolveProcesses
+from .util import NoMatchingProcessException, resolveProcesses, told
 
 
 class IoHandler:
@@ -49,7 +49,7 @@ class IoHandler:
         """
         names = [name for name, action in self._actions.items() if process in (name, action)]
         if not names:
-            raise KeyError(process if isinstance(process, str) else process.describe())
+            raise KeyError(process if isinstance(process, str) else told(process))
         return [event for event in list(self._events) if event.process_name == names[0]]
 
 

@@ -22,6 +22,7 @@ from .parametrize import parameters_of
 
 DESCRIPTION = "generate_test_description"
 """The function of a test file that returns what to launch."""
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _FIXTURES = ("setUp", "tearDown", "setUpClass", "tearDownClass", "asyncSetUp", "asyncTearDown")
 
 
@@ -56,8 +57,10 @@ class TestRun:
         """
         function = self.test_description_function
         options = dict(self.param_args)
-        if "ready_fn" in inspect.signature(function).parameters:
+        parameters = inspect.signature(function).parameters
+        if "ready_fn" in parameters:
             options["ready_fn"] = ready
+        self._check(parameters, options)
         result = function(**options)
         description, context = result if isinstance(result, tuple) else (result, {})
         if not isinstance(description, LaunchDescriptionEntity) or not isinstance(context, Mapping):
@@ -66,6 +69,37 @@ class TestRun:
                 f"of what tests need, not {result!r}"
             )
         return description, {**self.param_args, **context}  # type: ignore[return-value]
+
+    def _check(self, parameters: Mapping[str, inspect.Parameter], options: Mapping[str, Any]) -> None:
+        """Raise TypeError where a function with these parameters cannot be called with these values."""
+        takes_all = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
+        for name in options:
+            if name not in parameters and not takes_all:
+                raise TypeError(
+                    f"Could not find an argument of {DESCRIPTION}() of {self.name} named {name!r}"
+                )
+        for name, one in parameters.items():
+            is_open = one.default is inspect.Parameter.empty and one.kind not in _VARIADIC
+            if is_open and name not in options:
+                raise TypeError(
+                    f"{DESCRIPTION}() of {self.name} has an unexpected extra argument {name!r}; it is given "
+                    "ready_fn and what parametrize names"
+                )
+
+    @property
+    def skip_reason(self) -> str | None:
+        """Why nothing is launched, where the description is marked with `unittest.skip`."""
+        if not getattr(self.test_description_function, "__unittest_skip__", False):
+            return None
+        return str(getattr(self.test_description_function, "__unittest_skip_why__", ""))
+
+    def skip(self, result: unittest.TestResult, reason: str) -> None:
+        """Put all tests into a result as skipped."""
+        for case in self.cases:
+            for test in map(case, unittest.defaultTestLoader.getTestCaseNames(case)):
+                result.startTest(test)
+                result.addSkip(test, reason)
+                result.stopTest(test)
 
     def suite(self, after_shutdown: bool, given: Mapping[str, Any]) -> unittest.TestSuite:
         """The tests beside the launch, or those after it; each has what is given as attributes."""

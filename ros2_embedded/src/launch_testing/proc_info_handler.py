@@ -8,7 +8,7 @@ from typing import Any
 
 from launch.events.process import ProcessExited, RunningProcessEvent
 
-from .util import NoMatchingProcessException, resolveProcesses
+from .util import NoMatchingProcessException, resolveProcesses, told
 
 
 class ProcInfoHandler:
@@ -41,7 +41,7 @@ class ProcInfoHandler:
         for name, event in list(self._events.items()):
             if key == name or event.action is key:
                 return event
-        raise KeyError(key if isinstance(key, str) else key.describe())
+        raise KeyError(key if isinstance(key, str) else told(key))
 
 
 class ActiveProcInfoHandler(ProcInfoHandler):
@@ -76,7 +76,7 @@ class ActiveProcInfoHandler(ProcInfoHandler):
             AssertionError: it was not.
         """
         if not self._wait_for(lambda event: True, process, cmd_args, timeout):
-            raise AssertionError(f"Timed out waiting for process {_told(process)} to start")
+            raise AssertionError(f"Timed out waiting for process {told(process)} to start")
 
     def assertWaitForShutdown(self, process: Any, cmd_args: Any = None, *, timeout: float = 10) -> None:
         """Wait until a process has ended, for at most `timeout` [s].
@@ -86,7 +86,7 @@ class ActiveProcInfoHandler(ProcInfoHandler):
         """
         ended: Callable[[RunningProcessEvent], bool] = lambda event: isinstance(event, ProcessExited)  # noqa: E731
         if not self._wait_for(ended, process, cmd_args, timeout):
-            raise AssertionError(f"Timed out waiting for process {_told(process)} to finish")
+            raise AssertionError(f"Timed out waiting for process {told(process)} to finish")
 
     def _wait_for(
         self, holds: Callable[[RunningProcessEvent], bool], process: Any, cmd_args: Any, timeout: float
@@ -101,7 +101,3 @@ class ActiveProcInfoHandler(ProcInfoHandler):
         with self._changed:
             self._changed.wait_for(lambda: came() or self._is_over, timeout)
             return came()
-
-
-def _told(process: Any) -> str:
-    return repr(process) if isinstance(process, str) else str(process.describe())

@@ -53,12 +53,14 @@ class LaunchTestRunner:
             ValueError: one lets no test begin.
         """
         for run in self._runs:
+            if run.skip_reason is not None:
+                continue
             calls: list[bool] = []
             description, _ = run.describe(lambda calls=calls: calls.append(True))  # type: ignore[misc]
             if "ready_fn" not in _parameters(run) and not ready_actions(description):
                 raise ValueError(
-                    f"{run.name}: the launch description has no launch_testing.actions.ReadyToTest, "
-                    "so that its tests would never begin"
+                    f"{run.name}: tests begin with a launch description containing a ReadyToTest action of "
+                    "launch_testing.actions, and this one has none"
                 )
 
     def run(self) -> dict[TestRun, unittest.TestResult]:
@@ -67,10 +69,20 @@ class LaunchTestRunner:
         for run in self._runs:
             if len(self._runs) > 1:
                 sys.stdout.write(f"Starting test run {run}\n")
+            if run.skip_reason is not None:
+                results[run] = _skipped(run, run.skip_reason)
+                continue
             results[run] = _Launch(run, self._arguments, self._words, self._debug).run(
                 self.generate_preamble()
             )
         return results
+
+
+def _skipped(run: TestRun, reason: str) -> TestResult:
+    result = TestResult()
+    run.skip(result, reason)
+    result.finish()
+    return result
 
 
 class _Launch:

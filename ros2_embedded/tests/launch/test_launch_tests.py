@@ -160,7 +160,7 @@ def test_a_launch_that_ends_too_early_or_is_never_ready_fails(tmp_path: Path) ->
     without = "def generate_test_description():\n    return launch.LaunchDescription([])\n"
     code, output = run(tmp_path, "launch_testing.launch_test", str(write(tmp_path, without)))
     assert code == 2, output
-    assert "no launch_testing.actions.ReadyToTest" in output
+    assert "containing a ReadyToTest action" in output
 
 
 ARGUMENTS = """
@@ -204,6 +204,29 @@ def test_pytest_runs_what_is_marked(tmp_path: Path) -> None:
     assert code == 1, output
     assert "1 failed, 3 passed" in output
     assert "Waiting for output timed out: 'no' did not come" in output
+
+
+def test_a_description_may_be_skipped(tmp_path: Path) -> None:
+    mark = "@pytest.mark.launch_test\n"
+    path = write(tmp_path, GOOD.replace(mark, f'@unittest.skip("no arm here")\n{mark}'), "test_skipped.py")
+    results = tmp_path / "results.xml"
+    code, output = run(tmp_path, "launch_testing.launch_test", str(path), "--junit-xml", str(results))
+    assert code == 0, output
+    assert "Starting Up" not in output
+    suite = ElementTree.parse(results).getroot()[0]
+    assert [suite.get(name) for name in ("tests", "failures", "skipped")] == ["3", "0", "3"]
+    assert {skipped.get("message") for skipped in suite.iter("skipped")} == {"no arm here"}
+    code, output = run(tmp_path, "pytest", "-p", "no:cacheprovider", "-q", "-rs", str(path))
+    assert code == 0, output
+    assert "1 skipped" in output
+    assert "no arm here" in output
+
+
+def test_the_mark_of_ros_is_known(tmp_path: Path) -> None:
+    write(tmp_path, GOOD.replace("mark.launch_test", "mark.rostest"), "test_ros.py")
+    code, output = run(tmp_path, "pytest", "-p", "no:cacheprovider", "-q", "--strict-markers", "test_ros.py")
+    assert code == 0, output
+    assert "1 passed" in output
 
 
 def test_topics_are_waited_for() -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from ..util import resolveProcesses
 from .text import Expected, ends_at, text_of
 
-_NEARBY = 3  # lines
+_NEARBY = 2  # lines on either side
 
 
 def assertInStream(
@@ -68,10 +68,14 @@ def assertDefaultStream() -> str:
 
 
 class SequentialTextChecker:
-    """Looks for texts that follow each other: each one behind the one before."""
+    """Looks for texts that follow each other: each one behind the one before.
 
-    def __init__(self, output: str) -> None:
-        self._text, self._position = output, 0
+    Args:
+        output: the text in which to look, as a whole or in pieces.
+    """
+
+    def __init__(self, output: str | Iterable[str]) -> None:
+        self._text, self._position = "".join(output), 0
 
     def assertInText(self, msg: Expected) -> None:
         """Assert that something stands behind what was found last.
@@ -81,7 +85,7 @@ class SequentialTextChecker:
         """
         end = ends_at(msg, self._text, self._position)
         if end is None:
-            nearby = "\n".join(self.get_nearby_lines())
+            nearby = self.get_nearby_lines()
             raise AssertionError(f"{msg!r} not found behind what came before; there stands:\n{nearby}")
         self._position = end
 
@@ -89,10 +93,11 @@ class SequentialTextChecker:
         """The same."""
         self.assertInText(msg)
 
-    def get_nearby_lines(self) -> list[str]:
-        """Some lines around what was found last."""
-        before = self._text[: self._position].splitlines()[-_NEARBY:]
-        return [*before, *self._text[self._position :].splitlines()[:_NEARBY]]
+    def get_nearby_lines(self) -> str:
+        """The line in which the search goes on, and two on either side."""
+        current = self._text.count("\n", 0, self._position + 1)
+        lines = self._text.rstrip("\n").split("\n")
+        return "\n".join(lines[max(0, current - _NEARBY) : current + _NEARBY + 1])
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""pytest runs files of launch tests: those whose description is marked with `pytest.mark.launch_test`."""
+"""pytest runs files of launch tests: those whose description has the mark `launch_test`, or `rostest`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-MARK = "launch_test"
+MARKS = ("launch_test", "rostest")
+"""The second is that of `launch_testing_ros`; both do the same here."""
 
 
 class LaunchTestFailure(Exception):
@@ -37,9 +38,13 @@ class LaunchTestItem(pytest.Item):
         runs = LoadTestsFromPythonModule(self._module, name=self.path.name)
         runner = self._runner()(runs, self.config.getoption("--launch-args") or ())
         runner.validate()
-        failures = [failure for result in runner.run().values() for failure in failures_of(result)]
+        results = runner.run().values()
+        failures = [failure for result in results for failure in failures_of(result)]
         if failures:
             raise LaunchTestFailure("\n".join(f"{name}: {told}" for name, told in failures))
+        skipped = [reason for result in results for _, reason in result.skipped]
+        if skipped and len(skipped) == sum(result.testsRun for result in results):
+            pytest.skip("; ".join(dict.fromkeys(skipped)))
 
     def _runner(self) -> Any:
         from launch_testing.test_runner import LaunchTestRunner
@@ -73,14 +78,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the mark known."""
-    config.addinivalue_line("markers", f"{MARK}: the function describes what a file of launch tests launches")
+    """Make the marks known."""
+    for mark in MARKS:
+        config.addinivalue_line(
+            "markers", f"{mark}: the function describes what a file of launch tests launches"
+        )
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Take the files of launch tests; other files are left to pytest."""
-    if f"mark.{MARK}" not in module_path.read_text(encoding="utf-8", errors="replace"):
+    text = module_path.read_text(encoding="utf-8", errors="replace")
+    if not any(f"mark.{mark}" in text for mark in MARKS):
         return None
     found: pytest.Module | None = None
     if module_path.stem.isidentifier():
@@ -91,7 +100,7 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
 
         module = load_module(module_path)
     described = getattr(module, "generate_test_description", None)
-    if not any(mark.name == MARK for mark in getattr(described, "pytestmark", ())):
+    if not any(mark.name in MARKS for mark in getattr(described, "pytestmark", ())):
         return found
     launched = LaunchTestModule.from_parent(parent, path=module_path)
     launched.module = module

@@ -53,12 +53,14 @@ def resolveProcesses(
         found = [action for action in found if _has_arguments(_words(action)[1:], cmd_args)]
     if not found:
         names = ", ".join(sorted(map(_name, known))) or "none"
-        raise NoMatchingProcessException(f"no process fits {_told(process, cmd_args)}; there are: {names}")
+        raise NoMatchingProcessException(
+            f"Did not find any process that fits {_told(process, cmd_args)}; there are: {names}"
+        )
     if strict_proc_matching and process and len(found) > 1:
         names = ", ".join(sorted(map(_name, found)))
         raise NoMatchingProcessException(
-            f"{_told(process, cmd_args)} fits several processes: {names}; name one by its action or "
-            "cmd_args, or pass strict_proc_matching=False"
+            f"Found multiple processes that fit {_told(process, cmd_args)}: {names}; name one by its action "
+            "or cmd_args, or pass strict_proc_matching=False"
         )
     return found
 
@@ -80,8 +82,14 @@ def _has_arguments(words: list[str], wanted: Any) -> bool:
     return any(words[start : start + len(row)] == row for start in range(len(words) - len(row) + 1))
 
 
+def told(process: Any) -> str:
+    """A process in words, for errors."""
+    describe = getattr(process, "describe", None)
+    return repr(process) if describe is None else str(describe())
+
+
 def _told(process: Any, cmd_args: Any) -> str:
-    said = repr(process) if isinstance(process, str) else "any" if process is None else process.describe()
+    said = "any" if process is None else told(process)
     if cmd_args is None:
         return said
     return f"{said} {'without arguments' if cmd_args is NO_CMD_ARGS else f'with arguments {cmd_args!r}'}"

@@ -23,11 +23,13 @@ def unittestResultsToXml(
 
 def _add_suite(root: ElementTree.Element, run: str, result: unittest.TestResult) -> None:
     failures = dict(failures_of(result))
+    errors = {test.id() for test, _ in result.errors}
     skipped = {test.id(): reason for test, reason in result.skipped}
     durations: Mapping[str, float] = getattr(result, "durations", {})
     names = list(dict.fromkeys([*durations, *failures]))
-    suite = ElementTree.SubElement(root, "testsuite", name=run, tests=str(len(names)), errors="0")
-    suite.set("failures", str(len(failures)))
+    suite = ElementTree.SubElement(root, "testsuite", name=run, tests=str(len(names)))
+    suite.set("errors", str(len(errors)))
+    suite.set("failures", str(len(failures) - len(errors)))
     suite.set("skipped", str(len(skipped)))
     suite.set("time", f"{sum(durations.values()):.3f}")
     for name in names:
@@ -35,7 +37,8 @@ def _add_suite(root: ElementTree.Element, run: str, result: unittest.TestResult)
         seconds = f"{durations.get(name, 0.0):.3f}"
         case = ElementTree.SubElement(suite, "testcase", classname=place or run, name=test, time=seconds)
         if name in failures:
-            told = ElementTree.SubElement(case, "failure", message=failures[name].strip().splitlines()[-1])
+            kind = "error" if name in errors else "failure"
+            told = ElementTree.SubElement(case, kind, message=failures[name].strip().splitlines()[-1])
             told.text = failures[name]
         elif name in skipped:
             ElementTree.SubElement(case, "skipped", message=skipped[name])

@@ -13,7 +13,9 @@ from launch import LaunchDescription
 from launch.events.process import ProcessStarted
 from launch_testing.actions import ReadyToTest
 from launch_testing.asserts import SequentialTextChecker
+from launch_testing.junitxml import unittestResultsToXml
 from launch_testing.loader import LoadTestsFromPythonModule
+from launch_testing.test_result import FailResult, TestResult
 from launch_testing.test_runner import LaunchTestRunner
 from launch_testing.util import NoMatchingProcessException, resolveProcesses
 
@@ -89,6 +91,24 @@ def test_lines_nearby_are_told(found: list[str], nearby: str, whole: bool) -> No
     with pytest.raises(AssertionError) as told:
         checker.assertInStdout("five")
     assert nearby in str(told.value)
+
+
+def test_results_tell_errors_from_failures() -> None:
+    class Case(unittest.TestCase):
+        def test_error(self) -> None:
+            raise RuntimeError("broken")
+
+        def test_failure(self) -> None:
+            self.fail("wrong")
+
+    result = TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(Case).run(result)
+    root = unittestResultsToXml(test_results={"one": result, "two": FailResult("never began")}).getroot()
+    assert [root[0].get(name) for name in ("tests", "errors", "failures")] == ["2", "1", "1"]
+    assert [root[1].get(name) for name in ("tests", "errors", "failures")] == ["1", "0", "1"]
+    assert [root.get(name) for name in ("tests", "errors", "failures")] == ["3", "1", "2"]
+    assert [case[0].tag for case in root[0]] == ["error", "failure"]
+    assert [case[0].get("message") for case in root[1]] == ["never began"]
 
 
 def test_skipping_is_left_to_the_runner() -> None:

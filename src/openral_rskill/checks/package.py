@@ -101,7 +101,11 @@ def hashes_fit(package: RSkillPackage) -> Iterator[Finding]:
             is_text = locked is manifest and any(faults(small, folder, hashes=True))
             anew = f"{fix} --update fetches it anew, or leave it if it is your own"
             yield Finding.of(
-                f"hashes {locked.repository}", fault is None, found, "as in the lock", anew if is_text else fix
+                f"hashes {locked.repository}",
+                fault is None,
+                found,
+                "as in the lock",
+                anew if is_text else fix,
             )
     if not _is_hashed(package, lock):
         found = f"not hashed: no {LOCK_NAME} says what the weights were"

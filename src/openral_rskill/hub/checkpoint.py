@@ -75,7 +75,9 @@ def complete(
     """
     by_name = {file.path: file for file in listing.files}
     if absent := sorted(set(names) - set(by_name)):
-        raise HubError(f"{listing.reference}: there is no {absent[0]} in it, which the lock lists; ask who wrote it")
+        raise HubError(
+            f"{listing.reference}: there is no {absent[0]} in it, which the lock lists; ask who wrote it"
+        )
     known = before.files if before and before.revision == listing.reference.revision else {}
     todo = [by_name[name] for name in names if not _is_there(folder, name, known.get(name))]
     _require_space(folder, todo)

@@ -64,8 +64,9 @@ def install(
 ) -> Installed:
     """Download the missing files of a skill, and write its `rskill.lock`.
 
-    An installed skill is completed at the commit of its lock, and the hashes of its weights are compared; the network is
-    used only if something is missing. Small files that were altered stay, since they may hold results of this machine.
+    An installed skill is completed at the commit of its lock, and the hashes of its weights are compared; the network
+    is used only if something is missing. Small files that were altered stay, since they may hold results of this
+    machine.
 
     Args:
         ref: any reference that `openral_rskill.registry.resolve` takes, or a repository on the hub.

@@ -124,5 +124,7 @@ def load_file(path: str, target: str, use_wildcard: bool = True) -> dict[str, An
     own = [entry for entry in fitting if "*" not in entry[0]]
     if not general and not own:
         known = ", ".join(dict.fromkeys(pattern for pattern, _, _ in entries)) or "nothing"
-        raise CliError(f"parameter file '{path}' holds nothing for '{target}'; it has: {known}")
+        raise CliError(
+            f"Param file does not contain any valid parameters for {target}: '{path}' has some for {known}"
+        )
     return {name: normalise(value) for _, name, value in [*general, *own]}

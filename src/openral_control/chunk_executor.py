@@ -148,7 +148,8 @@ class ChunkExecutor:
             if not self.estopped and self.intervention.keeps_out(chunk.goal_id):
                 return self._keep_out(chunk)
             answered = self._step_of(chunk)
-            past = 0 if answered is None or chunk.fault else min(max(step - answered, 0), chunk.horizon)
+            counts = answered is not None and not chunk.fault and chunk.dim > 0  # no numbers fit any horizon
+            past = min(max(step - (answered or 0), 0), chunk.horizon) if counts else 0
             self._count(expired=past)
             reason = self._outdated(chunk, answered, step)
             if reason is None:

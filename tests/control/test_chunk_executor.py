@@ -108,6 +108,14 @@ def test_a_chunk_that_cannot_be_read_ends_what_its_goal_planned_however_old_it_i
     assert (executor.rejected_goal, executor.rejected_streak, counts(executor)) == ("a", 1, (1, 1, 1, 0))
 
 
+def test_a_chunk_without_numbers_has_no_steps_that_expire():
+    executor = ChunkExecutor(HZ, Strict(), hold, representation=REPRESENTATION)
+    nothing = chunk(0, data=np.empty((0, 4)), horizon=0)
+    told = executor.offer(dataclasses.replace(nothing, horizon=2**32 - 1, dim=0), 1000, None)
+    assert told == f"it holds 0 values, not horizon {2**32 - 1} x dim 0"
+    assert executor.counters.expired == 0
+
+
 def test_holds_without_a_chunk(executor):
     action, held = executor.next(0)
     assert held

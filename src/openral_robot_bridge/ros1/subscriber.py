@@ -22,6 +22,8 @@ CONNECT_S = 3.0
 """[s] timeout of a connection to a publisher."""
 AGAIN_S = 0.5
 """[s] between two attempts to connect to a publisher."""
+MAX_PUBLISHERS = 32
+"""Publishers of a topic that are read together, as whoever names them may name any number."""
 
 
 class TopicSubscriber:
@@ -74,11 +76,7 @@ class TopicSubscriber:
                 return
             self.updates += 1
             self._wanted = set(publishers)
-            for uri in self._wanted:
-                if not self._closed.is_set() and uri not in self._threads:
-                    thread = threading.Thread(target=self._read, args=(uri,), name=self.topic, daemon=True)
-                    self._threads[uri] = thread
-                    thread.start()
+            self._start_missing()
 
     def close(self) -> None:
         """Disconnect from all publishers."""
@@ -91,6 +89,15 @@ class TopicSubscriber:
         for thread in threads:
             if thread is not threading.current_thread():
                 thread.join(CONNECT_S)
+
+    def _start_missing(self) -> None:
+        """Start the threads of publishers that have none, as far as there may be more. The lock must be held."""
+        for uri in self._wanted - self._threads.keys():
+            if self._closed.is_set() or len(self._threads) >= MAX_PUBLISHERS:
+                return
+            thread = threading.Thread(target=self._read, args=(uri,), name=self.topic, daemon=True)
+            self._threads[uri] = thread
+            thread.start()
 
     def _read(self, uri: str) -> None:
         """Read from one publisher as long as it is among the present ones."""
@@ -107,6 +114,7 @@ class TopicSubscriber:
                 if uri not in self._wanted or self._closed.is_set():
                     self._threads.pop(uri, None)
                     self.faults.pop(uri, None)
+                    self._start_missing()
                     return
 
     def _listen(self, uri: str) -> None:

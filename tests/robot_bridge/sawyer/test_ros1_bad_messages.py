@@ -16,7 +16,7 @@ pytest.importorskip("rosbags")
 from openral_robot_bridge.ros1.messages import MessageTypes
 from openral_robot_bridge.ros1.node import Ros1Node
 from openral_robot_bridge.ros1.rpc import SUCCESS, RpcServer, call
-from openral_robot_bridge.ros1.subscriber import TopicSubscriber
+from openral_robot_bridge.ros1.subscriber import MAX_PUBLISHERS, TopicSubscriber
 from openral_robot_bridge.ros1.tcpros import encode_header, frame, read_header
 
 PATIENCE_S = 20.0
@@ -98,6 +98,20 @@ def test_a_reader_that_fails_hears_the_next() -> None:
         subscriber.update([uri])
         try:
             assert heard.get(timeout=PATIENCE_S) == "read"
+        finally:
+            subscriber.close()
+
+
+def test_any_number_of_publishers_may_be_named_and_only_some_are_read_together() -> None:
+    heard: queue.Queue[str] = queue.Queue()
+    subscriber = TopicSubscriber("/many", TYPE, TYPES, "/listener", lambda message: heard.put(message.data))
+    with publisher(TEXT) as uri:
+        subscriber.update(f"http://127.0.0.1:1/{number}" for number in range(300))
+        try:
+            reading = [thread for thread in threading.enumerate() if thread.name == "/many"]
+            assert len(reading) == MAX_PUBLISHERS
+            subscriber.update([uri])
+            assert heard.get(timeout=PATIENCE_S) == "hello"
         finally:
             subscriber.close()
 

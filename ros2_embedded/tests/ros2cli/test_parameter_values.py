@@ -70,7 +70,7 @@ def test_a_file_is_read_as_a_node_reads_it(tmp_path: Path) -> None:
     assert load_file(str(file), "/lab/arm") == {"a": 0.001, "b": "own", "c": True}
     assert load_file(str(file), "/lab/arm", use_wildcard=False) == {"a": 0.001, "b": "own"}
     with pytest.raises(
-        CliError, match=r"any valid parameters for /foot: '.*' has some for lab/arm, /lab/\\*, hand"
+        CliError, match=r"any valid parameters for /foot: '.*' has some for lab/arm, /lab/\*, hand"
     ):
         load_file(str(file), "/foot")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +18,8 @@ from starlette.requests import Request
 
 from openral_console.live.deployment import LiveDeployment
 from openral_console.page.teleop_panel import TAKE, HandPanel
+from openral_console.teleop.space_mouse_device import SpaceMouseReport
+from openral_console.teleop.steering import Steer
 
 OPENED = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": [(b"host", b"robot")]}
 """A request for the page."""
@@ -38,6 +41,25 @@ class Arm:
         assert holder == self.holder
         self.holder = ""
 
+    def give_back(self, holder: str, operator: str) -> str:
+        self.holder = ""
+        return ""
+
+    def drive(self, holder: str, steer: Steer) -> str:
+        return ""
+
+
+class Cap:
+    """A SpaceMouse whose cap is pressed all the while."""
+
+    name, fault, stop_fault, presses, rests = "SpaceMouse", "", "", 0, 0
+
+    def demand_rest(self) -> None:
+        self.rests += 1
+
+    def deflection(self) -> SpaceMouseReport:
+        return SpaceMouseReport(x=1.0)
+
 
 async def until(condition: Callable[[], object]) -> None:
     while not condition():
@@ -51,21 +73,27 @@ def click(client: Client, words: str) -> None:
     client.handle_event({"id": button.id, "listener_id": listener.id, "args": [None]})
 
 
-def test_a_tab_that_changes_its_network_has_the_arm_and_can_take_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is back by another connection before the end of its former one is noticed."""
-    arm, did = Arm(), list[str]()
+def opened(arm: Arm, did: list[str], mouse: Cap | None = None) -> Client:
+    """Return a page with the panel, which notes what was done."""
     context: Any = SimpleNamespace(
         deployment=LiveDeployment(),
         manual_control=arm,
-        space_mouse=None,
+        space_mouse=mouse,
         actions=lambda who, what, fault="": did.append(what),
     )
+    client = Client(page("", reconnect_timeout=60.0), request=Request(OPENED))
+    with client:
+        HandPanel(context, "ann")
+    return client
+
+
+def test_a_tab_that_changes_its_network_has_the_arm_and_can_take_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is back by another connection before the end of its former one is noticed."""
+    arm, did = Arm(), list[str]()
 
     async def session() -> None:
         monkeypatch.setattr(core, "loop", asyncio.get_running_loop())
-        client = Client(page("", reconnect_timeout=60.0), request=Request(OPENED))
-        with client:
-            HandPanel(context, "ann")
+        client = opened(arm, did)
         await client.handle_handshake("first", "tab", None, "document", None)
         click(client, TAKE)
         await until(lambda: len(did) == 1)
@@ -83,3 +111,27 @@ def test_a_tab_that_changes_its_network_has_the_arm_and_can_take_it(monkeypatch:
 
     asyncio.run(asyncio.wait_for(session(), 60.0))
     assert did == ["took the arm", "took the arm", "let the arm go"]
+
+
+def test_a_cap_that_is_pressed_must_rest_whenever_the_arm_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also by a second click upon the one that gave it back."""
+    arm, did, cap = Arm(), list[str](), Cap()
+
+    async def session() -> None:
+        monkeypatch.setattr(core, "loop", asyncio.get_running_loop())
+        client = opened(arm, did, cap)
+        (steer,) = (each for each in client.layout._event_listeners.values() if each.type == "steer")
+        keys = json.dumps({"x": 0, "y": 0, "z": 0, "turn": 0, "cap": True, "sent_ms": 1.0})
+        await client.handle_handshake("first", "tab", None, "document", None)
+        for count in (1, 3):
+            click(client, TAKE)
+            await until(lambda count=count: len(did) == count)
+            client.handle_event({"id": client.layout.id, "listener_id": steer.id, "args": [keys]})
+            click(client, TAKE)  # gives it back; nobody has written so on the button
+            await until(lambda count=count: len(did) == count + 1)
+        client.handle_disconnect("first")
+        client.delete()
+
+    asyncio.run(asyncio.wait_for(session(), 60.0))
+    assert did == ["took the arm", "gave the arm back"] * 2
+    assert cap.rests == 2

@@ -102,7 +102,7 @@ class HandPanel:
             return
         why = await asyncio.to_thread(self._context.manual_control.engage, self._tab, self._operator)
         self._context.actions(self._operator, "took the arm", why)
-        self._fault = why
+        self._fault, self._heard_s = why, 0.0  # a cap that is pressed already moves nothing
         self._let_go_if_gone()  # the tab may have gone while the bridge was asked
 
     async def _give_back(self) -> None:

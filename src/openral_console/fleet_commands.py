@@ -37,26 +37,24 @@ def stop(namespaces: Names = None, search: Search = 2.0) -> None:
     Exit code 0: every one of them says that it is stopped. 1: at least one does not. 2: none was found.
     Each is released by itself, by its service `estop_reset`, once all is safe there.
     """
-    from rich.console import Console
-
     from openral_console.live.fleet_tables import stop_table
     from openral_console.ros.fleet_node import fleet  # `openral --help` must not load rclpy
+    from openral_core.cli.tables import console
     from openral_core.graph.namespaces import estop_reset_command
     from openral_core.ros.session_certificates import refused_or
 
-    wanted = _read(namespaces or [])
-    console = Console(highlight=False, emoji=False)
+    wanted, out = _read(namespaces or []), console()
     with fleet() as node:  # the answers are shown before the node leaves the graph, which may take seconds
         answers = node.stop(wanted, search)
         if answers:
-            console.print(stop_table(answers))
+            out.print(stop_table(answers))
         for answer in answers:
             if not answer.fault:
                 command = estop_reset_command(answer.namespace)
-                console.print(f"once all is safe there: {command}", markup=False, soft_wrap=True)
+                out.print(f"once all is safe there: {command}", markup=False, soft_wrap=True)
     if not answers:
         why = refused_or("")
-        console.print(
+        out.print(
             f"no deployment was found on this ROS_DOMAIN_ID, so none was stopped{why and f'; {why}'}",
             style="red",
             markup=False,
@@ -72,21 +70,21 @@ def _show(namespaces: list[str], search_s: float, *, as_json: bool, briefly: boo
     from openral_console.live.fleet_tables import list_table, status_table, values_of
     from openral_console.ros.fleet_node import fleet  # `openral --help` must not load rclpy
     from openral_core.cli.json_line import json_line
+    from openral_core.cli.tables import console
     from openral_core.ros.session_certificates import refused_or
 
-    wanted = _read(namespaces)
-    console = Console(highlight=False, emoji=False)
+    wanted, out = _read(namespaces), console()
     with fleet() as node:
         found = node.look(search_s)
         # Here: until the node has left the graph, what was heard may have grown old.
         rows = values_of({name: robot for name, robot in found.items() if not wanted or name in wanted})
         if as_json:
-            console.print(json_line(rows), markup=False, soft_wrap=True)
+            out.print(json_line(rows), markup=False, soft_wrap=True)
         elif briefly and rows:
-            console.print(list_table(rows))
+            out.print(list_table(rows))
         else:
             for row in rows:
-                console.print(status_table(row))
+                out.print(status_table(row))
     missing = [name for name in wanted if name not in found]
     if missing or not rows:
         there = (

@@ -10,12 +10,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import rclpy
-from openral.msg import ControlStatus
+from openral.msg import ControlStatus, Mission
 from rclpy.client import Client
 from rclpy.node import Node
 from rclpy.task import Future
@@ -23,7 +24,9 @@ from std_srvs.srv import Trigger
 from typer.testing import CliRunner
 
 from openral_console.fleet_commands import app
-from openral_console.ros import fleet_stop
+from openral_console.live.deployment import LiveDeployment
+from openral_console.ros import fleet_node, fleet_stop
+from openral_console.ros.convert import mission_of
 from openral_console.ros.fleet_node import FleetNode, fleet
 from openral_console.ros.service_call import ServiceCall
 
@@ -131,6 +134,17 @@ def test_who_is_not_called_where_there_are_too_many_is_told(
     first, more = searcher.stop([], 1.0)
     assert (first.namespace, first.fault) == ("/r0", "")
     assert (more.namespace, more.fault[:10]) == ("1 more, from /r1 on", "not called")
+
+
+def test_a_row_in_a_pipe_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = "put the " + "very " * 40 + "small cup away"
+    robot = LiveDeployment()
+    robot.mission = mission_of(Mission(text=words))
+    node = SimpleNamespace(look=lambda search_s: {"/arm2": robot})
+    monkeypatch.setattr(fleet_node, "fleet", lambda: nullcontext(node))
+    monkeypatch.delenv("COLUMNS", raising=False)
+    for command in ("list", "status"):
+        assert words in CliRunner().invoke(app, [command]).output
 
 
 STRANGER = """

@@ -73,7 +73,10 @@ class ListenOptions:
             from ros2_embedded.certificate_dates import Certificate
         except ModuleNotFoundError:  # another ROS 2; browsers say it
             return ""
-        end = Certificate.read(self.certificate).end(time.time())
+        try:
+            end = Certificate.read(self.certificate).end(time.time())
+        except ValueError:  # OpenSSL serves it, which reads more forms
+            return ""
         return (
             end
             and f"--certificate {self.certificate} {end}; browsers warn of one that has ended, or refuse it"

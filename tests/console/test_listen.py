@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import socket
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -73,3 +75,30 @@ def test_a_client_does_not_say_itself_from_where_it_comes() -> None:
     scope: Any = {"type": "http", "client": ("127.0.0.1", 1), "headers": headers}
     asyncio.run(config.loaded_app(scope, None, None))  # type: ignore[arg-type]
     assert clients == [("127.0.0.1", 1)]
+
+
+def test_a_certificate_in_a_form_that_openssl_alone_reads_is_served_without_a_warning(tmp_path: Path) -> None:
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("openssl makes the certificate")
+    plain, key, trusted = (tmp_path / name for name in ("plain.pem", "key.pem", "trusted.pem"))
+    curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+    words = [
+        "req",
+        "-x509",
+        *curve,
+        "-nodes",
+        "-days",
+        "1",
+        "-subj",
+        "/CN=robot",
+        "-keyout",
+        key,
+        "-out",
+        plain,
+    ]
+    for command in (words, ["x509", "-in", plain, "-trustout", "-out", trusted]):
+        subprocess.run([openssl, *command], check=True, capture_output=True)
+    options = ListenOptions(certificate=trusted, key=key)
+    options.check()
+    assert options.warning() == ""

@@ -14,20 +14,22 @@ import openral_console
 
 ASSETS = Path(openral_console.__file__).parent / "assets"
 PAGE = """
-const listeners = [], did = [];
+const listeners = [], did = [], bars = [];
 globalThis.window = globalThis;
 globalThis.navigator ?? (globalThis.navigator = {});
 globalThis.addEventListener = () => {};
 globalThis.openralStop = { port: 1, key: "" };
 globalThis.location = { protocol: "http:", hostname: "127.0.0.1" };
 globalThis.performance ??= { now: () => 0 };
-globalThis.fetch = async (url) => { did.push(url); return { ok: true }; };
+globalThis.fetch = async (url) => { did.push(url); return { ok, text: async () => "no bridge" }; };
 globalThis.emitEvent = (name, steer) => did.push(name === "steer" ? `x ${steer.x}` : name);
 globalThis.setInterval = () => 1;
 globalThis.document = {
   activeElement: null, hidden: false, hasFocus: () => true, documentElement: { dataset: {} },
   addEventListener: (kind, listener, capture) => listeners.push({ kind, listener, capture: Boolean(capture) }),
-  getElementById: () => ({ classList: { toggle() {} } }), querySelector: () => null,
+  getElementById: () => null, querySelector: () => null, querySelectorAll: () => bars,
+  createElement: () => ({ classList: { toggle(name, on) { did.push(`${name} ${on}`); } } }),
+  body: { prepend: (bar) => bars.push(bar) },
 };
 """
 PRESS = """
@@ -45,17 +47,21 @@ function press(code, key) {
 document.activeElement = focus;
 openralTeleop(true, false);
 const reached = { Space: press("Space", " "), KeyW: press("KeyW", "w") };
-setTimeout(() => { console.log(JSON.stringify({ did, reached })); process.exit(0); }, 0);
+const words = () => bars.map((bar) => bar.textContent);
+setTimeout(() => { console.log(JSON.stringify({ did, reached, words: words() })); process.exit(0); }, 0);
 """
 
 
-def pressed(focus: dict[str, Any]) -> dict[str, Any]:
-    """Return what the space bar and W did on a page that has the arm, and which of them the element was given."""
+def pressed(focus: dict[str, Any], ok: bool = True) -> dict[str, Any]:
+    """Return what the space bar and W did on a page that has the arm, and which of them the element was given.
+
+    The page's own elements are not there yet; `ok` is whether a stop is confirmed.
+    """
     node = shutil.which("node")
     if node is None:
         pytest.skip("no node on PATH: apt install nodejs")
     scripts = [(ASSETS / f"{name}.js").read_text() for name in ("stop", "teleop", "highlight")]
-    program = "\n".join([PAGE, *scripts, f"const focus = {json.dumps(focus)};", PRESS])
+    program = "\n".join([PAGE, *scripts, f"const focus = {json.dumps(focus)}, ok = {json.dumps(ok)};", PRESS])
     done = subprocess.run([node, "-"], input=program, capture_output=True, text=True, check=True, timeout=60)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -70,4 +76,11 @@ def test_keys_of_a_page_stop_and_move_also_where_a_list_has_the_focus() -> None:
 
 def test_what_is_typed_neither_stops_nor_moves() -> None:
     found = pressed({"tagName": "INPUT", "type": "text", "readOnly": False})
-    assert found == {"did": [], "reached": {"Space": True, "KeyW": True}}
+    assert found == {"did": [], "reached": {"Space": True, "KeyW": True}, "words": []}
+
+
+def test_a_stop_in_vain_is_told_before_the_page_is_whole() -> None:
+    """Or where it never is, as with a script that fails."""
+    found = pressed({"tagName": "BODY"}, ok=False)
+    assert found["words"] == ["NOT stopped. Use the hardware stop. (no bridge)"]
+    assert found["did"][-1] == "on true"

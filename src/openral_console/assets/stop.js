@@ -18,10 +18,18 @@
     });
   }
 
+  // The page's own bar comes with Vue. Before it is there, or where it never comes, another one says it.
   function alarm(words) {
-    const bar = document.getElementById("alarm");
-    bar.textContent = words;
-    bar.classList.toggle("on", Boolean(words));
+    let bars = [...document.querySelectorAll("#alarm, #early-alarm")];
+    if (!bars.length && words) {
+      const bar = Object.assign(document.createElement("div"), { id: "early-alarm", className: "c-alarm", role: "alert" });
+      document.body.prepend(bar);
+      bars = [bar];
+    }
+    for (const bar of bars) {
+      bar.textContent = words;
+      bar.classList.toggle("on", Boolean(words));
+    }
   }
 
   window.openralAlarm = alarm;

@@ -11,6 +11,7 @@ from pathlib import Path
 from fastapi import FastAPI, Request, WebSocket
 from fastapi.responses import FileResponse, PlainTextResponse, Response
 from nicegui import ui
+from starlette.background import BackgroundTask
 
 from openral_console.access import OPERATOR, Access
 from openral_console.audit_log import STOPS, ActionLog
@@ -154,8 +155,9 @@ class ConsoleServer:
         async def stop(request: Request) -> Response:
             path = request.url.path
             fault = await asyncio.to_thread(stops[path])
-            self.actions(request.scope[OPERATOR], STOPS[path], fault)
-            return PlainTextResponse(fault or "stopped", 503 if fault else 200)
+            # Afterwards and beside the loop: a disk that stalls under a recording keeps no stop waiting.
+            noted = BackgroundTask(self.actions, request.scope[OPERATOR], STOPS[path], fault)
+            return PlainTextResponse(fault or "stopped", 503 if fault else 200, background=noted)
 
         for path in stops:
             app.post(path)(stop)

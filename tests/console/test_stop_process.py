@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import signal
@@ -18,7 +19,8 @@ import pytest
 
 from openral_console import stop_process
 from openral_console.listen_options import ListenOptions
-from openral_console.sessions import Sessions
+from openral_console.ros.stop_server import application
+from openral_console.sessions import STOP, Sessions
 from openral_console.stop_process import StopProcess
 
 popen = subprocess.Popen
@@ -57,6 +59,25 @@ def test_it_is_tried_again_where_no_process_can_be_started(
             stopper.close()
     assert [("cannot be started" in line) for line in said] == [True, True, False]
     assert os.strerror(errno.EAGAIN) in said[0]
+
+
+def test_a_stop_is_answered_before_it_is_written_down_and_beside_the_next_one() -> None:
+    """A disk may stall for seconds under a recording."""
+    sessions, happened, here = Sessions.create(), list[str](), threading.get_ident()
+
+    def log(who: str, what: str, fault: str) -> None:
+        happened.append("not logged in the way" if threading.get_ident() != here else "logged in the way")
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": sessions.sign("anna", STOP).encode()}
+
+    async def send(message: Any) -> None:
+        happened.append(message["type"])
+
+    headers = [(b"host", b"robot:9"), (b"origin", b"http://robot:8420")]
+    scope = {"type": "http", "method": "POST", "path": "/stop", "query_string": b"", "headers": headers}
+    asyncio.run(application({"/stop": lambda: ""}, sessions, log)(scope, receive, send))
+    assert happened == ["http.response.start", "http.response.body", "not logged in the way"]
 
 
 def test_it_ends_without_a_word_where_the_console_ended_before_it_sent_the_settings() -> None:

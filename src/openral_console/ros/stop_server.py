@@ -22,6 +22,7 @@ import uvicorn
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
@@ -74,8 +75,9 @@ def application(
         if name is None or not allowed:
             return PlainTextResponse("refused: this page has no session here", 403, headers=allowed)
         fault = await asyncio.to_thread(stops[path])
-        log(name, f"{STOPS[path]}, heard by its own process", fault)
-        return PlainTextResponse(fault or "stopped", 503 if fault else 200, headers=allowed)
+        # Afterwards and beside the loop: a disk that stalls under a recording keeps no stop waiting.
+        noted = BackgroundTask(log, name, f"{STOPS[path]}, heard by its own process", fault)
+        return PlainTextResponse(fault or "stopped", 503 if fault else 200, allowed, background=noted)
 
     return Starlette(routes=[Route(path, on_stop, methods=["POST"]) for path in stops])
 

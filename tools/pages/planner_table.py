@@ -21,7 +21,7 @@ from openral_core.statistics import wilson_interval
 from openral_reasoner.evaluation.score import evaluate, is_done_wrongly
 from openral_reasoner.evaluation.suite import FREE, WORLDS, load_suite
 from openral_reasoner.offline import OfflinePlanner
-from openral_reasoner.offline.encoder import WEIGHTS
+from openral_reasoner.offline.clause_matcher import WEIGHTS
 from openral_reasoner.offline.segment_chooser import ASK, DO, RIVAL
 from openral_reasoner.palette import Palette
 from openral_reasoner.planner import Plan

@@ -8,14 +8,26 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-from openral_core.sentence_encoder import Array, gelu
-from openral_reasoner.offline.encoder import TokenEncoder, Trained, load_trained
+from openral_core.errors import InstallationError
+from openral_core.sentence_encoder import (
+    MOST_REMEMBERED,
+    Array,
+    SentenceEncoder,
+    gelu,
+    layer_norm,
+    linear,
+    softmax,
+)
 
 HEADS = 4
 """Attention heads of the comparison."""
+WEIGHTS = Path(__file__).with_name("planner.safetensors")
+MAX_TOKENS = 40
+"""Tokens of a clause that are read; later ones are ignored."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +49,58 @@ class SpeechAct:
         return self.question + self.forbidden + self.unreal
 
 
+@dataclass(frozen=True)
+class Trained:
+    """The result of the training."""
+
+    weights: dict[str, Array]
+    words: frozenset[str]
+    """The words of the training's orders, without names of things."""
+
+
+def load_trained(path: Path = WEIGHTS) -> Trained:
+    """Read the trained weights as float32, and the words. Raises InstallationError: they cannot be read."""
+    try:
+        from safetensors import SafetensorError, safe_open
+    except ImportError as error:
+        raise InstallationError(f"{error.name} is not installed: pip install 'openral[models]'") from error
+    try:
+        with safe_open(str(path), "np") as file:
+            weights = {name: file.get_tensor(name).astype(np.float32) for name in file.keys()}  # noqa: SIM118
+            metadata = file.metadata() or {}
+    except (OSError, SafetensorError) as error:
+        raise InstallationError(
+            f"the planner's weights {path} cannot be read ({error}); `openral train planner` writes them"
+        ) from error
+    return Trained(weights, frozenset(metadata.get("words", "").split()))
+
+
+class TokenEncoder(SentenceEncoder):
+    """The MiniLM sentence encoder with the trained low-rank adapters merged into its weights."""
+
+    def __init__(self, weights: dict[str, Array], folder: Path | None = None) -> None:
+        """Load the encoder in `folder` (None: the packaged one), and merge the adapters of `weights` into it."""
+        super().__init__(folder)
+        for name in list(self._weights):
+            key = f"encoder.adapters.{name.removesuffix('.weight').replace('.', '_')}"
+            if f"{key}.up" in weights:
+                self._weights[name] = self._weights[name] + weights[f"{key}.up"] @ weights[f"{key}.down"]
+        self._states: dict[str, Array] = {}
+        self.vocabulary: dict[str, int] = self._tokenizer.get_vocab()
+        """Token -> id of the tokenizer."""
+
+    def states(self, text: str) -> Array:
+        """Return the token states (T, 384) of a text; the first one is that of the start token."""
+        if text not in self._states:
+            if len(self._states) > MOST_REMEMBERED:
+                self._states.clear()
+            hidden = self._embed(np.array([self._tokenizer.encode(text).ids[:MAX_TOKENS]]))
+            for layer in range(self._layers):
+                hidden = self._layer(hidden, f"encoder.layer.{layer}.")
+            self._states[text] = hidden[0]
+        return self._states[text]
+
+
 class LearnedMatcher:
     """Compares clauses with examples token by token. Deterministic."""
 
@@ -51,10 +115,10 @@ class LearnedMatcher:
     def act(self, clause: str) -> SpeechAct:
         """Return the probabilities of a clause's speech act."""
         states = self.encoder.states(clause)
-        weight = _softmax(self._linear(states, "act_weight"), 0)
+        weight = softmax(self._linear(states, "act_weight"), 0)
         pooled = np.concatenate([(weight.T @ states).ravel(), states[0]])
         logits = self._linear(gelu(self._linear(pooled[None], "act_inner")), "act")[0]
-        return SpeechAct(*(float(p) for p in _softmax(logits, 0)))
+        return SpeechAct(*(float(p) for p in softmax(logits, 0)))
 
     def scores(self, clause: str, examples: Sequence[str]) -> Array:
         """Return for each example the probability, 0..1, that the clause orders just that."""
@@ -92,14 +156,14 @@ class LearnedMatcher:
         scale = float(self._weights["scale"])
         x = np.concatenate(
             [
-                self._compared(p, _softmax(near * scale, 2) @ q, near.max(2)) + self._weights["side"][0],
-                self._compared(q, _softmax(near * scale, 1).transpose(0, 2, 1) @ p, near.max(1))
+                self._compared(p, softmax(near * scale, 2) @ q, near.max(2)) + self._weights["side"][0],
+                self._compared(q, softmax(near * scale, 1).transpose(0, 2, 1) @ p, near.max(1))
                 + self._weights["side"][1],
             ],
             axis=1,
         )
         qkv = self._linear(x, "qkv").reshape(*x.shape[:2], 3, HEADS, -1).transpose(2, 0, 3, 1, 4)
-        attention = _softmax(qkv[0] @ qkv[1].swapaxes(2, 3) / math.sqrt(qkv.shape[-1]), 3)
+        attention = softmax(qkv[0] @ qkv[1].swapaxes(2, 3) / math.sqrt(qkv.shape[-1]), 3)
         mixed = (attention @ qkv[2]).transpose(0, 2, 1, 3).reshape(x.shape)
         x = self._norm(x + self._linear(mixed, "mix"), "norm1")
         x = self._norm(x + self._linear(gelu(self._linear(x, "inner")), "outer"), "norm2")
@@ -112,18 +176,7 @@ class LearnedMatcher:
         return gelu(self._linear(np.concatenate(features, axis=-1), "compare"))
 
     def _linear(self, x: Array, name: str) -> Array:
-        flat = x.reshape(-1, x.shape[-1])  # one matrix product for all tokens of all examples
-        y: Array = flat @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
-        return y.reshape(*x.shape[:-1], -1)
+        return linear(x, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"])
 
     def _norm(self, x: Array, name: str) -> Array:
-        centred = x - x.mean(axis=-1, keepdims=True)
-        scaled = centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + 1e-5)
-        normed: Array = scaled * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
-        return normed
-
-
-def _softmax(x: Array, axis: int) -> Array:
-    raised = np.exp(x - x.max(axis=axis, keepdims=True))
-    share: Array = raised / raised.sum(axis=axis, keepdims=True)
-    return share
+        return layer_norm(x, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"])

@@ -14,8 +14,7 @@ from typer.testing import CliRunner
 from openral_core.errors import InstallationError, ManifestError, WeightsError
 from openral_reasoner.evaluation.suite import DEFAULT, load_suite
 from openral_reasoner.offline import OfflinePlanner
-from openral_reasoner.offline.clause_matcher import LearnedMatcher
-from openral_reasoner.offline.encoder import load_trained
+from openral_reasoner.offline.clause_matcher import LearnedMatcher, load_trained
 from openral_reasoner.planner import Proposal
 from openral_training.commands import app
 from openral_training.planner.deployments import Lexicon, make_deployment, nouns_of
@@ -89,7 +88,7 @@ def test_numpy_computes_what_torch_computes() -> None:
     from tokenizers import Tokenizer
 
     from openral_core.sentence_encoder import default_model_folder
-    from openral_reasoner.offline.encoder import WEIGHTS
+    from openral_reasoner.offline.clause_matcher import WEIGHTS
     from openral_training.planner.network import Matcher
     from openral_training.planner.train import _encode
 

@@ -106,6 +106,24 @@ class Palette:
         return next((s for s in self.skills if s.kind == MOTION and s.name.endswith(ending)), None)
 
     @property
+    def words(self) -> frozenset[str]:
+        """All words of the tasks, objects and actions of its skills."""
+        texts = [
+            phrase for skill in self.skills for task in skill.tasks for phrase in (task.phrase, *task.phrases)
+        ]
+        texts += [name for skill in self.skills for name in (*skill.objects, *skill.actions)]
+        return frozenset(word for text in texts for word in words(text))
+
+    def by_phrase(self) -> dict[tuple[str, ...], tuple[Skill, SkillTask]]:
+        """Return words of a phrase -> the task that it is a phrase of; a policy's comes before a motion's."""
+        return {
+            tuple(words(phrase)): (skill, task)
+            for skill in sorted(self.skills, key=lambda skill: skill.judges_itself)[::-1]
+            for task in skill.tasks
+            for phrase in (task.phrase, *task.phrases)
+        }
+
+    @property
     def has_policies(self) -> bool:
         """Whether some usable skill is not a motion."""
         return any(skill.kind != MOTION for skill in self.skills)

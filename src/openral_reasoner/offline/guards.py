@@ -39,22 +39,19 @@ _REFUSED = {
         "it quotes what somebody says"
     ),
 }
-_SHORT = (
-    (re.compile(r"\bwon't\b"), "will not"),
-    (re.compile(r"\b(?:can't|cant)\b"), "cannot"),
-    (
-        re.compile(r"\b(do|does|did|is|are|was|were|has|have|should|must|could|would|need|had)n'?t\b"),
-        r"\1 not",
-    ),
-    (re.compile(r"\b(it|that|there|what|he|she)'s\b"), r"\1 is"),
-)
+_SHORT = {
+    r"\bwon't\b": "will not",
+    r"\b(?:can't|cant)\b": "cannot",
+    r"\b(do|does|did|is|are|was|were|has|have|should|must|could|would|need|had)n'?t\b": r"\1 not",
+    r"\b(it|that|there|what|he|she)'s\b": r"\1 is",
+}
 
 
 def spelled_out(text: str) -> str:
     """Return a text in lower case, with one kind of apostrophe, and with "not" and "is" in place of short forms."""
     text = text.lower().replace("’", "'").replace("‘", "'")
-    for short, long in _SHORT:
-        text = short.sub(long, text)
+    for short, long in _SHORT.items():
+        text = re.sub(short, long, text)
     return _HARMLESS.sub(" ", text).strip()
 
 

@@ -230,13 +230,7 @@ def _word_for_word(sentence: str, palette: Palette) -> tuple[PlannedTask, ...]:
 
     A benchmark's instructions are such phrases, and some hold two verbs: "pick up the bowl and place it on the plate".
     """
-    phrases = {
-        tuple(words(phrase)): (skill, task)
-        for skill in sorted(palette.skills, key=lambda skill: skill.judges_itself)[::-1]
-        for task in skill.tasks
-        for phrase in (task.phrase, *task.phrases)
-    }
-    tasks = []
+    phrases, tasks = palette.by_phrase(), []
     for step in _STEPS.split(sentence):
         said = tuple(words(step))
         if said not in phrases:

@@ -28,7 +28,7 @@ def corrected(
         dictionary: whole words that are never corrected.
         common: other words that orders are made of.
     """
-    known = _known(palette)
+    known = palette.words
     typed: dict[str, str] = {}
 
     def fixed(match: re.Match[str]) -> str:
@@ -54,16 +54,10 @@ def as_typed(answer: str, typed: Mapping[str, str]) -> str:
 
 def is_foreign(text: str, palette: Palette, dictionary: Mapping[str, int]) -> bool:
     """Return whether a text seems to be of another language, by letters that English lacks or without English words."""
-    said, known = words(text), _known(palette)
+    said, known = words(text), palette.words
     if any(_FOREIGN.match(c) for c in text if c.isalpha()) and known.isdisjoint(said):
         return True
     return bool(said) and not any(w in known or w in dictionary or _one_change(w) & known for w in said)
-
-
-def _known(palette: Palette) -> frozenset[str]:
-    texts = [p for s in palette.skills for t in s.tasks for p in (t.phrase, *t.phrases)]
-    texts += [name for skill in palette.skills for name in (*skill.objects, *skill.actions)]
-    return frozenset(word for text in texts for word in words(text))
 
 
 def _one_change(word: str) -> set[str]:

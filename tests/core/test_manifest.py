@@ -78,6 +78,7 @@ def test_seed_loads_as_it_is() -> None:
         ("actions: [open]", "\tactions: [open]", 20, "indent by spaces"),
         ("actuators_required:", "actuators_required", 11, "the colon is missing there or on the line before"),
         ('"Opens things."', "opens: things", 6, "put text that holds one in quotes"),
+        ("flip_180: false", "image_size: [96, 100000]", 14, "image_size[1]: 100000: input should be less"),
         ("chunk_size: 16", "chunk_size 16", 18, "the colon is missing there or on the line before"),
     ],
 )

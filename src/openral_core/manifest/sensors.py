@@ -10,8 +10,9 @@ from pydantic import Field, field_validator
 from openral_core.schema import Count, Many, Schema, Word
 from openral_core.vocabulary import Modality
 
-ImageSize = Annotated[tuple[Count, Count], Field(strict=False)]
-"""[height, width] in pixels."""
+_Side = Annotated[int, Field(gt=0, le=4096)]
+ImageSize = Annotated[tuple[_Side, _Side], Field(strict=False)]
+"""[height, width] in pixels; each image is made as large, whatever memory that takes."""
 
 MOST_STEPS_BACK = 512
 """Control steps that a skill may look back: the images of all of them are in memory while it runs."""

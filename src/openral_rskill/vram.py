@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -121,7 +122,7 @@ def budget(
         if package.manifest.weights_uri and server_elsewhere(package.manifest.model_family) is None
     )
     name, _, index = device.partition(":")
-    if name not in ("cpu", "cuda") or not (index.isdecimal() or index == ""):
+    if not re.fullmatch(r"(cpu|cuda)(:[0-9]{1,9})?", device):
         raise UsageError(f"device '{device}' is not known; write cpu, cuda or cuda:<index>")
     if name == "cpu":
         return Budget(needs, "cpu", None)

@@ -92,7 +92,7 @@ def test_a_cpu_has_no_budget(skill: Make) -> None:
 def test_a_device_that_cannot_be_asked_fits_nothing(skill: Make) -> None:
     with pytest.raises(ContractError, match=r"no cuda:3, needed .*--device cpu"):
         require_budget(budget([skill(**INT4)], "cuda:3", probe(None)))
-    for device in ("tpu", "cuda:x", "cuda:-1", ""):
+    for device in ("tpu", "cuda:x", "cuda:-1", "cuda:", "cuda:\u0663", ""):
         with pytest.raises(UsageError, match="is not known"):
             budget([], device, probe(1.0))
 

@@ -12,8 +12,9 @@ from example_skill import SEED
 from openral_core.errors import ContractError
 from openral_core.files.share import share_directory
 from openral_core.manifest import RSkillManifest, load_manifest
-from openral_core.robot import RobotDescription
+from openral_core.robot import RobotDescription, load_robot
 from openral_core.scene import DeployScene, load_scene
+from openral_rskill.checks.embodiment import bindings
 from openral_rskill.compatibility import match, package_findings, require
 from openral_rskill.manifest_assumptions import assumptions
 
@@ -130,6 +131,17 @@ def test_a_misfit_turns_its_own_row(
         require(findings)
     assert str(caught.value).startswith(f"{gate}: ")
     assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(("name", "fits"), [("franka_panda", True), ("fr3", False), ("panda", False)])
+def test_the_usual_state_holds_fingers_that_not_every_such_arm_has(
+    manifest: Make, name: str, fits: bool
+) -> None:
+    """A real arm tells how far its gripper is open, and of no finger; the policy's node broke down there."""
+    skill = manifest(embodiment_tags=["franka_panda"], state_contract={"dim": 8})
+    (row,) = bindings(skill, load_robot(name))
+    assert (row.gate, row.ok) == ("state joints", fits)
+    assert fits or f"joints of {name}: " in row.fix
 
 
 def test_a_reward_skill_has_no_action_rows(

@@ -106,14 +106,24 @@ def layout_of(manifest: RSkillManifest) -> str:
     return layout
 
 
+def finger_joints(manifest: RSkillManifest) -> tuple[str, ...]:
+    """Return the joints of fingers whose positions the skill's vector holds; none where its layout cannot be built."""
+    bindings = manifest.state_contract.bindings if manifest.state_contract else None
+    if bindings is not None:
+        return bindings.gripper_qpos_joints
+    try:
+        return _FINGERS if layout_of(manifest) == "libero_eef8d" else ()
+    except ContractError:
+        return ()  # a gate of its own says so
+
+
 def state_function(manifest: RSkillManifest) -> StateFunction:
     """Return what makes the skill's vector (D,) float32 of a robot's state. Raises ContractError as `layout_of`."""
     layout = layout_of(manifest)
     if layout == "joint_positions":
         dim = (manifest.state_contract and manifest.state_contract.dim) or 0
         return lambda state: joint_positions(state, dim)
-    bindings = manifest.state_contract.bindings if manifest.state_contract else None
-    fingers = bindings.gripper_qpos_joints if bindings else _FINGERS
+    fingers = finger_joints(manifest)
     if layout == "libero_eef8d" and len(fingers) != 2:
         raise ContractError(
             f"{manifest.name}: state_contract.bindings.gripper_qpos_joints: {len(fingers)} joints; "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from openral_core.adapters.state_layout import finger_joints
 from openral_core.manifest import RSkillManifest
 from openral_core.manifest.actuators import GRIPPER_MODES
 from openral_core.robot import RobotDescription
@@ -90,11 +91,13 @@ def starting_pose(manifest: RSkillManifest, robot: RobotDescription) -> Iterator
 def bindings(manifest: RSkillManifest, robot: RobotDescription) -> Iterator[Finding]:
     """Check that the robot has the frame and the joints that the skill's state vector reads."""
     bound = manifest.state_contract.bindings if manifest.state_contract else None
-    if bound is None:
+    joints = finger_joints(manifest)
+    if bound is not None:
+        frame = robot.end_effectors[0].frame
+        fix = f"the hand's pose is that of {frame} in {robot.name}; choose a robot that gives another"
+        yield Finding.of("state frame", bound.eef_frame == frame, frame, bound.eef_frame, fix)
+    elif not joints:
         return
-    frame, joints = robot.end_effectors[0].frame, bound.gripper_qpos_joints
-    fix = f"the hand's pose is that of {frame} in {robot.name}; choose a robot that gives another"
-    yield Finding.of("state frame", bound.eef_frame == frame, frame, bound.eef_frame, fix)
     unknown = sorted(set(joints) - set(robot.joint_names))
     found = f"unknown {', '.join(unknown)}" if unknown else "all joints known"
     fix = f"bind gripper_qpos_joints to joints of {robot.name}: {', '.join(robot.joint_names)}"

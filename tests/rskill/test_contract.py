@@ -27,6 +27,38 @@ ARM = {
 SMALL_BOX = {"low": [0, 0, 0], "high": [1, 1, 1]}
 
 
+def moved(frame: str, gripper: str = "binary_close_one") -> dict[str, Any]:
+    hand = {"kind": "cartesian_delta", "control_mode_semantics": {"mode": "delta", "reference_frame": frame}}
+    fingers = {
+        "kind": "gripper_binary",
+        "control_mode_semantics": {"mode": "absolute", "gripper_convention": gripper},
+    }
+    return {"actuators_required": [hand, fingers]}
+
+
+def sliced(*parts: tuple[str, int], discard: bool = False) -> dict[str, Any]:
+    slots, begin = [], 0
+    for mode, count in parts:
+        slots.append({"range": [begin, begin + count], "control_mode": mode, "discard": discard})
+        begin += count
+    return {"action_contract": {"dim": 4, "slots": slots}}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        moved("base"),
+        moved("right_arm_base_link"),
+        sliced(("cartesian_delta", 3), ("gripper_position", 1)),
+        sliced(("cartesian_delta", 1), ("cartesian_delta", 2), ("gripper_binary", 1)),
+    ],
+)
+def test_numbers_that_mean_what_the_scene_executes_fit(
+    manifest: Make, robot: RobotDescription, scene: DeployScene, changes: dict[str, Any]
+) -> None:
+    require(match(manifest(**changes), robot, scene))
+
+
 def test_a_skill_that_fits_has_no_failing_row(
     manifest: Make, robot: RobotDescription, scene: DeployScene, skill_folder: Path
 ) -> None:
@@ -101,6 +133,19 @@ def ordered(*joints: str) -> dict[str, Any]:
         ),
         ({"latency_budget": {"per_chunk_ms": 200}}, "latency", "lockstep"),
         ({"actuators_required": [{**ARM, "n_dof": 3}]}, "actuators", "add up to 4"),
+        (moved("hand"), "action frame", "in the axes of world or base"),
+        (moved("tcp"), "action frame", "in the axes of world or base"),
+        (moved("world", "normalized_open_symmetric"), "gripper", "binary_close_one"),
+        (moved("world", "normalized_open_unit"), "gripper", "binary_close_one"),
+        (moved("world", "width_meters"), "gripper", "binary_close_one"),
+        (sliced(("gripper_binary", 1), ("cartesian_delta", 3)), "action slots", "cartesian_delta, then"),
+        (sliced(("cartesian_delta", 2), ("gripper_binary", 2)), "action slots", "cartesian_delta, then"),
+        (sliced(("cartesian_delta", 4)), "action slots", "cartesian_delta, then"),
+        (
+            sliced(("cartesian_delta", 3), ("gripper_binary", 1), discard=True),
+            "action slots",
+            "discards none",
+        ),
         ({"runtime": "onnx"}, "runtime", "pytorch"),
         ({"model_family": "minni"}, "family", "did you mean 'mini'?"),
         ({"starting_pose": {"panda_joint1": 0.0}}, "starting pose", "right_j0"),

@@ -65,8 +65,7 @@ def install(
     """Download the missing files of a skill, and write its `rskill.lock`.
 
     An installed skill is completed at the commit of its lock, and the hashes of its weights are compared; the network
-    is used only if something is missing. Small files that were altered stay, since they may hold results of this
-    machine.
+    is used only if something is missing. Small files that were altered stay, as they may hold results of this machine.
 
     Args:
         ref: any reference that `openral_rskill.registry.resolve` takes, or a repository on the hub.

@@ -189,6 +189,18 @@ def test_the_usual_state_holds_fingers_that_not_every_such_arm_has(
     assert fits or f"joints of {name}: " in row.fix
 
 
+@pytest.mark.parametrize(("mode", "fits"), [("absolute", True), ("delta", False)])
+def test_displacements_of_joints_are_no_set_points(
+    manifest: Make, robot: RobotDescription, scene: DeployScene, mode: str, fits: bool
+) -> None:
+    """An arm would go to where all joints are near 0."""
+    part = {"kind": "joint_position", "control_mode_semantics": {"mode": mode}}
+    contract = {"dim": 8, "representation": "joint_positions"}
+    skill = manifest(action_contract=contract, actuators_required=[part])
+    rows = [row for row in match(skill, robot, scene) if row.gate == "action mode"]
+    assert [row.ok for row in rows] == [fits]
+
+
 def test_a_reward_skill_has_no_action_rows(
     manifest: Make, robot: RobotDescription, scene: DeployScene
 ) -> None:

@@ -17,12 +17,14 @@ from openral_rskill.checks.finding import Finding
 
 GRIPPER = "binary_close_one"
 """The convention of a representation's last number where it is the gripper's."""
+SET_POINTS = {"joint_positions": "joint_position", "cartesian_pose": "cartesian_pose"}
+"""Representation of absolute numbers -> kind of the actuator that they command."""
 OF_THE_HAND = ("tool", "tool0", "tcp", "ee", "eef", "end_effector", "hand", "gripper")
 """Usual names of frames that turn with the hand, beside those of the robot's own."""
 
 
 def meaning(manifest: RSkillManifest, robot: RobotDescription, scene: DeployScene) -> Iterator[Finding]:
-    """Check the frame of displacements, the direction of the gripper, and the order of the numbers, where stated."""
+    """Check frame and mode of the numbers, the direction of the gripper, and the order, as far as they are stated."""
     contract = manifest.action_contract
     representation = (contract.representation if contract else None) or scene.action.representation
     semantics = [(part.kind, part.control_mode_semantics) for part in manifest.actuators_required]
@@ -35,6 +37,9 @@ def meaning(manifest: RSkillManifest, robot: RobotDescription, scene: DeployScen
         fix = "take a checkpoint whose displacements are in the axes of world or base, which do not turn with it"
         ok = frame not in hands and frame.lower() not in OF_THE_HAND
         yield Finding.of("action frame", ok, "the world's axes", frame, fix)
+    for mode in (said.mode for kind, said in semantics if kind == SET_POINTS.get(representation)):
+        fix = "choose a scene that takes displacements, or correct the mode that actuators_required states"
+        yield Finding.of("action mode", mode == "absolute", f"{representation}, set points", mode, fix)
     if representation.endswith("_plus_gripper"):
         for convention in (said.gripper_convention for _, said in semantics):
             if convention is not None:

@@ -146,6 +146,16 @@ def test_the_report_begins_with_the_disagreement_and_runs_nothing_and_loads_noth
     assert "prompt &lt;b&gt;" in page
 
 
+def test_the_report_of_a_deployment_that_ran_for_weeks_shows_its_newest_attempts(run_dir: Path) -> None:
+    begun = [step(10.0 + number, "attempt", attempt=number) for number in range(3, 1003)]
+    with (run_dir / "mission.jsonl").open("a") as lines:
+        lines.writelines(each.model_dump_json() + "\n" for each in begun)
+    page = run_page(run_dir)
+    assert page.count("<h3>") == 200
+    assert "attempt 1002</h3>" in page
+    assert "802 earlier attempts are in mission.jsonl" in page
+
+
 def test_without_a_simulator_it_says_whose_opinion_it_is(run_dir: Path) -> None:
     (run_dir / "truth.npz").unlink()
     (run_dir / "run.json").unlink()

@@ -22,7 +22,14 @@ from openral_core.files.finished_run_folder import (
 from openral_core.html.episode_page_parts import begin, fact_rows
 from openral_core.html.plots import PLOT_STYLE, plot
 from openral_core.html.timeline import TIMELINE_STYLE, Bar, timeline
-from openral_core.mission_record import RecordedMission, RecordedStep, load_mission, load_steps, words_after
+from openral_core.mission_record import (
+    STEPS_FILE,
+    RecordedMission,
+    RecordedStep,
+    load_mission,
+    load_steps,
+    words_after,
+)
 
 REPORT_FILE = "report.html"
 STYLE = """
@@ -34,6 +41,8 @@ STYLE = """
 GOOD, BAD = ("done", "success", "succeeded"), ("failed", "failure", "abandoned", "stopped")
 MAX_DECISIONS = 2000
 """Most decisions that are listed, the newest."""
+MAX_ATTEMPTS = 200
+"""Most attempts that are shown with pictures and curves, the newest."""
 
 
 def write_report(run_dir: Path) -> Path:
@@ -57,6 +66,7 @@ def run_page(run_dir: Path) -> str:
     except NotFoundError:
         outcome = None  # a real arm, for which there is no simulator's record
     attempts, last_s = attempts_of(steps), steps[-1].stamp_s if steps else 0.0
+    earlier, attempts = len(attempts[:-MAX_ATTEMPTS]), attempts[-MAX_ATTEMPTS:]
     threshold = number_of(facts, "thresholds", "success_threshold")
     return "".join(
         [
@@ -65,6 +75,7 @@ def run_page(run_dir: Path) -> str:
             *_verdict(mission, outcome),
             *_tasks(mission, outcome),
             "<h2>Attempts</h2>",
+            f"<p class=note>{earlier} earlier attempts are in {STEPS_FILE}.</p>" if earlier else "",
             timeline([_bar(attempt, last_s) for attempt in attempts])
             or "<p>No policy was asked to do anything.</p>",
             *(_attempt(attempt, run_dir, threshold, last_s) for attempt in attempts),

@@ -130,6 +130,24 @@ def test_an_unknown_disturbance_is_refused_before_anything_starts(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("kind", ["sim", "robot"])
+def test_a_folder_for_a_recording_that_is_not_made_is_refused(tmp_path, kind):
+    scene = "metaworld_drawer" if kind == "sim" else "fr3_tabletop"
+    words = [
+        kind,
+        "--config",
+        scene,
+        "--record-dir",
+        str(tmp_path / "mine"),
+        "--run-dir",
+        str(tmp_path / "run"),
+    ]
+    result = CliRunner().invoke(app, words)
+    assert isinstance(result.exception, UsageError)
+    assert "--record-dir is for a recording; write --record always" in str(result.exception)
+    assert not (tmp_path / "run").exists()
+
+
 def test_stamps_of_a_wall_clock_count_from_the_beginning(run, record):
     steps = [
         {"stamp_s": 1.8e9 + s, "kind": k, "reason": k, "outcome": ""}

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from openral_core.errors import UsageError
+
 
 def _not_empty(mission: str | None) -> str | None:
     """Refuse an empty mission, as from an unset shell variable, for which the scene's own would be run."""
@@ -52,10 +54,15 @@ def launch_arguments(
     """Return the arguments that both launch files share, as text.
 
     Raises:
+        UsageError: there is a folder for a recording, and none is asked for.
         ConfigError: there is no such recording strategy.
     """
     from openral_data.recording.strategy import strategy_of
 
+    if record == "none" and record_dir is not None:
+        raise UsageError(
+            "--record-dir is for a recording; write --record always, episodes, highlight or interventions"
+        )
     if record != "none":
         strategy_of(record)  # before anything starts
     return {

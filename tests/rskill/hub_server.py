@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
+SKILL, WEIGHTS = "maker/rskill-example", "maker/checkpoint"
 LARGE = 200
 """[byte] from which a file counts as large (LFS), and is served from the other host."""
 

@@ -8,17 +8,15 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
-import hub_server
 import pytest
 from example_skill import MANIFEST, write_safetensors
-from hub_server import Hub
+from hub_server import SKILL, WEIGHTS, Hub
 
 from openral_core.errors import HubError, LicenseError, NotFoundError, OpenralError, WeightsError
-from openral_rskill.checks.package import hashes_fit
 from openral_rskill.hub import download
 from openral_rskill.hub.client import HubClient, HubFile
 from openral_rskill.hub.install import install
@@ -29,59 +27,7 @@ from openral_rskill.registry import list_skills, load_package, resolve
 from openral_rskill.store import store_folders
 from openral_rskill.store.repo_id import HubReference
 
-SKILL, WEIGHTS = "maker/rskill-example", "maker/checkpoint"
 OPT_IN = "OPENRAL_ACCEPT_NONCOMMERCIAL"
-
-
-@pytest.fixture
-def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    """A hub, and a cache that is empty."""
-    for name in (OPT_IN, "OPENRAL_ALLOW_NONCOMMERCIAL", "HF_TOKEN", "HF_HUB_OFFLINE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("OPENRAL_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("HF_TOKEN_PATH", str(tmp_path / "no-token"))
-    monkeypatch.setattr(download, "PAUSES_S", (0.0, 0.0))
-    with hub_server.running() as hub:
-        monkeypatch.setenv("HF_ENDPOINT", hub.endpoint)
-        yield hub
-
-
-@pytest.fixture
-def weights(tmp_path: Path) -> bytes:
-    """A safetensors file that is large enough to break off in the middle."""
-    path = tmp_path / "w.safetensors"
-    write_safetensors(path, count=2000)
-    return path.read_bytes()
-
-
-@pytest.fixture
-def commit(hub: Hub, weights: bytes) -> Callable[..., tuple[str, str]]:
-    """Put a skill and its weights on the hub; return both commits."""
-
-    def make(license_: str = "apache-2.0", uri: str = f"hf://{WEIGHTS}", **more: bytes) -> tuple[str, str]:
-        manifest = MANIFEST.replace("openral/rskill-example", SKILL).replace("apache-2.0", license_)
-        manifest = manifest.replace("local://model.safetensors", uri)
-        skill = hub.commit(
-            SKILL,
-            {
-                "rskill.yaml": manifest.encode(),
-                "README.md": b"# example",
-                "eval/a.json": b"{}",
-                "calibration.json": b"{}",
-                "model.safetensors": weights,
-                **more,
-            },
-        )
-        files = {
-            "config.json": b"{}",
-            "model.safetensors": weights,
-            "pytorch_model.bin": b"\x80\x02.",
-            "train.py": b"1",
-            "training_state/optimizer.safetensors": weights,
-        }
-        return skill, hub.commit(WEIGHTS, files)
-
-    return make
 
 
 @pytest.mark.parametrize("ref", [SKILL, f"hf://{SKILL}", f"hf://{SKILL}@main"])
@@ -209,101 +155,6 @@ def test_an_altered_cache_is_noticed_and_fixed(
     path.write_bytes(weights[:-1] + b"x")
     install(SKILL)
     assert path.read_bytes() == weights
-
-
-@pytest.mark.parametrize("uri", [f"hf://{WEIGHTS}", "local://model.safetensors"])
-def test_small_files_are_completed_and_those_of_ones_own_are_left(
-    hub: Hub, commit: Callable[..., tuple[str, str]], uri: str
-) -> None:
-    commit(uri=uri)
-    package = install(SKILL).package
-    (package.folder / "calibration.json").unlink()
-    (package.folder / "README.md").write_text("mine")
-    install(SKILL)
-    assert (package.folder / "calibration.json").read_text() == "{}"
-    assert (package.folder / "README.md").read_text() == "mine"
-    asked = len(hub.requests)
-    install(SKILL)
-    assert len(hub.requests) == asked
-    (altered,) = [row for row in hashes_fit(package) if not row.ok]
-    assert altered.found.startswith("README.md ")
-    assert altered.fix.startswith("openral rskill install example --update")
-    install(SKILL, update=True)
-    assert all(row.ok for row in hashes_fit(package))
-
-
-def test_an_update_is_asked_for(hub: Hub, commit: Callable[..., tuple[str, str]]) -> None:
-    skill, checkpoint = commit()
-    install(SKILL)
-    newer = commit(more=b"")
-    again = install(SKILL).lock
-    assert again.manifest is not None
-    assert again.weights is not None
-    assert (again.manifest.revision, again.weights.revision) == (skill, checkpoint)
-    fresh = install(SKILL, update=True).lock
-    assert fresh.manifest is not None
-    assert fresh.weights is not None
-    assert (fresh.manifest.revision, fresh.weights.revision) == newer
-    assert len(remove("example")) == 3  # the skill, and both snapshots of its weights
-    with pytest.raises(NotFoundError):
-        resolve("example")
-
-
-def test_an_update_leaves_nothing_that_the_newer_commit_lacks(
-    hub: Hub, commit: Callable[..., tuple[str, str]], weights: bytes
-) -> None:
-    commit(uri="local://checkpoint", **{"checkpoint/model.safetensors": weights})
-    folder = install(SKILL).package.folder
-    (folder / "eval" / "mine.json").write_text("{}")
-    files = dict(next(iter(hub.repositories[SKILL].values())))
-    for name in ("calibration.json", "eval/a.json", "checkpoint/model.safetensors"):
-        del files[name]
-    hub.commit(SKILL, {**files, "checkpoint/policy.safetensors": weights})
-    package = install(SKILL, update=True).package
-    assert package.weights_path() == folder / "checkpoint" / "policy.safetensors"
-    assert not (folder / "calibration.json").exists()
-    assert [path.name for path in (folder / "eval").iterdir()] == ["mine.json"]
-
-
-@pytest.mark.parametrize("uri", [f"hf://{WEIGHTS}", "local://model.safetensors"])
-def test_an_update_that_breaks_off_leaves_no_newer_manifest_with_older_weights(
-    hub: Hub, commit: Callable[..., tuple[str, str]], tmp_path: Path, uri: str
-) -> None:
-    commit(uri=uri)
-    older = install(SKILL).package.weights_path()
-    write_safetensors(tmp_path / "newer.safetensors", count=3000)
-    newer = (tmp_path / "newer.safetensors").read_bytes()
-    for repository in (SKILL, WEIGHTS):
-        files = list(hub.repositories[repository].values())[-1]
-        hub.commit(repository, {**files, "model.safetensors": newer})
-    hub.cuts["model.safetensors"] = [0] * 5
-    with pytest.raises(HubError, match="run it again"):
-        install(SKILL, update=True)
-    with pytest.raises(NotFoundError):
-        resolve("example").checkpoint()
-    hub.cuts.clear()
-    assert install(SKILL).package.weights_path().read_bytes() == newer
-    gone = remove("example")
-    assert not [path for path in (older, *gone) if path.exists()]
-
-
-def test_an_update_writes_over_no_result_of_ones_own(
-    hub: Hub, commit: Callable[..., tuple[str, str]]
-) -> None:
-    commit()
-    evaluations = install(SKILL).package.folder / "eval"
-    for name in ("a.json", "b.json"):
-        (evaluations / name).write_text('{"results": {"mine": 1}}')
-    files = list(hub.repositories[SKILL].values())[-1]
-    theirs = b'{"results": {"theirs": 1}}'
-    for number in range(2):
-        hub.commit(
-            SKILL, {**files, "eval/a.json": theirs, "eval/b.json": theirs, f"eval/c{number}.json": theirs}
-        )
-        install(SKILL, update=True)
-        assert (evaluations / "a.json").read_bytes() == (evaluations / "b.json").read_bytes() == theirs
-        kept = sorted(path for path in evaluations.iterdir() if "mine" in path.read_text())
-        assert [path.name.split("-")[0] for path in kept] == ["a.own", "b.own"]
 
 
 def test_a_commit_that_names_a_folder_elsewhere_is_refused(

@@ -74,7 +74,13 @@ LAYOUTS: dict[str, Callable[[Path, dict[str, str]], None]] = {
 }
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+ALWAYS = ("environment", "both places of the user", "of install only", "a named file, before the user's")
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [layout if layout in ALWAYS else pytest.param(layout, marks=pytest.mark.slow) for layout in LAYOUTS],
+)
 def test_settings_are_those_that_pip_itself_reads(layout: str, tmp_path: Path) -> None:
     environ = {
         name: value

@@ -61,7 +61,15 @@ def test_where_only_the_package_index_answers_its_own_build_is_installed(
     assert installed(uv, python, environ, chosen) == {TORCH, "cuda-of-the-index==13.0"}
 
 
-@pytest.mark.parametrize("told", ["UV_FIND_LINKS", "PIP_FIND_LINKS", "PIP_CONFIG_FILE", "user"])
+@pytest.mark.parametrize(
+    "told",
+    [
+        pytest.param("UV_FIND_LINKS", marks=pytest.mark.slow),
+        pytest.param("PIP_FIND_LINKS", marks=pytest.mark.slow),
+        pytest.param("PIP_CONFIG_FILE", marks=pytest.mark.slow),
+        "user",
+    ],
+)
 def test_a_folder_with_the_wheel_counts_however_it_was_named(
     told: str, index: Index, only_loopback: dict[str, str], uv: str, python: str, tmp_path: Path
 ) -> None:

@@ -86,7 +86,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory, scene: Path) -> Dataset:
     return open_dataset(root / "dataset")
 
 
-@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("whole", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_bags_of_a_recording_give_the_recording_again(
     recorded: Dataset, scene: Path, tmp_path: Path, whole: bool
 ) -> None:
@@ -121,7 +121,12 @@ def test_a_recording_in_a_scene_of_ones_own_asks_for_its_file(
 
 
 @pytest.mark.parametrize(
-    "kilobytes", [100, 220, *(pytest.param(size, marks=pytest.mark.long) for size in (130, 170, 260))]
+    "kilobytes",
+    [
+        100,
+        pytest.param(220, marks=pytest.mark.slow),
+        *(pytest.param(size, marks=pytest.mark.long) for size in (130, 170, 260)),
+    ],
 )
 def test_a_full_disk_is_told_with_its_folder_and_without_a_traceback(
     recorded: Dataset, scene: Path, tmp_path: Path, kilobytes: int
@@ -226,6 +231,7 @@ def test_an_episode_in_which_a_bag_is_cut_off_is_truncated_and_nobody_says_that_
     assert any(line.startswith(f"{cut}: ends in the middle") for line in said), said
 
 
+@pytest.mark.slow
 def test_an_episode_whose_goal_still_runs_at_the_end_of_its_bag_is_truncated(
     judged: Path, scene: Path, tmp_path: Path
 ) -> None:
@@ -257,6 +263,7 @@ def test_a_bag_that_was_converted_cut_off_says_where_it_is_converted_whole(
     ]
 
 
+@pytest.mark.slow
 def test_a_bag_without_a_goal_that_was_converted_cut_off_is_not_converted_twice(
     judged: Path, scene: Path, tmp_path: Path
 ) -> None:
@@ -339,7 +346,7 @@ def test_a_bag_whose_first_file_is_cut_off_is_refused_before_anything_is_written
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("whole", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_bag_that_is_converted_again_gives_no_second_episode(
     recorded: Dataset, scene: Path, tmp_path: Path, whole: bool
 ) -> None:
@@ -356,6 +363,7 @@ def test_a_bag_that_is_converted_again_gives_no_second_episode(
     assert list(dataset_faults(tmp_path / "out" / "dataset")) == []
 
 
+@pytest.mark.slow
 def test_episodes_without_a_goal_at_the_same_simulated_times_are_told_apart(
     judged: Path, scene: Path, tmp_path: Path
 ) -> None:
@@ -383,7 +391,7 @@ def test_episodes_without_a_goal_at_the_same_simulated_times_are_told_apart(
     np.testing.assert_allclose(executed[first:], 0.5 * executed[:first])
 
 
-@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("whole", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_bag_across_a_reset_becomes_two_episodes(
     judged: Path, scene: Path, tmp_path: Path, whole: bool
 ) -> None:
@@ -417,6 +425,7 @@ def test_a_bag_across_a_reset_becomes_two_episodes(
     assert list(dataset_faults(tmp_path / "out" / "dataset")) == []
 
 
+@pytest.mark.slow
 def test_words_of_one_bag_are_not_those_of_the_next(recorded: Dataset, scene: Path, tmp_path: Path) -> None:
     export_bags(recorded, str(scene), tmp_path / "there")
     first, second = sorted((tmp_path / "there" / "bags").iterdir())

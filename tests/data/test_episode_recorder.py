@@ -235,6 +235,7 @@ def test_the_ring_keeps_the_newest_datasets(tmp_path: Path, monkeypatch: pytest.
         assert len(dataset_of(tmp_path / name).episodes["tasks"]) == 2
 
 
+@pytest.mark.slow
 def test_a_dataset_of_the_ring_that_is_renamed_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -442,6 +443,7 @@ def test_a_folder_with_other_columns_is_refused(tmp_path: Path) -> None:
     again.recorder.close()
 
 
+@pytest.mark.slow
 def test_a_highlight_whose_newest_part_has_no_frame_has_the_outcome_of_the_simulator(tmp_path: Path) -> None:
     truth = tmp_path / "truth.npz"
     np.savez(
@@ -463,6 +465,7 @@ def test_a_highlight_whose_newest_part_has_no_frame_has_the_outcome_of_the_simul
     assert (episodes["outcome"], episodes["seed"]) == (["success"], [7])
 
 
+@pytest.mark.slow
 def test_a_mark_counts_for_the_highlight_that_holds_its_moment(tmp_path: Path) -> None:
     world = RecordedDeployment(tmp_path, "highlight")
     for number in range(3):

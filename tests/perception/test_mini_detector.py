@@ -38,7 +38,9 @@ def detector():
     return load_detector(resolve("mini-detector"))
 
 
-@pytest.mark.parametrize("scene", ["metaworld_drawer", "tabletop_panda"])
+@pytest.mark.parametrize(
+    "scene", [pytest.param("metaworld_drawer", marks=pytest.mark.slow), "tabletop_panda"]
+)
 def test_it_is_as_good_as_its_evaluation_says(detector, scene: str) -> None:
     evaluation = share_directory() / "rskills/mini-detector/eval/mini_detector.json"
     said = json.loads(evaluation.read_text())["results"]["by_look"]["plain"]["by_scene"][scene]
@@ -73,7 +75,7 @@ def test_the_colour_that_is_asked_for_is_the_one_that_is_meant(detector) -> None
         detector.find(image, "a banana")
 
 
-@pytest.mark.parametrize("task", ["push-v3", "pick-place-v3"])
+@pytest.mark.parametrize("task", [pytest.param("push-v3", marks=pytest.mark.slow), "pick-place-v3"])
 def test_a_goal_marker_is_found_to_a_centimetre_and_a_half(detector, task: str) -> None:
     plan = next(world for world in RECIPE.worlds if world.task == task)
     rng, errors = np.random.default_rng(3), []

@@ -54,7 +54,7 @@ def crowded_whole(tmp_path_factory: pytest.TempPathFactory) -> list[dict]:
     return rows
 
 
-@pytest.mark.parametrize("policies", [pytest.param(1, marks=pytest.mark.long), 3])
+@pytest.mark.parametrize("policies", [pytest.param(1, marks=pytest.mark.long), pytest.param(3, marks=pytest.mark.slow)])
 def test_rows_depend_neither_on_the_number_of_workers_nor_on_that_of_policy_processes(
     tmp_path, crowded_whole, policies
 ):
@@ -68,6 +68,7 @@ def test_rows_depend_neither_on_the_number_of_workers_nor_on_that_of_policy_proc
     assert min(engine["simulated_s"], engine["waited_s"]) > 0
 
 
+@pytest.mark.slow
 def test_several_sentences_are_said_in_turn_whoever_runs_the_episodes(tmp_path):
     said = ("reach it", "go there", "touch the point")
     write_suite(tmp_path, said=said)
@@ -104,7 +105,7 @@ def test_a_result_has_every_episode(whole):
     assert "http" not in page.replace("https://arxiv.org", "")
 
 
-@pytest.mark.parametrize("which", ["policy", "worker"])
+@pytest.mark.parametrize("which", [pytest.param("policy", marks=pytest.mark.slow), "worker"])
 def test_a_process_that_dies_changes_no_row(tmp_path, crowded_whole, which):
     skill = crowded(tmp_path, delay_s=0.03)
     process = started(words(tmp_path, "hit", "--num-envs", "3", "--workers", "2", skill=skill))
@@ -119,6 +120,7 @@ def test_a_process_that_dies_changes_no_row(tmp_path, crowded_whole, which):
     assert engine["policy_loads"] == (2 if which == "policy" else 1)
 
 
+@pytest.mark.slow
 def test_a_killed_run_leaves_nothing_behind(tmp_path):
     process = started(words(tmp_path, "out", "--num-envs", "1", "--workers", "2"))
     until(lambda: has_block(tmp_path / "out" / "rows.jsonl"))
@@ -129,6 +131,7 @@ def test_a_killed_run_leaves_nothing_behind(tmp_path):
     assert psutil.wait_procs(children, timeout=60)[1] == []
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_and_ends_with_the_same_rows(tmp_path, whole):
     episode_log = tmp_path / "killed" / "rows.jsonl"
     process = started(words(tmp_path, "killed"))
@@ -175,6 +178,7 @@ def test_rows_of_another_setting_or_of_other_weights_are_not_gone_on_with(tmp_pa
     assert f"{refusal}weights; name" in str(other.exception)
 
 
+@pytest.mark.slow
 def test_a_world_that_hangs_is_cut_off_and_marked_alone(tmp_path):
     write_suite(tmp_path, hang_in=27)
     arguments = words(tmp_path, "out", "--num-envs", "4", "--task", "fake/near", "--patience", "4")

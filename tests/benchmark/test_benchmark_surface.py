@@ -179,6 +179,7 @@ def test_a_figure_is_added_however_the_others_are_written(tmp_path, block):
     assert ("# the end" in manifest.read_text()) == ("# the end" in block)
 
 
+@pytest.mark.slow
 def test_a_run_in_which_episodes_have_no_result_is_not_recorded_in_the_skill(tmp_path):
     skill = write_skill(tmp_path, "fails", behaviour="raise")
     manifest = (skill / "rskill.yaml").read_bytes()
@@ -238,6 +239,7 @@ def test_one_scene_is_run_alone(tmp_path):
     assert "name --config or --task" in CliRunner().invoke(app, ["scene", *arguments]).output
 
 
+@pytest.mark.slow
 def test_rows_of_another_model_of_ones_own_scene_are_not_gone_on_with(tmp_path):
     shutil.copytree(share_directory() / "scenes" / "mjcf" / "tabletop_sawyer", tmp_path, dirs_exist_ok=True)
     text = (share_directory() / "scenes" / "deploy" / "tabletop_sawyer.yaml").read_text()
@@ -264,6 +266,7 @@ def test_rows_of_another_model_of_ones_own_scene_are_not_gone_on_with(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_any_of_metaworlds_fifty_tasks_is_run_by_its_name(tmp_path):
     skill = write_skill(tmp_path)
     manifest = yaml.safe_load((skill / "rskill.yaml").read_text())
@@ -326,7 +329,7 @@ def test_what_a_server_says_of_itself_is_kept_as_json_can_hold_it(tmp_path, monk
     assert found == {"url": "ws://127.0.0.1:1", "says": kept}
 
 
-@pytest.mark.parametrize("dialect", ["openpi", "zmq"])
+@pytest.mark.parametrize("dialect", ["openpi", pytest.param("zmq", marks=pytest.mark.slow)])
 def test_a_served_policy_earns_the_rows_of_the_same_policy_at_home(tmp_path, home, dialect):
     write_suite(tmp_path)
     answers = FakeAnswers(tuple(REACHES))
@@ -343,6 +346,7 @@ def test_a_served_policy_earns_the_rows_of_the_same_policy_at_home(tmp_path, hom
     assert found["server"]["says"]["policy" if dialect == "openpi" else "status"] in ("fake", "ok")
 
 
+@pytest.mark.slow
 def test_a_served_policy_that_dies_costs_no_episode_its_row(tmp_path):
     server = FakeOpenpiServer(FakeAnswers(tuple(REACHES), behaviour="drop", good_calls=7))
     contract = write_contract(tmp_path, server.url, {"actions": {"actions": 4}})

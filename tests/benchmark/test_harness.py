@@ -92,6 +92,7 @@ def untimed(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name not in TIMED}
 
 
+@pytest.mark.slow
 def test_an_episode_depends_on_its_row_variant_and_state_alone(harness) -> None:
     first, log = harness.run("harness", "outside", DESIGN)
     harness.run("bare", "distractors", DESIGN + 1)
@@ -131,6 +132,7 @@ def test_the_ladder_is_the_directors_own_and_takes_another_means(harness) -> Non
     assert [where.split(":")[0] for where in told["located"]] == ["puck", "goal"]
 
 
+@pytest.mark.slow
 def test_what_is_the_simulators_truth_is_flagged_in_every_row(harness) -> None:
     truths = {
         row: harness.run(row, "usual", DESIGN)[0]["truth"] for row in ("harness", "harness_true", "bare")
@@ -164,7 +166,10 @@ def test_the_disturbance_strikes_in_the_episode(harness) -> None:
     assert "the puck was moved" in told["disturbance"]
 
 
-@pytest.mark.parametrize("init_id", [4000, 4001, 4002])
+@pytest.mark.parametrize(
+    "init_id",
+    [pytest.param(4000, marks=pytest.mark.slow), pytest.param(4001, marks=pytest.mark.slow), DESIGN],
+)
 def test_variants_of_a_state_are_what_they_say(scene, init_id: int) -> None:
     robot, backend = load_robot(scene.robot_id), make_backend(scene)
     usual, displaced = (
@@ -353,7 +358,14 @@ def test_rows_of_another_scene_or_judge_are_not_gone_on_with(tmp_path: Path) -> 
     assert identity(reward_skill=str(judge))["beside"] != before["beside"]
 
 
-@pytest.mark.parametrize("changed", [{"init_id": "0"}, {"success": None}, None])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"init_id": "0"},
+        pytest.param({"success": None}, marks=pytest.mark.slow),
+        pytest.param(None, marks=pytest.mark.slow),
+    ],
+)
 def test_a_row_that_somebody_changed_is_named(tmp_path: Path, changed: dict[str, object] | None) -> None:
     suite = load_suite("harness_development")
     setting = MissionSetting(resolve("mini-metaworld-mt10").folder, 160, "cpu", False, None, None)
@@ -456,6 +468,7 @@ def test_no_more_missions_run_at_once_than_this_process_has_cores(tmp_path: Path
     assert str(CliRunner().invoke(app, words).exception) == "2 workers"
 
 
+@pytest.mark.slow
 def test_a_long_attempt_is_not_forgotten_by_the_bridge(scene, shared) -> None:
     """The bridge drops the goal of a node that is silent for five seconds, which are 400 control steps."""
     steps = 440
@@ -466,6 +479,7 @@ def test_a_long_attempt_is_not_forgotten_by_the_bridge(scene, shared) -> None:
     assert (told["refused"], told["held_steps"]) == (0, 0)
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_a_run_with_its_workers_and_keeps_what_was_done(
     short_suite: Path, tmp_path: Path
 ) -> None:

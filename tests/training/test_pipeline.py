@@ -116,6 +116,7 @@ def test_pictures_are_seen_late_within_their_episode(dataset: Dataset, recipe: R
     assert (ages == 0).mean() == pytest.approx(1 / 3 + 2 / 3 / 5, abs=0.03)
 
 
+@pytest.mark.slow
 def test_killed_collection_goes_on_and_gives_the_same_bytes(
     dataset: Dataset, recipe: Recipe, tmp_path: Path
 ) -> None:
@@ -162,7 +163,7 @@ def test_png_is_lossless() -> None:
     np.testing.assert_array_equal(decode_png(encode_png(image)), image)
 
 
-@pytest.mark.parametrize("module", [bc, reward])
+@pytest.mark.parametrize("module", [pytest.param(bc, marks=pytest.mark.slow), reward])
 def test_resumed_training_equals_unbroken_training(
     module, dataset: Dataset, recipe: Recipe, tmp_path: Path
 ) -> None:
@@ -211,6 +212,7 @@ def test_landmarks_tell_object_and_target(dataset: Dataset) -> None:
     np.testing.assert_allclose(reach, columns["label.hand_to_object"][rows, task], atol=1e-5)
 
 
+@pytest.mark.slow
 def test_frames_may_be_fewer_than_control_steps(dataset: Dataset, recipe: Recipe, tmp_path: Path) -> None:
     unit = next(unit for unit in collect.plan(recipe, starts=0, failures=1) if unit.behaviour == "stuck")
     sparse = recipe.model_copy(update={"record_every": 2 * RECORD_EVERY})
@@ -223,7 +225,7 @@ def test_frames_may_be_fewer_than_control_steps(dataset: Dataset, recipe: Recipe
     assert second.images[camera] == every.images[camera][::2]
 
 
-@pytest.mark.parametrize("trained", [bc, reward])
+@pytest.mark.parametrize("trained", [bc, pytest.param(reward, marks=pytest.mark.slow)])
 def test_warm_start_goes_on_from_a_checkpoint(
     dataset: Dataset, recipe: Recipe, tmp_path: Path, trained: ModuleType
 ) -> None:
@@ -281,6 +283,7 @@ def test_more_episodes_than_the_states_of_a_recipe_give_are_told(
     ]
 
 
+@pytest.mark.slow
 def test_a_recipe_may_have_some_of_the_tasks_of_a_scene(tmp_path: Path) -> None:
     tasks = {"drawer-open-v3": SMALL["tasks"]["drawer-open-v3"]}
     one = Recipe.model_validate({**SMALL, "tasks": tasks, "record_every": 2 * RECORD_EVERY})

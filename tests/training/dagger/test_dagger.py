@@ -154,6 +154,7 @@ def test_each_round_leaves_a_skill_that_was_judged_on_states_it_never_saw(
     assert (folder / "round-1" / MANIFEST_NAME).read_text().count("3 episodes")
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_in_a_round_goes_on_and_ends_as_if_it_had_not_been(
     run: tuple[Path, dict[str, Any]], config: DaggerConfig, tmp_path: Path
 ) -> None:
@@ -260,6 +261,7 @@ def test_no_run_is_no_run_to_go_on_with(config: DaggerConfig, tmp_path: Path) ->
     assert not (tmp_path / "typo").exists()
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_says_how_it_is_taken_up_again(tmp_path: Path) -> None:
     words = ["train", "dagger", "--config", "drawer_open", "--rounds", "1", "--out", str(tmp_path / "run")]
     work = [sys.executable, "-c", "from openral_cli.app import main; main()", *words]

@@ -88,6 +88,7 @@ def test_a_label_may_have_several_things_and_a_place_beside_its_body(small: Dete
     )
 
 
+@pytest.mark.slow
 def test_the_same_seed_draws_the_same_pictures(small: DetectorRecipe, pictures: Path, tmp_path: Path) -> None:
     draw_all(small, PICTURES, tmp_path / "again.npz", 0, lambda count: None)
     with np.load(pictures) as first, np.load(tmp_path / "again.npz") as second:
@@ -111,6 +112,7 @@ def test_it_learns_and_says_what_it_is_made_of(small: DetectorRecipe, pictures: 
     }
 
 
+@pytest.mark.slow
 def test_a_training_that_was_killed_ends_as_an_unbroken_one(
     small: DetectorRecipe, pictures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,6 +140,7 @@ def test_pictures_of_another_size_and_a_judged_folder_are_refused(pictures: Path
     assert isinstance(done.exception, OutputError)
 
 
+@pytest.mark.slow
 def test_pictures_of_another_recipe_are_not_trained_on(
     small: DetectorRecipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -180,7 +180,9 @@ def test_a_scaled_network_answers_within_its_range() -> None:
     assert (middle - torch.tensor([0.0, 0.5, 15.0, 1.5])).abs().max() < 0.5
 
 
-@pytest.mark.parametrize("text", [RECIPE, RADIANS], ids=["commands", "joints"])
+@pytest.mark.parametrize(
+    "text", [pytest.param(RECIPE, id="commands", marks=pytest.mark.slow), pytest.param(RADIANS, id="joints")]
+)
 def test_a_trained_skill_answers_with_chunks_and_learns(dataset: Dataset, tmp_path: Path, text: str) -> None:
     out, seen = tmp_path / "skill", []
     config = bc.BcConfig(steps=24, batch_size=8, warmup_steps=2, learning_rate=2e-3)
@@ -199,6 +201,7 @@ def test_a_trained_skill_answers_with_chunks_and_learns(dataset: Dataset, tmp_pa
     assert np.isfinite(chunk).all()
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on_to_the_same_weights(dataset: Dataset, tmp_path: Path) -> None:
     config, plan = bc.BcConfig(steps=4, batch_size=4, save_every=2), recipe(tmp_path)
 

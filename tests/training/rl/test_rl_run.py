@@ -35,6 +35,7 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "small"
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_as_if_nothing_had_been(unbroken: Path, tmp_path: Path) -> None:
     config = small(tmp_path, TWICE, PPO)
 
@@ -111,6 +112,7 @@ def test_a_folder_in_which_another_process_runs_is_refused(tmp_path: Path) -> No
         lock.release()
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_up_is_told_and_what_was_saved_is_gone_on_with(
     unbroken: Path, tmp_path: Path
 ) -> None:

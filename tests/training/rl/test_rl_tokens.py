@@ -222,6 +222,7 @@ def test_the_recipe_for_libero_names_its_task_as_libero_s_suite_does() -> None:
     assert list(env.instructions) == [task]
 
 
+@pytest.mark.slow
 def test_the_recipe_in_the_simulator_with_another_path(tmp_path: Path) -> None:
     """The shipped recipe, with a path of one's own, and fewer and shorter episodes."""
     content = yaml.safe_load((share_directory() / "config/rl/drawer_tokens_ppo.yaml").read_text())

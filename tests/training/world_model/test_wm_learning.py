@@ -207,6 +207,7 @@ def test_frames_have_the_contract_s_form(learnt: Path) -> None:
     assert chunk.rewards.shape == chunk.executed.shape == (3, 8)
 
 
+@pytest.mark.slow
 def test_a_killed_training_ends_where_an_unbroken_one_ends(rollouts: Dataset, tmp_path: Path) -> None:
     class Killed(Exception):
         pass
@@ -225,6 +226,7 @@ def test_a_killed_training_ends_where_an_unbroken_one_ends(rollouts: Dataset, tm
     assert kinds == {torch.bfloat16, torch.float32}
 
 
+@pytest.mark.slow
 def test_what_is_held_out_changes_nothing_of_what_is_learnt(tmp_path: Path) -> None:
     """In the second data the attempts from the last two of the ten states go three times as far."""
     for name, reach in (("near", 1.0), ("far", 3.0)):

@@ -69,6 +69,7 @@ def layout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_layout_is_an_environment_like_any_other(layout: Path) -> None:
     model, starts, scale = open_world_model(layout)
     assert isinstance(model, OpenSoraWorld)
@@ -84,6 +85,7 @@ def test_the_layout_is_an_environment_like_any_other(layout: Path) -> None:
     assert (frames[0] != frames[1]).any()
 
 
+@pytest.mark.slow
 def test_what_it_imagines_depends_on_the_actions_and_on_nobody_beside_it(layout: Path) -> None:
     model = OpenSoraWorld(layout, steps=2)
     first = model.begin(np.zeros((1, 32, 32, 3), np.uint8), np.zeros((1, 0), np.float32))
@@ -98,6 +100,7 @@ def test_what_it_imagines_depends_on_the_actions_and_on_nobody_beside_it(layout:
     assert (moved[3:] > 1e-6).all()
 
 
+@pytest.mark.slow
 def test_a_policy_that_acts_on_a_state_is_told_that_there_is_none(layout: Path) -> None:
     from openral_training.rl.envs.world_model_simulator import WorldModelSimulator
 

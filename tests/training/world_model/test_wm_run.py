@@ -95,6 +95,7 @@ def test_rollouts_of_another_kind_are_not_mixed_and_none_is_lost(
     assert {path: path.stat().st_mtime_ns for path in rollouts.rglob("*.parquet")} == before
 
 
+@pytest.mark.slow
 def test_a_policy_of_several_tasks_is_recorded_in_each(tmp_path: Path) -> None:
     config(tmp_path, None)
     path = tmp_path / "config.yaml"
@@ -165,6 +166,7 @@ def test_who_names_no_rollouts_is_told_the_command_that_makes_them(tmp_path: Pat
     assert f"make one with `openral world-model collect --config <RL config> --out {bad}`" in str(error)
 
 
+@pytest.mark.slow
 def test_the_errors_by_horizon_are_whole_in_a_terminal_of_80_characters(
     rollouts: Path, tmp_path: Path
 ) -> None:

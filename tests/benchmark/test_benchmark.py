@@ -54,7 +54,9 @@ def crowded_whole(tmp_path_factory: pytest.TempPathFactory) -> list[dict]:
     return rows
 
 
-@pytest.mark.parametrize("policies", [pytest.param(1, marks=pytest.mark.long), pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "policies", [pytest.param(1, marks=pytest.mark.long), pytest.param(3, marks=pytest.mark.slow)]
+)
 def test_rows_depend_neither_on_the_number_of_workers_nor_on_that_of_policy_processes(
     tmp_path, crowded_whole, policies
 ):

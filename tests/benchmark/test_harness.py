@@ -101,6 +101,7 @@ def test_an_episode_depends_on_its_row_variant_and_state_alone(harness) -> None:
     assert same_log == log
 
 
+@pytest.mark.slow
 def test_tasks_share_models_and_no_more_worlds_are_open_than_may_be(shared, harness) -> None:
     suite = load_suite("harness_mt10")
     first, second = (shared.world(scene) for scene in suite.scenes[:2])

@@ -87,12 +87,13 @@ def test_an_unevaluated_task_is_refused_unless_allowed_and_then_recorded(tmp_pat
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (("--rskill", "mini-progress"), "mini-progress"),
-        (
+        pytest.param(("--rskill", "mini-progress"), "mini-progress", marks=pytest.mark.slow),
+        pytest.param(
             ("--rskill", "nothing"),
             "mini-metaworld, mini-metaworld-mt10, mini-metaworld-mt50, mini-metaworld-published",
+            marks=pytest.mark.slow,
         ),
-        (("--config", "moon"), "metaworld_drawer"),
+        pytest.param(("--config", "moon"), "metaworld_drawer", marks=pytest.mark.slow),
         (("--task", "fly-v3"), "has no example for fly-v3; say what to do with --instruction"),
     ],
 )

@@ -83,6 +83,7 @@ def test_a_shipped_policy_says_where_each_of_its_tasks_begins(skill: str) -> Non
     assert min(start.tolerance_m for start in manifest.start_poses) >= LEAST_TOLERANCE_M
 
 
+@pytest.mark.slow
 def test_the_simulator_still_begins_where_the_manifest_says() -> None:
     tool = str(ROOT / "tools" / "start_poses.py")
     words = [sys.executable, tool, "mini-metaworld", "metaworld_drawer", "--check", "--count=1"]

@@ -71,18 +71,22 @@ LEVELS = [
     for head in ("bins", "gaussian")
 ]
 """Estimator of advantages, level of the reward, level of the ratios, kind of the policy's head."""
-ALWAYS = [
-    ("grpo", "action", "token", "bins"),
+ALWAYS = [("grpo", "action", "token", "bins"), ("gae", "chunk", "chunk", "gaussian")]
+OFTEN = [
     ("grpo", "chunk", "chunk", "gaussian"),
     ("gae", "action", "action", "gaussian"),
     ("gae", "chunk", "token", "bins"),
 ]
-"""Each of their values at least once."""
+"""With the first of those, each of their values at least once."""
+
+
+def mark(levels: tuple[str, ...]) -> list[pytest.MarkDecorator]:
+    return [] if levels in ALWAYS else [pytest.mark.slow if levels in OFTEN else pytest.mark.long]
 
 
 @pytest.mark.parametrize(
     ("adv_type", "reward_type", "logprob_type", "head"),
-    [one if one in ALWAYS else pytest.param(*one, marks=pytest.mark.long) for one in LEVELS],
+    [pytest.param(*levels, marks=mark(levels)) for levels in LEVELS],
 )
 def test_what_wins_becomes_likelier(adv_type: str, reward_type: str, logprob_type: str, head: str) -> None:
     words = {

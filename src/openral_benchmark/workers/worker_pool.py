@@ -15,6 +15,8 @@ from multiprocessing.connection import wait
 from openral_core.errors import SimulationError
 from openral_sim_bridge.rendering.opengl import RASTERISER_VARIABLE, rasteriser_threads
 
+_spawn = multiprocessing.get_context("spawn")
+
 
 @contextlib.contextmanager
 def worker_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
@@ -32,7 +34,7 @@ def worker_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     others = multiprocessing.active_children()
     pool = ProcessPoolExecutor(
         workers,
-        mp_context=multiprocessing.get_context("spawn"),
+        mp_context=_spawn,
         initializer=_begin,
         initargs=(rasteriser_threads(workers, cores()),),
     )

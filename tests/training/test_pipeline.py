@@ -27,6 +27,8 @@ from openral_training.disturbed_expert import noisy_actor
 from openral_training.frames import frame_cache
 from openral_training.training_recipe import Recipe, load_recipe, metadata_of
 
+pytestmark = pytest.mark.usefixtures("warm_workers")
+
 RECORD_EVERY = 4
 """Control steps of a frame: 80 Hz and 20 Hz."""
 SMALL = {

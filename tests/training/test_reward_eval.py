@@ -33,6 +33,8 @@ from openral_training.reward_eval.rollouts import rollouts
 from openral_training.reward_eval.run import EvaluationPlan, calibrate, evaluate, refuse_trained, write
 from openral_training.training_recipe import Recipe
 
+pytestmark = pytest.mark.usefixtures("warm_workers")
+
 FRAMES = 11
 RECIPE = {
     "train_init_ids": {"first": 0, "count": 2},

@@ -35,6 +35,8 @@ from openral_training.dagger.run import DaggerRun
 from openral_training.dagger.trained_states import with_trained_states
 from openral_training.mapping.mapped_data import mapped_data
 
+pytestmark = pytest.mark.usefixtures("warm_workers")
+
 SUITE = """\
 heldout_init_ids: {first: 1000, count: 1}
 train_init_ids: {first: 0, count: 20}

@@ -48,6 +48,7 @@ def world(recipe: Recipe) -> Iterator[ExpertWorld]:
     opened.close()
 
 
+@pytest.mark.slow
 def test_a_skills_attempts_are_recorded_as_they_are(recipe: Recipe, world: ExpertWorld) -> None:
     skill = resolve("mini-metaworld-mt10").folder
     units = collect.plan(recipe, starts=1, failures=0, skills=[skill], attempts=2, filmed=3)
@@ -86,6 +87,7 @@ def test_an_expert_lingers_within_and_around_the_success(recipe: Recipe, world: 
     assert distance_m.max() < 0.4, "it stays in sight"
 
 
+@pytest.mark.slow
 def test_some_episodes_are_seen_in_other_lights_or_by_moved_cameras(
     recipe: Recipe, world: ExpertWorld
 ) -> None:

@@ -75,6 +75,7 @@ def test_a_skill_is_filmed_at_the_tasks_whose_scenes_have_its_cameras():
     assert set(load_recipe("mini_metaworld").task_ids) <= set(one_camera)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_reward_eval_says_in_its_result_how_the_worlds_were_seen(tmp_path: Path, monkeypatch):
     monkeypatch.setenv("OPENRAL_CACHE_HOME", str(tmp_path / "cache"))

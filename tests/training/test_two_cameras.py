@@ -47,6 +47,7 @@ def test_a_scene_without_a_camera_of_the_recipe_gets_it_from_the_recipes_scene(r
         alone.scene_for("drawer-open-v3")
 
 
+@pytest.mark.slow
 def test_training_of_two_cameras_goes_on_from_weights_of_one(recipe: Recipe, tmp_path: Path) -> None:
     shards = list(collect.collect(recipe, tmp_path / "shards", collect.plan(recipe, starts=1, failures=1)))
     episodes = list(collect.read(shards))

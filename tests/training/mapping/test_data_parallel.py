@@ -20,6 +20,7 @@ from openral_training.data_parallel import TrainingProcess
 TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
 
 
+@pytest.mark.slow
 def test_two_processes_have_the_gradient_of_one_with_the_whole_batch(tmp_path: Path) -> None:
     dataset, recipe = write_dataset(tmp_path / "dataset"), tmp_path / "cubes.yaml"
     recipe.write_text(RECIPE)

@@ -28,6 +28,8 @@ from openral_training.rl.initial_policy import initial_policy
 from openral_training.rl.package import check_packable
 from openral_training.rl.policies.mini_export import add_training, write_mini_skill
 
+pytestmark = pytest.mark.usefixtures("warm_workers")
+
 TASK = "metaworld/drawer-open-v3"
 
 

@@ -55,6 +55,7 @@ def batch_of(learner: Learner) -> Batch:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_two_learners_update_as_one_does_although_one_of_them_dies(tmp_path: Path) -> None:
     config = small(tmp_path, KL)

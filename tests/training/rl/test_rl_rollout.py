@@ -22,6 +22,8 @@ from openral_training.rl.envs.vec_env import EnvInput, EnvOutput
 from openral_training.rl.policies.state_mlp import MlpShape, StateMlp
 from openral_training.rl.workers.env_pool import EnvPool
 
+pytestmark = pytest.mark.usefixtures("warm_workers")
+
 TASKS = ("reach-v3", "push-v3")
 HORIZON = 10
 

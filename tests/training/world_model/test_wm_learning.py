@@ -60,15 +60,25 @@ def rollouts(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     return dot_rollouts(tmp_path_factory.mktemp("rollouts"))
 
 
-@pytest.fixture(scope="module")
-def learnt(rollouts: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("learnt")
+def trained(rollouts: Dataset, folder: Path, config: LearnConfig) -> Path:
     with pytest.MonkeyPatch.context() as small:
         small.setattr("openral_training.world_model.learn.WorldShape", partial(WorldShape, layers=1))
-        train(rollouts, folder, QUICK, size=SIZE, latent=16)
+        train(rollouts, folder, config, size=SIZE, latent=16)
     return folder
 
 
+@pytest.fixture(scope="module")
+def learnt(rollouts: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return trained(rollouts, tmp_path_factory.mktemp("learnt"), QUICK)
+
+
+@pytest.fixture(scope="module")
+def begun(rollouts: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A world model that has learnt next to nothing."""
+    return trained(rollouts, tmp_path_factory.mktemp("begun"), replace(SHORT, held_out=QUICK.held_out))
+
+
+@pytest.mark.slow
 def test_imagination_is_nearer_to_the_world_than_a_still_picture(
     learnt: Path, rollouts: Dataset, tmp_path: Path
 ) -> None:
@@ -84,15 +94,15 @@ def test_imagination_is_nearer_to_the_world_than_a_still_picture(
 
 
 def test_attempts_of_other_rollouts_count_as_unseen_by_the_states_of_the_training(
-    learnt: Path, rollouts: Dataset, tmp_path: Path
+    begun: Path, rollouts: Dataset, tmp_path: Path
 ) -> None:
     """Of ten states the last two are held out, none of which is among the eight of the other rollouts."""
     fewer = dot_rollouts(tmp_path / "fewer", episodes=16, steps=8)
     with pytest.raises(ContractError, match="no initial state is held out"):
-        evaluate(learnt, fewer, tmp_path / "of-the-training")
-    assert evaluate(learnt, rollouts, tmp_path / "unseen")["episodes"] == 8
+        evaluate(begun, fewer, tmp_path / "of-the-training")
+    assert evaluate(begun, rollouts, tmp_path / "unseen")["episodes"] == 8
     later = dot_rollouts(tmp_path / "later", episodes=4, steps=8, first=8)
-    result = evaluate(learnt, later, tmp_path / "later-eval")
+    result = evaluate(begun, later, tmp_path / "later-eval")
     assert result["episodes"] == 4
     assert "psnr_nearest_db" not in result["horizons"][0]
 
@@ -145,13 +155,13 @@ def test_a_short_attempt_is_filmed(steps: int, tmp_path: Path) -> None:
 
 
 def test_a_still_picture_that_is_imagined_is_as_near_as_one_that_was_kept(
-    learnt: Path, rollouts: Dataset
+    begun: Path, rollouts: Dataset
 ) -> None:
     found, frames = load_rollouts(rollouts), frame_cache(rollouts, CAMERA, SIZE)
     episodes = np.arange(len(found.first))
     scale = action_scale(found.action[found.rows(episodes, executed=True)])
     recorded = RecordedAttempts(found, scale, episodes)
-    row = by_horizon([compare(StillWorld(learnt), scale, found, recorded, frames, 0)])[1]
+    row = by_horizon([compare(StillWorld(begun), scale, found, recorded, frames, 0)])[1]
     assert row["psnr_db"] == row["psnr_still_db"] < 60
 
 
@@ -171,6 +181,7 @@ def test_the_nearest_recorded_attempt_is_found_by_its_start_and_by_where_its_act
     assert apart.mean() < 0.5 * chance.mean()
 
 
+@pytest.mark.slow
 def test_the_same_frames_are_a_success_for_one_sentence_and_not_for_the_other(learnt: Path) -> None:
     model, starts, scale = open_world_model(learnt)
     env = WorldModelEnv(model, starts, scale, num_envs=2, horizon=24)
@@ -186,6 +197,7 @@ def test_the_same_frames_are_a_success_for_one_sentence_and_not_for_the_other(le
     assert asked_left[-1].states[0, -1, 0] > 0.5  # there, too, the dot lies on the right
 
 
+@pytest.mark.slow
 def test_it_knows_where_it_has_been_and_doubts_where_it_has_not(learnt: Path) -> None:
     model, starts, _ = open_world_model(learnt)
     start = starts.at(RIGHT, starts.init_ids(RIGHT)[0])
@@ -197,8 +209,8 @@ def test_it_knows_where_it_has_been_and_doubts_where_it_has_not(learnt: Path) ->
     assert model.imagine(elsewhere, past_actions, still, [0]).uncertainty.max() > 1
 
 
-def test_frames_have_the_contract_s_form(learnt: Path) -> None:
-    model, starts, scale = open_world_model(learnt)
+def test_frames_have_the_contract_s_form(begun: Path) -> None:
+    model, starts, scale = open_world_model(begun)
     env = WorldModelEnv(model, starts, scale, num_envs=3, horizon=24)
     env.reset([RIGHT] * 3, starts.init_ids(RIGHT)[:3])
     chunk = env.chunk_step(np.zeros((3, 8, 4), np.float32))

@@ -19,6 +19,8 @@ from openral_training.rl.policies.state_mlp import MlpShape, StateMlp
 from openral_training.rl.run import train
 from openral_training.rl.workers.learners import DistributedLearner
 
+pytestmark = pytest.mark.usefixtures("warm_workers")
+
 ROWS = 17
 """Minibatches of at most 2 make a last one of a single decision, of which the second process has no share."""
 KL = {

@@ -9,8 +9,11 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest import mock
 
 import pytest
+
+from openral_reasoner.llm.fakes import Endpoint
 
 HERE = Path(__file__).parent
 sys.path.append(str(HERE))
@@ -19,6 +22,7 @@ from system_files import write_bare_scene, write_scene, write_skill  # noqa: E40
 from system_operator import Operator  # noqa: E402
 from system_order import put_first  # noqa: E402
 from system_stack import Stack  # noqa: E402
+from system_thinking import Thinking, thoughtful  # noqa: E402
 
 
 def drawer_scene(folder: Path) -> Path:
@@ -40,10 +44,12 @@ def faulty_scene(folder: Path) -> Path:
 class Shared:
     """One deployment, by `ros2 launch` and until Ctrl-C, with its operator."""
 
-    def __init__(self, scene: Callable[[Path], Path], *slugs: str) -> None:
-        self._scene, self._slugs = scene, slugs
+    def __init__(self, scene: Callable[[Path], Path], *slugs: str, thinks: bool = False) -> None:
+        self._scene, self._slugs, self._thinks = scene, slugs, thinks
         self._open = contextlib.ExitStack()
         self._running: tuple[Stack, Operator] | None = None
+        self.endpoint: Endpoint | None = None
+        """Of the language model that its reasoner asks and that never comes to an end of its thinking."""
 
     def get(self, folder: Path) -> tuple[Stack, Operator]:
         """Return it, with its skills active; start it in a folder where it does not run."""
@@ -51,7 +57,11 @@ class Shared:
             self._open.close()
             words = (f"scene:={self._scene(folder)}", "exit_when_done:=false", f"run_dir:={folder / 'run'}")
             command = ("ros2", "launch", "openral", "deploy_sim.launch.py", *words)
-            stack = self._open.enter_context(Stack(folder, *command))
+            model: dict[str, str] = {}
+            if self._thinks:
+                self.endpoint, model = self._open.enter_context(thoughtful())
+            with mock.patch.dict("os.environ", model):
+                stack = self._open.enter_context(Stack(folder, *command))
             self._running = (stack, self._open.enter_context(Operator(stack)))
             self._running[1].until_active(*self._slugs)
         return self._running
@@ -70,7 +80,7 @@ class Shared:
 
 SHARED = {
     "drawer": Shared(drawer_scene, "mini_metaworld"),
-    "faulty": Shared(faulty_scene, "good", "nan", "misshapen"),
+    "faulty": Shared(faulty_scene, "good", "nan", "misshapen", thinks=True),
 }
 """By the fixture that gives it."""
 
@@ -107,3 +117,12 @@ def drawer(tmp_path_factory: pytest.TempPathFactory) -> tuple[Stack, Operator]:
 def faulty(tmp_path_factory: pytest.TempPathFactory) -> tuple[Stack, Operator]:
     """A deployment with the skills `good`, `nan` and `misshapen`, without motions, monitor and missions."""
     return SHARED["faulty"].get(tmp_path_factory.mktemp("faulty"))
+
+
+@pytest.fixture
+def deliberating(faulty: tuple[Stack, Operator]) -> Thinking:
+    """The deployment `faulty`, whose language model thinks for ever about what it is asked."""
+    stack, operator = faulty
+    endpoint = SHARED["faulty"].endpoint
+    assert endpoint is not None
+    return Thinking(stack, operator, endpoint, "good")

@@ -21,8 +21,8 @@ LEFT = [0.1, 0.0, 0.0, -1.0]
 class Thinking:
     """The deployment, its operator, and the endpoint that lets the reasoner wait."""
 
-    def __init__(self, stack: Stack, operator: Operator, endpoint: Endpoint) -> None:
-        self.stack, self.operator, self.endpoint = stack, operator, endpoint
+    def __init__(self, stack: Stack, operator: Operator, endpoint: Endpoint, slug: str = SLUG) -> None:
+        self.stack, self.operator, self.endpoint, self._slug = stack, operator, endpoint, slug
 
     def begin(self) -> str:
         """Let the model think and the arm move, by a goal that is not the reasoner's; return the goal."""
@@ -45,7 +45,7 @@ class Thinking:
 
     def _moving(self) -> str:
         """Send a goal; return it once it moves the arm, or nothing if it ended before."""
-        self.handle = self.operator.send_goal(SLUG, "open the drawer", 600.0)
+        self.handle = self.operator.send_goal(self._slug, "open the drawer", 600.0)
         goal, ended, status = (
             bytes(self.handle.goal_id.uuid).hex(),
             self.handle.get_result_async(),
@@ -67,14 +67,26 @@ class Thinking:
 
 
 @contextlib.contextmanager
+def thoughtful() -> Iterator[tuple[Endpoint, dict[str, str]]]:
+    """A model that thinks until the block ends, and what lets a reasoner that is started ask it."""
+    thought = threading.Event()
+    with Endpoint(Script([]), delay=thought) as endpoint:
+        try:
+            yield (
+                endpoint,
+                {"OPENRAL_REASONER_MODEL": "openai:fake", "OPENRAL_REASONER_BASE_URL": endpoint.url},
+            )
+        finally:
+            thought.set()
+
+
+@contextlib.contextmanager
 def thinking(folder: Path) -> Iterator[Thinking]:
     """Start it; end it when the block ends. The record lies in `folder / "run"`."""
     skill = write_skill(folder, SLUG, action=LEFT)
     scene = write_bare_scene(folder, skills=[skill])
     words = (f"scene:={scene}", f"run_dir:={folder / 'run'}", "exit_when_done:=false", "memory_file:=")
-    thought = threading.Event()
-    with Endpoint(Script([]), delay=thought) as endpoint:
-        model = {"OPENRAL_REASONER_MODEL": "openai:fake", "OPENRAL_REASONER_BASE_URL": endpoint.url}
+    with thoughtful() as (endpoint, model):
         with mock.patch.dict("os.environ", model):
             stack = Stack(folder, "ros2", "launch", "openral", "deploy_sim.launch.py", *words)
         with stack, Operator(stack) as operator:
@@ -83,4 +95,3 @@ def thinking(folder: Path) -> Iterator[Thinking]:
             yield Thinking(stack, operator, endpoint)
             stack.interrupt()
             stack.wait()
-        thought.set()

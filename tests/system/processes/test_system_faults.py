@@ -23,14 +23,16 @@ def run(faulty: tuple[Stack, Operator], slug: str, deadline_s: float = 20.0) -> 
 
 def test_a_good_skill_moves_the_arm_until_its_deadline(faulty):
     _, operator = faulty
+    rejected = operator.status[-1].rejected
     result, errors = run(faulty, "good", deadline_s=1.0)
     assert (result.outcome, result.check, errors) == (DEADLINE, "deadline", [])
     assert result.steps > 20
-    assert operator.status[-1].rejected == 0
+    assert operator.status[-1].rejected == rejected
 
 
 def test_numbers_that_are_not_finite(faulty):
     _, operator = faulty
+    rejected = operator.status[-1].rejected
     result, errors = run(faulty, "nan")
     assert (result.outcome, result.check) == (FAILED, "envelope")
     assert "finite: step 0, number 0 is nan" in result.message
@@ -39,7 +41,7 @@ def test_numbers_that_are_not_finite(faulty):
     assert re.search(r"FAILED \(envelope\): the bridge refused \d+ chunks in a row: finite", errors[0]), (
         errors
     )
-    assert operator.status[-1].rejected >= 3
+    assert operator.status[-1].rejected >= rejected + 3
     assert "nan" in operator.status[-1].last_rejection
 
 

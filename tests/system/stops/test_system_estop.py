@@ -16,7 +16,7 @@ from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 from system_stack import PATIENCE_S
 
-FEW, MANY, CALLS = 4, 20, 25
+FEW, MANY, CALLS = 2, 20, 25
 """Rounds of the quick and of the long half, and the calls that each of two clients makes in a round."""
 LATCHED = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 

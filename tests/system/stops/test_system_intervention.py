@@ -23,7 +23,9 @@ def intervene(graph: Operator, **fields: Any) -> Any:
 
 
 # Nine seconds are longer than the policy's deadline of 8 s.
-@pytest.mark.parametrize("seconds", [2, pytest.param(9, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "seconds", [pytest.param(2, marks=pytest.mark.slow), pytest.param(9, marks=pytest.mark.long)]
+)
 def test_a_policy_that_is_interrupted_waits_replans_and_finishes(
     drawer: tuple[Stack, Operator], seconds: int
 ) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,6 +15,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
+from warm_processes import run_module
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 PATIENCE_S = 90.0
@@ -33,12 +32,13 @@ def deployed(tmp_path: Path) -> Callable[[str], object]:
     @contextmanager
     def run(name: str, namespace: str = "/openral") -> Iterator[None]:
         words = ("-p", f"scene:={scene}", "-p", f"run_dir:={tmp_path / name}", "-r", f"__ns:={namespace}")
-        command = [sys.executable, "-m", "openral_robot_bridge.ros.bridge_node", "--ros-args", *words]
-        with subprocess.Popen(command, env=environment) as process:
-            try:
-                yield
-            finally:
-                process.terminate()
+        module = "openral_robot_bridge.ros.bridge_node"
+        process = run_module(module, "--ros-args", *words, environment=environment)
+        try:
+            yield
+        finally:
+            process.terminate()
+            process.wait()
 
     return run
 

@@ -20,7 +20,7 @@ from openral_robot_bridge.trials.lockstep_link import LockstepLink
 from openral_robot_bridge.trials.twin_process import CommandedTwin
 from openral_robot_bridge.twins.fci.wire import CYCLE_S
 
-HALTS, STEP_S, PATIENCE_MS = 2, 0.05, 900.0
+FEW, MANY, STEP_S, PATIENCE_MS = 1, 4, 0.05, 900.0
 LIMITS = limits_of(load_robot("fr3"))
 START = np.array([0.0, 0.21, 0.0, -2.33, 0.0, 2.54, 0.785398])
 SWING_RAD = np.array([0.3, 0.15, 0.3, 0.2, 0.3, 0.3, 0.3])
@@ -45,8 +45,9 @@ class Halt:
         return CYCLE_S * (int(found[-1]) + 1 if len(found) else 0)
 
 
-@pytest.fixture(scope="module")
-def halts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Halt]]:
+@pytest.fixture(scope="module", params=[FEW, pytest.param(MANY, marks=pytest.mark.slow)])
+def halts(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Halt]]:
+    """So many halts at random moments."""
     pytest.importorskip("franky", reason="the extra [franka] is not installed: Linux on x86_64 only")
     folder, address = (
         tmp_path_factory.mktemp("halts"),
@@ -56,7 +57,7 @@ def halts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Halt]]:
     with CommandedTwin(scene, address, 0, PATIENCE_MS, folder / "twin.log") as twin:
         arm = LockstepLink(twin, HostSettings(SceneArm(driver="franka", address=address), LIMITS, START))
         rng = np.random.default_rng(19)
-        yield [halt(twin, arm, rng, folder / f"{number}.npz") for number in range(HALTS)]
+        yield [halt(twin, arm, rng, folder / f"{number}.npz") for number in range(request.param)]
         arm.close()
 
 

@@ -74,7 +74,7 @@ def lead_through(led: tuple[RobotArm, CommandedTwin], chunks: list[tuple[list[fl
     assert twin.cycles[1] == missed
 
 
-@sample(3)
+@sample(2)
 @given(CHUNKS)
 def test_no_sequence_of_actions_ends_the_motion(
     led: tuple[RobotArm, CommandedTwin], chunks: list[tuple[list[float], int]]

@@ -97,6 +97,7 @@ def test_a_console_says_at_once_that_its_deployment_is_not_there(tmp_path: Path)
         assert console.wait() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [Stack.interrupt, Stack.terminate])
 def test_a_console_that_is_told_to_end_as_it_begins_ends_well(
     tmp_path: Path, end: Callable[[Stack], None]

@@ -64,6 +64,7 @@ def test_the_robot_is_drawn_while_it_moves_and_not_while_it_rests(
         operator.say("close the drawer")
         operator.until_moving()
         page.wait_for_function(f"({FRAMES}) > {before + 1}")
+        operator.say("stop")
         operator.until(lambda: operator.missions[-1].state in ENDED, "the end of the mission")
         until_at_rest()
     assert faults == []
@@ -139,6 +140,7 @@ def test_stop_works_while_the_console_itself_hangs(page: Page, operator: Operato
     release(page, operator)
 
 
+@pytest.mark.slow
 def test_the_process_behind_stop_is_started_again(page: Page, operator: Operator, stack: Stack) -> None:
     (behind,) = console_of(stack).children()
     behind.kill()
@@ -163,6 +165,7 @@ def test_while_typing_the_space_bar_types_and_escape_stops(page: Page, operator:
     release(page, operator)
 
 
+@pytest.mark.slow
 def test_two_tabs_show_the_same(page: Page, url: str) -> None:
     faults: list[str] = []
     other = open_page(page.context, url, faults.append)
@@ -189,6 +192,7 @@ def talk(domain: int) -> None:
         context.try_shutdown()
 
 
+@pytest.mark.slow
 def test_a_thousand_log_lines_a_second_come_to_a_page_in_few_messages(page: Page, stack: Stack) -> None:
     frames: list[object] = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(frame)))

@@ -160,6 +160,7 @@ def url(run_dir: Path) -> Iterator[str]:
     assert process.wait(90) == 0
 
 
+@pytest.mark.slow
 def test_the_film_shows_the_moment_of_the_slider(browser: Browser, filmed: Path, url: str) -> None:
     faults: list[str] = []
     context = browser.new_context(viewport=WIDE)

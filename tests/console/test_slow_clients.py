@@ -56,7 +56,7 @@ serve_on(Starlette(routes=routes), listening, options)
 HEAD = b"Host: robot\r\nCookie: a=b\r\n"
 
 
-@pytest.fixture(scope="module", params=["http", "https"])
+@pytest.fixture(scope="module", params=[pytest.param("http", marks=pytest.mark.slow), "https"])
 def server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[int, bool]]:
@@ -126,9 +126,11 @@ def is_ended(client: socket.socket, drip: bytes) -> bool:
     ("before", "drip"),
     [
         (b"", b""),
-        (b"", b"\r\n"),
+        pytest.param(b"", b"\r\n", marks=pytest.mark.slow),
         (b"GET / HTTP/1.1\r\n" + HEAD + b"X-Slow: ", b"a"),
-        (b"POST / HTTP/1.1\r\n" + HEAD + b"Content-Length: 100000\r\n\r\n", b"a"),
+        pytest.param(
+            b"POST / HTTP/1.1\r\n" + HEAD + b"Content-Length: 100000\r\n\r\n", b"a", marks=pytest.mark.slow
+        ),
     ],
     ids=["nothing", "empty lines", "header", "body"],
 )

@@ -94,6 +94,7 @@ def bridge() -> Iterator[tuple[Bridge, TeleopController]]:
     context.try_shutdown()
 
 
+@pytest.mark.slow
 def test_an_arm_that_is_taken_slowly_is_had(bridge: tuple[Bridge, TeleopController]) -> None:
     there, teleop = bridge
     assert teleop.engage("tab", "ann") == ""

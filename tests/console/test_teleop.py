@@ -117,6 +117,7 @@ def test_the_arm_holds_when_the_tab_is_closed_while_a_key_is_held(
     assert faults == []
 
 
+@pytest.mark.slow
 def test_the_arm_holds_when_the_tab_is_blurred_while_a_key_is_held(
     page: Page, operator: Operator, watcher: Watcher
 ) -> None:
@@ -204,6 +205,7 @@ def press(page: Page, button: int, down: bool) -> None:
     page.evaluate("([button, down]) => { window.pad.buttons[button].pressed = down }", [button, down])
 
 
+@pytest.mark.slow
 def test_a_gamepad_moves_the_arm_while_its_shoulder_button_is_held_and_its_b_button_stops_it(
     page: Page, operator: Operator, watcher: Watcher
 ) -> None:

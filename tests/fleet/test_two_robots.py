@@ -148,6 +148,7 @@ def test_fleet_lists_both_and_says_what_each_does(robots):
     assert list(shown("status", "arm2")) == [SECOND]
 
 
+@pytest.mark.slow
 def test_a_process_that_hangs_in_the_graph_makes_no_robot_silent(robots):
     command = [ros2_command(), "topic", "echo", "/nothing", "std_msgs/msg/String"]
     hanging = subprocess.Popen(command)
@@ -160,6 +161,7 @@ def test_a_process_that_hangs_in_the_graph_makes_no_robot_silent(robots):
         hanging.wait()
 
 
+@pytest.mark.slow
 def test_a_robot_that_is_not_there_is_named_with_those_that_are(robots):
     for words in (("status", "/arm3"), ("status", "/arm2", "/arm3")):
         result = fleet(*words)

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from system_robot import SUCCEEDED, RobotDeployment
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def shadow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RobotDeployment]:

@@ -1,9 +1,13 @@
-"""Motions in a whole deployment: real bridge and motion node, ordered by goals and by a sentence."""
+"""Motions in a whole deployment: real bridge and motion node, ordered by goals and by a sentence.
+
+Where nothing is picked up, the deployment is that of the drawer, between two missions.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +18,7 @@ from system_operator import ENDED, Operator
 from system_stack import Stack
 
 SUCCEEDED, FAILED, CANCELED, REJECTED, ESTOPPED = 1, 2, 4, 5, 6
+SLUGS = tuple(f"motion_{name}" for name in ("home", "move_to", "pick_at", "nudge", "look_from"))
 HOME = (0.005, 0.6, 0.195)
 PUCK_TASK = {"family": "metaworld", "tasks": ["pick-place-v3"], "init_id": 1003, "render_profile": "fast"}
 PUCK = (-0.0435, 0.6291, 0.02)
@@ -32,20 +37,27 @@ def scene_of_the_puck() -> dict[str, Any]:
     }
 
 
-@pytest.fixture(scope="module")
-def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, Operator]]:
+@pytest.fixture
+def deployment(drawer: tuple[Stack, Operator]) -> tuple[Stack, Operator]:
+    """The deployment of the drawer, in which no mission runs and the arm holds."""
+    _, operator = drawer
+    operator.until_active(*SLUGS)
+    operator.until(lambda: operator.missions and operator.missions[-1].state in ENDED, "an earlier mission")
+    operator.until(lambda: operator.status[-1].holding, "an arm at rest")
+    return drawer
+
+
+@pytest.fixture
+def puck(tmp_path: Path) -> Iterator[tuple[Stack, Operator]]:
     """A deployment of a world with a puck, with motions and without policy or reward monitor."""
-    folder = tmp_path_factory.mktemp("motions")
     motions = yaml.safe_load((SHARE / "scenes/deploy/metaworld_drawer.yaml").read_text())["motions"]
-    scene = write_bare_scene(folder, skills=None, motions=motions, scene=scene_of_the_puck())
-    words = (f"scene:={scene}", f"run_dir:={folder / 'run'}", "exit_when_done:=false", "mode:=realtime")
+    scene = write_bare_scene(tmp_path, skills=None, motions=motions, scene=scene_of_the_puck())
+    words = (f"scene:={scene}", f"run_dir:={tmp_path / 'run'}", "exit_when_done:=false", "mode:=realtime")
     with (
-        Stack(folder, "ros2", "launch", "openral", "deploy_sim.launch.py", *words) as stack,
+        Stack(tmp_path, "ros2", "launch", "openral", "deploy_sim.launch.py", *words) as stack,
         Operator(stack) as operator,
     ):
-        operator.until_active(
-            *(f"motion_{name}" for name in ("home", "move_to", "pick_at", "nudge", "look_from"))
-        )
+        operator.until_active(*SLUGS)
         yield stack, operator
         stack.interrupt()
         assert stack.wait() == 0, stack.output
@@ -109,8 +121,9 @@ def test_one_motion_at_a_time_and_a_canceled_one_holds(deployment):
     operator.assert_holding()
 
 
-def test_something_is_picked_up_and_what_is_not_there_is_not(deployment):
-    _, operator = deployment
+@pytest.mark.slow
+def test_something_is_picked_up_and_what_is_not_there_is_not(puck):
+    _, operator = puck
     operator.reset("pick-place-v3", 1003)
     result = operator.run_skill("motion_pick_at", "", params={"point": list(PUCK)})()
     assert result.outcome == SUCCEEDED, result.message

@@ -17,6 +17,8 @@ sys.path.append(str(Path(__file__).parents[3] / "tools"))
 from install import LOCK, ROOT, ensure_uv
 from torch_wheel import uv_settings
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -9,7 +9,7 @@ from system_files import moved_while_held, until_recorded
 from system_operator import Operator
 from system_stack import Stack
 
-FAILED, DEADLINE = 2, 3
+FAILED, DEADLINE, CANCELED = 2, 3, 4
 
 
 def run(faulty: tuple[Stack, Operator], slug: str, deadline_s: float = 20.0) -> tuple[object, list[str]]:
@@ -89,6 +89,23 @@ def test_a_stale_camera(faulty):
     assert "is the bridge alive, and does every camera of the scene publish?" in errors[0]
     again, errors = run(faulty, "good", deadline_s=1.0)
     assert (again.outcome, errors) == (DEADLINE, []), "the skill recovers when images come again"
+
+
+def test_a_policy_node_that_is_killed_is_started_again(faulty):
+    stack, operator = faulty
+    operator.send_goal("good", "open the drawer", 60.0)
+    goal = operator.until_moving()
+    [node] = [process for process in stack.processes() if "__node:=good" in process.cmdline()]
+    operator.skills.pop("good")
+    node.kill()
+    operator.until(lambda: operator.status[-1].active_goal != goal, "the end of the motion")
+    operator.assert_holding()
+    operator.until_active("good")
+    assert stack.said("ended with -9; it is started again, 2 times more at most") == 1
+    result, errors = run(faulty, "good", deadline_s=1.0)
+    while result.outcome == CANCELED:  # by the reasoner: a lost skill may only have hung
+        result, errors = run(faulty, "good", deadline_s=1.0)
+    assert (result.outcome, errors) == (DEADLINE, [])
 
 
 def test_the_set_point_moves_in_no_step_that_holds(faulty):

@@ -12,7 +12,7 @@ from system_stack import Stack, wait_for
 INTERRUPTED, TERMINATED = 130, 143
 
 
-@pytest.mark.parametrize("seconds", [0.2, 2.0])
+@pytest.mark.parametrize("seconds", [0.2, pytest.param(2.0, marks=pytest.mark.slow)])
 def test_during_start_up(tmp_path, seconds):
     with Stack(tmp_path, "openral", "demo") as stack:
         wait_for(lambda: len(stack.processes()) > 1, "the launch")
@@ -24,6 +24,7 @@ def test_during_start_up(tmp_path, seconds):
     assert "Traceback" not in stack.output
 
 
+@pytest.mark.slow
 def test_during_the_mission(tmp_path):
     with Stack(tmp_path, "openral", "demo", "--no-video") as stack:
         stack.until_says("attempt 1")

@@ -44,6 +44,7 @@ def deaths(stack: Stack, *executables: str) -> dict[str, int]:
     return found
 
 
+@pytest.mark.slow
 def test_reasoner_and_policy_node_killed_once_are_started_again_and_the_mission_goes_on(drawer):
     stack, operator = drawer
     operator.until(lambda: operator.missions and operator.missions[-1].state in ENDED, "an earlier mission")

@@ -120,7 +120,12 @@ def deployment(tmp_path: Path) -> Iterator[Deployment]:
 
 
 @pytest.mark.parametrize(
-    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.long), signal.SIGTERM], ids=["SIGINT", "SIGTERM"]
+    "number",
+    [
+        pytest.param(signal.SIGINT, marks=pytest.mark.long),
+        pytest.param(signal.SIGTERM, marks=pytest.mark.slow),
+    ],
+    ids=["SIGINT", "SIGTERM"],
 )
 def test_every_node_ends_with_0_and_says_so(deployment: Deployment, number: signal.Signals) -> None:
     listener = Listener(deployment.domain)

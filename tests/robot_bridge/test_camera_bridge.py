@@ -234,6 +234,7 @@ def test_a_dark_picture_and_an_unplugged_camera_are_told_and_it_comes_back(
     drivers.until(lambda: statuses(drivers, "wrist")[-1].level != b"\x02", "the camera's return")
 
 
+@pytest.mark.slow
 def test_check_watches_the_cameras(drivers: Drivers, bridge: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("openral_robot_bridge.commands.CAMERAS_WATCHED_S", 2.5)
     result = CliRunner().invoke(app, ["check", str(bridge)])

@@ -57,7 +57,11 @@ def test_check_compares_the_arm_with_its_robot(fake_scene: str) -> None:
             {"workspace": {"low": [0.25, 0.2, 0.02], "high": [0.75, 0.45, 0.7]}, "home": [0.52, 0.3, 0.15]},
             "workspace",
         ),
-        ({"elbow": {"low": [0.7, 0.5, 0.9], "high": [0.8, 0.6, 1.0]}}, "arm.safety.elbow"),
+        pytest.param(
+            {"elbow": {"low": [0.7, 0.5, 0.9], "high": [0.8, 0.6, 1.0]}},
+            "arm.safety.elbow",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_check_finds_a_start_pose_out_of_a_box(tmp_path: Path, change: dict[str, Any], row: str) -> None:
@@ -118,7 +122,11 @@ def test_an_interrupted_home_says_that_the_arm_rests(
 
 
 @pytest.mark.parametrize(
-    ("mode", "fix"), [(ArmMode.REFLEX, "openral robot recover"), (ArmMode.USER_STOPPED, "release")]
+    ("mode", "fix"),
+    [
+        (ArmMode.REFLEX, "openral robot recover"),
+        pytest.param(ArmMode.USER_STOPPED, "release", marks=pytest.mark.slow),
+    ],
 )
 def test_an_arm_that_cannot_be_moved_is_not_at_home(
     fake_scene: str, monkeypatch: pytest.MonkeyPatch, mode: ArmMode, fix: str

@@ -326,10 +326,15 @@ def test_what_a_joint_state_broadcaster_does_not_know_is_no_number_of_the_arm(
     ("changes", "fault"),
     [
         ({"controller": "arm_controller"}, "has no controller arm_controller; it has fr3_arm_controller"),
-        ({"controller": "joint_state_broadcaster"}, "is a joint_state_broadcaster/JointStateBroadcaster"),
-        (
+        pytest.param(
+            {"controller": "joint_state_broadcaster"},
+            "is a joint_state_broadcaster/JointStateBroadcaster",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
             {"gripper": {"action": "/nowhere", "joint": "fr3_finger_joint1", "max_width_m": 0.08}},
             "nobody offers the gripper's action /nowhere; start its controller, or correct",
+            marks=pytest.mark.slow,
         ),
     ],
 )
@@ -340,6 +345,7 @@ def test_what_is_not_as_the_scene_says_is_named(
         connect(scene, **changes)
 
 
+@pytest.mark.slow
 def test_check_and_home_work_on_it(twin: TwinProcess, arm: ArmProcess, scene: str) -> None:
     begins = RobotArm(load_arm_scene(scene, DOMAIN), begin_anywhere=True, connect=lambda settings: arm).start
     lead(arm, begins + 0.1 - arm.read().positions)  # the way home is slow
@@ -365,6 +371,7 @@ print(json.dumps([(one.exit_code, one.output + str(one.exception or "")) for one
 """
 
 
+@pytest.mark.slow
 def test_an_arm_on_humble_is_checked_recovered_and_led(scene: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twin and commands in processes with Humble's messages and keys; those of this process are Jazzy's."""
     monkeypatch.setenv("ROS_DISTRO", "humble")

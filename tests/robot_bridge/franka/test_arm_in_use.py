@@ -35,7 +35,14 @@ hand_at(sys.argv[1], "franky").max_width_m()
 """A program that is connecting to a hand, and says which process does it."""
 
 
-@pytest.mark.parametrize("command", [["check"], ["home", "--yes"], ["recover"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(["check"], marks=pytest.mark.slow),
+        ["home", "--yes"],
+        pytest.param(["recover"], marks=pytest.mark.slow),
+    ],
+)
 def test_an_arm_that_another_program_holds_is_refused_with_its_name(
     twin: TwinProcess, command: list[str]
 ) -> None:

@@ -62,14 +62,6 @@ def arm(connected: ArmProcess) -> ArmProcess:
     return connected
 
 
-@pytest.fixture
-def doomed(twin: TwinProcess) -> Iterator[ArmProcess]:
-    """An arm whose process does not live on; it takes the place of the others'."""
-    made = connect(twin.address)
-    yield made
-    made.close()
-
-
 def test_the_arm_says_who_it_is(arm: ArmProcess) -> None:
     assert arm.info.max_width_m == pytest.approx(0.08, abs=1e-3)
     assert arm.info.limits.high == pytest.approx([2.7501, 1.7918, 2.9065, -0.1458, 2.8101, 4.5205, 3.0196])
@@ -122,6 +114,7 @@ def test_an_address_without_an_arm_is_named(twin: TwinProcess) -> None:
         connect("127.250.250.250")
 
 
+@pytest.mark.slow
 def test_home_and_then_actions_move_the_twin(arm: ArmProcess, twin: TwinProcess, scene_with: Scenes) -> None:
     away = START + np.array([0.3, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0])
     lead(arm, away - arm.read().positions, 2.0)
@@ -147,6 +140,7 @@ def test_home_and_then_actions_move_the_twin(arm: ArmProcess, twin: TwinProcess,
     assert np.abs(way[:2]).max() < 0.02
 
 
+@pytest.mark.slow
 def test_a_bridge_that_is_killed_leaves_an_arm_that_comes_to_rest_by_itself(twin: TwinProcess) -> None:
     away = connect(twin.address)
     lead(away, START + np.array([0.8, 0, 0, 0, 0, 0, 0]) - away.read().positions, 2.0)
@@ -160,5 +154,5 @@ def test_a_bridge_that_is_killed_leaves_an_arm_that_comes_to_rest_by_itself(twin
     wait_until(twin, "idle")
 
 
-def test_a_driver_that_is_killed_leaves_an_arm_that_holds(twin: TwinProcess, doomed: ArmProcess) -> None:
-    kill_driver(twin, doomed)
+def test_a_driver_that_is_killed_leaves_an_arm_that_holds(twin: TwinProcess, arm: ArmProcess) -> None:
+    kill_driver(twin, arm)

@@ -138,6 +138,7 @@ def test_a_driver_that_is_killed_leaves_an_arm_that_holds(twin: TwinProcess) -> 
     doomed.close()
 
 
+@pytest.mark.slow
 def test_clients_of_another_version_are_told_which_driver_fits(twin: TwinProcess) -> None:
     fr3 = TwinProcess("fr3_tabletop")
     panda = PandaDriver(fr3.address, LIMITS, 0.004, SafetyLimits())

@@ -22,9 +22,9 @@ DRIVERS = {"franka": ("fr3", "franky"), "panda": ("panda", "panda_py")}
 SILENT = r"the hand of the arm at .* does not answer \(.+\); look at Desk"
 
 
-def of_one_driver(always: str) -> pytest.MarkDecorator:
-    """Parametrise a test that waits long for libfranka by all drivers, of which only one is tested always."""
-    drivers = [pytest.param(d, marks=[] if d == always else pytest.mark.long) for d in DRIVERS]
+def of_one_driver(by_ci: str) -> pytest.MarkDecorator:
+    """Parametrise a test that waits long for libfranka by all drivers, of which only one is tested by CI, too."""
+    drivers = [pytest.param(d, marks=pytest.mark.slow if d == by_ci else pytest.mark.long) for d in DRIVERS]
     return pytest.mark.parametrize("driver", drivers, indirect=True, scope="module")
 
 

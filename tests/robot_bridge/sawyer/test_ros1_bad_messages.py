@@ -54,7 +54,8 @@ def publisher(first: bytes) -> Iterator[str]:
                 peer.recv(1)  # until the subscriber closes
             sent = TEXT
 
-    threads = [threading.Thread(target=work, daemon=True) for work in (serve, api.serve_forever)]
+    works = (serve, lambda: api.serve_forever(poll_interval=0.02))
+    threads = [threading.Thread(target=work, daemon=True) for work in works]
     for thread in threads:
         thread.start()
     try:

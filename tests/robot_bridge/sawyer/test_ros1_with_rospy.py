@@ -192,6 +192,7 @@ def test_without_a_master_the_error_names_its_address() -> None:
         node.close()
 
 
+@pytest.mark.slow
 def test_connections_outlive_the_master_and_new_ones_are_made_when_it_is_back(
     roscore: Roscore, node: Ros1Node, run: Any
 ) -> None:
@@ -291,6 +292,7 @@ def test_a_cut_network_ends_the_connections_of_a_topic() -> None:
         master.close()
 
 
+@pytest.mark.slow
 def test_a_connection_that_cannot_be_taken_does_not_end_the_node(monkeypatch: pytest.MonkeyPatch) -> None:
     """As one that its sender gave up, or one beyond the number of open files."""
     faults = [OSError(errno.ECONNABORTED, "gone"), OSError(errno.EMFILE, "too many")]

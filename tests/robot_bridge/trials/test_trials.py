@@ -87,7 +87,13 @@ with CommandedTwin(Path(sys.argv[1]), sys.argv[2], 0, 50.0, Path(sys.argv[3])):
 
 
 @pytest.mark.parametrize(
-    "number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name
+    "number",
+    [
+        pytest.param(signal.SIGINT, marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, marks=pytest.mark.slow),
+        signal.SIGKILL,
+    ],
+    ids=lambda number: number.name,
 )
 def test_a_twin_ends_with_the_process_that_told_it(
     scene_file: Path, tmp_path: Path, number: signal.Signals
@@ -165,6 +171,7 @@ def led(world: TwinWorld, job: EpisodeJob, befalls: Callable[[], object] | None)
     return replace(EpisodeRow.lost(job), success=True, steps=world.steps)
 
 
+@pytest.mark.slow
 def test_a_trial_that_the_arm_ends_leaves_its_row_and_the_next_one_is_tried(
     trial_scene: DeployScene, twin: CommandedTwin
 ) -> None:

@@ -15,7 +15,7 @@ import hypothesis
 import numpy as np
 import pytest
 from domain_coordinator import domain_id
-from example_skill import MANIFEST, write_safetensors
+from example_skill import MANIFEST, write_skill
 
 import openral_sim_bridge  # noqa: F401  (chooses the OpenGL platform, before any test imports mujoco)
 from openral_core.manifest import RSkillManifest
@@ -143,12 +143,7 @@ def embedded() -> bool:
 @pytest.fixture
 def skill_folder(tmp_path: Path) -> Path:
     """A folder with a manifest, configuration and weights."""
-    folder = tmp_path / "rskills" / "example"
-    folder.mkdir(parents=True)
-    (folder / "rskill.yaml").write_text(MANIFEST)
-    (folder / "config.json").write_text('{"family": "mini"}')
-    write_safetensors(folder / "model.safetensors")
-    return folder
+    return write_skill(tmp_path / "rskills" / "example")
 
 
 @pytest.fixture

@@ -37,3 +37,12 @@ def write_safetensors(path: Path, *, cut: int = 0, count: int = 2) -> None:
     header = json.dumps({"w": {"dtype": "F32", "shape": [count], "data_offsets": [0, 4 * count]}}).encode()
     payload = struct.pack("<Q", len(header)) + header + bytes(4 * count)
     path.write_bytes(payload[: len(payload) - cut])
+
+
+def write_skill(folder: Path) -> Path:
+    """Write manifest, configuration and weights, and return their folder."""
+    folder.mkdir(parents=True)
+    (folder / "rskill.yaml").write_text(MANIFEST)
+    (folder / "config.json").write_text('{"family": "mini"}')
+    write_safetensors(folder / "model.safetensors")
+    return folder

@@ -255,7 +255,13 @@ def test_the_launch_file_names_a_wrong_scene():
     assert "metaworld_drawer" in ended.stdout + ended.stderr
 
 
-@pytest.mark.parametrize("word", ["real_time_factor:=fast", "real_time_factor:=nan", "init_id:=1e99"])
+@pytest.mark.parametrize(
+    "word",
+    [
+        "real_time_factor:=fast",
+        *(pytest.param(word, marks=pytest.mark.slow) for word in ("real_time_factor:=nan", "init_id:=1e99")),
+    ],
+)
 def test_the_launch_file_names_an_argument_that_is_no_number_of_its_kind(word):
     ended = run_launch("scene:=metaworld_drawer", word)
     assert ended.returncode == 1

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint, entry_points, version
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import typer
 from example_skill import MANIFEST, write_safetensors
+from openral_commands import Ran, openral_commands
 from typer.testing import CliRunner
 
 from openral_cli import app as cli
@@ -60,15 +61,6 @@ def test_names_of_skills_are_told_whole_in_a_narrow_window() -> None:
     assert {"mini-metaworld-mt10", "mini-metaworld-mt50"} <= set(listed.output.split())
 
 
-def openral(command: list[str]) -> subprocess.CompletedProcess[str]:
-    """Run the command line in a process of its own, without a cache that it could use."""
-    code = f"import sys; from openral_cli.app import main; sys.argv[1:] = {command}; main()"
-    environment = {**os.environ, "OPENRAL_CACHE_HOME": "/proc/nope", "COLUMNS": "200"}
-    return subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=150
-    )
-
-
 def every_command(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield every verb below a group with its path."""
     for name in group.list_commands(None):
@@ -90,24 +82,23 @@ def test_names_of_options_are_told_whole_in_a_narrow_window() -> None:
         assert "completion" not in told
 
 
-@pytest.mark.parametrize(
-    ("words", "name", "value"),
-    [
-        *(
-            (words, "ROS_DOMAIN_ID", "abc")
-            for words in (["prompt", "stop"], ["mission", "show"], ["mcp"], ["console"])
-        ),
-        (["fleet", "list"], "ROS_DOMAIN_ID", "999"),
-        (["fleet", "list"], "ROS_AUTOMATIC_DISCOVERY_RANGE", "NONSENSE"),
-    ],
+NO_GRAPH = (
+    *(
+        (words, "ROS_DOMAIN_ID", "abc")
+        for words in (["prompt", "stop"], ["mission", "show"], ["mcp"], ["console"])
+    ),
+    (["fleet", "list"], "ROS_DOMAIN_ID", "999"),
+    (["fleet", "list"], "ROS_AUTOMATIC_DISCOVERY_RANGE", "NONSENSE"),
 )
+
+
+@pytest.mark.parametrize(("words", "name", "value"), NO_GRAPH)
 def test_an_environment_without_a_graph_is_one_line(
-    words: list[str], name: str, value: str, monkeypatch: pytest.MonkeyPatch
+    ran: Told, words: list[str], name: str, value: str
 ) -> None:
-    monkeypatch.setenv(name, value)
-    result = openral(words)
-    assert result.returncode == 1
-    (line,) = result.stderr.splitlines()
+    result = ran(words, name)
+    assert result.code == 1
+    (line,) = result.err.splitlines()
     assert line.startswith(f"error: {name}={value!r} is ")
     assert "unset it" in line
 
@@ -134,58 +125,72 @@ def test_an_unknown_verb_is_told_the_nearest() -> None:
         assert f"Did you mean {meant}?" in result.output
 
 
-@pytest.mark.parametrize(
-    ("command", "said"),
-    [
-        (["rskill", "show", "no-such"], "error: skill 'no-such' was not found; there is: "),
-        (
-            ["rskill", "show", "mini-metawrld"],
-            "error: skill 'mini-metawrld' was not found; did you mean 'mini-metaworld'? There is: ",
-        ),
-        (
-            ["deploy", "sim", "--config", "metaworld_draw"],
-            "error: scene 'metaworld_draw' was not found; did you mean 'metaworld_drawer'? Give a path or one of: ",
-        ),
-        (
-            ["sidecar", "list"],
-            "error: /proc/nope/run: No such file or directory; set OPENRAL_CACHE_HOME to a folder",
-        ),
-    ],
+ERRORS = (
+    (["rskill", "show", "no-such"], "error: skill 'no-such' was not found; there is: "),
+    (
+        ["rskill", "show", "mini-metawrld"],
+        "error: skill 'mini-metawrld' was not found; did you mean 'mini-metaworld'? There is: ",
+    ),
+    (
+        ["deploy", "sim", "--config", "metaworld_draw"],
+        "error: scene 'metaworld_draw' was not found; did you mean 'metaworld_drawer'? Give a path or one of: ",
+    ),
+    (
+        ["sidecar", "list"],
+        "error: /proc/nope/run: No such file or directory; set OPENRAL_CACHE_HOME to a folder",
+    ),
 )
-def test_errors_are_one_message_and_exit_code_one(command: list[str], said: str) -> None:
-    result = openral(command)
-    assert result.returncode == 1
-    assert result.stderr.startswith(said)
-    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(("command", "said"), ERRORS)
+def test_errors_are_one_message_and_exit_code_one(ran: Told, command: list[str], said: str) -> None:
+    result = ran(command)
+    assert result.code == 1
+    assert result.err.startswith(said)
+    assert "Traceback" not in result.err
 
 
 SIM = ["deploy", "sim", "--config", "metaworld_drawer"]
-
-
-@pytest.mark.parametrize(
-    ("command", "said"),
-    [
-        ([*SIM, "--no-such"], "No such option: --no-such"),
-        ([*SIM, "--rtf", "nan"], "Invalid value for '--rtf'"),
-        ([*SIM, "--mission", ""], "it is empty; leave the option out"),
-        ([*SIM, "--disturbance", "quake"], "error: there is no disturbance 'quake'; there are"),
-        ([*SIM, "--record", "sometimes"], "error: record: 'sometimes' is no strategy; use one of"),
-        ([*SIM, "--device", "banana"], "error: device 'banana' is not known; write cpu, cuda or"),
-        ([*SIM, "--namespace", "2arm"], "error: namespace '2arm': write words of letters"),
-        (["fleet", "stop", "2arm"], "error: namespace '2arm': write words of letters"),
-        (["robot", "check", "--address", ""], "error: --address is empty; write the arm's address"),
-        (["robot", "check", "--address", "not one"], "error: --address 'not one': is no host name"),
-        (["sidecar", "stop"], "error: which server? give a port"),
-        (["mcp", "--port", "1"], "error: --port needs --http"),
-        (["console", "--key", "key.pem"], "error: --certificate and --key belong together"),
-        (["data", "split", ".", "--episodes", "3-1", "--out", "x"], "error: episodes: '3-1' runs backwards"),
-    ],
+REFUSED = (
+    ([*SIM, "--no-such"], "No such option: --no-such"),
+    ([*SIM, "--rtf", "nan"], "Invalid value for '--rtf'"),
+    ([*SIM, "--mission", ""], "it is empty; leave the option out"),
+    ([*SIM, "--disturbance", "quake"], "error: there is no disturbance 'quake'; there are"),
+    ([*SIM, "--record", "sometimes"], "error: record: 'sometimes' is no strategy; use one of"),
+    ([*SIM, "--device", "banana"], "error: device 'banana' is not known; write cpu, cuda or"),
+    ([*SIM, "--namespace", "2arm"], "error: namespace '2arm': write words of letters"),
+    (["fleet", "stop", "2arm"], "error: namespace '2arm': write words of letters"),
+    (["robot", "check", "--address", ""], "error: --address is empty; write the arm's address"),
+    (["robot", "check", "--address", "not one"], "error: --address 'not one': is no host name"),
+    (["sidecar", "stop"], "error: which server? give a port"),
+    (["mcp", "--port", "1"], "error: --port needs --http"),
+    (["console", "--key", "key.pem"], "error: --certificate and --key belong together"),
+    (["data", "split", ".", "--episodes", "3-1", "--out", "x"], "error: episodes: '3-1' runs backwards"),
 )
-def test_words_that_cannot_be_taken_are_one_message_and_exit_code_two(command: list[str], said: str) -> None:
-    result = openral(command)
-    assert (result.returncode, result.stdout.strip()) == (2, "")
-    assert said in result.stderr
-    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(("command", "said"), REFUSED)
+def test_words_that_cannot_be_taken_are_one_message_and_exit_code_two(
+    ran: Told, command: list[str], said: str
+) -> None:
+    result = ran(command)
+    assert (result.code, result.out.strip()) == (2, "")
+    assert said in result.err
+    assert "Traceback" not in result.err
+
+
+Told = Callable[..., Ran]
+
+
+@pytest.fixture(scope="module")
+def ran() -> Told:
+    """What became of each command above, without a cache that it could use."""
+    alone = [command for command, _ in (*ERRORS, *REFUSED)]
+    with_variable = [(words, {name: value}) for words, name, value in NO_GRAPH]
+    done = openral_commands(*alone, *with_variable, OPENRAL_CACHE_HOME="/proc/nope", COLUMNS="200")
+    names = [*((*words, "") for words in alone), *((*words, name) for words, name, _ in NO_GRAPH)]
+    told = dict(zip(names, done, strict=True))
+    return lambda words, variable="": told[(*words, variable)]
 
 
 def test_the_help_begins_with_what_a_newcomer_runs_and_names_every_verb_once() -> None:

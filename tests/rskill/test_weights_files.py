@@ -155,20 +155,9 @@ def test_the_settings_and_the_optimiser_beside_the_weights_are_left_out(tmp_path
     assert sorted(load_file(tmp_path / "model.safetensors")) == ["w"]
 
 
-def test_what_a_trainer_left_beside_the_weights_is_not_converted(tmp_path: Path) -> None:
-    source, target = tmp_path / "in", tmp_path / "out"
-    source.mkdir()
-    torch.save({"a": torch.zeros(2)}, source / "pytorch_model.bin")
-    torch.save(
-        {"arguments": Path("runs")}, source / "training_args.bin"
-    )  # an object, which only a pickle holds
-    for name in ("optimizer.pt", "scheduler.pt", "rng_state.pth"):
-        torch.save({"state": torch.zeros(2)}, source / name)
-    assert [path.name for path in convert(source, target)] == ["model.safetensors"]
-    assert [path.name for path in target.iterdir()] == ["model.safetensors"]
-
-
-def test_shards_are_converted_with_their_index(tmp_path: Path) -> None:
+def test_shards_are_converted_with_their_index_and_what_a_trainer_left_beside_them_is_not(
+    tmp_path: Path,
+) -> None:
     source, target = tmp_path / "in", tmp_path / "out"
     source.mkdir()
     shard = "pytorch_model-00001-of-00001.bin"
@@ -181,20 +170,36 @@ def test_shards_are_converted_with_their_index(tmp_path: Path) -> None:
             convert(source, target)
         assert not list(target.iterdir()), "before gigabytes are converted"
     (source / "pytorch_model.bin.index.json").write_text(json.dumps(index))
+    torch.save(
+        {"arguments": Path("runs")}, source / "training_args.bin"
+    )  # an object, which only a pickle holds
+    for name in ("optimizer.pt", "scheduler.pt", "rng_state.pth"):
+        torch.save({"state": torch.zeros(2)}, source / name)
     names = [path.name for path in convert(source, target)]
     assert names == ["model-00001-of-00001.safetensors", "model.safetensors.index.json", "config.json"]
+    assert sorted(path.name for path in target.iterdir()) == sorted(names)
     assert checkpoint_faults(target) == []
 
 
-def test_a_conversion_overwrites_nothing_and_may_be_made_in_its_own_folder(tmp_path: Path) -> None:
-    source, target = tmp_path / "in", tmp_path / "out"
+def folders_with_a_configuration(root: Path) -> tuple[Path, Path]:
+    source, target = root / "in", root / "out"
     for folder in (source, target):
         folder.mkdir()
         (folder / "config.json").write_text(f'{{"of": "{folder.name}"}}')
     torch.save({"w": torch.zeros(2)}, source / "pytorch_model.bin")
+    return source, target
+
+
+def test_a_conversion_overwrites_nothing(tmp_path: Path) -> None:
+    source, target = folders_with_a_configuration(tmp_path)
     with pytest.raises(WeightsError, match=r"out/config\.json is there already; remove it or name another"):
         convert(source, target)
     assert [path.name for path in target.iterdir()] == ["config.json"]
+
+
+@pytest.mark.slow
+def test_a_conversion_may_be_made_in_its_own_folder(tmp_path: Path) -> None:
+    source, _ = folders_with_a_configuration(tmp_path)
     assert convert(source, source) == [source / "model.safetensors"]
     assert (source / "config.json").read_text() == '{"of": "in"}'
 

@@ -248,6 +248,7 @@ def test_the_launch_file_shows_its_arguments():
         assert f"'{name}'" in shown
 
 
+@pytest.mark.slow
 def test_the_launch_file_names_a_wrong_scene():
     ended = run_launch("scene:=no_such_scene")
     assert ended.returncode == 1

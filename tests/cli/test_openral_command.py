@@ -71,6 +71,7 @@ def every_command(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tupl
             yield (*path, name), command
 
 
+@pytest.mark.slow
 def test_names_of_options_are_told_whole_in_a_narrow_window() -> None:
     verbs = dict(every_command(typer.main.get_command(cli.app)))
     assert ("deploy", "sim") in verbs
@@ -259,7 +260,7 @@ def test_plugins_add_groups_and_verbs(
     assert "hello" not in RUN.invoke(cli.app, ["doctor", "--help"]).output
 
 
-@pytest.mark.parametrize("words", ["doctor", "benchmark report run"])
+@pytest.mark.parametrize("words", ["doctor", pytest.param("benchmark report run", marks=pytest.mark.slow)])
 def test_a_command_in_a_folder_that_is_gone_says_so(tmp_path: Path, words: str) -> None:
     code = "import os, sys; os.rmdir(os.getcwd()); from openral_cli.app import main; main()"
     (tmp_path / "gone").mkdir()
@@ -329,6 +330,7 @@ def run_main(code: str, *words: str, **environment: str) -> subprocess.Completed
     )
 
 
+@pytest.mark.slow
 def test_letters_that_a_terminal_has_not_are_written_otherwise() -> None:
     done = run_main("", "benchmark", "list", PYTHONIOENCODING="ascii")
     assert done.returncode == 0, done.stderr

@@ -16,7 +16,9 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -104,20 +106,26 @@ def stop(process: subprocess.Popen[str]) -> None:
         raise
 
 
+@cache
+def openral_command() -> Any:
+    """Return the command as it runs; to make it takes longer than to read a line."""
+    import typer
+
+    from openral_cli.app import app
+
+    return typer.main.get_command(app)
+
+
 def parses(command: str) -> None:
     """Check the words of an `openral` command against its own parser, without running it.
 
     What a shell does after it, from `|`, `||`, `&&`, `>` or `;` on, is not looked at.
     """
-    import typer
-
-    from openral_cli.app import app
-
     name, *words = itertools.takewhile(lambda word: word not in SHELL, shlex.split(command))
     if name == "torchrun":  # which starts it several times
         name, *words = words[words.index("--no-python") + 1 :]
     assert name == "openral", f"only openral commands can be long: {command}"
-    verb = typer.main.get_command(app)
+    verb = openral_command()
     context = verb.make_context(name, ["--help"], resilient_parsing=True)
     while hasattr(verb, "get_command"):
         name, *words = words

@@ -14,11 +14,14 @@ import time
 import numpy as np
 import pytest
 import zmq
+from sidecar_echo import echo_parser
 from sidecar_helpers import PATIENCE_S, PROGRAM, wait_for
 
+from openral_core.errors import SidecarError
 from openral_sidecar.errors import SidecarDown, SidecarRefused, SidecarTimeout, WireError
 from openral_sidecar.identity import Identity
 from openral_sidecar.paths import run_folder
+from openral_sidecar.server import ServerOptions, server_options
 from openral_sidecar.server_announcement import announcements
 from openral_sidecar.wires import openral as wire
 from openral_sidecar.wires.server_socket import reply
@@ -221,6 +224,10 @@ def test_another_version_of_the_protocol_is_refused_by_name(start_server) -> Non
     assert "protocol 1, the client 99" in said[-1]
 
 
+def options(*words: str) -> ServerOptions:
+    return server_options(echo_parser().parse_args(words))
+
+
 def test_off_loopback_needs_a_token() -> None:
     command = [sys.executable, str(PROGRAM), "--host", "0.0.0.0"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
@@ -241,9 +248,8 @@ def test_a_token_file_must_have_a_token(tmp_path, content) -> None:
     file = tmp_path / "token"
     if content is not None:
         file.write_bytes(content)
-    command = [sys.executable, str(PROGRAM), "--token-file", str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
-    assert "write a token into it" in done.stderr
+    with pytest.raises(SidecarError, match="write a token into it"):
+        options("--token-file", str(file))
 
 
 def test_a_port_that_is_taken_names_who_has_it(start_server) -> None:
@@ -260,11 +266,11 @@ def test_a_port_that_is_taken_names_who_has_it(start_server) -> None:
 
 
 @pytest.mark.parametrize("port", ["-1", "65536", "1e3", "nan", str(2**70), "\N{SUPERSCRIPT TWO}"])
-def test_a_port_that_is_none_is_a_usage_error(port: str) -> None:
-    command = [sys.executable, str(PROGRAM), f"--port={port}"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
-    assert done.returncode == 2
-    assert "is no port; give 0 to 65535" in done.stderr
+def test_a_port_that_is_none_is_a_usage_error(port: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        options(f"--port={port}")
+    assert ended.value.code == 2
+    assert "is no port; give 0 to 65535" in capsys.readouterr().err
 
 
 def test_the_identity_file_is_private_and_goes_with_the_server(start_server) -> None:

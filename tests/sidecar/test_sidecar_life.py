@@ -135,6 +135,7 @@ def test_two_that_start_at_the_same_time_share_one_server(open_sidecar) -> None:
     assert files() == []
 
 
+@pytest.mark.slow
 def test_other_arguments_another_model_or_a_private_one_get_a_server_of_their_own(open_sidecar) -> None:
     sidecars = [
         open_sidecar(),
@@ -297,7 +298,7 @@ def test_the_end_of_an_idle_server_is_noticed_and_what_it_started_ends_too(open_
     sidecar.close()
 
 
-@pytest.mark.parametrize("idle", [True, False])
+@pytest.mark.parametrize("idle", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_stopped_server_is_noticed_and_replaced(open_sidecar, idle: bool) -> None:
     sidecar = open_sidecar(call_timeout_s=3.0)
     pid = sidecar.pid
@@ -419,6 +420,7 @@ def test_nothing_outlives_a_parent_that_is_killed(stopped: bool) -> None:
     wait_for(lambda: files() == [], "the files to be gone")
 
 
+@pytest.mark.slow
 def test_a_parent_that_forgets_to_close_ends_and_so_does_its_server() -> None:
     done = subprocess.run(
         [sys.executable, "-c", PARENT], capture_output=True, text=True, timeout=PATIENCE_S, check=True

@@ -110,7 +110,10 @@ def test_a_signal_that_another_thread_gets_ends_it(nursery: Nursery, kind: str) 
 
 
 @pytest.mark.timeout(900)  # it starts dozens of processes, and gives way to the tests beside it
-@pytest.mark.parametrize("kind", ["echo", "rldx", "conformance", "fake"])
+@pytest.mark.parametrize(
+    "kind",
+    ["echo", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("rldx", "conformance", "fake"))],
+)
 def test_a_signal_at_any_moment_around_a_reply_ends_it(nursery: Nursery, kind: str) -> None:
     rng = random.Random(kind)
     times = int(os.environ.get("OPENRAL_STOP_TIMES", TIMES))
